@@ -1,0 +1,2 @@
+//! The command `leakbound`.
+fn main() {}

@@ -1,0 +1,86 @@
+//! Recorded outputs as counts: how often each outcome was seen under a dataset and under its neighbour.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The largest count accepted, 2^53: above it a double no longer holds every whole number.
+pub const MAX_COUNT: u64 = 1 << 53;
+
+/// Counts of the same outcomes under a dataset S (`counts`) and its neighbour S' (`counts_neighbor`).
+///
+/// Shapes: `labels`, `counts` and `counts_neighbor` have one entry per outcome; the two worlds may have been sampled
+/// a different number of times, each at least once.
+///
+/// ```
+/// # use leakbound::PairedCounts;
+/// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![60, 40], vec![50, 50])?;
+/// assert_eq!((counts.trials(), counts.trials_neighbor()), (100, 100));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairedCounts {
+    labels: Vec<String>,
+    counts: Vec<u64>,
+    counts_neighbor: Vec<u64>,
+}
+
+impl PairedCounts {
+    /// Checks and keeps counts of both worlds.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the lengths differ or are zero, [`Error::Domain`] when a world has no sample or a total
+    /// above 2^53.
+    pub fn new(labels: Vec<String>, counts: Vec<u64>, counts_neighbor: Vec<u64>) -> Result<Self> {
+        if counts.is_empty() {
+            return Err(Error::Length { quantity: "counts", found: 0, expected: "at least 1 outcome".into() });
+        }
+        for (quantity, found) in [("labels", labels.len()), ("neighbour counts", counts_neighbor.len())] {
+            if found != counts.len() {
+                return Err(Error::Length { quantity, found, expected: counts.len().to_string() });
+            }
+        }
+        for (quantity, world) in [("samples of the dataset", &counts), ("samples of the neighbour", &counts_neighbor)] {
+            let total = world.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
+            if !(1..=MAX_COUNT).contains(&total) {
+                return Err(Error::Domain { quantity, value: total as f64, domain: "[1, 2^53]" });
+            }
+        }
+        Ok(Self { labels, counts, counts_neighbor })
+    }
+
+    /// Names of the outcomes.
+    #[must_use]
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// Counts under the dataset S.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// Counts under the neighbour S'.
+    #[must_use]
+    pub fn counts_neighbor(&self) -> &[u64] {
+        &self.counts_neighbor
+    }
+
+    /// Number of outcomes.
+    #[must_use]
+    pub fn outcomes(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Samples taken under S.
+    #[must_use]
+    pub fn trials(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Samples taken under S'.
+    #[must_use]
+    pub fn trials_neighbor(&self) -> u64 {
+        self.counts_neighbor.iter().sum()
+    }
+}

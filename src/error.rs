@@ -1,0 +1,141 @@
+//! The one error type: every variant carries the quantity, the value met and the domain expected.
+
+use std::path::PathBuf;
+
+/// What can go wrong in leakbound.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number lies outside the domain of the quantity it is meant for.
+    #[error("{quantity} = {value} is not in {domain}")]
+    Domain {
+        /// The quantity in the field's words, such as `Rényi order`.
+        quantity: &'static str,
+        /// The value that was given.
+        value: f64,
+        /// The legal domain, such as `(1, inf)`.
+        domain: &'static str,
+    },
+    /// A text cannot be read as the quantity it is meant for.
+    #[error("{quantity} `{value}` cannot be read; expected {expected}")]
+    Syntax {
+        /// The quantity in the field's words.
+        quantity: &'static str,
+        /// The text that was given.
+        value: String,
+        /// What is accepted.
+        expected: &'static str,
+    },
+    /// Two objects that must agree in size do not, or one has an impossible size.
+    #[error("{quantity} has length {found}; expected {expected}")]
+    Length {
+        /// What has the length.
+        quantity: &'static str,
+        /// The length met.
+        found: usize,
+        /// The length or range of lengths expected.
+        expected: String,
+    },
+    /// An iteration ended before it reached its tolerance; no value is returned instead.
+    #[error("{quantity} did not converge: residual {residual:e} after {iterations} steps, tolerance {tolerance:e}")]
+    NoConvergence {
+        /// What was being computed.
+        quantity: &'static str,
+        /// The last measure of error.
+        residual: f64,
+        /// The error that was asked for.
+        tolerance: f64,
+        /// Steps taken.
+        iterations: usize,
+    },
+    /// Something is well formed but cannot be done, with the reason.
+    #[error("{operation}: {reason}")]
+    Refused {
+        /// What was asked.
+        operation: &'static str,
+        /// Why it is not done.
+        reason: String,
+    },
+    /// A file holds something else than what was expected at a place.
+    #[error(transparent)]
+    Input(Box<InputError>),
+    /// The operating system refused to read or write a file.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The action, such as `read` or `write`.
+        action: &'static str,
+        /// The reason given by the system.
+        source: std::io::Error,
+    },
+}
+
+/// One thing wrong in one place of one file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {place}: found {found}, expected {expected}{}", file.display(), hint_suffix(hint.as_deref()))]
+pub struct InputError {
+    /// The file as the user named it.
+    pub file: PathBuf,
+    /// Where in the file: line and column name, array name and index, or `whole file`.
+    pub place: String,
+    /// The value found there.
+    pub found: String,
+    /// What was expected instead.
+    pub expected: String,
+    /// How to mend it, where that is known.
+    pub hint: Option<String>,
+}
+
+fn hint_suffix(hint: Option<&str>) -> String {
+    hint.map_or_else(String::new, |hint| format!("; hint: {hint}"))
+}
+
+impl From<InputError> for Error {
+    fn from(error: InputError) -> Self {
+        Self::Input(Box::new(error))
+    }
+}
+
+/// A result of leakbound.
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_names_quantity_value_and_domain() {
+        let messages = [
+            Error::Domain { quantity: "noise scale", value: -1.0, domain: "(0, inf)" }.to_string(),
+            Error::Syntax { quantity: "noise", value: "gauss".into(), expected: "gaussian:SIGMA or laplace:B" }
+                .to_string(),
+            Error::Length { quantity: "histogram", found: 0, expected: "1 to 10000".into() }.to_string(),
+            Error::NoConvergence { quantity: "root", residual: 0.5, tolerance: 1e-3, iterations: 9 }.to_string(),
+            Error::Refused { operation: "composition", reason: "teachers are shared".into() }.to_string(),
+            Error::from(InputError {
+                file: "a.csv".into(),
+                place: "line 3, column count".into(),
+                found: "`-1`".into(),
+                expected: "a whole number from 0 to 2^53".into(),
+                hint: Some("counts are never negative".into()),
+            })
+            .to_string(),
+            Error::Io {
+                path: "a.csv".into(),
+                action: "read",
+                source: std::io::Error::new(std::io::ErrorKind::NotFound, "no such file"),
+            }
+            .to_string(),
+        ];
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        noise scale = -1 is not in (0, inf)
+        noise `gauss` cannot be read; expected gaussian:SIGMA or laplace:B
+        histogram has length 0; expected 1 to 10000
+        root did not converge: residual 5e-1 after 9 steps, tolerance 1e-3
+        composition: teachers are shared
+        a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
+        a.csv: cannot read: no such file
+        ");
+    }
+}

@@ -1,0 +1,229 @@
+//! Vote histograms and their neighbours.
+
+use crate::counts::MAX_COUNT;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The largest number of classes a histogram may have.
+pub const MAX_CLASSES: usize = 10_000;
+
+/// Votes per class: `counts()[c]` voters chose class c.
+///
+/// ```
+/// # use leakbound::{Neighbor, VoteHistogram};
+/// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
+/// let neighbor = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 })?;
+/// assert_eq!(neighbor.counts(), [13, 13, 10, 8, 6]);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
+pub struct VoteHistogram(Vec<u64>);
+
+impl VoteHistogram {
+    /// Checks and keeps the votes per class.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are 1 to 10,000 classes, [`Error::Domain`] when a count exceeds 2^53.
+    pub fn new(counts: Vec<u64>) -> Result<Self> {
+        if counts.is_empty() || counts.len() > MAX_CLASSES {
+            return Err(Error::Length {
+                quantity: "vote histogram",
+                found: counts.len(),
+                expected: format!("1 to {MAX_CLASSES} classes"),
+            });
+        }
+        if let Some(&count) = counts.iter().find(|&&count| count > MAX_COUNT) {
+            return Err(Error::Domain { quantity: "vote count", value: count as f64, domain: "[0, 2^53]" });
+        }
+        Ok(Self(counts))
+    }
+
+    /// Votes per class.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// Number of classes C.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The histogram after one voter changed.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when the class does not exist, has no vote to give, or the vote would not move.
+    pub fn neighbor(&self, change: Neighbor) -> Result<Self> {
+        let refuse = |reason: String| Error::Refused { operation: "neighbouring histogram", reason };
+        let mut counts = self.0.clone();
+        let classes = self.classes();
+        let mut shift = |class: usize, up: bool| -> Result<()> {
+            let count = counts
+                .get_mut(class)
+                .ok_or_else(|| refuse(format!("class {class} does not exist; there are {classes} classes")))?;
+            let shifted = if up { count.checked_add(1) } else { count.checked_sub(1) };
+            *count = shifted.ok_or_else(|| refuse(format!("class {class} has no vote to take away")))?;
+            Ok(())
+        };
+        match change {
+            Neighbor::Moved { from, to } if from == to => {
+                return Err(refuse(format!("the vote stays in class {from}")));
+            }
+            Neighbor::Moved { from, to } => {
+                shift(from, false)?;
+                shift(to, true)?;
+            }
+            Neighbor::Added { class } => shift(class, true)?,
+            Neighbor::Removed { class } => shift(class, false)?,
+        }
+        Self::new(counts)
+    }
+
+    /// All one-vote changes of a kind, one representative for each pair of distinct counts: classes with equal
+    /// counts are exchangeable, so the others give the same divergences.
+    #[must_use]
+    pub fn neighbors(&self, adjacency: Adjacency) -> Vec<Neighbor> {
+        let mut representatives: Vec<usize> = Vec::new();
+        let mut seconds: Vec<Option<usize>> = Vec::new();
+        let mut index = std::collections::HashMap::new();
+        for (class, &count) in self.0.iter().enumerate() {
+            match index.get(&count) {
+                None => {
+                    index.insert(count, representatives.len());
+                    representatives.push(class);
+                    seconds.push(None);
+                }
+                Some(&group) => {
+                    seconds[group].get_or_insert(class);
+                }
+            }
+        }
+        let may_give = |class: &&usize| self.0[**class] > 0;
+        match adjacency {
+            Adjacency::Added => representatives.iter().map(|&class| Neighbor::Added { class }).collect(),
+            Adjacency::Removed => {
+                representatives.iter().filter(may_give).map(|&class| Neighbor::Removed { class }).collect()
+            }
+            Adjacency::Moved => representatives
+                .iter()
+                .filter(may_give)
+                .flat_map(|&from| {
+                    representatives.iter().zip(&seconds).filter_map(move |(&first, &second)| {
+                        let to = if first == from { second? } else { first };
+                        Some(Neighbor::Moved { from, to })
+                    })
+                })
+                .collect(),
+        }
+    }
+
+    /// The adjacency that relates this histogram to `other`, if they differ by one vote.
+    #[must_use]
+    pub fn adjacency_to(&self, other: &Self) -> Option<Adjacency> {
+        if self.classes() != other.classes() {
+            return None;
+        }
+        let (mut up, mut down) = (0u64, 0u64);
+        for (&a, &b) in self.0.iter().zip(&other.0) {
+            up = up.saturating_add(b.saturating_sub(a));
+            down = down.saturating_add(a.saturating_sub(b));
+        }
+        match (up, down) {
+            (1, 1) => Some(Adjacency::Moved),
+            (1, 0) => Some(Adjacency::Added),
+            (0, 1) => Some(Adjacency::Removed),
+            _ => None,
+        }
+    }
+}
+
+impl TryFrom<Vec<u64>> for VoteHistogram {
+    type Error = Error;
+    fn try_from(counts: Vec<u64>) -> Result<Self> {
+        Self::new(counts)
+    }
+}
+
+impl From<VoteHistogram> for Vec<u64> {
+    fn from(histogram: VoteHistogram) -> Self {
+        histogram.0
+    }
+}
+
+impl fmt::Display for VoteHistogram {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (class, count) in self.0.iter().enumerate() {
+            write!(formatter, "{}{count}", if class == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// How two neighbouring datasets may differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adjacency {
+    /// One voter votes for another class.
+    Moved,
+    /// One voter more.
+    Added,
+    /// One voter less.
+    Removed,
+}
+
+/// A one-vote change of a histogram; classes are counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "change")]
+pub enum Neighbor {
+    /// One vote goes from a class to another.
+    Moved {
+        /// The class that loses the vote.
+        from: usize,
+        /// The class that gains it.
+        to: usize,
+    },
+    /// One vote more.
+    Added {
+        /// The class that gains it.
+        class: usize,
+    },
+    /// One vote less.
+    Removed {
+        /// The class that loses it.
+        class: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbors_cover_every_pair_of_distinct_counts_once() {
+        let histogram = VoteHistogram::new(vec![3, 3, 0, 1]).unwrap();
+        let moved = histogram.neighbors(Adjacency::Moved);
+        assert_eq!(moved.len(), 3 + 2); // from 3: to 3, 0, 1; from 1: to 3, 0
+        assert_eq!(histogram.neighbors(Adjacency::Added).len(), 3);
+        assert_eq!(histogram.neighbors(Adjacency::Removed).len(), 2);
+        for change in moved {
+            let neighbor = histogram.neighbor(change).unwrap();
+            assert_eq!(histogram.adjacency_to(&neighbor), Some(Adjacency::Moved));
+        }
+    }
+
+    #[test]
+    fn impossible_changes_are_refused_in_words() {
+        let histogram = VoteHistogram::new(vec![1, 0]).unwrap();
+        let message = |change| histogram.neighbor(change).unwrap_err().to_string();
+        assert_eq!(message(Neighbor::Removed { class: 1 }), "neighbouring histogram: class 1 has no vote to take away");
+        assert_eq!(
+            message(Neighbor::Added { class: 2 }),
+            "neighbouring histogram: class 2 does not exist; there are 2 classes"
+        );
+        assert!(histogram.neighbor(Neighbor::Moved { from: 0, to: 0 }).is_err());
+        assert!(VoteHistogram::new(vec![]).is_err());
+    }
+}
