@@ -4,10 +4,15 @@ mod bound;
 mod counts;
 mod error;
 mod histogram;
+mod interval;
 mod quantity;
+pub mod special;
 
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
+pub use interval::{
+    BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper,
+};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};

@@ -1,0 +1,147 @@
+//! Clopper-Pearson limits of a proportion.
+
+use crate::bound::{Interval, Validity};
+use crate::counts::MAX_COUNT;
+use crate::error::{Error, Result};
+use crate::quantity::FailureProbability;
+use crate::special::binomial_tail_root;
+
+/// Successes among trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BinomialCounts {
+    successes: u64,
+    trials: u64,
+}
+
+impl BinomialCounts {
+    /// Checks 0 ≤ `successes` ≤ `trials` and 1 ≤ `trials` ≤ 2^53.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] naming the count that is out of range.
+    pub fn new(successes: u64, trials: u64) -> Result<Self> {
+        if !(1..=MAX_COUNT).contains(&trials) {
+            return Err(Error::Domain { quantity: "trials", value: trials as f64, domain: "[1, 2^53]" });
+        }
+        if successes > trials {
+            return Err(Error::Domain { quantity: "successes", value: successes as f64, domain: "[0, trials]" });
+        }
+        Ok(Self { successes, trials })
+    }
+
+    /// Number of successes.
+    #[must_use]
+    pub const fn successes(self) -> u64 {
+        self.successes
+    }
+
+    /// Number of trials.
+    #[must_use]
+    pub const fn trials(self) -> u64 {
+        self.trials
+    }
+
+    /// The same trials with success and failure exchanged.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self { successes: self.trials - self.successes, trials: self.trials }
+    }
+}
+
+/// A limit of a proportion with its complement, both kept because either may be tiny.
+///
+/// A lower limit has `value` rounded down and `complement` rounded up; an upper limit the other way round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProportionLimit {
+    /// The limit x.
+    pub value: f64,
+    /// 1 - x, to full relative precision.
+    pub complement: f64,
+}
+
+/// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against 323 tabulated
+/// roots of 25 digits.
+const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
+
+/// The lower limit from an accurate root (x, 1 - x): the smaller of the two moves outwards and determines the other.
+fn round_down((x, y): (f64, f64)) -> ProportionLimit {
+    if x <= y {
+        let value = x * (1.0 - MARGIN);
+        ProportionLimit { value, complement: (1.0 - value).next_up().min(1.0) }
+    } else {
+        let complement = (y * (1.0 + MARGIN)).min(1.0);
+        ProportionLimit { value: (1.0 - complement).next_down().max(0.0), complement }
+    }
+}
+
+/// The one-sided lower Clopper-Pearson limit: the p with P(Bin(n, p) ≥ k) = f.
+///
+/// For k successes in n trials and failure probability f, P(p ≥ limit) ≥ 1 - f for every true p and every n.
+/// The result is rounded towards 0 by a relative 2^-46 of the smaller of p and 1 - p; it is 0 for k = 0.
+///
+/// # Errors
+/// [`Error::NoConvergence`] when an iteration limit is met; none was for n up to 2^53.
+///
+/// # Example
+/// ```
+/// # use leakbound::{BinomialCounts, FailureProbability, clopper_pearson_lower};
+/// let limit = clopper_pearson_lower(BinomialCounts::new(25, 50)?, FailureProbability::new(0.1)?)?;
+/// assert!((limit.value - 0.400_860_210_426_686_8).abs() < 1e-13);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Clopper and Pearson (1934), "The use of confidence or fiducial limits illustrated in the case of the binomial".
+pub fn clopper_pearson_lower(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
+    let BinomialCounts { successes: k, trials: n } = counts;
+    let f = failure.get();
+    let trials = n as f64;
+    let root = if k == 0 {
+        return Ok(ProportionLimit { value: 0.0, complement: 1.0 });
+    } else if k == n {
+        let log_x = f.ln() / trials; // x^n = f
+        (libm::exp(log_x), -libm::expm1(log_x))
+    } else if k == 1 {
+        let log_y = libm::log1p(-f) / trials; // 1 - (1-x)^n = f
+        (-libm::expm1(log_y), libm::exp(log_y))
+    } else if f <= 0.5 {
+        binomial_tail_root(k, n, f)?
+    } else {
+        // P(Bin(n, x) ≥ k) = f is P(Bin(n, 1-x) ≥ n-k+1) = 1-f, and 1-f is exact here.
+        let (y, x) = binomial_tail_root(n - k + 1, n, 1.0 - f)?;
+        (x, y)
+    };
+    Ok(round_down(root))
+}
+
+/// The one-sided upper Clopper-Pearson limit: the p with P(Bin(n, p) ≤ k) = f, the mirror image of the lower one.
+///
+/// Rounded towards 1; 1 for k = n.
+///
+/// # Errors
+/// As [`clopper_pearson_lower`].
+///
+/// # Example
+/// ```
+/// # use leakbound::{BinomialCounts, FailureProbability, clopper_pearson_upper};
+/// let limit = clopper_pearson_upper(BinomialCounts::new(0, 1000)?, FailureProbability::new(0.05)?)?;
+/// assert!((limit.value - 0.002_991_249_545_095_295).abs() < 1e-15);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn clopper_pearson_upper(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
+    let mirrored = clopper_pearson_lower(counts.mirrored(), failure)?;
+    Ok(ProportionLimit { value: mirrored.complement, complement: mirrored.value })
+}
+
+/// The two-sided Clopper-Pearson interval: half the failure probability on each side.
+///
+/// # Errors
+/// As [`clopper_pearson_lower`].
+pub fn clopper_pearson(counts: BinomialCounts, failure: FailureProbability) -> Result<Interval> {
+    let half = failure.split(2);
+    Ok(Interval {
+        lower: clopper_pearson_lower(counts, half)?.value,
+        upper: clopper_pearson_upper(counts, half)?.value,
+        failure_probability: failure,
+        validity: Validity::FiniteSample,
+    })
+}

@@ -1,0 +1,128 @@
+//! The inverse of the binomial tail in its success probability: the heart of Clopper-Pearson limits.
+//!
+//! P(Bin(n, x) ≥ k) = I_x(k, n-k+1) = pmf(k) (1-x) h(x), with the point probability by saddle point and h the
+//! continued fraction DLMF 8.17.22. ln I is concave and increasing in ln x with derivative k/((1-x) h), so Newton's
+//! method never overshoots from the left and falls left of the root from the right: it converges from anywhere.
+
+use super::binomial::{Odds, log_pmf_inner};
+use super::normal::ndtri;
+use crate::error::{Error, Result};
+
+/// Terms of the continued fraction: the most met below n = 2^53 is 2 million, at one half.
+const MAX_TERMS: u32 = 1 << 22;
+/// Newton steps: 60 were the most met.
+const MAX_STEPS: usize = 200;
+
+/// x with P(Bin(n, x) ≥ k) = f, as (x, 1 - x), for 2 ≤ k ≤ n - 1 and 0 < f ≤ 1/2.
+///
+/// The smaller of the two is the accurate one: relative error about 4e-15.
+///
+/// # Errors
+/// [`Error::NoConvergence`] when an iteration limit is met.
+pub(crate) fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
+    let target = f.ln();
+    let successes = k as f64;
+    let success_is_exact = k <= n / 2;
+    let mut exact = wilson_start(k, n, f, success_is_exact);
+    // Newton's error after a step δ is about √k δ²/2, so this step leaves less than a rounding error.
+    let tolerance = 1e-8 / (k.min(n - k) as f64).powf(0.25);
+    let mut step = f64::INFINITY;
+    for _ in 0..MAX_STEPS {
+        let odds = Odds::new(exact, success_is_exact);
+        let fraction = tail_fraction(k, n, odds)?;
+        let log_tail = log_pmf_inner(k, n, odds) + (odds.failure * fraction).ln();
+        // Newton in ln x, at most a factor e² at once so that a poor start stays in the domain.
+        step = ((target - log_tail) * odds.failure * fraction / successes).clamp(-2.0, 2.0);
+        let next = if success_is_exact {
+            (odds.success * libm::exp(step)).min(0.5 * (odds.success + 1.0))
+        } else {
+            (odds.failure - odds.success * libm::expm1(step)).max(0.5 * odds.failure)
+        };
+        let change = (next - exact).abs();
+        exact = next;
+        if change <= tolerance * exact {
+            let odds = Odds::new(exact, success_is_exact);
+            return Ok((odds.success, odds.failure));
+        }
+    }
+    Err(Error::NoConvergence {
+        quantity: "Clopper-Pearson limit",
+        residual: step.abs(),
+        tolerance,
+        iterations: MAX_STEPS,
+    })
+}
+
+/// Wilson's lower limit as a start, kept left of k/n where the continued fraction converges fast.
+fn wilson_start(k: u64, n: u64, f: f64, success_is_exact: bool) -> f64 {
+    let (successes, failures, trials) = (k as f64, (n - k) as f64, n as f64);
+    let z = -ndtri(f);
+    let spread = z * (successes / trials * failures + 0.25 * z * z).sqrt();
+    let scale = trials + z * z;
+    if success_is_exact {
+        // The cancellation-free form of (k + z²/2 - spread)/(n + z²).
+        let lower = successes * successes / trials / (successes + 0.5 * z * z + spread);
+        lower.clamp(f64::MIN_POSITIVE, successes / (trials + 1.0))
+    } else {
+        ((failures + 0.5 * z * z + spread) / scale).clamp((failures + 1.0) / (trials + 1.0), 0.999)
+    }
+}
+
+/// The continued fraction h of I_x(a, b) = x^a (1-x)^b/(a B(a, b)) h, a = k, b = n-k+1, for x ≤ a/(a+b).
+///
+/// The even part of DLMF 8.17.22: h = 1/(β₀ + α₁/(β₁ + α₂/(β₂ + ...))) with s = a+2m and
+/// ```text
+/// β_m = [s (1+2m) - m² + (a+m) (λ + m(1-x))]/(s (s+1)) + m (b-m) x/(s (s-1)),   λ = a - (a+b) x,
+/// α_m = m (b-m) (a+m-1) (a+b+m-1) x²/((s-2) (s-1)² s).
+/// ```
+/// Written with λ (Didonato and Morris 1992) no term cancels, whether x or 1-x is tiny, and all are positive up to
+/// m = b, where the fraction ends: convergents enclose the value, so their distance bounds the error.
+fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
+    let (a, b, both) = (k as f64, (n - k + 1) as f64, n as f64 + 1.0);
+    let (x, y) = (odds.success, odds.failure);
+    let lambda = if odds.success_is_exact { x.mul_add(-both, a) } else { y.mul_add(both, -b) };
+    let mut upper = 1.0 / ((1.0 + lambda) / (a + 1.0));
+    let mut lower = 0.0;
+    // Modified Lentz: ratios of successive numerators and denominators of the convergents.
+    let mut h = upper;
+    let mut change = f64::INFINITY;
+    for term in 1..MAX_TERMS {
+        let m = f64::from(term);
+        let s = a + 2.0 * m;
+        let alpha = m * (b - m) / ((s - 1.0) * (s - 1.0)) * ((a + m - 1.0) / (s - 2.0)) * ((both + m - 1.0) / s) * x * x;
+        if alpha <= 0.0 {
+            return Ok(h); // m = b: the fraction ends
+        }
+        let beta = (s * (1.0 + 2.0 * m) - m * m + (a + m) * (lambda + m * y)) / (s * (s + 1.0))
+            + m * (b - m) * x / (s * (s - 1.0));
+        // `upper` is B_{m-1}/B_m and `lower` A_{m-1}/A_m in Lentz's notation for h = A/B.
+        upper = 1.0 / (beta + alpha * upper);
+        lower = if term == 1 { 1.0 / beta } else { 1.0 / (beta + alpha * lower) };
+        let ratio = upper / lower;
+        h *= ratio;
+        change = (ratio - 1.0).abs();
+        if change <= 0.5 * f64::EPSILON {
+            return Ok(h);
+        }
+    }
+    Err(Error::NoConvergence {
+        quantity: "incomplete beta function",
+        residual: change,
+        tolerance: 0.5 * f64::EPSILON,
+        iterations: MAX_TERMS as usize,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_reproduces_the_tail_summed_term_by_term() {
+        for (k, n, f) in [(3, 10, 0.05), (9, 10, 1e-6), (2, 40, 0.5), (20, 40, 0.01)] {
+            let (x, _) = binomial_tail_root(k, n, f).unwrap();
+            let tail: f64 = (k..=n).map(|j| super::super::log_binomial_pmf(j, n, x).exp()).sum();
+            assert!((tail / f - 1.0).abs() < 1e-13, "{k} {n} {f}: {tail}");
+        }
+    }
+}
