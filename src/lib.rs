@@ -1,18 +1,28 @@
 //! Bounds on the privacy leakage of real mechanisms, from below and from above.
 
+mod accountant;
 mod bound;
 mod counts;
+mod divergence;
 mod error;
 mod histogram;
 mod interval;
+mod law;
+mod quadrature;
 mod quantity;
 pub mod special;
 
+pub use accountant::{
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
+    log_flip_probability,
+};
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
+pub use divergence::{
+    RdpCurve, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, hockey_stick, renyi_divergence,
+};
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
-pub use interval::{
-    BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper,
-};
+pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub use law::{Noise, OutcomeLaw, noisy_argmax_law};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};

@@ -89,7 +89,8 @@ fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
     for term in 1..MAX_TERMS {
         let m = f64::from(term);
         let s = a + 2.0 * m;
-        let alpha = m * (b - m) / ((s - 1.0) * (s - 1.0)) * ((a + m - 1.0) / (s - 2.0)) * ((both + m - 1.0) / s) * x * x;
+        let alpha =
+            m * (b - m) / ((s - 1.0) * (s - 1.0)) * ((a + m - 1.0) / (s - 2.0)) * ((both + m - 1.0) / s) * x * x;
         if alpha <= 0.0 {
             return Ok(h); // m = b: the fraction ends
         }

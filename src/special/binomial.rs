@@ -76,8 +76,8 @@ pub(super) fn log_pmf_inner(k: u64, n: u64, odds: Odds) -> f64 {
         -odds.failure.mul_add(-trials, failures)
     };
     let shape = stirling_error(n) - stirling_error(k) - stirling_error(n - k);
-    let deviances = deviance(successes, trials * odds.success, deviation)
-        + deviance(failures, trials * odds.failure, -deviation);
+    let deviances =
+        deviance(successes, trials * odds.success, deviation) + deviance(failures, trials * odds.failure, -deviation);
     shape - deviances - LN_SQRT_2PI - 0.5 * (successes * (failures / trials)).ln()
 }
 

@@ -1,0 +1,162 @@
+//! From Rényi to (ε, δ): an RDP guarantee is a curve over orders, and nothing is converted before it is composed.
+
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, Epsilon, Order};
+
+/// An RDP curve on a grid of orders: `values()[i]` at `orders()[i]`.
+///
+/// ```
+/// # use leakbound::{Order, RdpCurve};
+/// let orders: Vec<Order> = [2.0, 10.0].into_iter().map(Order::new).collect::<Result<_, _>>()?;
+/// let gaussian = RdpCurve::from_fn(&orders, |order| order.get() / 1600.0);
+/// assert_eq!(gaussian.repeated(1000.0).values(), [1.25, 6.25]);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RdpCurve {
+    orders: Vec<Order>,
+    values: Vec<f64>,
+}
+
+impl RdpCurve {
+    /// A curve from its values, one per order, each in [0, inf].
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the lengths differ or are zero, [`Error::Domain`] for a negative value or NaN.
+    pub fn new(orders: Vec<Order>, values: Vec<f64>) -> Result<Self> {
+        if orders.is_empty() || orders.len() != values.len() {
+            return Err(Error::Length {
+                quantity: "RDP curve",
+                found: values.len(),
+                expected: format!("{} values, one per order, at least 1", orders.len()),
+            });
+        }
+        if let Some(&value) = values.iter().find(|value| !(**value >= 0.0)) {
+            return Err(Error::Domain { quantity: "Rényi divergence", value, domain: "[0, inf]" });
+        }
+        Ok(Self { orders, values })
+    }
+
+    /// A curve from a function of the order; negative rounding is lifted to 0.
+    ///
+    /// # Panics
+    /// When `orders` is empty.
+    #[must_use]
+    pub fn from_fn(orders: &[Order], value: impl Fn(Order) -> f64) -> Self {
+        assert!(!orders.is_empty(), "an RDP curve needs an order");
+        Self { orders: orders.to_vec(), values: orders.iter().map(|&order| value(order).max(0.0)).collect() }
+    }
+
+    /// The orders.
+    #[must_use]
+    pub fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
+    /// The divergence at each order.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Order-wise sum: the guarantee of running both mechanisms (Mironov 2017, Proposition 1).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when the curves are on different orders.
+    pub fn composed(&self, other: &Self) -> Result<Self> {
+        if self.orders != other.orders {
+            return Err(Error::Refused {
+                operation: "composition",
+                reason: "the two RDP curves are on different orders".into(),
+            });
+        }
+        let values = self.values.iter().zip(&other.values).map(|(a, b)| a + b).collect();
+        Ok(Self { orders: self.orders.clone(), values })
+    }
+
+    /// The guarantee of `times` runs of the mechanism.
+    #[must_use]
+    pub fn repeated(&self, times: f64) -> Self {
+        let values = self.values.iter().map(|value| value * times).collect();
+        Self { orders: self.orders.clone(), values }
+    }
+
+    /// The smallest ε over the orders of the curve by the improved conversion, and the order that gives it.
+    ///
+    /// ```
+    /// # use leakbound::{Delta, Order, RdpCurve};
+    /// let orders: Vec<Order> = [1.5, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0, 64.0].map(|a| Order::new(a).unwrap()).to_vec();
+    /// let curve = RdpCurve::from_fn(&orders, |order| order.get() / 32.0);
+    /// let (epsilon, order) = curve.epsilon(Delta::new(1e-5)?);
+    /// assert!((epsilon.get() - 1.018_150_595_044_458_5).abs() < 1e-14 && order.get() == 16.0);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn epsilon(&self, delta: Delta) -> (Epsilon, Order) {
+        self.smallest(|value, order| epsilon_of_rdp(value, order, delta))
+    }
+
+    /// The same by the classic conversion, for comparison with older tables.
+    #[must_use]
+    pub fn classic_epsilon(&self, delta: Delta) -> (Epsilon, Order) {
+        self.smallest(|value, order| classic_epsilon_of_rdp(value, order, delta))
+    }
+
+    /// The smallest δ over the orders of the curve at a given ε, and the order that gives it.
+    #[must_use]
+    pub fn delta(&self, epsilon: Epsilon) -> (f64, Order) {
+        best(&self.orders, &self.values, |value, order| delta_of_rdp(value, order, epsilon))
+    }
+
+    fn smallest(&self, convert: impl Fn(f64, Order) -> Epsilon) -> (Epsilon, Order) {
+        let (epsilon, order) = best(&self.orders, &self.values, |value, order| convert(value, order).get());
+        (Epsilon::new(epsilon).unwrap_or_else(|_| unreachable!("the minimum of epsilons")), order)
+    }
+}
+
+/// The smallest converted value with its order, the first of equals.
+fn best(orders: &[Order], values: &[f64], convert: impl Fn(f64, Order) -> f64) -> (f64, Order) {
+    orders
+        .iter()
+        .zip(values)
+        .map(|(&order, &value)| (convert(value, order), order))
+        .fold((f64::INFINITY, orders[0]), |best, candidate| if candidate.0 < best.0 { candidate } else { best })
+}
+
+/// ε at δ of an (α, ρ)-RDP mechanism: ρ + ln((α-1)/α) - (ln δ + ln α)/(α-1), never below 0; infinite at δ = 0.
+///
+/// # References
+/// Balle, Barthe, Gaboardi, Hsu and Sato (2020), "Hypothesis testing interpretations and Rényi differential privacy",
+/// Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12.
+#[must_use]
+pub fn epsilon_of_rdp(rdp: f64, order: Order, delta: Delta) -> Epsilon {
+    let (a, d) = (order.get(), delta.get());
+    at_least_zero(rdp + libm::log1p(-1.0 / a) - (d.ln() + a.ln()) / (a - 1.0), d)
+}
+
+/// ε at δ by the classic conversion ρ + ln(1/δ)/(α-1).
+///
+/// # References
+/// Mironov (2017), "Rényi differential privacy", Proposition 3.
+#[must_use]
+pub fn classic_epsilon_of_rdp(rdp: f64, order: Order, delta: Delta) -> Epsilon {
+    at_least_zero(rdp - delta.get().ln() / (order.get() - 1.0), delta.get())
+}
+
+fn at_least_zero(epsilon: f64, delta: f64) -> Epsilon {
+    let value = if delta == 0.0 || epsilon.is_nan() { f64::INFINITY } else { epsilon.max(0.0) };
+    Epsilon::new(value).unwrap_or_else(|_| unreachable!("clamped above"))
+}
+
+/// δ at ε of an (α, ρ)-RDP mechanism: exp((α-1)(ρ-ε)) (1-1/α)^{α-1}/α, at most 1.
+///
+/// # References
+/// The same theorem solved for δ.
+#[must_use]
+pub fn delta_of_rdp(rdp: f64, order: Order, epsilon: Epsilon) -> f64 {
+    let a = order.get();
+    if rdp == f64::INFINITY || epsilon.get() == f64::INFINITY {
+        return if rdp == f64::INFINITY { 1.0 } else { 0.0 };
+    }
+    libm::exp((a - 1.0) * (rdp - epsilon.get() + libm::log1p(-1.0 / a)) - a.ln()).min(1.0)
+}

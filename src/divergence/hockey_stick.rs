@@ -1,0 +1,33 @@
+//! The privacy profile of a pair of laws.
+
+use super::same_outcomes;
+use crate::error::Result;
+use crate::law::OutcomeLaw;
+use crate::quantity::Epsilon;
+use crate::special::CompensatedSum;
+
+/// δ(ε) = Σ max(0, p_i - e^ε q_i): the smallest δ with which the pair (P, Q) satisfies (ε, δ)-DP in this direction.
+///
+/// Written as p (-expm1(ε - l)) with l = ln p - ln q, so that it does not cancel when l is close to ε.
+///
+/// # Errors
+/// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+///
+/// # Example
+/// ```
+/// # use leakbound::{Epsilon, OutcomeLaw, hockey_stick};
+/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.5])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
+/// assert_eq!(hockey_stick(&p, &q, Epsilon::new(0.0)?)?, 0.25);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", Theorem 1.
+pub fn hockey_stick(p: &OutcomeLaw, q: &OutcomeLaw, epsilon: Epsilon) -> Result<f64> {
+    same_outcomes(p, q)?;
+    let terms = (0..p.outcomes()).filter(|&i| p.ln_p()[i] > f64::NEG_INFINITY).map(|i| {
+        let l = p.ln_p()[i] - q.ln_p()[i];
+        if l > epsilon.get() { -p.p()[i] * libm::expm1(epsilon.get() - l) } else { 0.0 }
+    });
+    Ok(terms.collect::<CompensatedSum>().value().clamp(0.0, 1.0))
+}

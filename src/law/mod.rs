@@ -1,0 +1,92 @@
+//! Exact output laws: what a mechanism prints with which probability.
+
+mod categorical;
+mod gaussian_argmax;
+mod laplace_argmax;
+mod noise;
+
+pub use categorical::OutcomeLaw;
+pub use noise::Noise;
+
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+
+/// The law of the noisy argmax of a fixed histogram n: class c wins where n_c + Z_c is largest, Z_c iid.
+///
+/// ```text
+/// P(c) = ∫ f((x - n_c)/s)/s Π_{i≠c} F((x - n_i)/s) dx
+/// ```
+/// with density f and distribution function F of the noise of scale s. Probabilities are relative to 1e-13 for
+/// ln P > -200 and ln P to 1e-15 (1 + |ln P|) below.
+///
+/// # Errors
+/// [`Error::Domain`](crate::Error::Domain) when the counts spread over more than 10^100 noise scales,
+/// [`Error::NoConvergence`](crate::Error::NoConvergence) when an integral does not reach its tolerance.
+///
+/// # Example
+/// ```
+/// # use leakbound::{Noise, NoiseScale, VoteHistogram, noisy_argmax_law};
+/// let noise = Noise::Gaussian(NoiseScale::new(2.0)?);
+/// let law = noisy_argmax_law(&VoteHistogram::new(vec![14, 12, 10, 8, 6])?, noise)?;
+/// assert!((law.p()[0] - 0.725_072_624_332_703_4).abs() < 1e-14);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Chadha et al. (2024), "Auditing Private Prediction", Eq. (4).
+pub fn noisy_argmax_law(histogram: &VoteHistogram, noise: Noise) -> Result<OutcomeLaw> {
+    let groups = CountGroups::new(histogram, noise.scale())?;
+    let laws = match noise {
+        Noise::Gaussian(_) => gaussian_argmax::law(&groups)?,
+        Noise::Laplace(_) => laplace_argmax::law(&groups)?,
+    };
+    OutcomeLaw::from_groups(&groups.of_class, &groups.multiplicities(), &laws)
+}
+
+/// Classes of equal counts, largest count first: they share their probability.
+struct CountGroups {
+    groups: Vec<CountGroup>,
+    /// Group of each class.
+    of_class: Vec<usize>,
+    scale: f64,
+}
+
+struct CountGroup {
+    count: u64,
+    /// (largest count - count)/scale ≥ 0.
+    gap: f64,
+    multiplicity: f64,
+}
+
+impl CountGroups {
+    fn new(histogram: &VoteHistogram, scale: f64) -> Result<Self> {
+        let counts = histogram.counts();
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        order.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
+        let mut groups: Vec<CountGroup> = Vec::new();
+        let mut of_class = vec![0; counts.len()];
+        for &class in &order {
+            let count = counts[class];
+            match groups.last_mut() {
+                Some(group) if group.count == count => group.multiplicity += 1.0,
+                _ => {
+                    groups.push(CountGroup { count, gap: (counts[order[0]] - count) as f64 / scale, multiplicity: 1.0 })
+                }
+            }
+            of_class[class] = groups.len() - 1;
+        }
+        let spread = groups.last().map_or(0.0, |group| group.gap);
+        if !(spread <= 1e100) {
+            return Err(crate::Error::Domain {
+                quantity: "spread of the counts over the noise scale",
+                value: spread,
+                domain: "[0, 1e100]",
+            });
+        }
+        Ok(Self { groups, of_class, scale })
+    }
+
+    fn multiplicities(&self) -> Vec<f64> {
+        self.groups.iter().map(|group| group.multiplicity).collect()
+    }
+}
