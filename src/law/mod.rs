@@ -4,9 +4,12 @@ mod categorical;
 mod gaussian_argmax;
 mod laplace_argmax;
 mod noise;
+mod polynomial;
+mod random_votes;
 
 pub use categorical::OutcomeLaw;
 pub use noise::Noise;
+pub use random_votes::{marked_argmax_law, multinomial_argmax_law};
 
 use crate::error::Result;
 use crate::histogram::VoteHistogram;

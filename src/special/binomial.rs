@@ -81,6 +81,18 @@ pub(super) fn log_pmf_inner(k: u64, n: u64, odds: Odds) -> f64 {
     shape - deviances - LN_SQRT_2PI - 0.5 * (successes * (failures / trials)).ln()
 }
 
+/// ln P(Poi(λ) = n) for λ ≥ 0.
+pub(crate) fn log_poisson_pmf(n: u64, lambda: f64) -> f64 {
+    let count = n as f64;
+    if n == 0 {
+        -lambda
+    } else if lambda == 0.0 {
+        f64::NEG_INFINITY
+    } else {
+        -stirling_error(n) - deviance(count, lambda, count - lambda) - LN_SQRT_2PI - 0.5 * count.ln()
+    }
+}
+
 /// ln P(Bin(n, p) = k) for p in [0, 1], k ≤ n; `-inf` where the probability is 0, NaN where p is out of range.
 ///
 /// ```

@@ -8,6 +8,7 @@ mod sum;
 
 pub(crate) use beta::binomial_tail_root;
 pub use binomial::log_binomial_pmf;
+pub(crate) use binomial::log_poisson_pmf;
 pub(crate) use log::log_sum_exp;
 pub(crate) use normal::{LN_SQRT_2PI, mills_ratio};
 pub use normal::{erfc, log_erfc, log_ndtr, ndtr, ndtr_complement, ndtri, ndtri_exp};
