@@ -5,6 +5,7 @@ mod counts;
 mod error;
 mod histogram;
 mod quantity;
+pub mod record;
 
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
