@@ -28,12 +28,11 @@ pub(super) fn read(file: &Path, reader: impl BufRead) -> Result<Table<u64>> {
 }
 
 fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
-    let expected = "with `outcome`, `count`, `count_neighbor`";
     let columns = [
         header.find("query")?,
-        Some(header.require("outcome", expected)?),
-        Some(header.require("count", expected)?),
-        Some(header.require("count_neighbor", expected)?),
+        Some(header.require("outcome")?),
+        Some(header.require("count")?),
+        Some(header.require("count_neighbor")?),
     ];
     let mut table = Table::new();
     let mut rows = 0u64;
@@ -49,9 +48,7 @@ fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Re
 }
 
 fn read_raw<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
-    let expected = "with `world`, `output`";
-    let columns =
-        [header.find("query")?, Some(header.require("world", expected)?), Some(header.require("output", expected)?)];
+    let columns = [header.find("query")?, Some(header.require("world")?), Some(header.require("output")?)];
     let mut table = Table::<u64>::new();
     let mut rows = 0u64;
     while let Some(line) = lines.next()? {

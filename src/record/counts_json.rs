@@ -121,15 +121,15 @@ mod tests {
             @r"
             t.json: outermost object: found another set of members, expected `queries`, or one query's `labels`, `counts` and `counts_neighbor`
             t.json: outermost object: found another set of members, expected `queries`, or one query's `labels`, `counts` and `counts_neighbor`
-            t.json: queries[0].counts: found 2 entries, expected 1, one per label
+            t.json: queries[0].counts: found length 2, expected 1, one per label
             t.json: queries[0].labels: found no outcome, expected at least 1 outcome
-            t.json: queries[0].labels[1]: found `a` a second time, expected each outcome once per query; hint: raw outputs, one a row, go in a CSV with the columns world,output
+            t.json: queries[0].labels[1]: found `a` a second time, expected each outcome once per query
             t.json: queries[1]: found no query, expected a query as in the entries before
             t.json: queries[1]: found the query `1` a second time, expected each query once
             t.json: line 1, character 59: found unknown field `weight`, expected one of `query`, `outcome`, `count`, `count_neighbor`
             t.json: line 1, character 29: found an object without it, expected the field `count_neighbor`
             t.json: line 1, character 37: found duplicate field `count`, expected each field once
-            t.json: row 1 (counted from 0): found `a` a second time, expected each outcome once per query; hint: raw outputs, one a row, go in a CSV with the columns world,output
+            t.json: row 1 (counted from 0): found `a` a second time, expected each outcome once per query
             t.json: line 1, character 2: found integer `7`, expected an object with `outcome`, `count`, `count_neighbor`
             t.json: outermost object: found another set of members, expected `queries`, or one query's `labels`, `counts` and `counts_neighbor`
             "

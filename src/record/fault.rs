@@ -61,6 +61,11 @@ pub(super) fn breaks_line(character: char) -> bool {
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// A number of things: `1 row`, `2 rows`.
+pub(super) fn several(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Names in a sentence: `` `a`, `b` ``; only the first dozen, since a file may hold thousands.
 pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     let mut text = names.iter().take(12).map(|name| quoted(name.as_ref())).collect::<Vec<_>>().join(", ");

@@ -105,12 +105,11 @@ fn read_csv(file: &Path, reader: impl BufRead) -> Result<Table<f64>> {
     if !["outcome", "p", "q"].iter().any(|name| header.has(name)) {
         return Err(header.missing(COLUMNS).into());
     }
-    let expected = "with `outcome`, `p`, `q`";
     let columns = [
         header.find("query")?,
-        Some(header.require("outcome", expected)?),
-        Some(header.require("p", expected)?),
-        Some(header.require("q", expected)?),
+        Some(header.require("outcome")?),
+        Some(header.require("p")?),
+        Some(header.require("q")?),
     ];
     let mut table = Table::new();
     let mut rows = 0u64;

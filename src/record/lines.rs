@@ -4,7 +4,7 @@
 //! file, accepts text after a closing quote, and counts lines only at the ends of records, so that a message about a
 //! file with blank lines or CRLF would name the wrong line. Here a field ends with its line.
 
-use super::fault::{fault, hinted, listed, quoted, unreadable};
+use super::fault::{fault, hinted, listed, quoted, several, unreadable};
 use super::rows::Place;
 use crate::error::{InputError, Result};
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ impl<'a> Line<'a> {
             rest = after;
         }
         if width != header.names.len() {
-            let found = format!("{width} field{}", if width == 1 { "" } else { "s" });
+            let found = several(width, "field");
             let expected = format!("{} as in the header", header.names.len());
             return Err(fault(self.file, self.place(), found, expected).into());
         }
@@ -155,10 +155,10 @@ impl Header<'_> {
         Ok(first)
     }
 
-    /// Where a column stands that must be there; `expected` names the columns of the format.
-    pub(super) fn require(&self, name: &str, expected: &str) -> Result<usize> {
+    /// Where a column stands that must be there.
+    pub(super) fn require(&self, name: &str) -> Result<usize> {
         let column = self.find(name)?;
-        column.ok_or_else(|| self.missing(&format!("the column `{name}` {expected}")).into())
+        column.ok_or_else(|| self.missing(&format!("the column `{name}`")).into())
     }
 
     /// The error for a header that is none of the known ones.
@@ -166,7 +166,12 @@ impl Header<'_> {
         let error = self.fault(format!("columns {}", listed(&self.names)), expected);
         match &self.names[..] {
             [only] if only.contains([';', '\t']) => hinted(error, "separate the columns by commas"),
-            names if names.iter().any(|name| expected.contains(&format!("`{}`", name.to_lowercase()))) => {
+            names
+                if names.iter().any(|name| {
+                    let lower = name.to_lowercase();
+                    lower != *name && expected.contains(&format!("`{lower}`"))
+                }) =>
+            {
                 hinted(error, "names of columns are written in lower case")
             }
             names if names.iter().any(|name| name.parse::<f64>().is_ok()) => {

@@ -40,16 +40,18 @@ pub(super) fn check_name(line: &Line<'_>, column: &str, name: &str) -> Result<()
         return Ok(());
     }
     let error = line.at(column).fault(quoted(name), NAME);
-    Err(if name.is_empty() { hinted(error, "give an absent answer a name, such as none") } else { error }.into())
+    Err(if name.is_empty() && column != "query" {
+        hinted(error, "give an absent answer a name, such as none")
+    } else {
+        error
+    }
+    .into())
 }
 
 /// The error of an outcome that the table does not take.
 pub(super) fn refuse(place: &Place<'_>, outcome: &str, misfit: Misfit) -> InputError {
     match misfit {
-        Misfit::Duplicate => {
-            let error = place.fault(format!("{} a second time", quoted(outcome)), "each outcome once per query");
-            hinted(error, "raw outputs, one a row, go in a CSV with the columns world,output")
-        }
+        Misfit::Duplicate => place.fault(format!("{} a second time", quoted(outcome)), "each outcome once per query"),
         Misfit::Full(limit, what) => {
             let error = place.fault(format!("the new outcome {}", quoted(outcome)), format!("at most {limit} {what}"));
             hinted(error, "bin continuous outputs before recording them")
@@ -97,7 +99,7 @@ pub(super) fn same_length(place: &Place<'_>, labels: usize, columns: [(&str, usi
     }
     for (name, length) in columns {
         if length != labels {
-            let error = place.member(name).fault(format!("{length} entries"), format!("{labels}, one per label"));
+            let error = place.member(name).fault(format!("length {length}"), format!("{labels}, one per label"));
             return Err(error.into());
         }
     }
