@@ -10,6 +10,7 @@ mod interval;
 mod law;
 mod quadrature;
 mod quantity;
+pub mod record;
 pub mod special;
 
 pub use accountant::{

@@ -10,6 +10,6 @@ pub(crate) use beta::binomial_tail_root;
 pub use binomial::log_binomial_pmf;
 pub(crate) use binomial::log_poisson_pmf;
 pub(crate) use log::log_sum_exp;
-pub(crate) use normal::{LN_SQRT_2PI, mills_ratio};
+pub(crate) use normal::LN_SQRT_2PI;
 pub use normal::{erfc, log_erfc, log_ndtr, ndtr, ndtr_complement, ndtri, ndtri_exp};
 pub use sum::CompensatedSum;

@@ -81,7 +81,7 @@ pub fn log_ndtr(z: f64) -> f64 {
 }
 
 /// φ(z)/Φ(z), the derivative of ln Φ.
-pub(crate) fn mills_ratio(z: f64) -> f64 {
+fn mills_ratio(z: f64) -> f64 {
     if z < 5.0 { SQRT_2_OVER_PI / (-z * FRAC_1_SQRT_2).erfcx() } else { libm::exp(-0.5 * z * z - LN_SQRT_2PI) }
 }
 

@@ -1,0 +1,195 @@
+//! Results are complete or absent: written beside their place, then renamed.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A place for a result, reserved before long work and filled at its end.
+///
+/// Until [`commit`](Self::commit) a file that stands there keeps its content; dropping the reservation leaves it so.
+///
+/// ```
+/// # use leakbound::record::AtomicFile;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("result.json");
+/// let output = AtomicFile::create(&path)?; // fails now, not after hours
+/// let result = b"{}";
+/// output.commit(result)?;
+/// assert_eq!(std::fs::read(&path).unwrap(), result);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// A file beside the place, and the place with symbolic links resolved.
+    Beside(NamedTempFile, PathBuf),
+    /// A pipe or device, which can be written to but not replaced.
+    Stream(File),
+}
+
+impl AtomicFile {
+    /// Reserves a place: checks that the folder and an existing file are writable.
+    ///
+    /// A symbolic link is followed; an existing file keeps its permissions; pipes and devices are written to directly.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the path is a directory, the folder does not exist or may not be written to, or an existing
+    /// file may not be written to.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let target = reserve(path).map_err(|source| unwritable(path, source))?;
+        Ok(Self { path: path.to_path_buf(), target })
+    }
+
+    /// The place as the user named it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the content, waits until it is on the disk, and puts it in its place in one step.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the content cannot be written; the file beside is removed, and what stood in the place stays.
+    pub fn commit(self, bytes: &[u8]) -> Result<()> {
+        let done = match self.target {
+            Target::Stream(mut file) => file.write_all(bytes),
+            Target::Beside(beside, place) => replace(beside, &place, bytes),
+        };
+        done.map_err(|source| unwritable(&self.path, source))
+    }
+}
+
+/// Writes a file whole: [`AtomicFile::create`], then [`AtomicFile::commit`].
+///
+/// # Errors
+/// As those two.
+pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    AtomicFile::create(path)?.commit(bytes)
+}
+
+fn unwritable(path: &Path, source: io::Error) -> Error {
+    Error::Io { path: path.to_path_buf(), action: "write", source }
+}
+
+fn reserve(path: &Path) -> io::Result<Target> {
+    let existing = match fs::metadata(path) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let permissions = match existing {
+        Some(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Some(metadata) => {
+            // Opened without truncating: a file that may not be written must not be replaced either.
+            let file = OpenOptions::new().write(true).open(path)?;
+            if !metadata.is_file() {
+                return Ok(Target::Stream(file));
+            }
+            Some(metadata.permissions())
+        }
+        None => None,
+    };
+    let place = if permissions.is_some() { fs::canonicalize(path)? } else { path.to_path_buf() };
+    let name = place.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy().into_owned();
+    let prefix = format!(".{}.", name.chars().take(100).collect::<String>());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".part");
+    let new = permissions.or_else(of_a_new_file);
+    if let Some(permissions) = new {
+        builder.permissions(permissions);
+    }
+    // tempfile puts its own random name into the error; what the system says of the folder is asked first, and of other
+    // errors only the kind is kept, so that the message names the user's path alone.
+    fs::metadata(folder(&place))?;
+    let beside = builder.tempfile_in(folder(&place)).map_err(|error| io::Error::from(error.kind()))?;
+    Ok(Target::Beside(beside, place))
+}
+
+/// The permissions of an ordinary new file, from which the system takes the user's mask; temporary files are private.
+#[cfg(unix)]
+fn of_a_new_file() -> Option<fs::Permissions> {
+    Some(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn of_a_new_file() -> Option<fs::Permissions> {
+    None
+}
+
+fn folder(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn replace(mut beside: NamedTempFile, place: &Path, bytes: &[u8]) -> io::Result<()> {
+    beside.write_all(bytes)?;
+    beside.as_file().sync_all()?;
+    beside.persist(place).map_err(|error| error.error)?;
+    // The new name is on the disk only once the folder is. Some systems and file systems cannot sync a folder; the
+    // file itself is complete either way.
+    let _ = File::open(folder(place)).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_old_content_stays_until_the_new_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write_atomically(&path, b"old").unwrap();
+        let output = AtomicFile::create(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        drop(output);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["a.json"]);
+        AtomicFile::create(&path).unwrap().commit(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["a.json"]);
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_are_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |path: &Path| AtomicFile::create(path).unwrap_err().to_string();
+        assert!(message(folder.path()).ends_with(": cannot write: is a directory"));
+        assert!(message(&folder.path().join("none").join("a")).contains("cannot write: No such file or directory"));
+        let file = folder.path().join("file");
+        fs::write(&file, "x").unwrap();
+        assert!(AtomicFile::create(file.join("a")).is_err());
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_links_and_devices_are_respected() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("a", &link).unwrap();
+        write_atomically(&link, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        write_atomically("/dev/null", b"x").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

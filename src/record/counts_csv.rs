@@ -1,0 +1,122 @@
+//! Counts and raw outputs as CSV.
+
+use super::fault::quoted;
+use super::lines::{Header, Line, Lines};
+use super::number::{COUNT, count};
+use super::rows::{check_name, named_query, refuse};
+use super::table::Table;
+use crate::counts::MAX_COUNT;
+use crate::error::{InputError, Result};
+use std::io::BufRead;
+use std::path::Path;
+
+const COLUMNS: &str = "`outcome`, `count`, `count_neighbor` or `world`, `output`, each optionally with `query`";
+
+/// Reads either of the two CSV formats, as its header says.
+pub(super) fn read(file: &Path, reader: impl BufRead) -> Result<Table<u64>> {
+    let mut lines = Lines::new(file, reader);
+    let header = lines.header(COLUMNS)?;
+    let counted = ["outcome", "count", "count_neighbor"].iter().filter(|name| header.has(name)).count();
+    let raw = ["world", "output"].iter().filter(|name| header.has(name)).count();
+    // One column of a format is enough to mean it: the message then names the column that is missing.
+    match (counted, raw) {
+        (0, 0) => Err(header.missing(COLUMNS).into()),
+        (_, 0) => read_counted(&header, &mut lines),
+        (0, _) => read_raw(&header, &mut lines),
+        _ => Err(header.fault("columns of counts and of raw outputs together", COLUMNS).into()),
+    }
+}
+
+fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
+    let columns = [
+        header.find("query")?,
+        Some(header.require("outcome")?),
+        Some(header.require("count")?),
+        Some(header.require("count_neighbor")?),
+    ];
+    let mut table = Table::new();
+    let mut rows = 0u64;
+    while let Some(line) = lines.next()? {
+        let [query, outcome, count, count_neighbor] = line.fields(header, columns)?;
+        let query = named_query(&line, columns[0], &query)?;
+        check_name(&line, "outcome", &outcome)?;
+        let values = [whole(&line, "count", &count)?, whole(&line, "count_neighbor", &count_neighbor)?];
+        table.insert(query, &outcome, values).map_err(|misfit| refuse(&line.at("outcome"), &outcome, misfit))?;
+        rows += 1;
+    }
+    if rows == 0 { Err(header.alone().into()) } else { Ok(table) }
+}
+
+fn read_raw<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
+    let columns = [header.find("query")?, Some(header.require("world")?), Some(header.require("output")?)];
+    let mut table = Table::<u64>::new();
+    let mut rows = 0u64;
+    while let Some(line) = lines.next()? {
+        let [query, world, output] = line.fields(header, columns)?;
+        let query = named_query(&line, columns[0], &query)?;
+        let side = match &*world {
+            "s" => 0,
+            "s_prime" => 1,
+            other => return Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
+        };
+        check_name(&line, "output", &output)?;
+        let slot = table.slot(query, &output).map_err(|misfit| refuse(&line.at("output"), &output, misfit))?;
+        slot[side] = (slot[side] + 1).min(MAX_COUNT + 1);
+        rows += 1;
+    }
+    if rows == 0 {
+        return Err(header.alone().into());
+    }
+    Ok(table.sorted())
+}
+
+fn whole(line: &Line<'_>, column: &str, text: &str) -> Result<u64> {
+    count(text).map_err(|hint| {
+        let error = line.at(column).fault(quoted(text), COUNT);
+        InputError { hint: hint.map(Into::into), ..error }.into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        let read = read(Path::new("t.csv"), text.as_bytes());
+        read.err().map_or_else(|| "accepted".into(), |error| error.to_string())
+    }
+
+    #[test]
+    fn the_header_decides_the_format() {
+        assert_eq!(message("outcome,count,count_neighbor,extra\na,1,1,?"), "accepted");
+        assert_eq!(message("output,world,query\na,s,q"), "accepted");
+        assert!(message("world,count\ns,1").contains("together"));
+        assert!(
+            message("Outcome,Count,Count_neighbor\ns,1,1")
+                .ends_with("hint: names of columns are written in lower case")
+        );
+        assert!(message("outcome;count;count_neighbor\na;1;1").ends_with("hint: separate the columns by commas"));
+        assert!(message("a,1,1\nb,1,1").ends_with("hint: the first line names the columns"));
+    }
+
+    #[test]
+    fn raw_outputs_are_counted_and_sorted() {
+        let table = read(Path::new("t.csv"), &b"world,output\ns,10\ns,9\ns_prime,10\ns,10\n"[..]).unwrap();
+        let group = &table.into_groups()[0];
+        assert_eq!(group.labels, ["9", "10"]);
+        assert_eq!((group.side(0), group.side(1)), (vec![1, 2], vec![0, 1]));
+    }
+
+    #[test]
+    fn the_number_of_distinct_outputs_is_bounded() {
+        let mut text = String::from("world,output\n");
+        for output in 0..=10_000 {
+            text.push_str(&format!("s,{output}.5\n"));
+        }
+        assert_eq!(
+            message(&text),
+            "t.csv: line 10002, column output: found the new outcome `10000.5`, \
+             expected at most 10000 outcomes of one query; hint: bin continuous outputs before recording them"
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! The one line that says what is wrong with an input: place, found, expected.
+
+use crate::error::{Error, InputError};
+use std::io;
+use std::path::Path;
+
+/// The longest piece of the user's own text that is repeated in a message, in characters.
+const SHOWN: usize = 60;
+
+/// An input error without a hint; add one with `InputError { hint, ..fault(..) }` or [`hinted`].
+pub(super) fn fault(
+    file: &Path,
+    place: impl Into<String>,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+) -> InputError {
+    InputError {
+        file: file.to_path_buf(),
+        place: place.into(),
+        found: found.into(),
+        expected: expected.into(),
+        hint: None,
+    }
+}
+
+/// The same error with advice on how to mend it.
+pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
+    InputError { hint: Some(hint.into()), ..error }
+}
+
+/// The system's refusal to read a file.
+pub(super) fn unreadable(file: &Path, source: io::Error) -> Error {
+    Error::Io { path: file.to_path_buf(), action: "read", source }
+}
+
+/// The user's text between backticks, escaped and shortened; an empty text is called so.
+pub(super) fn quoted(text: &str) -> String {
+    if text.is_empty() { "an empty field".into() } else { format!("`{}`", shortened(text, SHOWN)) }
+}
+
+/// At most `limit` characters of a text, with everything escaped that would break the line or rewrite the terminal.
+pub(super) fn shortened(text: &str, limit: usize) -> String {
+    let mut shown = String::new();
+    for (index, character) in text.chars().enumerate() {
+        if index == limit {
+            shown.push_str("...");
+            break;
+        }
+        if breaks_line(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+/// Control characters, the Unicode line breaks and the marks that turn the direction of writing.
+pub(super) fn breaks_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A number of things: `1 row`, `2 rows`.
+pub(super) fn several(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Names in a sentence: `` `a`, `b` ``; only the first dozen, since a file may hold thousands.
+pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    let mut text = names.iter().take(12).map(|name| quoted(name.as_ref())).collect::<Vec<_>>().join(", ");
+    if names.len() > 12 {
+        text.push_str(&format!(" and {} more", names.len() - 12));
+    }
+    if text.is_empty() { "none".into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_user_wrote_stays_on_one_short_line() {
+        assert_eq!(quoted("a\nb\u{1b}[31m"), "`a\\nb\\u{1b}[31m`");
+        assert_eq!(quoted(""), "an empty field");
+        assert_eq!(quoted(&"x".repeat(1000)).len(), SHOWN + 5);
+        assert_eq!(quoted("Straße"), "`Straße`");
+        assert_eq!(listed(&["a"; 14]).matches("`a`").count(), 12);
+        assert_eq!(listed::<&str>(&[]), "none");
+    }
+}

@@ -1,0 +1,109 @@
+//! The identity of an input: path, size and SHA-256.
+
+use super::fault::{fault, hinted, unreadable};
+use crate::error::Result;
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Which file a result was computed from, so that it can be told whether the same file is still there.
+///
+/// ```
+/// # use leakbound::record::InputFile;
+/// let input = InputFile::of_bytes("empty.csv", b"");
+/// assert_eq!(input.bytes, 0);
+/// assert_eq!(input.sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InputFile {
+    /// The path as the user named it; written to JSON with replacement characters where it is not Unicode.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// SHA-256 of the content, 64 lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
+impl InputFile {
+    /// The identity of bytes that are already in memory.
+    #[must_use]
+    pub fn of_bytes(path: impl Into<PathBuf>, bytes: &[u8]) -> Self {
+        Self { path: path.into(), bytes: bytes.len() as u64, sha256: hexadecimal(&Sha256::digest(bytes)) }
+    }
+
+    /// The identity of a file, read once from start to end in small pieces.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when the
+    /// path is a directory.
+    pub fn of_file(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Digested::new(open(path)?).finish(path)
+    }
+}
+
+fn lossy<S: Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Opens a file for reading; a directory opens well on Unix and fails at the first read, so it is named here.
+pub(super) fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|source| unreadable(path, source))?;
+    if file.metadata().map_err(|source| unreadable(path, source))?.is_dir() {
+        let error = fault(path, "whole file", "a directory", "a file");
+        return Err(hinted(error, "name one file inside it").into());
+    }
+    Ok(file)
+}
+
+/// A reader that hashes what passes through it, so that a large file is read once and garbage is not hashed at all.
+pub(super) struct Digested<R> {
+    inner: R,
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl<R: Read> Digested<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, digest: Sha256::new(), bytes: 0 }
+    }
+
+    /// Reads what is left and gives the identity.
+    pub(super) fn finish(mut self, path: &Path) -> Result<InputFile> {
+        io::copy(&mut self, &mut io::sink()).map_err(|source| unreadable(path, source))?;
+        Ok(InputFile { path: path.to_path_buf(), bytes: self.bytes, sha256: hexadecimal(&self.digest.finalize()) })
+    }
+}
+
+impl<R: Read> Read for Digested<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.digest.update(&buffer[..read]);
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_and_its_bytes_have_the_same_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let input = InputFile::of_file(&path).unwrap();
+        assert_eq!(input, InputFile::of_bytes(&path, b"abc"));
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(input.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert!(InputFile::of_file(folder.path()).is_err());
+    }
+}

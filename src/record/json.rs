@@ -1,0 +1,212 @@
+//! JSON with messages that say place, found and expected.
+
+use super::fault::{fault, hinted, shortened};
+use super::number::{COUNT, PROBABILITY};
+use super::table::{MAX_PAIRS, is_name};
+use crate::counts::MAX_COUNT;
+use crate::error::{InputError, Result};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, SeqAccess, Unexpected, Visitor};
+use serde_json::error::Category;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// Reads a whole text as one value.
+pub(super) fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| explain(file, text, &error).into())
+}
+
+/// Turns serde's sentence, `invalid type: FOUND, expected EXPECTED at line L column C`, into an [`InputError`].
+fn explain(file: &Path, text: &str, error: &serde_json::Error) -> InputError {
+    let place = format!("line {}, character {}", error.line(), error.column());
+    let sentence = error.to_string();
+    let suffix = format!(" at line {} column {}", error.line(), error.column());
+    let sentence = sentence.strip_suffix(&suffix).unwrap_or(&sentence);
+    let shown = |text: &str| shortened(text, 120);
+    match error.classify() {
+        Category::Eof => hinted(
+            fault(file, place, "the end of the text", format!("JSON that is complete ({})", shown(sentence))),
+            "the file may be cut off",
+        ),
+        Category::Data => {
+            let (found, expected) = match sentence.split_once(", expected ") {
+                Some((found, expected)) => (found, expected.to_owned()),
+                None if sentence.starts_with("missing field") => {
+                    ("an object without it", sentence.replace("missing field", "the field"))
+                }
+                None if sentence.starts_with("duplicate field") => (sentence, "each field once".to_owned()),
+                None => (sentence, "the JSON of a recording".to_owned()),
+            };
+            let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
+            fault(file, place, shown(found), shown(&expected))
+        }
+        Category::Syntax | Category::Io => {
+            // The column counts bytes from 1 and is that of the offending byte.
+            let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+            let start = (0..=error.column().saturating_sub(1)).rev().find(|&byte| line.is_char_boundary(byte));
+            let rest = start.and_then(|start| line.get(start..)).unwrap_or_default();
+            fault(file, place, format!("`{}`", shortened(rest, 20)), format!("JSON ({})", shown(sentence)))
+        }
+    }
+}
+
+/// A count from 0 to 2^53.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Count(pub(super) u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Expect;
+        impl Visitor<'_> for Expect {
+            type Value = Count;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(COUNT)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Count, E> {
+                if value <= MAX_COUNT {
+                    Ok(Count(value))
+                } else {
+                    Err(E::invalid_value(Unexpected::Unsigned(value), &self))
+                }
+            }
+        }
+        deserializer.deserialize_u64(Expect)
+    }
+}
+
+/// A number from 0 to 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share(pub(super) f64);
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Expect;
+        impl Visitor<'_> for Expect {
+            type Value = Share;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(PROBABILITY)
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Share, E> {
+                if (0.0..=1.0).contains(&value) {
+                    Ok(Share(value))
+                } else {
+                    Err(E::invalid_value(Unexpected::Float(value), &self))
+                }
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Share, E> {
+                if value <= 1 {
+                    Ok(Share(value as f64))
+                } else {
+                    Err(E::invalid_value(Unexpected::Unsigned(value), &self))
+                }
+            }
+        }
+        deserializer.deserialize_f64(Expect)
+    }
+}
+
+/// The name of an outcome or query: a text, or a whole number for its digits.
+#[derive(Debug, Clone)]
+pub(super) struct Name(pub(super) String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Expect;
+        impl Visitor<'_> for Expect {
+            type Value = Name;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a name of 1 to 1024 bytes without control characters, or a whole number")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Name, E> {
+                let text = text.trim();
+                if is_name(text) { Ok(Name(text.into())) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Name, E> {
+                Ok(Name(value.to_string()))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> std::result::Result<Name, E> {
+                Ok(Name(value.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Expect)
+    }
+}
+
+/// An array with at most as many entries as a file may have outcomes, so that a short text cannot fill the memory.
+#[derive(Debug)]
+pub(super) struct Bounded<T>(pub(super) Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Bounded<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Expect<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Expect<T> {
+            type Value = Bounded<T>;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "an array of at most {MAX_PAIRS} entries")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<Bounded<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = sequence.next_element()? {
+                    if entries.len() == MAX_PAIRS {
+                        return Err(de::Error::invalid_length(entries.len() + 1, &self));
+                    }
+                    entries.push(entry);
+                }
+                Ok(Bounded(entries))
+            }
+        }
+        deserializer.deserialize_seq(Expect(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message<T: DeserializeOwned>(text: &str) -> String {
+        parse::<T>(Path::new("t.json"), text).err().map_or_else(|| "accepted".into(), |error| error.to_string())
+    }
+
+    #[test]
+    fn every_class_of_json_error_is_one_sentence() {
+        insta::assert_snapshot!(
+            [
+                message::<Count>("-3"),
+                message::<Count>("2.5"),
+                message::<Count>("9007199254740993"),
+                message::<Count>("\"3\""),
+                message::<Share>("1.5"),
+                message::<Share>("NaN"),
+                message::<Name>("true"),
+                message::<Name>("\"a\\u0007\""),
+                message::<Bounded<Count>>("[1,\n2"),
+                message::<Bounded<Count>>("[1,\n2é"),
+                message::<Bounded<Count>>("[] x"),
+                message::<Bounded<Bounded<Count>>>(&"[".repeat(200)),
+            ]
+            .join("\n"),
+            @r#"
+            t.json: line 1, character 2: found integer `-3`, expected a whole number from 0 to 2^53
+            t.json: line 1, character 3: found floating point `2.5`, expected a whole number from 0 to 2^53
+            t.json: line 1, character 16: found integer `9007199254740993`, expected a whole number from 0 to 2^53
+            t.json: line 1, character 3: found string "3", expected a whole number from 0 to 2^53
+            t.json: line 1, character 3: found floating point `1.5`, expected a probability from 0 to 1
+            t.json: line 1, character 1: found `NaN`, expected JSON (expected value)
+            t.json: line 1, character 4: found boolean `true`, expected a name of 1 to 1024 bytes without control characters, or a whole number
+            t.json: line 1, character 9: found string "a\u{7}", expected a name of 1 to 1024 bytes without control characters, or a whole number
+            t.json: line 2, character 1: found the end of the text, expected JSON that is complete (EOF while parsing a list); hint: the file may be cut off
+            t.json: line 2, character 2: found `é`, expected JSON (expected `,` or `]`)
+            t.json: line 1, character 4: found `x`, expected JSON (trailing characters)
+            t.json: line 1, character 2: found sequence, expected a whole number from 0 to 2^53
+            "#
+        );
+        assert_eq!(message::<Name>("-7"), "accepted");
+        assert_eq!(message::<Share>("1"), "accepted");
+    }
+
+    #[test]
+    fn a_long_array_is_refused() {
+        let text = format!("[{}0]", "0,".repeat(MAX_PAIRS));
+        assert!(message::<Bounded<Count>>(&text).contains("expected an array of at most 1048576 entries"));
+    }
+}

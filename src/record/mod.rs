@@ -1,0 +1,34 @@
+//! Recorded outputs in, results out: every file a user hands over is read here, and here only.
+//!
+//! A file is either taken whole or refused with one line that names the file, the place, what was found there and what
+//! was expected. Reading is bounded in memory before anything is allocated, so that the wrong file, however large,
+//! costs a message and not the machine.
+
+mod archive;
+mod array_file;
+mod atomic_file;
+mod counts_csv;
+mod counts_file;
+mod counts_json;
+mod fault;
+mod input_file;
+mod json;
+mod law;
+mod lines;
+mod npy_header;
+mod number;
+mod pate_votes;
+mod prompt_votes;
+mod rows;
+mod table;
+mod text;
+mod vote_file;
+
+pub use array_file::{ArrayFile, Element};
+pub use atomic_file::{AtomicFile, write_atomically};
+pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
+pub use input_file::InputFile;
+pub use law::{LawFile, RecordedLaw, law_from_bytes, read_law};
+pub use pate_votes::{PateQuery, PateVotes, RecordedAdversary};
+pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
+pub use vote_file::{VoteFile, votes_from_bytes};

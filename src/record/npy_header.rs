@@ -1,0 +1,228 @@
+//! The header of a numpy array, read before anything is allocated for its data.
+//!
+//! ndarray-npy reads header and data in one step: it would allocate what the header declares, and its parser of Python
+//! literals is recursive. A header that passes here has one flat dictionary, a plain dtype and a bounded size.
+
+use std::io::{self, Read};
+
+/// Numpy itself refuses to read headers longer than this (`max_header_size`).
+const MAX_HEADER_BYTES: usize = 10_000;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// What an array declares about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NpyHeader {
+    /// The dtype in numpy's notation, such as `|u1` or `<i8`.
+    pub(super) descriptor: String,
+    /// Lengths of the axes; none for a scalar.
+    pub(super) shape: Vec<u64>,
+    /// Length of the header in the file; the data follow.
+    pub(super) bytes: u64,
+}
+
+/// Why a header is refused.
+#[derive(Debug)]
+pub(super) enum HeaderProblem {
+    /// The archive or the system failed underneath.
+    Io(io::Error),
+    /// What was found instead of the header of an array.
+    Malformed(String),
+}
+
+impl From<io::Error> for HeaderProblem {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::Malformed("the end of the data".into()),
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl NpyHeader {
+    /// Reads a header and leaves `reader` at the first byte of the data.
+    pub(super) fn read(mut reader: impl Read) -> Result<Self, HeaderProblem> {
+        let mut bytes = vec![0; MAGIC.len() + 2];
+        reader.read_exact(&mut bytes)?;
+        if !bytes.starts_with(MAGIC) {
+            return Err(HeaderProblem::Malformed("data without the mark of a numpy array".into()));
+        }
+        let width = match bytes[MAGIC.len()] {
+            1 => 2,
+            2 | 3 => 4,
+            other => return Err(HeaderProblem::Malformed(format!("version {other} of the numpy format"))),
+        };
+        let mut length = [0; 4];
+        reader.read_exact(&mut length[..width])?;
+        bytes.extend_from_slice(&length[..width]);
+        let length = u32::from_le_bytes(length) as usize;
+        if length > MAX_HEADER_BYTES {
+            return Err(HeaderProblem::Malformed(format!("a header of {length} bytes")));
+        }
+        let start = bytes.len();
+        bytes.resize(start + length, 0);
+        reader.read_exact(&mut bytes[start..])?;
+        let text = std::str::from_utf8(&bytes[start..])
+            .map_err(|_| HeaderProblem::Malformed("a header that is not text".into()))?;
+        let (descriptor, shape) = dictionary(text).map_err(HeaderProblem::Malformed)?;
+        Ok(Self { descriptor, shape, bytes: bytes.len() as u64 })
+    }
+
+    /// The dtype in the words of Rust; numpy's own notation where there are none.
+    pub(super) fn dtype(&self) -> &str {
+        dtype(&self.descriptor).map_or(&self.descriptor, |(name, _)| name)
+    }
+
+    /// Bytes of one element of a known dtype.
+    pub(super) fn element_bytes(&self) -> Option<u64> {
+        dtype(&self.descriptor).map(|(_, bytes)| bytes)
+    }
+
+    /// Number of elements, `None` if it does not fit into 64 bits.
+    pub(super) fn elements(&self) -> Option<u64> {
+        self.shape.iter().try_fold(1u64, |product, &length| product.checked_mul(length))
+    }
+}
+
+fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {
+    let (order, kind) = descriptor.split_at_checked(1)?;
+    let known = match kind {
+        "b1" => ("bool", 1),
+        "u1" => ("u8", 1),
+        "u2" => ("u16", 2),
+        "u4" => ("u32", 4),
+        "u8" => ("u64", 8),
+        "i1" => ("i8", 1),
+        "i2" => ("i16", 2),
+        "i4" => ("i32", 4),
+        "i8" => ("i64", 8),
+        "f4" => ("f32", 4),
+        "f8" => ("f64", 8),
+        _ => return None,
+    };
+    let orders: &[&str] = if known.1 == 1 { &["|"] } else { &["<", ">"] };
+    orders.contains(&order).then_some(known)
+}
+
+/// Parses `{'descr': '|u1', 'fortran_order': False, 'shape': (12, 1000, 250), }` with its keys in any order.
+fn dictionary(text: &str) -> Result<(String, Vec<u64>), String> {
+    let mut rest = text;
+    take(&mut rest, "{")?;
+    let (mut descriptor, mut order, mut shape) = (None, None, None);
+    while !rest.trim_start().starts_with('}') {
+        let key = literal(&mut rest)?;
+        take(&mut rest, ":")?;
+        let known = match key {
+            "descr" if rest.trim_start().starts_with(['[', '(']) => return Err("a structured dtype".into()),
+            "descr" => descriptor.replace(literal(&mut rest)?.to_owned()).is_none(),
+            "fortran_order" => order.replace(take(&mut rest, "True").or_else(|_| take(&mut rest, "False"))?).is_none(),
+            "shape" => shape.replace(tuple(&mut rest)?).is_none(),
+            _ => false,
+        };
+        if !known {
+            return Err(format!("an unexpected or second key '{key}' in its header"));
+        }
+        if take(&mut rest, ",").is_err() {
+            break;
+        }
+    }
+    take(&mut rest, "}")?;
+    if !rest.trim().is_empty() {
+        return Err("text after its header".into());
+    }
+    match (descriptor, order, shape) {
+        (Some(descriptor), Some(()), Some(shape)) => Ok((descriptor, shape)),
+        _ => Err("a header without descr, fortran_order or shape".into()),
+    }
+}
+
+fn take(rest: &mut &str, token: &str) -> Result<(), String> {
+    match rest.trim_start().strip_prefix(token) {
+        Some(after) => {
+            *rest = after;
+            Ok(())
+        }
+        None => Err(format!("a header without the expected {token}")),
+    }
+}
+
+fn literal<'a>(rest: &mut &'a str) -> Result<&'a str, String> {
+    let trimmed = rest.trim_start();
+    let quote = trimmed.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+    let parts = quote.and_then(|quote| trimmed[1..].split_once(quote));
+    let (text, after) = parts.ok_or("a header without an expected text")?;
+    if text.contains('\\') {
+        return Err("an escaped text in its header".into());
+    }
+    *rest = after;
+    Ok(text)
+}
+
+fn tuple(rest: &mut &str) -> Result<Vec<u64>, String> {
+    take(rest, "(")?;
+    let (inside, after) = rest.split_once(')').ok_or("a shape without its end")?;
+    *rest = after;
+    let inside = inside.trim();
+    if inside.is_empty() {
+        return Ok(Vec::new());
+    }
+    let numbers = inside.strip_suffix(',').unwrap_or(inside).split(',');
+    let axes: Vec<u64> = numbers
+        .map(|number| {
+            let number = number.trim();
+            let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+            number.parse().ok().filter(|_| digits).ok_or_else(|| format!("the axis length '{number}' in its header"))
+        })
+        .collect::<Result<_, _>>()?;
+    if axes.len() > 32 {
+        return Err(format!("{} axes", axes.len()));
+    }
+    Ok(axes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(text: &str) -> Result<NpyHeader, String> {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+        NpyHeader::read(&bytes[..]).map_err(|problem| match problem {
+            HeaderProblem::Malformed(found) => found,
+            HeaderProblem::Io(error) => error.to_string(),
+        })
+    }
+
+    #[test]
+    fn headers_of_numpy_are_read() {
+        let read = header("{'descr': '<i4', 'fortran_order': False, 'shape': (60,), }          \n").unwrap();
+        assert_eq!((read.dtype(), &read.shape[..], read.descriptor.as_str()), ("i32", &[60][..], "<i4"));
+        let read = header("{\"shape\":(2,3),\"descr\":\"|u1\",\"fortran_order\":True}").unwrap();
+        assert_eq!((read.dtype(), read.elements(), read.element_bytes()), ("u8", Some(6), Some(1)));
+        assert_eq!(header("{'descr': '>f8', 'fortran_order': False, 'shape': ()}").unwrap().elements(), Some(1));
+        let huge = header("{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551615, 2)}").unwrap();
+        assert_eq!(huge.elements(), None);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in [
+            "",
+            "{}",
+            "[[[[",
+            "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': '<i4', 'fortran_order': 0, 'shape': (1,)}",
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (-1,)}",
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (1.5,)}",
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+            "{'descr': '<i4', 'fortran_order': False, 'shape': ((1,))}",
+            "{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (1,)} x",
+        ] {
+            assert!(header(text).is_err(), "{text}");
+        }
+        assert_eq!(header("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}").unwrap().dtype(), "|O");
+        assert!(NpyHeader::read(&b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..]).is_err());
+    }
+}

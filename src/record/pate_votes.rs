@@ -1,0 +1,295 @@
+//! Recorded votes of PATE teachers: many instantiations of the dataset's world, votes of retrained teachers of the
+//! neighbour's.
+
+use super::array_file::ArrayFile;
+use super::fault::{fault, several};
+use crate::error::{Error, Result};
+use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The most histogram entries held: instantiations x queries x classes, 8 bytes each.
+const MAX_ENTRIES: u64 = 1 << 27;
+
+/// Which point the neighbouring dataset has and which queries are asked, as far as votes were recorded for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordedAdversary {
+    /// The query itself is in the training data, with its true label.
+    NatAdvq,
+    /// The query itself is in the training data, with a wrong label.
+    PoisAdvq,
+    /// One mislabelled point is in the training data; the queries are natural.
+    PoisNatq,
+}
+
+impl RecordedAdversary {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::NatAdvq, Self::PoisAdvq, Self::PoisNatq];
+
+    /// The array with the votes of the teachers trained with the changed point.
+    const fn array(self) -> &'static str {
+        match self {
+            Self::NatAdvq => "pate_nat_advq",
+            Self::PoisAdvq => "pate_pois_advq",
+            Self::PoisNatq => "pate_pois_natq",
+        }
+    }
+}
+
+impl fmt::Display for RecordedAdversary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::NatAdvq => "nat-advq",
+            Self::PoisAdvq => "pois-advq",
+            Self::PoisNatq => "pois-natq",
+        })
+    }
+}
+
+impl FromStr for RecordedAdversary {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|adversary| adversary.to_string() == text).ok_or_else(|| Error::Syntax {
+            quantity: "adversary",
+            value: text.into(),
+            expected: "nat-advq, pois-advq or pois-natq",
+        })
+    }
+}
+
+/// Votes of PATE teachers for every query of one adversary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PateVotes {
+    /// Number of teachers k of one instantiation.
+    pub teachers: usize,
+    /// Number of classes C.
+    pub classes: usize,
+    /// The queries, in the order of the file; at least one.
+    pub queries: Vec<PateQuery>,
+}
+
+/// The votes on one query; every list of votes has one entry per class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PateQuery {
+    /// Where the query stands in `pate_votes`, counted from 0.
+    pub position: usize,
+    /// Its true class, where the file says it.
+    pub label: Option<usize>,
+    /// Number of instantiations: independent draws of the partition and the training, k votes each.
+    pub instantiations: usize,
+    /// Votes under the dataset, all instantiations together.
+    pub votes: Vec<u64>,
+    /// Votes under the dataset, per instantiation.
+    pub histograms: Vec<Vec<u64>>,
+    /// Votes of the teachers trained with the changed point: samples of one teacher's vote under the neighbour.
+    pub votes_neighbor: Vec<u64>,
+}
+
+/// Reads the arrays and counts the votes.
+pub(super) fn read(arrays: &mut ArrayFile, adversary: RecordedAdversary) -> Result<PateVotes> {
+    let votes: Array3<u16> = arrays.classes("pate_votes")?;
+    let (instantiations, queries, teachers) = votes.dim();
+    let changed: Array2<u16> = arrays.classes(adversary.array())?;
+    let labels = labels(arrays, queries, "pate_votes")?;
+    let positions = match adversary {
+        RecordedAdversary::PoisNatq => {
+            let expected = format!("{}, one per query of `pate_votes`", several(queries, "row"));
+            rows(arrays, adversary.array(), changed.nrows(), queries, expected)?;
+            (0..queries).collect()
+        }
+        RecordedAdversary::NatAdvq | RecordedAdversary::PoisAdvq => {
+            let positions = positions(arrays, queries)?;
+            let expected = format!("{}, one per entry of `adv_query`", several(positions.len(), "row"));
+            rows(arrays, adversary.array(), changed.nrows(), positions.len(), expected)?;
+            positions
+        }
+    };
+    let largest = |values: &mut dyn Iterator<Item = u16>| values.max().unwrap_or(0);
+    let classes = 1 + largest(&mut votes.iter().copied())
+        .max(largest(&mut changed.iter().copied()))
+        .max(largest(&mut labels.iter().flatten().copied())) as usize;
+    let entries = (instantiations as u64).saturating_mul(positions.len() as u64).saturating_mul(classes as u64);
+    if entries > MAX_ENTRIES {
+        let found = format!("{instantiations} x {} histograms of {classes} classes", positions.len());
+        return Err(arrays.at("pate_votes", found, format!("at most {MAX_ENTRIES} histogram entries")).into());
+    }
+    let queries = positions
+        .into_iter()
+        .zip(changed.outer_iter())
+        .map(|(position, changed)| {
+            let votes = votes.index_axis(Axis(1), position);
+            let histograms: Vec<Vec<u64>> = votes.outer_iter().map(|votes| histogram(votes, classes)).collect();
+            PateQuery {
+                position,
+                label: labels.as_ref().map(|labels| usize::from(labels[position])),
+                instantiations,
+                votes: (0..classes).map(|class| histograms.iter().map(|histogram| histogram[class]).sum()).collect(),
+                histograms,
+                votes_neighbor: histogram(changed, classes),
+            }
+        })
+        .collect();
+    Ok(PateVotes { teachers, classes, queries })
+}
+
+/// How many of the votes go to each class.
+pub(super) fn histogram(votes: ArrayView1<'_, u16>, classes: usize) -> Vec<u64> {
+    let mut histogram = vec![0; classes];
+    for &vote in votes {
+        histogram[usize::from(vote)] += 1;
+    }
+    histogram
+}
+
+/// The true classes of the queries, where the file has them.
+pub(super) fn labels(arrays: &mut ArrayFile, queries: usize, like: &str) -> Result<Option<Array1<u16>>> {
+    if !arrays.has("query_label") {
+        return Ok(None);
+    }
+    let labels: Array1<u16> = arrays.classes("query_label")?;
+    rows(
+        arrays,
+        "query_label",
+        labels.len(),
+        queries,
+        format!("{}, one per query of `{like}`", several(queries, "row")),
+    )?;
+    Ok(Some(labels))
+}
+
+pub(super) fn rows(arrays: &ArrayFile, name: &str, found: usize, wanted: usize, expected: String) -> Result<()> {
+    if found == wanted { Ok(()) } else { Err(arrays.at(name, several(found, "row"), expected).into()) }
+}
+
+/// The positions of the adversarial queries, each at most once.
+fn positions(arrays: &mut ArrayFile, queries: usize) -> Result<Vec<usize>> {
+    let positions: Array1<u64> = arrays.whole_numbers("adv_query")?;
+    let expected = format!("a position from 0 to {} of `pate_votes`", queries - 1);
+    if let Some(error) = arrays.first_fault("adv_query", &positions, |position| position >= queries as u64, &expected) {
+        return Err(error.into());
+    }
+    let mut seen = vec![false; queries];
+    for (index, &position) in positions.iter().enumerate() {
+        if std::mem::replace(&mut seen[position as usize], true) {
+            let place = format!("array `adv_query`, index [{index}]");
+            let found = format!("`{position}` a second time");
+            return Err(fault(&arrays.input().path, place, found, "each query once").into());
+        }
+    }
+    Ok(positions.iter().map(|&position| position as usize).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::votes_from_bytes;
+    use ndarray::{Array, Dimension, array};
+    use ndarray_npy::{NpzWriter, WritableElement};
+    use std::io::Cursor;
+
+    type Writer = NpzWriter<Cursor<Vec<u8>>>;
+
+    fn add<A: WritableElement, D: Dimension>(writer: &mut Writer, name: &str, array: &Array<A, D>) {
+        writer.add_array(name, array).unwrap();
+    }
+
+    fn read(arrays: impl FnOnce(&mut Writer), adversary: RecordedAdversary) -> Result<PateVotes> {
+        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+        arrays(&mut writer);
+        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.pate(adversary)
+    }
+
+    fn two_instantiations() -> Array3<u8> {
+        array![[[0, 0, 1], [2, 2, 2]], [[0, 1, 1], [2, 2, 0]]]
+    }
+
+    #[test]
+    fn votes_are_counted_per_query() {
+        let votes = read(
+            |writer| {
+                add(writer, "pate_votes", &two_instantiations());
+                add(writer, "adv_query", &array![1i64]);
+                add(writer, "pate_nat_advq", &array![[3i64, 3, 2, 2, 2]]);
+                add(writer, "query_label", &array![0i32, 4]);
+            },
+            RecordedAdversary::NatAdvq,
+        )
+        .unwrap();
+        let query = PateQuery {
+            position: 1,
+            label: Some(4),
+            instantiations: 2,
+            votes: vec![1, 0, 5, 0, 0],
+            histograms: vec![vec![0, 0, 3, 0, 0], vec![1, 0, 2, 0, 0]],
+            votes_neighbor: vec![0, 0, 3, 2, 0],
+        };
+        assert_eq!(votes, PateVotes { teachers: 3, classes: 5, queries: vec![query] });
+    }
+
+    #[test]
+    fn arrays_that_disagree_are_named() {
+        let message = |arrays: &dyn Fn(&mut Writer), adversary| read(arrays, adversary).unwrap_err().to_string();
+        let votes = two_instantiations();
+        let natural = |rows: Array2<u8>| {
+            let votes = votes.clone();
+            message(
+                &move |writer| {
+                    add(writer, "pate_votes", &votes);
+                    add(writer, "pate_pois_natq", &rows);
+                },
+                RecordedAdversary::PoisNatq,
+            )
+        };
+        let adversarial = |positions: Array1<i32>| {
+            let votes = votes.clone();
+            message(
+                &move |writer| {
+                    add(writer, "pate_votes", &votes);
+                    add(writer, "pate_pois_advq", &array![[0u8], [1]]);
+                    add(writer, "adv_query", &positions);
+                },
+                RecordedAdversary::PoisAdvq,
+            )
+        };
+        insta::assert_snapshot!(
+            [
+                natural(array![[1]]),
+                adversarial(array![0]),
+                adversarial(array![0, 2]),
+                adversarial(array![-1, 0]),
+                adversarial(array![1, 1]),
+                message(
+                    &|writer| {
+                        add(writer, "pate_votes", &two_instantiations());
+                        add(writer, "pate_pois_natq", &array![[1i64, 2], [10_000, 0]]);
+                    },
+                    RecordedAdversary::PoisNatq,
+                ),
+            ]
+            .join("\n"),
+            @r"
+            v.npz: array `pate_pois_natq`: found 1 row, expected 2 rows, one per query of `pate_votes`
+            v.npz: array `pate_pois_advq`: found 2 rows, expected 1 row, one per entry of `adv_query`
+            v.npz: array `adv_query`, index [1]: found `2`, expected a position from 0 to 1 of `pate_votes`
+            v.npz: array `adv_query`, index [0]: found `-1`, expected a whole number of at least 0
+            v.npz: array `adv_query`, index [1]: found `1` a second time, expected each query once
+            v.npz: array `pate_pois_natq`, index [1, 0]: found `10000`, expected a class from 0 to 9999
+            "
+        );
+    }
+
+    #[test]
+    fn names_of_adversaries_read_back() {
+        for adversary in RecordedAdversary::ALL {
+            assert_eq!(adversary.to_string().parse::<RecordedAdversary>().unwrap(), adversary);
+            assert_eq!(serde_json::to_string(&adversary).unwrap(), format!("\"{adversary}\""));
+        }
+        assert_eq!(
+            "nat".parse::<RecordedAdversary>().unwrap_err().to_string(),
+            "adversary `nat` cannot be read; expected nat-advq, pois-advq or pois-natq"
+        );
+    }
+}

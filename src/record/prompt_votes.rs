@@ -1,0 +1,203 @@
+//! Recorded votes of PromptPATE: a histogram of each query under each of two sets of prompts.
+
+use super::array_file::ArrayFile;
+use super::fault::{fault, listed, several};
+use super::pate_votes::{histogram, labels, rows};
+use crate::counts::MAX_COUNT;
+use crate::error::Result;
+use crate::histogram::{MAX_CLASSES, VoteHistogram};
+use ndarray::Array2;
+use serde::Serialize;
+
+/// Votes of PromptPATE teachers for every query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromptPateVotes {
+    /// Number of classes C.
+    pub classes: usize,
+    /// The queries, in the order of the file; at least one.
+    pub queries: Vec<PromptPateQuery>,
+}
+
+/// The votes on one query in both worlds. The two histograms may be equal: the changed prompt then changed no vote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromptPateQuery {
+    /// Where the query stands in the arrays, counted from 0.
+    pub position: usize,
+    /// Its true class, where the file says it.
+    pub label: Option<usize>,
+    /// Votes per class under the dataset.
+    pub histogram: VoteHistogram,
+    /// Votes per class under its neighbour.
+    pub histogram_neighbor: VoteHistogram,
+}
+
+/// Reads whichever of the two forms is there.
+pub(super) fn read(arrays: &mut ArrayFile) -> Result<PromptPateVotes> {
+    let voted = arrays.has("votes") || arrays.has("votes_prime");
+    let counted = arrays.has("histogram") || arrays.has("histogram_prime");
+    if voted == counted {
+        let found = format!("arrays {}", listed(arrays.names()));
+        let expected = "either `votes` and `votes_prime` or `histogram` and `histogram_prime`";
+        return Err(fault(&arrays.input().path, "whole file", found, expected).into());
+    }
+    let names = if voted { ["votes", "votes_prime"] } else { ["histogram", "histogram_prime"] };
+    let [first, second]: [Array2<u64>; 2] = if voted {
+        count_votes(arrays, names)?
+    } else {
+        [read_histogram(arrays, names[0])?, read_histogram(arrays, names[1])?]
+    };
+    let (queries, classes) = first.dim();
+    rows(arrays, names[1], second.nrows(), queries, format!("{} as in `{}`", several(queries, "row"), names[0]))?;
+    if second.ncols() != classes {
+        let found = format!("{} classes", second.ncols());
+        return Err(arrays.at(names[1], found, format!("{classes} as in `{}`", names[0])).into());
+    }
+    let labels = labels(arrays, queries, names[0])?;
+    if let Some(labels) = &labels {
+        let expected = format!("a class from 0 to {}", classes - 1);
+        if let Some(error) = arrays.first_fault("query_label", labels, |label| usize::from(label) >= classes, &expected)
+        {
+            return Err(error.into());
+        }
+    }
+    let queries = first.outer_iter().zip(second.outer_iter()).enumerate().map(|(position, (votes, changed))| {
+        let (teachers, teachers_changed) = (votes.sum(), changed.sum());
+        if teachers.abs_diff(teachers_changed) > 1 {
+            let found = format!("{} on query {position}", several(teachers_changed as usize, "vote"));
+            let expected = format!("{teachers} as in `{}`, or one more or less", names[0]);
+            return Err(arrays.at(names[1], found, expected).into());
+        }
+        if teachers == 0 {
+            return Err(arrays.at(names[0], format!("0 votes on query {position}"), "at least 1 vote").into());
+        }
+        Ok(PromptPateQuery {
+            position,
+            label: labels.as_ref().map(|labels| usize::from(labels[position])),
+            histogram: VoteHistogram::new(votes.to_vec())?,
+            histogram_neighbor: VoteHistogram::new(changed.to_vec())?,
+        })
+    });
+    Ok(PromptPateVotes { classes, queries: queries.collect::<Result<_>>()? })
+}
+
+/// Histograms of both worlds over the classes that occur in either or in the labels.
+fn count_votes(arrays: &mut ArrayFile, names: [&str; 2]) -> Result<[Array2<u64>; 2]> {
+    let votes: [Array2<u16>; 2] = [arrays.classes(names[0])?, arrays.classes(names[1])?];
+    let labels = labels(arrays, votes[0].nrows(), names[0])?;
+    let occurring = votes.iter().flatten().chain(labels.iter().flatten());
+    let classes = 1 + usize::from(occurring.copied().max().unwrap_or(0));
+    for (votes, name) in votes.iter().zip(names) {
+        if votes.nrows().saturating_mul(classes) > MAX_ENTRIES {
+            let found = format!("{} histograms of {classes} classes", votes.nrows());
+            return Err(arrays.at(name, found, format!("at most {MAX_ENTRIES} histogram entries")).into());
+        }
+    }
+    Ok(votes.map(|votes| {
+        let mut histograms = Array2::zeros((votes.nrows(), classes));
+        for (mut row, votes) in histograms.outer_iter_mut().zip(votes.outer_iter()) {
+            row.assign(&ndarray::Array1::from(histogram(votes, classes)));
+        }
+        histograms
+    }))
+}
+
+/// The most histogram entries held for one world, 8 bytes each.
+const MAX_ENTRIES: usize = 1 << 27;
+
+fn read_histogram(arrays: &mut ArrayFile, name: &str) -> Result<Array2<u64>> {
+    let histogram: Array2<u64> = arrays.whole_numbers(name)?;
+    if histogram.ncols() > MAX_CLASSES {
+        let found = format!("{} classes", histogram.ncols());
+        return Err(arrays.at(name, found, format!("at most {MAX_CLASSES} classes")).into());
+    }
+    // Ten thousand classes of this size still sum without overflow.
+    let expected = "a whole number from 0 to 2^49";
+    match arrays.first_fault(name, &histogram, |votes| votes > MAX_COUNT >> 4, expected) {
+        Some(error) => Err(error.into()),
+        None => Ok(histogram),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::votes_from_bytes;
+    use ndarray::{Array, Array1, array};
+    use ndarray_npy::{NpzWriter, WritableElement};
+    use std::io::Cursor;
+
+    fn read<A: WritableElement>(names: [&str; 2], first: Array2<A>, second: Array2<A>) -> Result<PromptPateVotes> {
+        read_labelled(names, first, second, None)
+    }
+
+    fn read_labelled<A: WritableElement>(
+        names: [&str; 2],
+        first: Array2<A>,
+        second: Array2<A>,
+        labels: Option<Array1<u8>>,
+    ) -> Result<PromptPateVotes> {
+        let mut writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
+        writer.add_array(names[0], &first).unwrap();
+        writer.add_array(names[1], &second).unwrap();
+        if let Some(labels) = labels {
+            writer.add_array("query_label", &labels).unwrap();
+        }
+        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.prompt_pate()
+    }
+
+    const VOTES: [&str; 2] = ["votes", "votes_prime"];
+    const HISTOGRAMS: [&str; 2] = ["histogram", "histogram_prime"];
+
+    #[test]
+    fn both_forms_give_the_same_histograms() {
+        let voted = read(VOTES, array![[0u8, 2, 2], [1, 1, 1]], array![[0, 0, 2], [1, 1, 1]]).unwrap();
+        let counted = read(HISTOGRAMS, array![[1i64, 0, 2], [0, 3, 0]], array![[2, 0, 1], [0, 3, 0]]).unwrap();
+        assert_eq!(voted, counted);
+        assert_eq!(voted.classes, 3);
+        assert_eq!(voted.queries[0].histogram_neighbor.counts(), [2, 0, 1]);
+    }
+
+    #[test]
+    fn a_label_without_votes_is_a_class() {
+        let labels = Some(array![3u8]);
+        let voted = read_labelled(VOTES, array![[0u8, 1]], array![[0, 0]], labels.clone()).unwrap();
+        assert_eq!((voted.classes, voted.queries[0].label), (4, Some(3)));
+        let error = read_labelled(HISTOGRAMS, array![[1u16, 1]], array![[2, 0]], labels).unwrap_err();
+        assert_eq!(error.to_string(), "v.npz: array `query_label`, index [0]: found `3`, expected a class from 0 to 1");
+    }
+
+    #[test]
+    fn worlds_that_are_no_neighbours_are_named() {
+        let message = |result: Result<PromptPateVotes>| result.unwrap_err().to_string();
+        let wide: Array2<u8> = Array::zeros((1, MAX_CLASSES + 1));
+        insta::assert_snapshot!(
+            [
+                message(read(VOTES, array![[0u8, 1]], array![[0, 1], [1, 1]])),
+                message(read(VOTES, array![[0u8, 1, 1]], array![[0]])),
+                message(read(HISTOGRAMS, array![[1u32, 1]], array![[1, 1, 0]])),
+                message(read(HISTOGRAMS, array![[1u64, 1]], array![[5, 1]])),
+                message(read(HISTOGRAMS, array![[1i32, -1]], array![[1, 1]])),
+                message(read(HISTOGRAMS, array![[1u64, u64::MAX]], array![[1, 1]])),
+                message(read(HISTOGRAMS, array![[1.0f32]], array![[1.0]])),
+                message(read(HISTOGRAMS, array![[0u8, 0]], array![[0, 1]])),
+                message(read(HISTOGRAMS, wide.clone(), wide)),
+                message(read(["votes", "histogram_prime"], array![[1u8]], array![[1]])),
+                message(read(["votes", "other"], array![[1u8]], array![[1]])),
+            ]
+            .join("\n"),
+            @r"
+            v.npz: array `votes_prime`: found 2 rows, expected 1 row as in `votes`
+            v.npz: array `votes_prime`: found 1 vote on query 0, expected 3 as in `votes`, or one more or less
+            v.npz: array `histogram_prime`: found 3 classes, expected 2 as in `histogram`
+            v.npz: array `histogram_prime`: found 6 votes on query 0, expected 2 as in `histogram`, or one more or less
+            v.npz: array `histogram`, index [0, 1]: found `-1`, expected a whole number of at least 0
+            v.npz: array `histogram`, index [0, 1]: found `18446744073709551615`, expected a whole number from 0 to 2^49
+            v.npz: array `histogram`: found dtype `f32`, expected an integer dtype; hint: numpy converts with .astype(numpy.int64)
+            v.npz: array `histogram`: found 0 votes on query 0, expected at least 1 vote
+            v.npz: array `histogram`: found 10001 classes, expected at most 10000 classes
+            v.npz: whole file: found arrays `votes`, `histogram_prime`, expected either `votes` and `votes_prime` or `histogram` and `histogram_prime`
+            v.npz: whole file: found arrays `votes`, `other`, expected the array `votes_prime`
+            "
+        );
+    }
+}

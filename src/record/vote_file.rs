@@ -1,0 +1,79 @@
+//! A file of recorded votes.
+
+use super::array_file::ArrayFile;
+use super::input_file::InputFile;
+use super::pate_votes::{self, PateVotes, RecordedAdversary};
+use super::prompt_votes::{self, PromptPateVotes};
+use crate::error::Result;
+use std::path::{Path, PathBuf};
+
+/// A numpy archive (.npz) of recorded votes.
+///
+/// ```no_run
+/// # use leakbound::record::{RecordedAdversary, VoteFile};
+/// let mut file = VoteFile::open("fashion_votes.npz")?;
+/// let votes = file.pate(RecordedAdversary::NatAdvq)?;
+/// println!("{} teachers, {} classes, {} queries", votes.teachers, votes.classes, votes.queries.len());
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct VoteFile {
+    arrays: ArrayFile,
+}
+
+impl VoteFile {
+    /// Opens a file and lists its arrays; none is read yet.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self { arrays: ArrayFile::open(path)? })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn input(&self) -> &InputFile {
+        self.arrays.input()
+    }
+
+    /// The arrays themselves, for votes of a form that has no reader here.
+    pub fn arrays(&mut self) -> &mut ArrayFile {
+        &mut self.arrays
+    }
+
+    /// Votes of PATE teachers in both worlds, for one adversary.
+    ///
+    /// Arrays, of any integer dtype: `pate_votes` of shape (instantiation, query, teacher); for the adversarial queries
+    /// `adv_query` of shape (j) with the positions of the queries, and `pate_nat_advq` or `pate_pois_advq` of shape
+    /// (j, teacher); for the natural queries `pate_pois_natq` of shape (query, teacher); optionally `query_label` of
+    /// shape (query). The number of teachers may differ between the arrays of the two worlds. Classes are counted from 0
+    /// and their number is one more than the largest in any array that is read.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) for arrays whose lengths disagree, a position
+    /// that does not exist or comes twice, and a class of 10,000 or above.
+    pub fn pate(&mut self, adversary: RecordedAdversary) -> Result<PateVotes> {
+        pate_votes::read(&mut self.arrays, adversary)
+    }
+
+    /// Votes of PromptPATE teachers in both worlds.
+    ///
+    /// Arrays, of any integer dtype: `votes` and `votes_prime` of shape (query, teacher) holding classes counted from 0,
+    /// or `histogram` and `histogram_prime` of shape (query, class) holding votes; optionally `query_label` of shape
+    /// (query).
+    ///
+    /// # Errors
+    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when both forms or neither are there, lengths
+    /// disagree, or the worlds differ by more than one teacher.
+    pub fn prompt_pate(&mut self) -> Result<PromptPateVotes> {
+        prompt_votes::read(&mut self.arrays)
+    }
+}
+
+/// Opens a vote file that is in memory; `name` stands for the file in messages.
+///
+/// # Errors
+/// As [`VoteFile::open`].
+pub fn votes_from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<VoteFile> {
+    Ok(VoteFile { arrays: ArrayFile::from_bytes(name, bytes)? })
+}

@@ -1,0 +1,72 @@
+//! The recorded data of the repository, read as a user reads it.
+
+use leakbound::Adjacency;
+use leakbound::record::{RecordedAdversary, VoteFile, read_counts};
+use std::path::PathBuf;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/data").join(name)
+}
+
+#[test]
+fn pate_votes_of_every_adversary() {
+    for (adversary, queries, changed) in [
+        (RecordedAdversary::NatAdvq, 60, 50),
+        (RecordedAdversary::PoisAdvq, 60, 50),
+        (RecordedAdversary::PoisNatq, 1000, 250),
+    ] {
+        let votes = VoteFile::open(data("fashion_votes.npz")).unwrap().pate(adversary).unwrap();
+        assert_eq!((votes.teachers, votes.classes, votes.queries.len()), (250, 10, queries), "{adversary}");
+        for query in &votes.queries {
+            assert_eq!(query.instantiations, 12);
+            assert_eq!(query.votes.iter().sum::<u64>(), 3000);
+            assert!(query.histograms.iter().all(|histogram| histogram.iter().sum::<u64>() == 250));
+            assert_eq!(query.votes_neighbor.iter().sum::<u64>(), changed);
+            assert!(query.label.is_some_and(|label| label < 10));
+        }
+        assert!(votes.queries.is_sorted_by_key(|query| query.position));
+    }
+}
+
+#[test]
+fn a_wrong_label_draws_the_retrained_teachers_away() {
+    let votes = |adversary| VoteFile::open(data("fashion_votes.npz")).unwrap().pate(adversary).unwrap();
+    let right = |adversary| -> u64 {
+        votes(adversary).queries.iter().map(|query| query.votes_neighbor[query.label.unwrap()]).sum()
+    };
+    // 3,000 votes each; the recording has far more right ones where the point was learnt with its true label.
+    assert!(right(RecordedAdversary::NatAdvq) > 2 * right(RecordedAdversary::PoisAdvq));
+}
+
+#[test]
+fn prompt_votes_differ_by_at_most_one_vote() {
+    let mut file = VoteFile::open(data("prompt_votes.npz")).unwrap();
+    assert_eq!(file.arrays().names(), ["votes", "votes_prime", "query_label"]);
+    let votes = file.prompt_pate().unwrap();
+    assert_eq!((votes.classes, votes.queries.len()), (10, 60));
+    let unchanged = votes.queries.iter().filter(|query| query.histogram == query.histogram_neighbor).count();
+    let moved = votes
+        .queries
+        .iter()
+        .filter(|query| query.histogram.adjacency_to(&query.histogram_neighbor) == Some(Adjacency::Moved));
+    assert_eq!((unchanged, moved.count()), (26, 34));
+}
+
+#[test]
+fn counts_of_a_noisy_argmax() {
+    let file = read_counts(data("counts.csv")).unwrap();
+    assert_eq!(file.input.bytes, 145);
+    let counts = &file.queries[0].counts;
+    assert_eq!((counts.outcomes(), counts.trials(), counts.trials_neighbor()), (10, 100_000, 100_000));
+}
+
+#[test]
+fn arrays_are_read_as_their_type_only() {
+    let mut file = VoteFile::open(data("fashion_votes.npz")).unwrap();
+    let arrays = file.arrays();
+    let votes: ndarray::Array3<u8> = arrays.array("pate_votes").unwrap();
+    assert_eq!(votes.dim(), (12, 1000, 250));
+    let poison: ndarray::Array0<u64> = arrays.whole_numbers("poison_query").unwrap();
+    assert!(poison.into_scalar() < 1000);
+    assert_eq!(arrays.input().bytes, 935_822);
+}

@@ -1,0 +1,181 @@
+//! Whatever bytes are given to the readers, the answer is a value or one line; what is written is read back.
+
+use leakbound::record::{RecordedAdversary, counts_from_bytes, law_from_bytes, votes_from_bytes};
+use ndarray::array;
+use ndarray_npy::NpzWriter;
+use proptest::prelude::*;
+use std::io::Cursor;
+
+/// A small valid file of votes of both forms, to damage.
+fn votes(compressed: bool) -> Vec<u8> {
+    let buffer = Cursor::new(Vec::new());
+    let mut writer = if compressed { NpzWriter::new_compressed(buffer) } else { NpzWriter::new(buffer) };
+    writer.add_array("pate_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
+    writer.add_array("pate_nat_advq", &array![[1u8, 1, 0]]).unwrap();
+    writer.add_array("adv_query", &array![1i32]).unwrap();
+    writer.add_array("votes", &array![[0i64, 1, 1]]).unwrap();
+    writer.add_array("votes_prime", &array![[0u16, 0, 1]]).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+fn read_everything(bytes: &[u8]) -> Vec<String> {
+    let mut errors = Vec::new();
+    for name in ["a.csv", "a.json"] {
+        errors.extend(counts_from_bytes(name, bytes).err().map(|error| error.to_string()));
+        errors.extend(law_from_bytes(name, bytes).err().map(|error| error.to_string()));
+    }
+    match votes_from_bytes("a.npz", bytes.to_vec()) {
+        Err(error) => errors.push(error.to_string()),
+        Ok(mut file) => {
+            for adversary in RecordedAdversary::ALL {
+                errors.extend(file.pate(adversary).err().map(|error| error.to_string()));
+            }
+            errors.extend(file.prompt_pate().err().map(|error| error.to_string()));
+        }
+    }
+    errors
+}
+
+fn check(bytes: &[u8]) {
+    for error in read_everything(bytes) {
+        assert!(error.starts_with("a."), "{error}");
+        assert!(!error.contains(char::is_control), "{error:?}");
+        assert!(error.chars().count() < 2000, "{error}");
+    }
+}
+
+/// A line of tokens that mean something to the readers, so that the search gets past the first check.
+fn nearly_csv() -> impl Strategy<Value = String> {
+    let token = prop::sample::select(vec![
+        "outcome",
+        "count",
+        "count_neighbor",
+        "query",
+        "world",
+        "output",
+        "p",
+        "q",
+        "s",
+        "s_prime",
+        ",",
+        ",",
+        ",",
+        "\n",
+        "\r\n",
+        "\"",
+        " ",
+        "0",
+        "1",
+        "0.5",
+        "-3",
+        "NaN",
+        "1e3",
+        "9007199254740993",
+        "a",
+        "é",
+        "\u{feff}",
+        "\0",
+    ]);
+    let header = prop::sample::select(vec!["outcome,count,count_neighbor\n", "world,output\n", "outcome,p,q\n", ""]);
+    (header, prop::collection::vec(token, 0..40)).prop_map(|(header, tokens)| header.to_owned() + &tokens.concat())
+}
+
+fn nearly_json() -> impl Strategy<Value = String> {
+    let token = prop::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"outcome\"",
+        "\"count\"",
+        "\"count_neighbor\"",
+        "\"queries\"",
+        "\"labels\"",
+        "\"counts\"",
+        "\"counts_neighbor\"",
+        "\"p\"",
+        "\"q\"",
+        "1",
+        "0.5",
+        "-3",
+        "null",
+        "true",
+        "\"a\"",
+        "NaN",
+        " ",
+        "\n",
+    ]);
+    let start = prop::sample::select(vec!["", "[{", "{", "[{\"outcome\":1,\"count\":1,\"count_neighbor\":1}"]);
+    (start, prop::collection::vec(token, 0..40)).prop_map(|(start, tokens)| start.to_owned() + &tokens.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        check(&bytes);
+    }
+
+    #[test]
+    fn nearly_text(text in prop_oneof![nearly_csv(), nearly_json()]) {
+        check(text.as_bytes());
+    }
+
+    #[test]
+    fn damaged_archives(
+        compressed in any::<bool>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let mut bytes = votes(compressed);
+        for (index, byte) in changes {
+            let index = index.index(bytes.len());
+            bytes[index] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        check(&bytes);
+    }
+
+    #[test]
+    fn counts_are_read_back(
+        rows in prop::collection::btree_map("[ -~é]{1,12}", (0u64..1 << 40, 0u64..1 << 40), 1..30),
+        crlf in any::<bool>(),
+        mark in any::<bool>(),
+    ) {
+        prop_assume!(rows.values().any(|(count, _)| *count > 0) && rows.values().any(|(_, count)| *count > 0));
+        let end = if crlf { "\r\n" } else { "\n" };
+        let mut text = String::from(if mark { "\u{feff}" } else { "" }) + "outcome,count,count_neighbor" + end;
+        for (outcome, (count, neighbor)) in &rows {
+            text += &format!("\"{}\",{count}, {neighbor}{end}", outcome.replace('"', "\"\""));
+        }
+        let file = counts_from_bytes("a.csv", text.as_bytes()).unwrap();
+        let counts = &file.queries[0].counts;
+        prop_assert!(counts.labels().iter().eq(rows.keys()));
+        prop_assert!(counts.counts().iter().eq(rows.values().map(|(count, _)| count)));
+        prop_assert!(counts.counts_neighbor().iter().eq(rows.values().map(|(_, count)| count)));
+    }
+
+    #[test]
+    fn raw_outputs_are_counted(samples in prop::collection::vec((any::<bool>(), 0u8..5), 0..200)) {
+        let mut text = String::from("world,output\ns,0\ns_prime,4\n");
+        let mut expected = [[0u64; 5]; 2];
+        expected[0][0] += 1;
+        expected[1][4] += 1;
+        for (neighbor, output) in &samples {
+            text += &format!("{},{output}\n", if *neighbor { "s_prime" } else { "s" });
+            expected[usize::from(*neighbor)][usize::from(*output)] += 1;
+        }
+        let file = counts_from_bytes("a.csv", text.as_bytes()).unwrap();
+        let counts = &file.queries[0].counts;
+        for (index, label) in counts.labels().iter().enumerate() {
+            let output: usize = label.parse().unwrap();
+            prop_assert_eq!(counts.counts()[index], expected[0][output]);
+            prop_assert_eq!(counts.counts_neighbor()[index], expected[1][output]);
+        }
+    }
+}
