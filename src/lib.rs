@@ -1,6 +1,7 @@
 //! Bounds on the privacy leakage of real mechanisms, from below and from above.
 
 mod accountant;
+mod audit;
 mod bound;
 mod counts;
 mod divergence;
@@ -16,6 +17,10 @@ pub mod special;
 pub use accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
     log_flip_probability,
+};
+pub use audit::{
+    AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
+    split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

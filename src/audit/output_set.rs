@@ -1,0 +1,237 @@
+//! Which outputs to cut at: the most powerful sets are prefixes of the likelihood ratio.
+
+use crate::bound::Direction;
+use crate::counts::PairedCounts;
+use crate::divergence::bernoulli_renyi;
+use crate::error::{Error, Result};
+use crate::interval::BinomialCounts;
+use crate::law::OutcomeLaw;
+use crate::quantity::Order;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A set O of outcomes: `contains()[i]` tells whether outcome i belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutputSet {
+    contains: Vec<bool>,
+}
+
+impl OutputSet {
+    /// A set from the membership of each outcome.
+    #[must_use]
+    pub const fn new(contains: Vec<bool>) -> Self {
+        Self { contains }
+    }
+
+    /// Membership of each outcome.
+    #[must_use]
+    pub fn contains(&self) -> &[bool] {
+        &self.contains
+    }
+
+    /// Indices of the outcomes in the set.
+    #[must_use]
+    pub fn members(&self) -> Vec<usize> {
+        (0..self.contains.len()).filter(|&outcome| self.contains[outcome]).collect()
+    }
+
+    /// Counts inside the set, under the dataset and under its neighbour.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the counts have another number of outcomes.
+    pub fn inside(&self, counts: &PairedCounts) -> Result<[BinomialCounts; 2]> {
+        if counts.outcomes() != self.contains.len() {
+            return Err(Error::Length {
+                quantity: "counts",
+                found: counts.outcomes(),
+                expected: format!("{} outcomes, as the output set", self.contains.len()),
+            });
+        }
+        let sum = |world: &[u64]| world.iter().zip(&self.contains).filter(|(_, inside)| **inside).map(|(n, _)| n).sum();
+        Ok([
+            BinomialCounts::new(sum(counts.counts()), counts.trials())?,
+            BinomialCounts::new(sum(counts.counts_neighbor()), counts.trials_neighbor())?,
+        ])
+    }
+
+    /// Probability of the set and of its complement.
+    fn probability(&self, law: &OutcomeLaw) -> (f64, f64) {
+        let sum = |inside: bool| {
+            law.p().iter().zip(&self.contains).filter(|(_, member)| **member == inside).map(|(p, _)| p).sum::<f64>()
+        };
+        (sum(true), sum(false))
+    }
+}
+
+/// Where output sets come from; never from the counts that are bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetSource {
+    /// Likelihood-ratio prefixes of the exact law of both worlds.
+    ExactLaw,
+    /// Likelihood-ratio prefixes of a pilot sample that is not used for the bound.
+    Pilot,
+    /// A fixed list: each outcome alone, with the failure probability divided among them.
+    FixedList,
+    /// Declared by the user, such as the positive answers of an attack.
+    Declared,
+}
+
+impl fmt::Display for SetSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::ExactLaw => "exact law",
+            Self::Pilot => "pilot",
+            Self::FixedList => "fixed list",
+            Self::Declared => "declared",
+        })
+    }
+}
+
+/// The output sets of one audit: the failure probability is divided among them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSets {
+    /// The sets, at least one.
+    pub sets: Vec<OutputSet>,
+    /// Where they come from.
+    pub source: SetSource,
+    /// True when P(O) ≥ Q(O) is expected of every set, so that two tails suffice.
+    pub directed: bool,
+}
+
+/// One set is kept for all orders while it reaches this share of the best 2-cut at each.
+const ENOUGH: f64 = 0.9;
+
+impl OutputSets {
+    /// The sets that need no knowledge: each outcome alone, or the first of two outcomes.
+    #[must_use]
+    pub fn fixed_list(outcomes: usize) -> Self {
+        let alone = |member| OutputSet::new((0..outcomes).map(|outcome| outcome == member).collect());
+        let sets = if outcomes <= 2 { vec![alone(0)] } else { (0..outcomes).map(alone).collect() };
+        Self { sets, source: SetSource::FixedList, directed: false }
+    }
+
+    /// One declared set.
+    #[must_use]
+    pub fn declared(set: OutputSet) -> Self {
+        Self { sets: vec![set], source: SetSource::Declared, directed: true }
+    }
+
+    /// Sets from the laws of both worlds: prefixes of the outcomes sorted by p/q.
+    ///
+    /// The 2-cut divergence is largest at a likelihood-ratio threshold test (Neyman and Pearson; f is jointly convex),
+    /// so C-1 prefixes suffice. One prefix serves all orders and directions if it reaches 90 % of the best 2-cut at
+    /// each of them; otherwise each order takes its best one and the failure probability is divided among the distinct
+    /// sets.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the laws differ in outcomes.
+    pub fn from_laws(p: &OutcomeLaw, q: &OutcomeLaw, orders: &[Order], source: SetSource) -> Result<Self> {
+        if p.outcomes() != q.outcomes() {
+            return Err(Error::Length {
+                quantity: "law of the neighbour",
+                found: q.outcomes(),
+                expected: format!("{} outcomes", p.outcomes()),
+            });
+        }
+        let prefixes = ratio_prefixes(p, q);
+        if prefixes.is_empty() {
+            return Ok(Self { sets: Self::fixed_list(p.outcomes()).sets, source, directed: true });
+        }
+        let goals: Vec<(Order, Direction)> =
+            orders.iter().flat_map(|&order| Direction::BOTH.map(|direction| (order, direction))).collect();
+        // cuts[set][goal]
+        let cuts: Vec<Vec<f64>> = prefixes
+            .iter()
+            .map(|set| {
+                let (inside, inside_neighbor) = (set.probability(p), set.probability(q));
+                goals
+                    .iter()
+                    .map(|&(order, direction)| match direction {
+                        Direction::Forward => bernoulli_renyi(inside, inside_neighbor, order),
+                        Direction::Reverse => bernoulli_renyi(inside_neighbor, inside, order),
+                    })
+                    .collect()
+            })
+            .collect();
+        let best_set = |goal: usize| {
+            (0..cuts.len()).fold(0, |best, set| if cuts[set][goal] > cuts[best][goal] { set } else { best })
+        };
+        let best: Vec<usize> = (0..goals.len()).map(best_set).collect();
+        let share = |set: usize| {
+            (0..goals.len())
+                .map(|goal| if cuts[best[goal]][goal] > 0.0 { cuts[set][goal] / cuts[best[goal]][goal] } else { 1.0 })
+                .fold(1.0, f64::min)
+        };
+        let single = (0..cuts.len()).fold(0, |kept, set| if share(set) > share(kept) { set } else { kept });
+        let mut chosen = if share(single) >= ENOUGH { vec![single] } else { best };
+        chosen.sort_unstable();
+        chosen.dedup();
+        Ok(Self { sets: chosen.into_iter().map(|set| prefixes[set].clone()).collect(), source, directed: true })
+    }
+
+    /// Sets from a pilot sample, by the same rule on its frequencies with half a count added to each outcome.
+    ///
+    /// # Errors
+    /// As [`OutputSets::from_laws`].
+    pub fn from_pilot(pilot: &PairedCounts, orders: &[Order]) -> Result<Self> {
+        let law = |counts: &[u64]| {
+            let total: f64 = counts.iter().map(|&count| count as f64 + 0.5).sum();
+            let p: Vec<f64> = counts.iter().map(|&count| (count as f64 + 0.5) / total).collect();
+            OutcomeLaw::from_probabilities(&p)
+        };
+        Self::from_laws(&law(pilot.counts())?, &law(pilot.counts_neighbor())?, orders, SetSource::Pilot)
+    }
+}
+
+/// The proper prefixes of the outcomes sorted by falling likelihood ratio; ties stay together.
+fn ratio_prefixes(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<OutputSet> {
+    let ratio = |outcome: usize| {
+        let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
+        if ln_p == ln_q { 0.0 } else { ln_p - ln_q }
+    };
+    let mut order: Vec<usize> = (0..p.outcomes()).collect();
+    order.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
+    let mut contains = vec![false; p.outcomes()];
+    let mut prefixes = Vec::new();
+    for pair in order.windows(2) {
+        contains[pair[0]] = true;
+        if ratio(pair[0]) > ratio(pair[1]) {
+            prefixes.push(OutputSet::new(contains.clone()));
+        }
+    }
+    prefixes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// No set of outcomes beats the best prefix (methods: Neyman-Pearson), by enumeration of all of them.
+        #[test]
+        fn a_prefix_is_the_best_of_all_sets(weights in prop::collection::vec((0.01f64..1.0, 0.01f64..1.0), 2..8), a in 1.1f64..20.0) {
+            let law = |pick: fn(&(f64, f64)) -> f64| {
+                let total: f64 = weights.iter().map(pick).sum();
+                OutcomeLaw::from_probabilities(&weights.iter().map(|w| pick(w) / total).collect::<Vec<_>>()).unwrap()
+            };
+            let (p, q) = (law(|w| w.0), law(|w| w.1));
+            let order = Order::new(a).unwrap();
+            let cut = |set: &OutputSet| bernoulli_renyi(set.probability(&p), set.probability(&q), order);
+            let best = ratio_prefixes(&p, &q).iter().map(cut).fold(0.0, f64::max);
+            for bits in 1..(1u32 << weights.len()) - 1 {
+                let set = OutputSet::new((0..weights.len()).map(|i| bits >> i & 1 == 1).collect());
+                prop_assert!(cut(&set) <= best * (1.0 + 1e-12) + 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_laws_and_single_outcomes_have_a_set() {
+        let law = OutcomeLaw::from_probabilities(&[0.5, 0.25, 0.25]).unwrap();
+        let sets = OutputSets::from_laws(&law, &law, &[Order::new(2.0).unwrap()], SetSource::ExactLaw).unwrap();
+        assert!(!sets.sets.is_empty());
+        assert_eq!(OutputSets::fixed_list(1).sets.len(), 1);
+    }
+}

@@ -1,0 +1,247 @@
+//! The confidence rectangle of (P(O), Q(O)) for one output set O, and the lower bounds it implies.
+
+use crate::bound::{Direction, LowerBound, Validity};
+use crate::divergence::bernoulli_renyi;
+use crate::error::Result;
+use crate::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
+use crate::quantity::{Delta, FailureProbability, Order};
+
+/// Clopper-Pearson limits of p = P(O) and q = Q(O), all of which hold at once except with the failure probability.
+///
+/// An output set must be chosen before the counts are seen: from an exact law, a pilot, or as one of a fixed list.
+///
+/// ```
+/// # use leakbound::{BinomialCounts, Direction, FailureProbability, Order, Rectangle};
+/// let (inside, inside_neighbor) = (BinomialCounts::new(6_000, 10_000)?, BinomialCounts::new(5_000, 10_000)?);
+/// let rectangle = Rectangle::four_tails(inside, inside_neighbor, FailureProbability::new(0.05)?)?;
+/// let bound = rectangle.corner(Order::new(2.0)?, Direction::Forward);
+/// // f(0.6, 0.5) at the frequencies themselves would be ln(1.04) = 0.0392.
+/// assert!((bound.value - 0.0238).abs() < 1e-4);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rectangle {
+    p_low: ProportionLimit,
+    p_high: ProportionLimit,
+    q_low: ProportionLimit,
+    q_high: ProportionLimit,
+    failure: FailureProbability,
+}
+
+const ZERO: ProportionLimit = ProportionLimit { value: 0.0, complement: 1.0 };
+const ONE: ProportionLimit = ProportionLimit { value: 1.0, complement: 0.0 };
+
+/// A bound computed from the corner is rounded down by this share, well above the rounding of a divergence whose
+/// arguments are already rounded outwards by 2^-46.
+const CORNER_MARGIN: f64 = 1e-12;
+/// The termwise bound adds two rounded powers; it is also kept below the corner bound that it can equal.
+const TERMWISE_MARGIN: f64 = 4e-12;
+
+impl Rectangle {
+    /// All four limits, when it is not known which of P(O) and Q(O) is larger: a quarter of the failure probability
+    /// for each.
+    ///
+    /// # Errors
+    /// As [`clopper_pearson_lower`].
+    pub fn four_tails(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability) -> Result<Self> {
+        let tail = failure.split(4);
+        Ok(Self {
+            p_low: clopper_pearson_lower(p, tail)?,
+            p_high: clopper_pearson_upper(p, tail)?,
+            q_low: clopper_pearson_lower(q, tail)?,
+            q_high: clopper_pearson_upper(q, tail)?,
+            failure,
+        })
+    }
+
+    /// Only a lower limit of P(O) and an upper limit of Q(O), half of the failure probability for each: for an O of
+    /// which P(O) ≥ Q(O) is expected from a law or a pilot. Where that expectation is wrong the bounds are 0, never
+    /// invalid.
+    ///
+    /// # Errors
+    /// As [`clopper_pearson_lower`].
+    pub fn two_tails(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability) -> Result<Self> {
+        let tail = failure.split(2);
+        Ok(Self {
+            p_low: clopper_pearson_lower(p, tail)?,
+            p_high: ONE,
+            q_low: ZERO,
+            q_high: clopper_pearson_upper(q, tail)?,
+            failure,
+        })
+    }
+
+    /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; None when the rectangle meets
+    /// the diagonal.
+    fn nearest_corner(&self) -> Option<(ProportionLimit, ProportionLimit)> {
+        // The smaller of x and 1-x is the exact one, so either comparison may see what the other rounds away.
+        let above = |a: ProportionLimit, b: ProportionLimit| a.value > b.value && a.complement < b.complement;
+        if above(self.p_low, self.q_high) {
+            Some((self.p_low, self.q_high))
+        } else if above(self.q_low, self.p_high) {
+            Some((self.p_high, self.q_low))
+        } else {
+            None
+        }
+    }
+
+    /// Lower bound of D_α from the nearest corner: the smallest 2-cut divergence in the rectangle.
+    ///
+    /// With f(p, q) = p^α q^{1-α} + (1-p)^α (1-q)^{1-α}, f increases in p where p ≥ q and decreases in q where q ≤ p
+    /// (mirrored below the diagonal), so its minimum over the rectangle is at the corner nearest to the diagonal, or 1
+    /// where the rectangle meets it. By data processing ln f/(α-1) ≤ D_α. The same rectangle serves all orders and
+    /// both directions with one failure probability. Rounded down by a relative 1e-12.
+    ///
+    /// # References
+    /// Chadha et al. (2024), Eq. (3), for the 2-cut; the minimum over the rectangle is proved in DESIGN.md.
+    #[must_use]
+    pub fn corner(&self, order: Order, direction: Direction) -> LowerBound {
+        let value = self.nearest_corner().map_or(0.0, |(p, q)| {
+            let (p, q) = ((p.value, p.complement), (q.value, q.complement));
+            match direction {
+                Direction::Forward => bernoulli_renyi(p, q, order),
+                Direction::Reverse => bernoulli_renyi(q, p, order),
+            }
+        });
+        self.bound("two-cut-corner", value * (1.0 - CORNER_MARGIN))
+    }
+
+    /// Lower bound of D_α as printed by Chadha et al.: each term of the 2-cut at its own worst corner,
+    /// ln[p_l^α q_u^{1-α} + (1-p_u)^α (1-q_l)^{1-α}]/(α-1), never below 0.
+    ///
+    /// Valid, and never above [`Rectangle::corner`]; it needs of the order 1/χ⁴ samples where the corner needs 1/χ².
+    ///
+    /// # References
+    /// Chadha et al. (2024), "Auditing Private Prediction", appendix B, with the failure probability split over the
+    /// tails used.
+    #[must_use]
+    pub fn termwise(&self, order: Order, direction: Direction) -> LowerBound {
+        let a = order.get();
+        let (p_low, p_high, q_low, q_high) = match direction {
+            Direction::Forward => (self.p_low, self.p_high, self.q_low, self.q_high),
+            Direction::Reverse => (self.q_low, self.q_high, self.p_low, self.p_high),
+        };
+        // ln of a limit, from its exact side.
+        let ln = |x: f64, other: f64| if x > 0.5 { libm::log1p(-other) } else { x.ln() };
+        let term = |ln_p: f64, ln_q: f64| if ln_p == f64::NEG_INFINITY { ln_p } else { a * ln_p + (1.0 - a) * ln_q };
+        let logs = [
+            (ln(p_low.value, p_low.complement), ln(q_high.value, q_high.complement)),
+            (ln(p_high.complement, p_high.value), ln(q_low.complement, q_low.value)),
+        ];
+        let terms = logs.map(|(ln_p, ln_q)| term(ln_p, ln_q));
+        let top = terms[0].max(terms[1]);
+        if !(top > f64::NEG_INFINITY) {
+            return self.bound("two-cut-paper", 0.0);
+        }
+        let log_sum = top + terms.iter().map(|term| libm::exp(term - top)).sum::<f64>().ln();
+        // Rounding of the products in the exponents.
+        let size: f64 = logs.iter().flat_map(|&(p, q)| [p, q]).filter(|ln| ln.is_finite()).map(f64::abs).sum();
+        let value = (log_sum - 4.0 * f64::EPSILON * (1.0 + a * size)) / (a - 1.0);
+        self.bound("two-cut-paper", value * (1.0 - TERMWISE_MARGIN))
+    }
+
+    /// Lower bound of ε at δ: ln((P(A) - δ)/Q(A)) at the worst corner, for A = O and its complement.
+    ///
+    /// Forward bounds the ε of P(A) ≤ e^ε Q(A) + δ, reverse that of Q(A) ≤ e^ε P(A) + δ; differential privacy needs
+    /// both. Rounded down by a relative 1e-12; infinite when Q(A) = 0 is certain.
+    ///
+    /// # References
+    /// Jagielski, Ullman and Oprea (2020), "Auditing differentially private machine learning"; Chadha et al. (2024),
+    /// Eq. (1), with the logarithm that is missing there.
+    #[must_use]
+    pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
+        // ln(low - δ) - ln(high), the lower limit of the likelier and the upper limit of the rarer side.
+        let ratio = |low: f64, high: f64| {
+            let excess = low - delta.get();
+            if excess > 0.0 { ((excess * (1.0 - f64::EPSILON)) / high).ln() } else { f64::NEG_INFINITY }
+        };
+        let value = match direction {
+            Direction::Forward => {
+                ratio(self.p_low.value, self.q_high.value).max(ratio(self.p_high.complement, self.q_low.complement))
+            }
+            Direction::Reverse => {
+                ratio(self.q_low.value, self.p_high.value).max(ratio(self.q_high.complement, self.p_low.complement))
+            }
+        };
+        self.bound("clopper-pearson", value - CORNER_MARGIN * (1.0 + value.abs()))
+    }
+
+    fn bound(&self, method: &'static str, value: f64) -> LowerBound {
+        LowerBound {
+            // NaN cannot arise from limits in [0, 1], and would become "nothing can be said" here.
+            value: if value > 0.0 { value } else { 0.0 },
+            failure_probability: self.failure,
+            method,
+            validity: Validity::FiniteSample,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn order(a: f64) -> Order {
+        Order::new(a).unwrap()
+    }
+
+    fn counts() -> impl Strategy<Value = BinomialCounts> {
+        (0..=3u32).prop_flat_map(|size| {
+            let trials = 1..=[5u64, 1_000, 100_000_000, 1_000_000_000_000][size as usize];
+            trials.prop_flat_map(|n| (0..=n, Just(n))).prop_map(|(k, n)| BinomialCounts::new(k, n).unwrap())
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn the_corner_is_never_below_the_termwise_bound(
+            p in counts(), q in counts(), a in 1.0001f64..1000.0, f in 1e-15f64..0.9,
+        ) {
+            let rectangle = Rectangle::four_tails(p, q, FailureProbability::new(f).unwrap()).unwrap();
+            for direction in Direction::BOTH {
+                let (corner, termwise) = (rectangle.corner(order(a), direction), rectangle.termwise(order(a), direction));
+                prop_assert!(corner.value >= termwise.value, "{corner:?} {termwise:?}");
+                prop_assert!(corner.value.is_finite());
+            }
+        }
+
+        #[test]
+        fn a_declared_direction_only_helps(p in counts(), q in counts(), a in 1.01f64..100.0) {
+            let failure = FailureProbability::new(0.05).unwrap();
+            let four = Rectangle::four_tails(p, q, failure).unwrap();
+            let two = Rectangle::two_tails(p, q, failure).unwrap();
+            if four.p_low.value > four.q_high.value {
+                for direction in Direction::BOTH {
+                    prop_assert!(two.corner(order(a), direction).value >= four.corner(order(a), direction).value);
+                }
+            }
+        }
+
+        #[test]
+        fn bounds_stay_below_the_divergence_of_the_frequencies(
+            k in 1u64..1000, l in 1u64..1000, a in 1.01f64..50.0,
+        ) {
+            let rectangle = Rectangle::four_tails(
+                BinomialCounts::new(k, 1000).unwrap(),
+                BinomialCounts::new(l, 1000).unwrap(),
+                FailureProbability::new(0.5).unwrap(),
+            ).unwrap();
+            let (p, q) = (k as f64 / 1000.0, l as f64 / 1000.0);
+            let divergence = bernoulli_renyi((p, 1.0 - p), (q, 1.0 - q), order(a));
+            prop_assert!(rectangle.corner(order(a), Direction::Forward).value <= divergence);
+        }
+    }
+
+    #[test]
+    fn certain_outputs_give_finite_bounds() {
+        let failure = FailureProbability::new(0.05).unwrap();
+        let all = BinomialCounts::new(1, 1).unwrap();
+        let none = BinomialCounts::new(0, 1).unwrap();
+        let rectangle = Rectangle::two_tails(all, none, failure).unwrap();
+        let epsilon = rectangle.epsilon(Delta::new(0.0).unwrap(), Direction::Forward);
+        assert_eq!(epsilon.value, 0.0); // one sample proves nothing at 5 %
+    }
+}
