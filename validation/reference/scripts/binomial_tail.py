@@ -121,10 +121,12 @@ def lower_limit(k, n, alpha):
     short = min(k, n - k + 1) <= SHORT_SUM
     tail = tail_by_sum if short else tail_by_integral
     x = arb(float(beta.ppf(float(alpha), k, n - k + 1)))
-    for _ in range(40):  # Newton in (ln x, ln tail), which is concave
+    for _ in range(80):  # Newton in (ln x, ln tail), which is concave
         value = tail(k, n, x)
         slope = (log_density(k, n, x)).exp() * x / value
         step = -(value / alpha).log() / slope
+        if step < -0.5:  # only a start above the root asks for more than it should
+            step = arb(-0.5)
         x = (x * step.exp()).mid()
         if abs(step) < arb(2) ** -200:
             # error of x is bounded by the ball of the last step
