@@ -12,6 +12,8 @@ mod law;
 mod quadrature;
 mod quantity;
 pub mod record;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod special;
 
 pub use accountant::{
@@ -20,12 +22,13 @@ pub use accountant::{
 };
 pub use audit::{
     AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
-    split_pilot,
+    rectangles, split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{
-    RdpCurve, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, hockey_stick, renyi_divergence,
+    RdpCurve, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp, epsilon_at_delta,
+    epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};

@@ -137,36 +137,43 @@ impl QueryAudit {
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn audit_counts(counts: &PairedCounts, sets: &OutputSets, plan: &AuditPlan) -> Result<QueryAudit> {
-    let share = plan.failure.split(sets.sets.len());
-    let (mut four, mut two) = (Vec::new(), Vec::new());
-    for set in &sets.sets {
-        let [p, q] = set.inside(counts)?;
-        if !sets.directed || plan.methods.contains(&Method::TwoCutPaper) {
-            four.push(Rectangle::four_tails(p, q, share)?);
-        }
-        if sets.directed {
-            two.push(Rectangle::two_tails(p, q, share)?);
-        }
-    }
-    let sharp = if sets.directed { &two } else { &four };
+    let sharp = rectangles(counts, sets, plan.failure)?;
+    let four = if plan.methods.contains(&Method::TwoCutPaper) && sets.directed {
+        rectangles(counts, &OutputSets { directed: false, ..sets.clone() }, plan.failure)?
+    } else {
+        sharp.clone()
+    };
     let mut audit = QueryAudit { rdp: Vec::new(), epsilon: Vec::new() };
     for &method in &plan.methods {
         for &direction in &plan.directions {
             if method == Method::ClopperPearson {
-                let bound = best(sharp, plan.failure, |rectangle| rectangle.epsilon(plan.delta, direction));
+                let bound = best(&sharp, plan.failure, |rectangle| rectangle.epsilon(plan.delta, direction));
                 audit.epsilon.extend(bound.map(|bound| EpsilonBound { direction, delta: plan.delta, bound }));
                 continue;
             }
             for &order in &plan.orders {
                 let bound = match method {
                     Method::TwoCutPaper => best(&four, plan.failure, |rectangle| rectangle.termwise(order, direction)),
-                    _ => best(sharp, plan.failure, |rectangle| rectangle.corner(order, direction)),
+                    _ => best(&sharp, plan.failure, |rectangle| rectangle.corner(order, direction)),
                 };
                 audit.rdp.extend(bound.map(|bound| RdpBound { direction, order, bound }));
             }
         }
     }
     Ok(audit)
+}
+
+/// The confidence rectangles of the sets, all of which hold at once except with the failure probability: two tails
+/// where the direction was declared, otherwise four.
+///
+/// Any number of quantities may be bounded from them without paying again.
+///
+/// # Errors
+/// As [`audit_counts`].
+pub fn rectangles(counts: &PairedCounts, sets: &OutputSets, failure: FailureProbability) -> Result<Vec<Rectangle>> {
+    let share = failure.split(sets.sets.len());
+    let rectangle = if sets.directed { Rectangle::two_tails } else { Rectangle::four_tails };
+    sets.sets.iter().map(|set| set.inside(counts).and_then(|[p, q]| rectangle(p, q, share))).collect()
 }
 
 /// The largest bound over the rectangles, which all hold at once with the whole failure probability.

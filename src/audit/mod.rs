@@ -5,7 +5,7 @@ mod output_set;
 mod pilot;
 mod rectangle;
 
-pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts};
+pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;

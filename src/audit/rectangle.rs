@@ -5,6 +5,7 @@ use crate::divergence::bernoulli_renyi;
 use crate::error::Result;
 use crate::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
 use crate::quantity::{Delta, FailureProbability, Order};
+use crate::special::ndtri;
 
 /// Clopper-Pearson limits of p = P(O) and q = Q(O), all of which hold at once except with the failure probability.
 ///
@@ -164,6 +165,24 @@ impl Rectangle {
             }
         };
         self.bound("clopper-pearson", value - CORNER_MARGIN * (1.0 + value.abs()))
+    }
+
+    /// Lower bound of μ for μ-GDP: Φ⁻¹(p) - Φ⁻¹(q) at the nearest corner; a test with true positive rate p and false
+    /// positive rate q lies above the trade-off curve of every smaller μ. Rounded down by a relative 1e-12.
+    ///
+    /// # References
+    /// Dong, Roth and Su (2022), "Gaussian differential privacy"; Nasr et al. (2023), "Tight auditing".
+    #[must_use]
+    pub fn gdp(&self) -> LowerBound {
+        // Φ⁻¹ from the smaller side of the limit.
+        let quantile = |limit: ProportionLimit| {
+            if limit.value <= limit.complement { ndtri(limit.value) } else { -ndtri(limit.complement) }
+        };
+        let value = self.nearest_corner().map_or(0.0, |(p, q)| {
+            let (p, q) = (quantile(p), quantile(q));
+            (p - q).abs() - CORNER_MARGIN * (1.0 + p.abs() + q.abs())
+        });
+        self.bound("gdp", value)
     }
 
     fn bound(&self, method: &'static str, value: f64) -> LowerBound {

@@ -114,6 +114,15 @@ impl RdpCurve {
     }
 }
 
+/// The orders on which curves are composed before they are converted: steps of 5 % of α-1 from 1.05 to 2,000.
+///
+/// Refining the grid changes the ε of a Gaussian curve by less than 0.1 %.
+#[must_use]
+pub fn order_grid() -> Vec<Order> {
+    let steps = (0..).map(|step| 1.0 + 0.05 * 1.05f64.powi(step)).take_while(|order| *order < 2000.0);
+    steps.filter_map(|order| Order::new(order).ok()).collect()
+}
+
 /// The smallest converted value with its order, the first of equals.
 fn best(orders: &[Order], values: &[f64], convert: impl Fn(f64, Order) -> f64) -> (f64, Order) {
     orders
@@ -159,4 +168,21 @@ pub fn delta_of_rdp(rdp: f64, order: Order, epsilon: Epsilon) -> f64 {
         return if rdp == f64::INFINITY { 1.0 } else { 0.0 };
     }
     libm::exp((a - 1.0) * (rdp - epsilon.get() + libm::log1p(-1.0 / a)) - a.ln()).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_grid_is_dense_enough_for_a_gaussian_curve() {
+        for (steps, sigma, delta) in [(1.0, 1.0, 1e-5), (1000.0, 40.0, 1e-6), (60.0, 40.0, 1e-9), (10.0, 0.5, 1e-3)] {
+            let rdp = |order: Order| steps * order.get() / (sigma * sigma);
+            let delta = Delta::new(delta).unwrap();
+            let coarse = RdpCurve::from_fn(&order_grid(), rdp).epsilon(delta).0.get();
+            let fine: Vec<Order> = (1..400_000).map(|i| Order::new(1.0 + 0.005 * f64::from(i)).unwrap()).collect();
+            let fine = RdpCurve::from_fn(&fine, rdp).epsilon(delta).0.get();
+            assert!(coarse >= fine && coarse < fine * 1.001, "{coarse} {fine}");
+        }
+    }
 }

@@ -1,0 +1,112 @@
+//! The smallest parameters with which a pair of laws satisfies differential privacy.
+
+use super::{hockey_stick, same_outcomes};
+use crate::error::Result;
+use crate::law::OutcomeLaw;
+use crate::quantity::{Delta, Epsilon};
+use crate::special::ndtri;
+
+/// The smallest ε ≥ 0 with δ(ε) ≤ δ in this direction, solved exactly: δ(ε) = Σ max(0, p - e^ε q) is linear in e^ε
+/// between consecutive ratios p/q.
+///
+/// # Errors
+/// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+///
+/// # Example
+/// ```
+/// # use leakbound::{Delta, OutcomeLaw, epsilon_at_delta};
+/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
+/// assert!((epsilon_at_delta(&p, &q, Delta::new(0.0)?)?.get() - 3f64.ln()).abs() < 1e-15);
+/// assert!((epsilon_at_delta(&p, &q, Delta::new(0.25)?)?.get() - 2f64.ln()).abs() < 1e-15);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn epsilon_at_delta(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Result<Epsilon> {
+    same_outcomes(p, q)?;
+    if hockey_stick(p, q, Epsilon::new(0.0)?)? <= delta.get() {
+        return Epsilon::new(0.0);
+    }
+    let order = by_falling_ratio(p, q);
+    let (mut mass_p, mut mass_q) = (0.0, 0.0);
+    for (rank, &outcome) in order.iter().enumerate() {
+        mass_p += p.p()[outcome];
+        mass_q += q.p()[outcome];
+        // On this stretch δ(ε) = mass_p - e^ε mass_q; it reaches down to the next ratio.
+        let next = order.get(rank + 1).map_or(f64::NEG_INFINITY, |&outcome| log_ratio(p, q, outcome));
+        let epsilon = ((mass_p - delta.get()) / mass_q).ln();
+        if mass_p > delta.get() && epsilon >= next {
+            // With δ = 0 the first stretch is the largest ratio itself, which logarithms keep where p underflows.
+            let epsilon = if rank == 0 && delta.get() == 0.0 { log_ratio(p, q, outcome) } else { epsilon };
+            return Epsilon::new(epsilon.max(0.0));
+        }
+    }
+    Epsilon::new(0.0)
+}
+
+/// The smallest μ with which the pair is μ-GDP: the largest Φ⁻¹(P(O)) - Φ⁻¹(Q(O)) over the likelihood-ratio sets O,
+/// the corners of the trade-off curve. Infinite when an outcome is impossible in one law only.
+///
+/// # Errors
+/// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+///
+/// # References
+/// Dong, Roth and Su (2022), "Gaussian differential privacy", section 2.
+///
+/// # Example
+/// ```
+/// # use leakbound::{OutcomeLaw, gdp_of_laws, special::ndtr};
+/// let law = |x: f64| OutcomeLaw::from_probabilities(&[ndtr(x), ndtr(-x)]);
+/// assert!((gdp_of_laws(&law(0.7)?, &law(-0.3)?)? - 1.0).abs() < 1e-14);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn gdp_of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<f64> {
+    same_outcomes(p, q)?;
+    let order = by_falling_ratio(p, q);
+    let tail = |law: &OutcomeLaw, outcomes: &[usize]| outcomes.iter().map(|&outcome| law.p()[outcome]).sum::<f64>();
+    // Φ⁻¹ from the smaller side, which holds the digits.
+    let quantile = |inside: f64, outside: f64| if inside <= outside { ndtri(inside) } else { -ndtri(outside.min(1.0)) };
+    let mut mu: f64 = 0.0;
+    for split in 1..order.len() {
+        let (inside, outside) = order.split_at(split);
+        if log_ratio(p, q, inside[split - 1]) > log_ratio(p, q, outside[0]) {
+            let (a, b) = (quantile(tail(p, inside), tail(p, outside)), quantile(tail(q, inside), tail(q, outside)));
+            if a > b {
+                mu = mu.max(a - b);
+            }
+        }
+    }
+    Ok(mu)
+}
+
+fn log_ratio(p: &OutcomeLaw, q: &OutcomeLaw, outcome: usize) -> f64 {
+    let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
+    if ln_p == ln_q { 0.0 } else { ln_p - ln_q }
+}
+
+fn by_falling_ratio(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..p.outcomes()).collect();
+    order.sort_by(|&a, &b| log_ratio(p, q, b).total_cmp(&log_ratio(p, q, a)));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn epsilon_at_delta_inverts_the_hockey_stick(
+            weights in prop::collection::vec((0.01f64..1.0, 0.01f64..1.0), 2..9), delta in 0.0f64..0.3,
+        ) {
+            let law = |pick: fn(&(f64, f64)) -> f64| {
+                let total: f64 = weights.iter().map(pick).sum();
+                OutcomeLaw::from_probabilities(&weights.iter().map(|w| pick(w) / total).collect::<Vec<_>>()).unwrap()
+            };
+            let (p, q) = (law(|w| w.0), law(|w| w.1));
+            let epsilon = epsilon_at_delta(&p, &q, Delta::new(delta).unwrap()).unwrap();
+            let at = hockey_stick(&p, &q, epsilon).unwrap();
+            prop_assert!(at <= delta + 1e-12);
+            prop_assert!(epsilon.get() == 0.0 || at >= delta - 1e-12);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The supremum over all one-vote changes of a given histogram, and which change attains it.
+
+use super::{hockey_stick, renyi_divergence};
+use crate::bound::Direction;
+use crate::error::{Error, Result};
+use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
+use crate::quantity::{Epsilon, Order};
+use rayon::prelude::*;
+
+/// The most neighbours searched: a histogram of 200 classes with different counts has 39,800.
+const MAX_NEIGHBORS: usize = 50_000;
+
+/// The largest value over all neighbours, with the first change that attains it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Supremum {
+    /// The largest value.
+    pub value: f64,
+    /// The change that attains it.
+    pub change: Neighbor,
+}
+
+/// Suprema over all one-vote changes: `renyi[i]` at the i-th order, `hockey_stick[i]` at the i-th ε, each forward then
+/// reverse.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstNeighbors {
+    /// Of D_α, by order.
+    pub renyi: Vec<[Supremum; 2]>,
+    /// Of δ(ε), by ε.
+    pub hockey_stick: Vec<[Supremum; 2]>,
+    /// How many different neighbours there are; classes with equal counts are exchangeable.
+    pub neighbors: usize,
+}
+
+/// Searches all one-vote changes of a histogram, one for each pair of distinct counts.
+///
+/// Exhaustive, so the suprema are exact for this histogram; the supremum over all histograms is another quantity.
+///
+/// # Errors
+/// [`Error::Refused`] when there is no neighbour (a single class cannot lose a vote to another) or more than 50,000;
+/// as [`noisy_argmax_law`].
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
+/// let worst = worst_neighbors(&histogram, Adjacency::Moved, "gaussian:2".parse()?, &[Order::new(2.0)?], &[])?;
+/// assert_eq!(worst.neighbors, 20);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn worst_neighbors(
+    histogram: &VoteHistogram,
+    adjacency: Adjacency,
+    noise: Noise,
+    orders: &[Order],
+    epsilons: &[Epsilon],
+) -> Result<WorstNeighbors> {
+    let changes = histogram.neighbors(adjacency);
+    if changes.is_empty() || changes.len() > MAX_NEIGHBORS {
+        return Err(Error::Refused {
+            operation: "worst neighbour",
+            reason: format!(
+                "the histogram has {} different neighbours; 1 to {MAX_NEIGHBORS} are searched",
+                changes.len()
+            ),
+        });
+    }
+    let law = noisy_argmax_law(histogram, noise)?;
+    // values[change][quantity][direction]
+    let values: Vec<Vec<[f64; 2]>> = changes
+        .par_iter()
+        .map(|&change| {
+            let other = noisy_argmax_law(&histogram.neighbor(change)?, noise)?;
+            let both = |value: &dyn Fn(&OutcomeLaw, &OutcomeLaw) -> Result<f64>| -> Result<[f64; 2]> {
+                Ok([value(&law, &other)?, value(&other, &law)?])
+            };
+            let renyi = orders.iter().map(|&order| both(&|p, q| renyi_divergence(p, q, order)));
+            let sticks = epsilons.iter().map(|&epsilon| both(&|p, q| hockey_stick(p, q, epsilon)));
+            renyi.chain(sticks).collect()
+        })
+        .collect::<Result<_>>()?;
+    let supremum = |quantity: usize| -> [Supremum; 2] {
+        Direction::BOTH.map(|direction| {
+            let at = |index: usize| values[index][quantity][direction as usize];
+            let best = (1..changes.len()).fold(0, |best, index| if at(index) > at(best) { index } else { best });
+            Supremum { value: at(best), change: changes[best] }
+        })
+    };
+    Ok(WorstNeighbors {
+        renyi: (0..orders.len()).map(supremum).collect(),
+        hockey_stick: (orders.len()..orders.len() + epsilons.len()).map(supremum).collect(),
+        neighbors: changes.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_change_of_any_pair_of_classes_beats_the_representatives() {
+        let histogram = VoteHistogram::new(vec![5, 3, 3, 0]).unwrap();
+        let noise: Noise = "gaussian:1.5".parse().unwrap();
+        let order = Order::new(4.0).unwrap();
+        let worst = worst_neighbors(&histogram, Adjacency::Moved, noise, &[order], &[]).unwrap();
+        let law = noisy_argmax_law(&histogram, noise).unwrap();
+        let mut best: f64 = 0.0;
+        for from in 0..4 {
+            for to in 0..4 {
+                if let Ok(neighbor) = histogram.neighbor(Neighbor::Moved { from, to }) {
+                    let other = noisy_argmax_law(&neighbor, noise).unwrap();
+                    best = best.max(renyi_divergence(&law, &other, order).unwrap());
+                }
+            }
+        }
+        assert!((worst.renyi[0][0].value / best - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_single_class_has_no_moved_neighbour() {
+        let histogram = VoteHistogram::new(vec![5]).unwrap();
+        let noise = "gaussian:1".parse().unwrap();
+        assert!(worst_neighbors(&histogram, Adjacency::Moved, noise, &[], &[]).is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! The document of `leakbound audit counts` and `leakbound audit confusion`.
+
+use super::document::{Document, Envelope};
+use super::number::{Number, significant};
+use super::table::{TextTable, csv_text, warnings_text};
+use crate::bound::{Direction, Validity};
+use crate::error::Result;
+use serde::Serialize;
+
+/// One Rényi bound.
+#[derive(Debug, Clone, Serialize)]
+pub struct BoundRow {
+    /// The query; empty where the file has no queries.
+    pub query: String,
+    /// The method.
+    pub method: &'static str,
+    /// Which divergence.
+    pub direction: Direction,
+    /// α.
+    pub order: f64,
+    /// The lower bound of D_α.
+    pub rdp_lower: Number,
+    /// The probability that any bound of this method on this query is wrong.
+    pub failure_probability: f64,
+    /// What the method guarantees.
+    pub validity: Validity,
+}
+
+/// One ε bound.
+#[derive(Debug, Clone, Serialize)]
+pub struct EpsilonRow {
+    /// The query; empty where the file has no queries.
+    pub query: String,
+    /// The method.
+    pub method: &'static str,
+    /// Which inequality.
+    pub direction: Direction,
+    /// δ.
+    pub delta: f64,
+    /// The lower bound of ε.
+    pub epsilon_lower: Number,
+    /// The probability that any bound of this method on this query is wrong.
+    pub failure_probability: f64,
+    /// What the method guarantees.
+    pub validity: Validity,
+}
+
+/// An output set that was used.
+#[derive(Debug, Clone, Serialize)]
+pub struct SetRow {
+    /// The query; empty where the file has no queries.
+    pub query: String,
+    /// Where the set comes from.
+    pub source: String,
+    /// Labels of the outcomes in the set.
+    pub outcomes: Vec<String>,
+    /// True when P(O) ≥ Q(O) was expected, so that two tails were used instead of four.
+    pub directed: bool,
+}
+
+/// A claim and what became of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Claim {
+    /// The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`.
+    pub claim: String,
+    /// The largest lower bound, or the exact value, of the claimed quantity.
+    pub lower: Number,
+    /// Which query gave it.
+    pub query: String,
+    /// True when the claim cannot hold.
+    pub refuted: bool,
+    /// The probability that any refutation of this run is wrong; 0 for exact values.
+    pub failure_probability: f64,
+}
+
+/// Claims, one line each.
+pub(super) fn claims_text(claims: &[Claim]) -> String {
+    let mut text: String = claims
+        .iter()
+        .map(|claim| {
+            let verdict = if claim.refuted { "REFUTED" } else { "not refuted" };
+            let query = if claim.query.is_empty() { String::new() } else { format!(", query {}", claim.query) };
+            let chance = if claim.failure_probability > 0.0 {
+                format!(", wrong with probability at most {}", claim.failure_probability)
+            } else {
+                String::new()
+            };
+            format!("claim {}: {verdict} (at least {}{query}{chance})\n", claim.claim, significant(claim.lower.0, 6))
+        })
+        .collect();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The result of an audit of counts.
+#[derive(Debug, Clone, Serialize)]
+pub struct CountsDocument {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// Title line of the text.
+    #[serde(skip)]
+    pub title: String,
+    /// Rényi bounds.
+    pub bounds: Vec<BoundRow>,
+    /// ε bounds.
+    pub epsilon: Vec<EpsilonRow>,
+    /// Output sets.
+    pub output_sets: Vec<SetRow>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+}
+
+impl CountsDocument {
+    fn bounds_text(&self, with_query: bool) -> String {
+        let mut orders: Vec<f64> = self.bounds.iter().map(|row| row.order).collect();
+        orders.sort_by(f64::total_cmp);
+        orders.dedup();
+        let names: Vec<String> = orders.iter().map(|order| format!("α = {order}")).collect();
+        let mut header = if with_query { vec!["query"] } else { vec![] };
+        header.extend(["method", "direction"]);
+        let words: Vec<usize> = (0..header.len()).collect();
+        header.extend(names.iter().map(String::as_str));
+        header.push("validity");
+        let mut table = TextTable::new(&header, &words);
+        let mut start = 0;
+        while start < self.bounds.len() {
+            let first = &self.bounds[start];
+            let same = |row: &&BoundRow| {
+                (&row.query, row.method, row.direction) == (&first.query, first.method, first.direction)
+            };
+            let rows: Vec<&BoundRow> = self.bounds[start..].iter().take_while(same).collect();
+            let mut cells = if with_query { vec![first.query.clone()] } else { vec![] };
+            cells.extend([first.method.to_owned(), first.direction.to_string()]);
+            cells.extend(orders.iter().map(|order| {
+                let row = rows.iter().find(|row| row.order == *order);
+                row.map_or_else(String::new, |row| significant(row.rdp_lower.0, 5))
+            }));
+            cells.push(first.validity.to_string());
+            table.row(cells);
+            start += rows.len();
+        }
+        table.text()
+    }
+
+    fn epsilon_text(&self, with_query: bool) -> String {
+        let mut header = if with_query { vec!["query"] } else { vec![] };
+        header.extend(["method", "direction"]);
+        let words: Vec<usize> = (0..header.len()).collect();
+        header.extend(["δ", "ε at least", "validity"]);
+        let mut table = TextTable::new(&header, &words);
+        for row in &self.epsilon {
+            let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
+            cells.extend([
+                row.method.to_owned(),
+                row.direction.to_string(),
+                row.delta.to_string(),
+                significant(row.epsilon_lower.0, 6),
+                row.validity.to_string(),
+            ]);
+            table.row(cells);
+        }
+        table.text()
+    }
+}
+
+impl Document for CountsDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n", self.title);
+        let with_query = self
+            .bounds
+            .iter()
+            .map(|row| &row.query)
+            .chain(self.epsilon.iter().map(|row| &row.query))
+            .any(|query| !query.is_empty());
+        if !self.bounds.is_empty() {
+            text += "Rényi divergence in nats, at least\n";
+            text += &self.bounds_text(with_query);
+        }
+        if !self.epsilon.is_empty() {
+            text += "Differential privacy, at least\n";
+            text += &self.epsilon_text(with_query);
+        }
+        for (index, set) in self.output_sets.iter().enumerate().filter(|(index, _)| *index < 6) {
+            let query = if set.query.is_empty() { String::new() } else { format!("query {}, ", set.query) };
+            text += &format!(
+                "output set {}: {query}{{{}}} ({}, {} tails)\n",
+                index + 1,
+                set.outcomes.join(", "),
+                set.source,
+                if set.directed { "two" } else { "four" }
+            );
+        }
+        if self.output_sets.len() > 6 {
+            text += &format!("({} more output sets in --format json)\n", self.output_sets.len() - 6);
+        }
+        text.push('\n');
+        text += &claims_text(&self.claims);
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            query: &'a str,
+            quantity: &'a str,
+            method: &'a str,
+            direction: &'a str,
+            order: Option<f64>,
+            delta: Option<f64>,
+            lower: String,
+            failure_probability: f64,
+            validity: &'a str,
+        }
+        let bounds = self.bounds.iter().map(|row| Row {
+            query: &row.query,
+            quantity: "rdp",
+            method: row.method,
+            direction: row.direction.name(),
+            order: Some(row.order),
+            delta: None,
+            lower: row.rdp_lower.text(),
+            failure_probability: row.failure_probability,
+            validity: row.validity.name(),
+        });
+        let epsilon = self.epsilon.iter().map(|row| Row {
+            query: &row.query,
+            quantity: "epsilon",
+            method: row.method,
+            direction: row.direction.name(),
+            order: None,
+            delta: Some(row.delta),
+            lower: row.epsilon_lower.text(),
+            failure_probability: row.failure_probability,
+            validity: row.validity.name(),
+        });
+        csv_text(bounds.chain(epsilon))
+    }
+}

@@ -1,0 +1,53 @@
+//! What all documents share.
+
+use crate::error::Result;
+use crate::record::InputFile;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Stable name of the kind of warning.
+    pub code: &'static str,
+    /// What was found, with its number.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// The part of a document that does not depend on the command.
+#[derive(Debug, Clone, Serialize)]
+pub struct Envelope {
+    /// `leakbound.<command>/1`.
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Every input file with its size and SHA-256.
+    pub inputs: Vec<InputFile>,
+    /// Every option, defaults included.
+    pub options: Value,
+    /// The seed, where random numbers were drawn.
+    pub seed: u64,
+    /// Warnings.
+    pub warnings: Vec<Warning>,
+}
+
+/// A result in its three forms.
+pub trait Document: Serialize {
+    /// Tables for a person.
+    fn text(&self) -> String;
+
+    /// One flat table for other programs.
+    ///
+    /// # Errors
+    /// When the table cannot be written as CSV.
+    fn csv(&self) -> Result<String>;
+
+    /// The documented JSON.
+    fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,201 @@
+//! The document of `leakbound exact`.
+
+use super::counts::{Claim, claims_text};
+use super::document::{Document, Envelope};
+use super::number::{Number, significant};
+use super::table::{TextTable, csv_text, warnings_text};
+use crate::error::Result;
+use crate::histogram::Neighbor;
+use serde::Serialize;
+
+/// Digits of exact values in text.
+const DIGITS: usize = 15;
+
+/// One outcome under both histograms.
+#[derive(Debug, Clone, Serialize)]
+pub struct OutcomeRow {
+    /// Class, counted from 0.
+    pub label: String,
+    /// Its probability under the histogram.
+    pub p: Number,
+    /// ln p.
+    pub log_p: Number,
+    /// Its probability under the neighbour.
+    pub q: Number,
+    /// ln q.
+    pub log_q: Number,
+}
+
+/// The Rényi divergence of one order in both directions.
+#[derive(Debug, Clone, Serialize)]
+pub struct DivergenceRow {
+    /// α.
+    pub order: f64,
+    /// D(P‖Q).
+    pub forward: Number,
+    /// D(Q‖P).
+    pub reverse: Number,
+    /// With `--worst-neighbor`: the change that attains the forward value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_change: Option<Neighbor>,
+    /// The same for the reverse value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_change: Option<Neighbor>,
+}
+
+/// δ at one ε in both directions.
+#[derive(Debug, Clone, Serialize)]
+pub struct HockeyStickRow {
+    /// ε.
+    pub epsilon: f64,
+    /// Smallest δ with P ≤ e^ε Q + δ.
+    pub delta_forward: Number,
+    /// Smallest δ with Q ≤ e^ε P + δ.
+    pub delta_reverse: Number,
+    /// With `--worst-neighbor`: the change that attains the forward value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_change: Option<Neighbor>,
+    /// The same for the reverse value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_change: Option<Neighbor>,
+}
+
+/// One value of one accountant.
+#[derive(Debug, Clone, Serialize)]
+pub struct AccountantRow {
+    /// Its name.
+    pub name: &'static str,
+    /// α.
+    pub order: f64,
+    /// The RDP it promises.
+    pub rdp: Number,
+}
+
+/// The result of `leakbound exact`.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExactDocument {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// The histogram of the dataset.
+    pub histogram: String,
+    /// The histogram of the neighbour, where one was given.
+    pub neighbor: Option<String>,
+    /// How many neighbours were searched, with `--worst-neighbor`.
+    pub neighbors_searched: Option<usize>,
+    /// The noise.
+    pub noise: String,
+    /// The laws; with `--worst-neighbor` those of the worst change of the first order, forward.
+    pub outcomes: Vec<OutcomeRow>,
+    /// Estimated largest relative error of a probability.
+    pub law_error: Number,
+    /// Rényi divergences.
+    pub divergences: Vec<DivergenceRow>,
+    /// Privacy profile.
+    pub hockey_stick: Vec<HockeyStickRow>,
+    /// Upper bounds.
+    pub accountants: Vec<AccountantRow>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+}
+
+fn change_text(change: Option<Neighbor>) -> String {
+    match change {
+        None => String::new(),
+        Some(Neighbor::Moved { from, to }) => format!("{from} → {to}"),
+        Some(Neighbor::Added { class }) => format!("+{class}"),
+        Some(Neighbor::Removed { class }) => format!("-{class}"),
+    }
+}
+
+/// Rows of D in text: most classes of a large histogram are of no interest to a reader.
+const MOST_OUTCOMES: usize = 40;
+
+impl Document for ExactDocument {
+    fn text(&self) -> String {
+        let searched = self.neighbors_searched;
+        let pair = match (&self.neighbor, searched) {
+            (_, Some(count)) => format!("worst of {count} neighbours; laws are those of the worst change, first order"),
+            (Some(neighbor), _) => format!("neighbour {neighbor}"),
+            _ => String::new(),
+        };
+        let mut text = format!("Noisy argmax with {} noise\nhistogram {}\n{pair}\n\n", self.noise, self.histogram);
+        let mut outcomes = TextTable::new(&["class", "P", "Q", "ln P", "ln Q"], &[]);
+        for row in self.outcomes.iter().take(MOST_OUTCOMES) {
+            let numbers = [row.p, row.q, row.log_p, row.log_q];
+            outcomes.row(std::iter::once(row.label.clone()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect());
+        }
+        text += &outcomes.text();
+        if self.outcomes.len() > MOST_OUTCOMES {
+            text += &format!("  ({} more classes in --format json)\n\n", self.outcomes.len() - MOST_OUTCOMES);
+        }
+        let names: Vec<&str> = self.accountants.iter().map(|row| row.name).fold(Vec::new(), |mut names, name| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            names
+        });
+        let mut header = vec!["order α", "D(P‖Q)", "D(Q‖P)"];
+        if searched.is_some() {
+            header.extend(["worst P‖Q", "worst Q‖P"]);
+        }
+        header.extend(&names);
+        let mut divergences = TextTable::new(&header, &[]);
+        for row in &self.divergences {
+            let mut cells =
+                vec![row.order.to_string(), significant(row.forward.0, DIGITS), significant(row.reverse.0, DIGITS)];
+            if searched.is_some() {
+                cells.extend([change_text(row.forward_change), change_text(row.reverse_change)]);
+            }
+            for name in &names {
+                let value = self.accountants.iter().find(|upper| upper.name == *name && upper.order == row.order);
+                cells.push(value.map_or_else(String::new, |upper| significant(upper.rdp.0, 6)));
+            }
+            divergences.row(cells);
+        }
+        if !self.divergences.is_empty() {
+            text += "Rényi divergence in nats; the accountants bound D(P‖Q) from above\n";
+            text += &divergences.text();
+        }
+        if !self.hockey_stick.is_empty() {
+            text += "Privacy profile: the smallest δ at each ε\n";
+            let mut sticks = TextTable::new(&["ε", "δ, P over Q", "δ, Q over P"], &[]);
+            for row in &self.hockey_stick {
+                let numbers = [row.delta_forward, row.delta_reverse];
+                sticks.row(
+                    std::iter::once(row.epsilon.to_string()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect(),
+                );
+            }
+            text += &sticks.text();
+        }
+        text += &claims_text(&self.claims);
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            kind: &'a str,
+            name: String,
+            forward: String,
+            reverse: String,
+        }
+        let row = |kind, name: String, forward: Number, reverse: Number| Row {
+            kind,
+            name,
+            forward: forward.text(),
+            reverse: reverse.text(),
+        };
+        let outcomes = self.outcomes.iter().map(|r| row("probability", r.label.clone(), r.p, r.q));
+        let divergences = self.divergences.iter().map(|r| row("renyi", r.order.to_string(), r.forward, r.reverse));
+        let sticks =
+            self.hockey_stick.iter().map(|r| row("delta", r.epsilon.to_string(), r.delta_forward, r.delta_reverse));
+        let uppers = self.accountants.iter().map(|r| Row {
+            kind: r.name,
+            name: r.order.to_string(),
+            forward: r.rdp.text(),
+            reverse: String::new(),
+        });
+        csv_text(outcomes.chain(divergences).chain(sticks).chain(uppers))
+    }
+}

@@ -1,0 +1,18 @@
+//! Results as text, JSON and CSV: what the command prints.
+//!
+//! Every result is a plain struct that serialises to the documented JSON; text and CSV are made from the same struct.
+
+mod counts;
+mod document;
+mod exact;
+mod number;
+mod table;
+mod votes;
+
+pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
+pub use document::{Document, Envelope, Warning};
+pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
+pub use number::{Number, significant};
+pub use votes::{
+    ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, Meaning, UpperRow, VotesDocument, VotesQuery,
+};

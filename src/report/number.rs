@@ -1,0 +1,51 @@
+//! Numbers in documents: JSON keeps every digit, infinity is the string `inf`; text keeps the digits one reads.
+
+use serde::{Serialize, Serializer};
+
+/// A number of a document: finite numbers as shortest JSON numbers that read back exactly, infinity as `"inf"`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Number(pub f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() { serializer.serialize_f64(self.0) } else { serializer.serialize_str(&self.text()) }
+    }
+}
+
+impl Number {
+    /// All digits, as in JSON.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self.0 {
+            value if value.is_nan() => "nan".into(),
+            f64::INFINITY => "inf".into(),
+            f64::NEG_INFINITY => "-inf".into(),
+            value => serde_json::Number::from_f64(value).map_or_else(|| value.to_string(), |number| number.to_string()),
+        }
+    }
+}
+
+/// A number with so many significant digits, in powers of ten where it is small or large.
+///
+/// ```
+/// # use leakbound::report::significant;
+/// assert_eq!(significant(0.000123456, 3), "1.23e-4");
+/// assert_eq!(significant(0.0123456, 3), "0.0123");
+/// assert_eq!(significant(f64::INFINITY, 3), "inf");
+/// ```
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
+        return Number(value).text();
+    }
+    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+    if (-3..digits as i32).contains(&exponent) {
+        format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize)
+    } else {
+        scientific
+    }
+}

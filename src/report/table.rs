@@ -1,0 +1,56 @@
+//! Plain text tables and CSV rows.
+
+use super::document::Warning;
+use crate::error::{Error, Result};
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, LineStyle, Table};
+use serde::Serialize;
+
+/// Columns that hold words are aligned left, all others right.
+pub(super) struct TextTable {
+    table: Table,
+    words: Vec<usize>,
+}
+
+impl TextTable {
+    pub(super) fn new(header: &[&str], words: &[usize]) -> Self {
+        let mut table = Table::new();
+        table.load_style(NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
+        table.set_header(header.to_vec());
+        Self { table, words: words.to_vec() }
+    }
+
+    pub(super) fn row(&mut self, cells: Vec<String>) {
+        self.table.add_row(cells);
+    }
+
+    /// The table, each line without trailing spaces.
+    pub(super) fn text(mut self) -> String {
+        for index in 0..self.table.column_count() {
+            if let Some(column) = self.table.column_mut(index) {
+                let alignment = if self.words.contains(&index) { CellAlignment::Left } else { CellAlignment::Right };
+                column.set_cell_alignment(alignment);
+                column.set_padding((0, 2));
+            }
+        }
+        let mut text: String = self.table.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
+        text.push('\n');
+        text
+    }
+}
+
+/// Warnings below the tables, one line each.
+pub(super) fn warnings_text(warnings: &[Warning]) -> String {
+    warnings.iter().map(|warning| format!("warning: {} (hint: {})\n", warning.message, warning.hint)).collect()
+}
+
+/// Rows with a header made of their field names.
+pub(super) fn csv_text<R: Serialize>(rows: impl IntoIterator<Item = R>) -> Result<String> {
+    let refused = |error: &dyn std::fmt::Display| Error::Refused { operation: "CSV", reason: error.to_string() };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).map_err(|error| refused(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| refused(&error))?;
+    String::from_utf8(bytes).map_err(|error| refused(&error))
+}
