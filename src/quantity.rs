@@ -120,7 +120,7 @@ impl FailureProbability {
     #[must_use]
     pub fn split(self, parts: usize) -> Self {
         // The smallest positive double keeps the type's promise even for absurd numbers of parts.
-        Self((self.0 / parts.max(1) as f64).max(f64::MIN_POSITIVE))
+        Self((self.0 / parts.max(1) as f64).max(f64::from_bits(1)))
     }
 }
 
@@ -136,6 +136,14 @@ mod tests {
         assert!(FailureProbability::new(f64::NAN).is_err());
         assert!(Probability::new(f64::NAN).is_err());
         assert!(NoiseScale::new(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn a_share_is_positive_and_never_above_the_whole() {
+        let smallest = FailureProbability::new(f64::from_bits(1)).unwrap();
+        assert_eq!(smallest.split(1), smallest);
+        assert_eq!(smallest.split(usize::MAX), smallest);
+        assert_eq!(FailureProbability::new(0.3).unwrap().split(0).get(), 0.3);
     }
 
     #[test]

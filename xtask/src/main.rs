@@ -1,2 +1,59 @@
-//! placeholder
-fn main() {}
+//! The project's own commands, run as `cargo xtask NAME`.
+
+mod command;
+mod fuzz;
+mod gate;
+mod readme;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test                              every check a change must pass; what CI runs
+  fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
+  bench [FILTER]                    run the benches, or those whose name contains FILTER
+  validate [ARGUMENT...]            redo the published tables and figures, in release mode";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let start = Instant::now();
+    let (name, outcome) = match arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
+        Some(("test", [])) => ("test", gate::run()),
+        Some(("fuzz", rest)) => match fuzz::Options::parse(rest) {
+            Ok(options) => ("fuzz", fuzz::run(&options)),
+            Err(message) => return usage(&message),
+        },
+        Some(("bench", rest @ ([] | [_]))) => {
+            let mut bench = command::cargo(["bench", "--all-features", "--"]);
+            ("bench", command::run_visibly(bench.args(rest)))
+        }
+        Some(("validate", rest)) => {
+            let mut validate = command::cargo(["run", "--release", "-p", "leakbound-validation", "--"]);
+            ("validate", command::run_visibly(validate.args(rest)))
+        }
+        Some(("help" | "--help" | "-h", _)) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Some(_) => return usage(&format!("cannot read `{}`", arguments.join(" "))),
+        None => return usage("a command is missing"),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    match outcome {
+        Ok(()) => {
+            println!("xtask {name}: passed in {seconds:.1} s");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("xtask {name}: FAILED after {seconds:.1} s: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage(message: &str) -> ExitCode {
+    eprintln!("{message}\n{USAGE}");
+    ExitCode::from(2)
+}

@@ -1,0 +1,56 @@
+//! Any counts and any change: a histogram keeps its counts, a neighbour differs by exactly the vote that was named.
+#![no_main]
+
+use leakbound::{Adjacency, MAX_COUNT, Neighbor, VoteHistogram};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (u8, usize, usize, Vec<u64>)| {
+    let (shift, from, to, mut counts) = input;
+    // All changes of long histograms would take seconds; small counts make ties and empty classes.
+    counts.truncate(40);
+    counts.iter_mut().for_each(|count| *count >>= shift % 64);
+
+    let legal = !counts.is_empty() && counts.iter().all(|&count| count <= MAX_COUNT);
+    let histogram = match VoteHistogram::new(counts.clone()) {
+        Ok(histogram) => histogram,
+        Err(error) => return assert!(!legal && !error.to_string().is_empty(), "{counts:?}: {error}"),
+    };
+    assert!(legal && histogram.counts() == counts);
+    assert_eq!(histogram.to_string().split(',').count(), histogram.classes());
+    assert_eq!(histogram.adjacency_to(&histogram), None);
+
+    // Mostly classes that exist, sometimes the first that does not.
+    let [from, to] = [from, to].map(|class| class % (counts.len() + 1));
+    for (change, adjacency) in [
+        (Neighbor::Moved { from, to }, Adjacency::Moved),
+        (Neighbor::Added { class: to }, Adjacency::Added),
+        (Neighbor::Removed { class: from }, Adjacency::Removed),
+    ] {
+        check(&histogram, change, adjacency);
+    }
+    for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
+        for change in histogram.neighbors(adjacency) {
+            assert!(check(&histogram, change, adjacency) || counts.contains(&MAX_COUNT), "{histogram}: {change:?}");
+        }
+    }
+});
+
+/// Whether the change is possible; if so, the neighbour is one vote away in the named direction.
+fn check(histogram: &VoteHistogram, change: Neighbor, adjacency: Adjacency) -> bool {
+    let neighbor = match histogram.neighbor(change) {
+        Ok(neighbor) => neighbor,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return false;
+        }
+    };
+    assert_eq!(histogram.adjacency_to(&neighbor), Some(adjacency), "{histogram} -> {neighbor}");
+    let total = |histogram: &VoteHistogram| histogram.counts().iter().map(|&count| i128::from(count)).sum::<i128>();
+    let gained = match adjacency {
+        Adjacency::Moved => 0,
+        Adjacency::Added => 1,
+        Adjacency::Removed => -1,
+    };
+    assert_eq!(total(&neighbor) - total(histogram), gained, "{histogram} -> {neighbor}");
+    true
+}

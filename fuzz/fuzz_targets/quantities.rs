@@ -1,0 +1,32 @@
+//! Every quantity takes any double: a number of its domain unchanged, everything else with an error that prints.
+#![no_main]
+
+use leakbound::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability, Result};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (f64, usize)| {
+    let (value, parts) = input;
+    let positive = value > 0.0;
+    check(value, Epsilon::new(value).map(Epsilon::get), value >= 0.0);
+    check(value, Delta::new(value).map(Delta::get), value >= 0.0 && value < 1.0);
+    check(value, Order::new(value).map(Order::get), value > 1.0 && value.is_finite());
+    check(value, FailureProbability::new(value).map(FailureProbability::get), positive && value < 1.0);
+    check(value, Probability::new(value).map(Probability::get), value >= 0.0 && value <= 1.0);
+    check(value, NoiseScale::new(value).map(NoiseScale::get), positive && value.is_finite());
+
+    if let Ok(whole) = FailureProbability::new(value) {
+        let share = whole.split(parts);
+        assert!(FailureProbability::new(share.get()).is_ok(), "a share of {whole} is {share}");
+        assert!(share <= whole, "one of {parts} shares of {whole} is {share}");
+        // Subnormal shares are rounded too coarsely to add up.
+        let sum = share.get() * parts.max(1) as f64;
+        assert!(!share.get().is_normal() || sum <= whole.get() * (1.0 + 1e-15), "{parts} shares of {whole}: {share}");
+    }
+});
+
+fn check(value: f64, result: Result<f64>, legal: bool) {
+    match result {
+        Ok(kept) => assert!(legal && kept.to_bits() == value.to_bits(), "{value} was accepted as {kept}"),
+        Err(error) => assert!(!legal && error.to_string().contains(&value.to_string()), "{value}: {error}"),
+    }
+}

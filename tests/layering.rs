@@ -1,0 +1,314 @@
+//! The rooms of src/ depend on each other in one direction: the block `layering` of DESIGN.md is the list, and every
+//! path through `crate::` or `super::` is held against it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What a room may use: rooms of the library, and crates that it must not name.
+#[derive(Debug, Default)]
+struct Rule {
+    rooms: BTreeSet<String>,
+    never: BTreeSet<String>,
+}
+
+type Rules = BTreeMap<String, Rule>;
+
+/// One file of a room.
+struct Source<'a> {
+    room: &'a str,
+    file: &'a str,
+    /// How many modules the file is below the crate's root, so that this many `super::` reach the root.
+    depth: usize,
+    text: &'a str,
+}
+
+#[test]
+fn rooms_use_only_what_design_allows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rules = read_rules(&read(&root.join("DESIGN.md"))).unwrap();
+    let exports = exports(&read(&root.join("src/lib.rs")));
+    let bin: BTreeSet<String> = files(&root.join("src/bin/leakbound"))
+        .iter()
+        .filter_map(|file| file.strip_prefix(root.join("src/bin/leakbound")).ok()?.iter().next()?.to_str())
+        .map(|name| name.trim_end_matches(".rs").to_owned())
+        .collect();
+    let mut wrong = Vec::new();
+    for path in files(&root.join("src")) {
+        let inside = path.strip_prefix(root.join("src")).unwrap();
+        let mut parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect();
+        if parts == ["lib"] {
+            continue; // declares and re-exports every room
+        }
+        parts.retain(|&part| part != "mod");
+        let text = read(&path);
+        let source = Source { room: parts[0], file: inside.to_str().unwrap(), depth: parts.len(), text: &text };
+        wrong.extend(violations(&rules, &exports, &bin, &source));
+    }
+    assert!(wrong.is_empty(), "against the list in DESIGN.md:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_unfinished_is_left() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let marks = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
+    let folders = ["src", "tests", "benches", "examples", "validation", "xtask", "fuzz/fuzz_targets"];
+    let mut wrong = Vec::new();
+    for file in folders.iter().flat_map(|folder| files(&root.join(folder))) {
+        let code = code(&read(&file));
+        let found = marks.iter().filter(|&&mark| code.contains(mark));
+        wrong.extend(found.map(|mark| format!("{}: {mark}", file.strip_prefix(root).unwrap().display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_forbidden_edge_is_detected() {
+    let design = "# x\n```layering\nerror: nothing\nlaw: error\naudit: error, law; never rand\nbin: nothing\n```\n";
+    let rules = read_rules(design).unwrap();
+    let exports = exports("mod law;\npub use error::{Error, Result};\npub use law::{self as _, Law as Rule};");
+    let bin = BTreeSet::from(["args".to_owned()]);
+    let check = |room, depth, text| violations(&rules, &exports, &bin, &Source { room, file: "f.rs", depth, text });
+    let allowed = [
+        ("audit", 1, "use crate::law::{Law, other::Thing}; use crate::error::Error; use crate::audit::x;"),
+        ("audit", 1, "use crate::{law::Law, error::{self, Error}};"),
+        ("law", 1, "/// [`crate::audit::Bound`]\nfn f() { let s = \"crate::audit\"; } // crate::audit::x"),
+        ("law", 1, "fn f<'a>(x: &'a str) -> char { '\"' } /* crate::audit::x /* nested */ */"),
+        ("law", 1, "fn f() {}\n#[cfg(test)]\nmod tests { use crate::audit::Bound; use rand::Rng; }"),
+        ("law", 2, "use super::sibling; pub(crate) fn f() {} pub(super) fn g() {}"),
+        ("law", 1, "fn f() -> crate::Result<()> { Ok(()) }"),
+        ("bin", 2, "use crate::args::Args; use leakbound::Epsilon;"),
+    ];
+    for (room, depth, text) in allowed {
+        assert_eq!(check(room, depth, text), [""; 0], "{room}: {text}");
+    }
+    let forbidden = [
+        ("law", 1, "use crate::audit::Bound;", "f.rs: law uses audit"),
+        ("law", 1, "fn f() { crate :: audit\n::bound() }", "f.rs: law uses audit"),
+        ("law", 1, "use crate::{error::{Error, Result}, audit::Bound};", "f.rs: law uses audit"),
+        ("law", 1, "use super::audit::Bound;", "f.rs: law uses audit"),
+        ("law", 2, "use super::super::{audit::Bound};", "f.rs: law uses audit"),
+        ("law", 1, "macro_rules! m { () => { $crate::audit::x() } }", "f.rs: law uses audit"),
+        ("law", 1, "let raw = r#\"a\"b\"#; crate::audit::x()", "f.rs: law uses audit"),
+        ("error", 1, "use crate::Rule;", "f.rs: error uses law"),
+        ("law", 1, "use crate::*;", "f.rs: law uses crate::*, which is no room"),
+        ("law", 1, "use crate::extra::X;", "f.rs: law uses crate::extra, which is no room"),
+        ("audit", 1, "use rand::Rng;", "f.rs: audit must never name rand"),
+        ("bin", 1, "use crate::law::Law;", "f.rs: bin uses law"),
+        ("law", 1, "#[path = \"../audit.rs\"] mod own;", "f.rs: a path attribute moves a file to another room"),
+        ("attic", 1, "", "f.rs: the room attic is missing from the list"),
+    ];
+    for (room, depth, text, expected) in forbidden {
+        assert_eq!(check(room, depth, text), [expected], "{room}: {text}");
+    }
+}
+
+#[test]
+fn the_list_itself_points_one_way() {
+    let read = |lines: &str| read_rules(&format!("```layering\n{lines}\n```")).map(|_| ());
+    assert_eq!(read("a: nothing\nb: a"), Ok(()));
+    assert_eq!(read("a: b\nb: nothing"), Err("a may use b, which does not stand above it".into()));
+    assert_eq!(read("a: nothing\na: nothing"), Err("a stands in the list twice".into()));
+    assert_eq!(read("a nothing"), Err("`a nothing` is no `room: may use`".into()));
+    assert!(read_rules("no block").is_err());
+}
+
+/// Reads lines such as `interval: error, special; never rand`; a room may use only rooms on lines above its own.
+fn read_rules(design: &str) -> Result<Rules, String> {
+    let block = design.split_once("```layering\n").and_then(|(_, rest)| rest.split_once("\n```"));
+    let (block, _) = block.ok_or("DESIGN.md has no block `layering`")?;
+    let names = |list: &str| -> BTreeSet<String> { list.split(',').map(|name| name.trim().to_owned()).collect() };
+    let mut rules = Rules::new();
+    for line in block.lines() {
+        let (room, uses) = line.split_once(": ").ok_or_else(|| format!("`{line}` is no `room: may use`"))?;
+        let (uses, never) = uses.split_once("; never ").map_or((uses, None), |(uses, never)| (uses, Some(never)));
+        let rule = Rule {
+            rooms: if uses == "nothing" { BTreeSet::new() } else { names(uses) },
+            never: never.map(names).unwrap_or_default(),
+        };
+        if let Some(unknown) = rule.rooms.iter().find(|&used| !rules.contains_key(used)) {
+            return Err(format!("{room} may use {unknown}, which does not stand above it"));
+        }
+        if rules.insert(room.to_owned(), rule).is_some() {
+            return Err(format!("{room} stands in the list twice"));
+        }
+    }
+    Ok(rules)
+}
+
+/// The room behind each name that lib.rs re-exports.
+fn exports(lib: &str) -> BTreeMap<String, String> {
+    let code = code(lib);
+    let mut exports = BTreeMap::new();
+    for (room, names) in code.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next()?.split_once("::")) {
+        for name in names.trim_matches(['{', '}']).split(',') {
+            let name = name.rsplit(" as ").next().unwrap_or(name);
+            exports.insert(name.trim().to_owned(), room.trim().to_owned());
+        }
+    }
+    exports
+}
+
+/// What is wrong in one file, in words.
+fn violations(
+    rules: &Rules,
+    exports: &BTreeMap<String, String>,
+    bin: &BTreeSet<String>,
+    source: &Source,
+) -> Vec<String> {
+    let &Source { room, file, depth, text } = source;
+    let Some(rule) = rules.get(room) else {
+        return vec![format!("{file}: the room {room} is missing from the list")];
+    };
+    let code = code(text);
+    let tokens = tokens(code.split("#[cfg(test)]").next().unwrap_or(&code));
+    let mut wrong = BTreeSet::new();
+    for name in from_root(&tokens, depth) {
+        // In the binary, `crate::` means the binary: only a name of the library's that is not its own is an edge.
+        if name == room || name == "self" || (room == "bin" && (bin.contains(name) || !rules.contains_key(name))) {
+            continue;
+        }
+        let used = exports.get(name).map_or(name, String::as_str);
+        if !rules.contains_key(used) {
+            wrong.insert(format!("{file}: {room} uses crate::{name}, which is no room"));
+        } else if used != room && !rule.rooms.contains(used) {
+            wrong.insert(format!("{file}: {room} uses {used}"));
+        }
+    }
+    for name in rule.never.iter().filter(|&name| tokens.contains(&name.as_str())) {
+        wrong.insert(format!("{file}: {room} must never name {name}"));
+    }
+    if tokens.windows(3).any(|window| window == ["[", "path", "="]) {
+        wrong.insert(format!("{file}: a path attribute moves a file to another room"));
+    }
+    wrong.into_iter().collect()
+}
+
+/// The first name after every path to the crate's root: `crate::` or as many `super::` as the file is deep.
+fn from_root<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let ups = tokens[at..].chunks(2).take_while(|pair| *pair == ["super", "::"]).count();
+        let root = if ups > 0 { ups >= depth } else { tokens[at..].starts_with(&["crate", "::"]) };
+        at += 2 * ups;
+        if !root {
+            at += usize::from(ups == 0);
+            continue;
+        }
+        at += if ups == 0 { 2 } else { 0 };
+        if tokens.get(at) != Some(&"{") {
+            names.extend(tokens.get(at));
+            continue;
+        }
+        // A group: the first name of each of its branches. The walk goes on inside it.
+        let (mut open, mut expected) = (0, false);
+        for &token in &tokens[at..] {
+            match token {
+                "{" => open += 1,
+                "}" => open -= 1,
+                _ if expected => names.push(token),
+                _ => {}
+            }
+            expected = open == 1 && (token == "," || token == "{");
+            if open == 0 {
+                break;
+            }
+        }
+    }
+    names
+}
+
+/// Words, `::` and single other characters.
+fn tokens(code: &str) -> Vec<&str> {
+    let word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut tokens = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = if word(first) {
+            rest.find(|letter| !word(letter)).unwrap_or(rest.len())
+        } else if rest.starts_with("::") {
+            2
+        } else {
+            first.len_utf8()
+        };
+        let (token, after) = rest.split_at(length);
+        tokens.push(token);
+        rest = after.trim_start();
+    }
+    tokens
+}
+
+/// The text without comments, strings and characters.
+fn code(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = literal(rest, code.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_'));
+        if skipped == 0 {
+            code.push(first);
+            rest = &rest[first.len_utf8()..];
+        } else {
+            code.push(' ');
+            rest = &rest[skipped..];
+        }
+    }
+    code
+}
+
+/// The length of the comment, string or character that `rest` starts with; 0 if it starts with none.
+fn literal(rest: &str, inside_word: bool) -> usize {
+    let through = |from: usize, end: &str| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
+    if rest.starts_with("//") {
+        return rest.find('\n').unwrap_or(rest.len());
+    }
+    if rest.starts_with("/*") {
+        let (mut at, mut open) = (2, 1);
+        while open > 0 && at < rest.len() {
+            let marks = [rest[at..].starts_with("/*"), rest[at..].starts_with("*/")];
+            open = open + usize::from(marks[0]) - usize::from(marks[1]);
+            at += if marks[0] || marks[1] { 2 } else { rest[at..].chars().next().map_or(1, char::len_utf8) };
+        }
+        return at;
+    }
+    let raw = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r')).filter(|_| !inside_word);
+    if let Some(after) = raw {
+        let hashes = after.len() - after.trim_start_matches('#').len();
+        if after[hashes..].starts_with('"') {
+            return through(rest.len() - after.len() + hashes + 1, &format!("\"{}", "#".repeat(hashes)));
+        }
+    }
+    if let Some(after) = rest.strip_prefix('"') {
+        let mut escaped = false;
+        let end = after.find(|letter| {
+            let closes = letter == '"' && !escaped;
+            escaped = letter == '\\' && !escaped;
+            closes
+        });
+        return end.map_or(rest.len(), |at| at + 2);
+    }
+    // A quote starts a character or a lifetime; a character is closed after one letter or one escape.
+    match rest.strip_prefix('\'').map(|after| after.chars().take(2).collect::<Vec<_>>()).as_deref() {
+        Some(['\\', _]) => through(3, "'"),
+        Some([letter, '\'']) => 2 + letter.len_utf8(),
+        _ => 0,
+    }
+}
+
+/// All Rust files below a folder, build outputs left out; none if it does not exist.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries
+        .flat_map(|path| match path.is_dir() {
+            true if path.ends_with("target") => Vec::new(),
+            true => self::files(&path),
+            false => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -1,0 +1,79 @@
+//! `cargo xtask test`: every check a change must pass, cheapest first.
+
+use crate::command::{Outcome, cargo, run_quietly, run_visibly};
+use crate::{fuzz, readme};
+use std::time::{Duration, Instant};
+
+/// A named check.
+type Step = (&'static str, fn() -> Outcome);
+
+const STEPS: [Step; 8] = [
+    ("format", format),
+    ("lints", || {
+        run_visibly(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
+    }),
+    ("documentation", || {
+        let mut doc = cargo(["doc", "--workspace", "--no-deps", "--all-features"]);
+        run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+    ("library alone", || run_visibly(&mut cargo(["check", "--no-default-features"]))),
+    ("tests", || run_visibly(&mut cargo(["test", "--workspace", "--all-features"]))),
+    ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
+    ("bench smoke", || run_quietly(&mut cargo(["bench", "--all-features", "--", "--test"]))),
+    ("README", readme::run),
+];
+
+/// Runs the steps up to the first failure and prints how long each took.
+pub fn run_steps(steps: &[Step]) -> (Outcome, String) {
+    let mut rows = Vec::new();
+    for (name, step) in steps {
+        println!("\n== {name}");
+        let start = Instant::now();
+        let outcome = step();
+        rows.push((*name, start.elapsed(), outcome.is_ok()));
+        if outcome.is_err() {
+            return (outcome, table(&rows, steps.len()));
+        }
+    }
+    (Ok(()), table(&rows, steps.len()))
+}
+
+/// Runs all steps.
+pub fn run() -> Outcome {
+    let (outcome, table) = run_steps(&STEPS);
+    println!("\n{table}");
+    outcome
+}
+
+/// The fuzz package is no member of the workspace and is named apart.
+fn format() -> Outcome {
+    run_visibly(&mut cargo(["fmt", "--all", "--check"]))?;
+    run_visibly(&mut cargo(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+}
+
+fn table(rows: &[(&str, Duration, bool)], planned: usize) -> String {
+    let mut lines = vec![format!("{:<14} {:>8}  verdict", "step", "seconds")];
+    for (name, time, passed) in rows {
+        lines.push(format!("{name:<14} {:>8.1}  {}", time.as_secs_f64(), if *passed { "passed" } else { "FAILED" }));
+    }
+    if rows.len() < planned {
+        lines.push(format!("{} further steps not run", planned - rows.len()));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failure_ends_the_run_and_is_named() {
+        let steps: [Step; 3] = [("a", || Ok(())), ("b", || Err("`false`: exit status: 1".into())), ("c", || Ok(()))];
+        let (outcome, table) = run_steps(&steps);
+        assert_eq!(outcome, Err("`false`: exit status: 1".into()));
+        let lines: Vec<_> = table.lines().collect();
+        assert_eq!(lines[1], "a                   0.0  passed");
+        assert_eq!(lines[2], "b                   0.0  FAILED");
+        assert_eq!(lines[3], "1 further steps not run");
+    }
+}
