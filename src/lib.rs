@@ -15,6 +15,7 @@ mod quantity;
 pub mod record;
 #[cfg(feature = "cli")]
 pub mod report;
+mod solve;
 pub mod special;
 
 pub use accountant::{

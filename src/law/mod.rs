@@ -1,6 +1,7 @@
 //! Exact output laws: what a mechanism prints with which probability.
 
 mod categorical;
+mod dual;
 mod gaussian_argmax;
 mod laplace_argmax;
 mod noise;

@@ -14,13 +14,14 @@
 //! inside F, and the result is the coefficient of ε.
 
 use super::categorical::OutcomeLaw;
+use super::dual::Dual;
 use super::noise::Noise;
 use super::polynomial::{Moments, Polynomial};
 use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::quadrature::LogIntegral;
+use crate::solve::{Search, increasing_root};
 use crate::special::{CompensatedSum, LN_SQRT_2PI, log_ndtr, log_poisson_pmf, log_sum_exp};
-use std::ops::RangeInclusive;
 
 /// The law of argmax(H + Z) for H ~ Mult(k, P) and Gaussian noise Z_c of standard deviation σ.
 ///
@@ -171,7 +172,8 @@ impl Votes {
             let count = (((last - first) / step).ceil() as u64) + 1;
             let new = (0..count).filter(|node| level == 0 || node % 2 == 1);
             let abscissae: Vec<f64> = new.map(|node| first + node as f64 * step).collect();
-            let nodes: Vec<NodeFactors> = abscissae.iter().map(|&t| solver.node(t * self.sigma)).collect();
+            let nodes: Vec<NodeFactors> =
+                abscissae.iter().map(|&t| solver.node(t * self.sigma)).collect::<Result<_>>()?;
             if level == 0 {
                 for (class, bound) in bounds.iter_mut().enumerate() {
                     *bound = nodes.iter().map(|node| node.ln_bound(self, class)).fold(f64::NEG_INFINITY, f64::max);
@@ -181,7 +183,7 @@ impl Votes {
                 if (0..self.classes.len()).all(|class| node.ln_bound(self, class) < bounds[class] - NEGLIGIBLE) {
                     continue;
                 }
-                for (sum, value) in sums.iter_mut().zip(solver.ln_densities(&node)) {
+                for (sum, value) in sums.iter_mut().zip(solver.ln_densities(&node)?) {
                     sum.push(value);
                 }
             }
@@ -260,6 +262,12 @@ impl NodeFactors {
     }
 }
 
+/// The factors of all classes under one tilt.
+struct Tilted {
+    factors: Vec<Polynomial>,
+    moments: Vec<Moments>,
+}
+
 /// Works from node to node, starting each search where the last one ended.
 struct Solver<'a> {
     votes: &'a Votes,
@@ -299,11 +307,10 @@ impl<'a> Solver<'a> {
     }
 
     /// The factors at x with the tilt that centres the total degree on k; `winner` puts its density in place of its F.
-    fn tilted(&mut self, x: f64, ln_cdf: &[f64], winner: Option<usize>) -> (f64, Vec<Polynomial>, Vec<Moments>) {
+    fn tilted(&mut self, x: f64, ln_cdf: &[f64], winner: Option<usize>) -> Result<(f64, Tilted)> {
         let target = self.votes.unmarked as f64;
-        let mut ln_tilt = self.ln_tilt;
-        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        loop {
+        let search = Search { start: self.ln_tilt, longest_step: 3.0, narrowest: 1e-9, quantity: "tilt of the votes" };
+        let evaluate = |ln_tilt: f64| {
             let factors: Vec<Polynomial> = (0..self.votes.classes.len())
                 .map(|class| {
                     if winner == Some(class) {
@@ -316,35 +323,26 @@ impl<'a> Solver<'a> {
             let moments: Vec<Moments> = factors.iter().map(Polynomial::moments).collect();
             let mean: f64 = moments.iter().map(|moments| moments.mean).sum();
             let variance: f64 = moments.iter().map(|moments| moments.variance).sum();
-            let excess = mean - target;
-            // Half a standard deviation off costs nothing; a narrow bracket means that no better tilt is representable.
-            if excess.abs() <= 0.5 * variance.sqrt() + 0.25 || high - low < 1e-9 {
-                return (ln_tilt, factors, moments);
-            }
-            if excess > 0.0 {
-                high = ln_tilt
-            } else {
-                low = ln_tilt
-            }
-            let newton = ln_tilt - (excess / variance.max(1e-3)).clamp(-3.0, 3.0);
-            ln_tilt = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-        }
+            (Tilted { factors, moments }, mean - target, variance.max(1e-3))
+        };
+        // Half a standard deviation off costs nothing.
+        increasing_root(search, evaluate, |excess, variance| excess.abs() <= 0.5 * variance.sqrt() + 0.25)
     }
 
-    fn node(&mut self, x: f64) -> NodeFactors {
+    fn node(&mut self, x: f64) -> Result<NodeFactors> {
         let sigma = self.votes.sigma;
         let ln_cdf: Vec<f64> = (0..=self.votes.unmarked + 1).map(|n| log_ndtr((x - n as f64) / sigma)).collect();
-        let (ln_tilt, factors, moments) = self.tilted(x, &ln_cdf, None);
+        let (ln_tilt, Tilted { factors, moments }) = self.tilted(x, &ln_cdf, None)?;
         self.ln_tilt = ln_tilt;
         let densities: Vec<Polynomial> =
             (0..self.votes.classes.len()).map(|class| self.density(class, x, ln_tilt)).collect();
         let ln_density_masses = densities.iter().map(|density| density.moments().ln_mass).collect();
         let ln_mass = moments.iter().map(|moments| moments.ln_mass).sum();
-        NodeFactors { x, ln_cdf, ln_tilt, factors, moments, densities, ln_density_masses, ln_mass }
+        Ok(NodeFactors { x, ln_cdf, ln_tilt, factors, moments, densities, ln_density_masses, ln_mass })
     }
 
     /// ln p_c(x) for every class.
-    fn ln_densities(&self, node: &NodeFactors) -> Vec<f64> {
+    fn ln_densities(&self, node: &NodeFactors) -> Result<Vec<f64>> {
         let votes = self.votes;
         let degree = votes.unmarked;
         let mut factors = Vec::with_capacity(votes.classes.len());
@@ -369,14 +367,14 @@ impl<'a> Solver<'a> {
                 };
                 let ln_value = share + node.ln_scale(votes);
                 if ln_value - node.ln_bound(votes, class) < SMALLEST_SHARE {
-                    self.ln_density_with_own_tilt(node, class)
+                    self.ln_density_with_own_tilt(node, class)?
                 } else {
                     ln_value
                 }
             };
             values.push(value);
         }
-        values
+        Ok(values)
     }
 
     /// P'_i ā_i, or the same with the density at x for the winner; None where P'_i = 0.
@@ -394,7 +392,7 @@ impl<'a> Solver<'a> {
     }
 
     /// The same for one class with the tilt that suits its own density.
-    fn ln_density_with_own_tilt(&self, node: &NodeFactors, winner: usize) -> f64 {
+    fn ln_density_with_own_tilt(&self, node: &NodeFactors, winner: usize) -> Result<f64> {
         let x = node.x;
         let mut solver = Solver {
             votes: self.votes,
@@ -402,7 +400,7 @@ impl<'a> Solver<'a> {
             factor_modes: self.factor_modes.clone(),
             density_modes: self.density_modes.clone(),
         };
-        let (ln_tilt, factors, _) = solver.tilted(x, &node.ln_cdf, Some(winner));
+        let (ln_tilt, Tilted { factors, .. }) = solver.tilted(x, &node.ln_cdf, Some(winner))?;
         let degree = self.votes.unmarked;
         let duals: Vec<Dual> = factors
             .into_iter()
@@ -417,92 +415,6 @@ impl<'a> Solver<'a> {
         let share = product.map_or(f64::NEG_INFINITY, |product| {
             duals[winner].ln_coefficient(&product, &Dual::one(), degree, self.votes.marked)
         });
-        share + self.votes.ln_normaliser - degree as f64 * ln_tilt
-    }
-}
-
-/// main + ε mark with ε² = 0; no mark stands for 0.
-#[derive(Debug, Clone)]
-struct Dual {
-    main: Polynomial,
-    mark: Option<Polynomial>,
-}
-
-impl Dual {
-    fn one() -> Self {
-        Self { main: Polynomial::one(), mark: None }
-    }
-
-    fn low(&self) -> usize {
-        self.mark.as_ref().map_or(self.main.low(), |mark| mark.low().min(self.main.low()))
-    }
-
-    fn high(&self) -> usize {
-        self.mark.as_ref().map_or(self.main.high(), |mark| mark.high().max(self.main.high()))
-    }
-
-    /// The terms of the product with degrees in a range; None when none is left.
-    fn times(&self, other: &Self, degrees: RangeInclusive<usize>) -> Option<Self> {
-        let main = self.main.times(&other.main, degrees.clone())?;
-        let left = self.mark.as_ref().and_then(|mark| mark.times(&other.main, degrees.clone()));
-        let right = other.mark.as_ref().and_then(|mark| self.main.times(mark, degrees));
-        let mark = match (left, right) {
-            (Some(left), Some(right)) => left.plus(&right),
-            (left, right) => left.or(right),
-        };
-        Some(Self { main, mark })
-    }
-
-    /// Products of the factors before each position.
-    fn prefix_products(factors: &[Self], degree: usize) -> Vec<Option<Self>> {
-        let mut prefixes = vec![Some(Self::one())];
-        for factor in factors {
-            let last = prefixes.last().and_then(Option::as_ref);
-            prefixes.push(last.and_then(|prefix| prefix.times(factor, 0..=degree)));
-        }
-        prefixes
-    }
-
-    /// The lowest degree that a product of the factors from each position on can need: what the factors before it,
-    /// one of them in the winner's form, cannot make up to `degree`.
-    fn suffix_floors(factors: &[Self], winners: &[Self], prefixes: &[Option<Self>], degree: usize) -> Vec<usize> {
-        let mut exchange = 0; // the most that the winner's form can add
-        prefixes
-            .iter()
-            .enumerate()
-            .map(|(position, prefix)| {
-                if let Some(before) = position.checked_sub(1) {
-                    exchange = exchange.max(winners[before].high().saturating_sub(factors[before].low()));
-                }
-                prefix.as_ref().map_or(0, |prefix| degree.saturating_sub(prefix.high() + exchange))
-            })
-            .collect()
-    }
-
-    /// Products of the factors from each position on, from the lowest degree needed.
-    fn suffix_products(factors: &[Self], floors: &[usize], degree: usize) -> Vec<Option<Self>> {
-        let mut suffixes = vec![Some(Self::one())];
-        for (factor, &floor) in factors.iter().zip(floors).rev() {
-            let last = suffixes.last().and_then(Option::as_ref);
-            suffixes.push(last.and_then(|suffix| suffix.times(factor, floor..=degree)));
-        }
-        suffixes.reverse();
-        suffixes
-    }
-
-    /// ln of the coefficient of z^degree in self · left · right, of its ε part when `marked`.
-    fn ln_coefficient(&self, left: &Self, right: &Self, degree: usize, marked: bool) -> f64 {
-        if !marked {
-            return self.main.ln_coefficient_of_product(&left.main, &right.main, degree);
-        }
-        let of = |own: Option<&Polynomial>, left: Option<&Polynomial>, right: Option<&Polynomial>| match (
-            own, left, right,
-        ) {
-            (Some(own), Some(left), Some(right)) => own.ln_coefficient_of_product(left, right, degree),
-            _ => f64::NEG_INFINITY,
-        };
-        let (own, l, r) = (Some(&self.main), Some(&left.main), Some(&right.main));
-        let parts = [of(self.mark.as_ref(), l, r), of(own, left.mark.as_ref(), r), of(own, l, right.mark.as_ref())];
-        log_sum_exp(parts.into_iter())
+        Ok(share + self.votes.ln_normaliser - degree as f64 * ln_tilt)
     }
 }

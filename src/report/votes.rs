@@ -148,7 +148,7 @@ pub struct VotesDocument {
 impl VotesDocument {
     fn upper_names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
-        for row in self.queries.first().map_or(&[][..], |query| &query.upper) {
+        for row in self.queries.iter().flat_map(|query| &query.upper) {
             if !names.contains(&row.name) {
                 names.push(row.name);
             }

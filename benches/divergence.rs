@@ -1,0 +1,23 @@
+//! Rényi divergences and worst neighbours.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use leakbound::{Adjacency, Noise, Order, VoteHistogram, noisy_argmax_law, renyi_divergence, worst_neighbors};
+use std::hint::black_box;
+
+fn benches(criterion: &mut Criterion) {
+    let noise: Noise = "gaussian:40".parse().expect("a noise");
+    let histogram = VoteHistogram::new(vec![120, 60, 30, 15, 10, 6, 4, 3, 2, 0]).expect("a histogram");
+    let neighbor = VoteHistogram::new(vec![119, 61, 30, 15, 10, 6, 4, 3, 2, 0]).expect("a histogram");
+    let law = |histogram| noisy_argmax_law(histogram, noise).expect("a law");
+    let (p, q) = (law(&histogram), law(&neighbor));
+    let order = Order::new(8.0).expect("an order");
+    criterion.bench_function("Rényi divergence, C = 10", |bencher| {
+        bencher.iter(|| renyi_divergence(black_box(&p), &q, order));
+    });
+    criterion.bench_function("worst neighbour, C = 10, 90 changes", |bencher| {
+        bencher.iter(|| worst_neighbors(black_box(&histogram), Adjacency::Moved, noise, &[order], &[]));
+    });
+}
+
+criterion_group!(all, benches);
+criterion_main!(all);

@@ -1,0 +1,51 @@
+//! Exact laws: fixed histograms of several sizes, random votes.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use leakbound::{Noise, VoteHistogram, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use std::hint::black_box;
+
+/// Votes that fall off geometrically, all counts different where they can be.
+fn histogram(classes: usize) -> VoteHistogram {
+    let counts = (0..classes).map(|class| (250.0 * 0.8f64.powi(class as i32)) as u64 + (classes - class) as u64);
+    VoteHistogram::new(counts.collect()).expect("a histogram")
+}
+
+fn noise(text: &str) -> Noise {
+    text.parse().expect("a noise")
+}
+
+fn fixed(criterion: &mut Criterion) {
+    for (name, classes, scale) in [
+        ("C = 10, gaussian", 10, "gaussian:40"),
+        ("C = 10, gaussian, small noise", 10, "gaussian:4"),
+        ("C = 10, laplace", 10, "laplace:20"),
+        ("C = 100, gaussian", 100, "gaussian:40"),
+        ("C = 1000, gaussian", 1000, "gaussian:40"),
+    ] {
+        let (histogram, noise) = (histogram(classes), noise(scale));
+        criterion.bench_function(&format!("fixed histogram, {name}"), |bencher| {
+            bencher.iter(|| noisy_argmax_law(black_box(&histogram), noise));
+        });
+    }
+}
+
+/// Two likely classes and eight rare ones, all different, so that no class shares its value with another.
+fn votes() -> Vec<f64> {
+    let rare = (0..8).map(|class| 0.0125 + 1e-4 * (f64::from(class) - 3.5));
+    [0.6, 0.3].into_iter().chain(rare).collect()
+}
+
+fn random(criterion: &mut Criterion) {
+    let (p, gaussian) = (votes(), noise("gaussian:40"));
+    let mut marked = p.clone();
+    marked.swap(0, 1);
+    criterion.bench_function("multinomial votes, C = 10, k = 250", |bencher| {
+        bencher.iter(|| multinomial_argmax_law(250, black_box(&p), gaussian));
+    });
+    criterion.bench_function("marked votes, C = 10, k = 250", |bencher| {
+        bencher.iter(|| marked_argmax_law(250, black_box(&p), &marked, gaussian));
+    });
+}
+
+criterion_group!(benches, fixed, random);
+criterion_main!(benches);

@@ -1,0 +1,81 @@
+//! Roots of monotone functions: Newton's method kept inside a bracket that every evaluation narrows.
+
+use crate::error::{Error, Result};
+
+/// Where a search may end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search {
+    /// First point.
+    pub(crate) start: f64,
+    /// The longest step of Newton's method.
+    pub(crate) longest_step: f64,
+    /// A bracket this narrow is a root as good as can be had.
+    pub(crate) narrowest: f64,
+    /// What is solved for, in case the search fails.
+    pub(crate) quantity: &'static str,
+}
+
+/// Steps before a search fails: bisection alone needs 64 for any bracket of doubles that are not denormal.
+const MAX_STEPS: usize = 200;
+
+/// Finds a point where an increasing function is close enough to 0, with what was computed there.
+///
+/// `evaluate` returns something to keep, the value and a positive slope; `close` decides from value and slope whether
+/// that is near enough. A bracket narrower than `narrowest` also ends the search: a function that jumps over 0 has no
+/// better point.
+///
+/// # Errors
+/// [`Error::NoConvergence`] after 200 steps, with the last value as residual.
+pub(crate) fn increasing_root<T>(
+    search: Search,
+    mut evaluate: impl FnMut(f64) -> (T, f64, f64),
+    close: impl Fn(f64, f64) -> bool,
+) -> Result<(f64, T)> {
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut x = search.start;
+    let mut residual = f64::INFINITY;
+    for _ in 0..MAX_STEPS {
+        let (kept, value, slope) = evaluate(x);
+        if close(value, slope) || high - low < search.narrowest {
+            return Ok((x, kept));
+        }
+        residual = value;
+        if value > 0.0 {
+            high = x;
+        } else {
+            low = x;
+        }
+        let newton = x - (value / slope).clamp(-search.longest_step, search.longest_step);
+        x = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+    }
+    Err(Error::NoConvergence {
+        quantity: search.quantity,
+        residual: residual.abs(),
+        tolerance: search.narrowest,
+        iterations: MAX_STEPS,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEARCH: Search = Search { start: 0.0, longest_step: 1.0, narrowest: 1e-12, quantity: "test" };
+
+    #[test]
+    fn finds_roots_far_away_steep_and_flat() {
+        for root in [0.0, 1.5, -7.25, 40.0] {
+            let cubic = |x: f64| ((), (x - root).powi(3), 3.0 * (x - root).powi(2) + 1e-9);
+            let (x, ()) = increasing_root(SEARCH, cubic, |value, _| value.abs() < 1e-18).unwrap();
+            assert!((x - root).abs() < 1e-5, "{root} {x}");
+        }
+    }
+
+    #[test]
+    fn a_jump_over_zero_ends_at_the_jump_and_a_missing_root_is_an_error() {
+        let (x, ()) = increasing_root(SEARCH, |x| ((), if x < 3.25 { -1.0 } else { 1.0 }, 1e-3), |_, _| false).unwrap();
+        assert!((x - 3.25).abs() < 1e-11);
+        assert!(increasing_root(SEARCH, |_| ((), 1.0, 1.0), |_, _| false).is_err());
+        assert!(increasing_root(SEARCH, |_| ((), f64::NAN, 1.0), |_, _| false).is_err());
+    }
+}
