@@ -145,6 +145,9 @@ pub struct VotesDocument {
     pub claims: Vec<Claim>,
 }
 
+/// Orders in text.
+const MOST_ORDERS: usize = 6;
+
 impl VotesDocument {
     fn upper_names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
@@ -164,6 +167,17 @@ impl VotesDocument {
             }
         }
         methods
+    }
+
+    /// The orders that fit a page: the first, the last, and some between them in equal ratios.
+    fn shown_orders(&self) -> Vec<f64> {
+        let count = self.orders.len();
+        if count <= MOST_ORDERS {
+            return self.orders.clone();
+        }
+        let places = (0..MOST_ORDERS)
+            .map(|step| (((count as f64).powf(step as f64 / (MOST_ORDERS - 1) as f64)).round() as usize - 1).max(step));
+        places.map(|place| self.orders[place.min(count - 1)]).collect()
     }
 
     fn lower(&self, query: &VotesQuery, method: &str, order: f64) -> Option<f64> {
@@ -203,10 +217,16 @@ impl VotesDocument {
             cells.push(significant(epsilon, 3));
             table.row(cells);
         }
-        table.text()
+        let certified = self.queries.iter().filter(|query| {
+            methods.iter().any(|method| self.lower(query, method, order).is_some_and(|value| value > 0.0))
+        });
+        let count = self.queries.len();
+        let mut text = table.text();
+        text.truncate(text.trim_end().len());
+        text + &format!("\n  leakage certified in {} of {count} queries\n\n", certified.count())
     }
 
-    /// Sums over the queries, order by order.
+    /// Means over the queries, order by order.
     fn orders_text(&self) -> String {
         let (methods, uppers) = (self.methods(), self.upper_names());
         let mut header = vec!["order α"];
@@ -216,7 +236,7 @@ impl VotesDocument {
         header.push("lower/exact");
         let mut table = TextTable::new(&header, &[]);
         let count = self.queries.len() as f64;
-        for &order in &self.orders {
+        for order in self.shown_orders() {
             let mean = |value: &dyn Fn(&VotesQuery) -> f64| self.queries.iter().map(value).sum::<f64>() / count;
             let lower: Vec<f64> =
                 methods.iter().map(|method| mean(&|query| self.lower(query, method, order).unwrap_or(0.0))).collect();
@@ -248,8 +268,11 @@ impl VotesDocument {
             },
             composed.reason
         );
-        let shown: Vec<usize> =
-            self.orders.iter().filter_map(|order| composed.orders.iter().position(|other| other == order)).collect();
+        let shown: Vec<usize> = self
+            .shown_orders()
+            .iter()
+            .filter_map(|order| composed.orders.iter().position(|other| other == order))
+            .collect();
         let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", composed.orders[index])).collect();
         let delta = composed.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
         let epsilon_name = format!("ε at δ = {delta}");
@@ -279,7 +302,9 @@ impl Document for VotesDocument {
             text += &format!("Rényi divergence of order {order}, {}, per query (nats)\n", self.shown);
             text += &self.queries_text(order);
         }
-        text += &format!("Mean over the queries, {}, per order (nats)\n", self.shown);
+        let more = self.orders.len() - self.shown_orders().len();
+        let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };
+        text += &format!("Mean over the queries, {}, per order (nats{more})\n", self.shown);
         text += &self.orders_text();
         text += &self.composed_text();
         text += &claims_text(&self.claims);

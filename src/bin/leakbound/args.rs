@@ -1,0 +1,406 @@
+//! Command line arguments; every value is checked while it is parsed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use leakbound::{
+    Adjacency, Adversary, Composition, Delta, Direction, Epsilon, FailureProbability, Method, Noise, Order,
+    VoteHistogram,
+};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Bounds the privacy leakage of real mechanisms, from below and from above.
+#[derive(Debug, Parser)]
+#[command(name = "leakbound", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args, Serialize)]
+pub struct Common {
+    /// Form of the result on stdout
+    #[arg(long, value_enum, default_value = "text", global = true)]
+    pub format: Format,
+    /// Write the result to a file, which is replaced only when the result is complete
+    #[arg(long, value_name = "FILE", global = true)]
+    pub output: Option<PathBuf>,
+    /// Seed of all random numbers; the same seed gives the same result on any number of threads
+    #[arg(long, value_name = "N", default_value_t = 0, global = true)]
+    pub seed: u64,
+    /// Threads; one for each core if not given
+    #[arg(long, value_name = "N", global = true, value_parser = threads)]
+    pub threads: Option<usize>,
+    /// No progress bar
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// No colours (also with the environment variable NO_COLOR)
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+/// Form of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Tables for a person
+    Text,
+    /// The documented JSON
+    Json,
+    /// One flat table
+    Csv,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Exact leakage of a noisy argmax between two vote histograms
+    #[command(after_help = "Example:\n  leakbound exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 \
+                            --noise gaussian:2 --orders 2,10")]
+    Exact(ExactOptions),
+    /// Lower bounds on leakage from recorded outputs
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Example:\n  leakbound man > leakbound.1")]
+    Man,
+}
+
+/// The audits.
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Audit recorded output counts, or raw outputs, of two worlds
+    #[command(after_help = "Files: CSV or JSON with columns outcome,count,count_neighbor[,query], or raw outputs \
+                            with columns world,output (world: s or s_prime).\n\nExample:\n  leakbound audit counts \
+                            counts.csv --orders 2,10 --delta 1e-5 --pilot-fraction 0.1")]
+    Counts(CountsOptions),
+    /// Audit the confusion matrix of an attack whose positive answer means member
+    #[command(after_help = "Example:\n  leakbound audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5")]
+    Confusion(ConfusionOptions),
+    /// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
+    #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
+                            --noise gaussian:40 --samples 1e6")]
+    Votes(VotesOptions),
+}
+
+/// Options of `leakbound exact`.
+#[derive(Debug, Args, Serialize)]
+pub struct ExactOptions {
+    /// Votes per class of the dataset, such as 14,12,10,8,6
+    #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
+    pub histogram: VoteHistogram,
+    /// Votes per class of the neighbour
+    #[arg(long, value_parser = histogram, required_unless_present = "worst_neighbor", conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
+    pub neighbor: Option<VoteHistogram>,
+    /// Search all one-vote changes instead: moved, added or removed
+    #[arg(long, value_name = "ADJACENCY", value_parser = adjacency)]
+    pub worst_neighbor: Option<Adjacency>,
+    /// Noise on every count: gaussian:SIGMA or laplace:B
+    #[arg(long, allow_hyphen_values = true)]
+    pub noise: Noise,
+    /// Rényi orders, such as 2,5 or 2..64
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
+    pub orders: Orders,
+    /// Values of epsilon at which delta is wanted
+    #[arg(long, value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
+    pub epsilons: Vec<Epsilon>,
+    /// Claims to test
+    #[command(flatten)]
+    pub claims: ClaimOptions,
+}
+
+/// What an audit bounds.
+#[derive(Debug, Args, Serialize)]
+pub struct BoundOptions {
+    /// Rényi orders, such as 2,5 or 2..64
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
+    pub orders: Orders,
+    /// The probability that any bound of one method on one query is wrong
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Methods: all, or some of two-cut-paper, two-cut-corner, clopper-pearson
+    #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "all")]
+    pub methods: Methods,
+    /// Direction of the divergences
+    #[arg(long, value_enum, default_value = "both")]
+    pub direction: Directions,
+    /// Claims to test
+    #[command(flatten)]
+    pub claims: ClaimOptions,
+}
+
+/// Options of `leakbound audit counts`.
+#[derive(Debug, Args, Serialize)]
+pub struct CountsOptions {
+    /// Recorded counts or raw outputs
+    pub file: PathBuf,
+    /// What to bound
+    #[command(flatten)]
+    pub bound: BoundOptions,
+    /// Choose the output sets from a pilot recording, which is not used for the bounds
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pilot_fraction", "law"])]
+    pub pilot: Option<PathBuf>,
+    /// Set aside this fraction of the recorded outputs as a pilot
+    #[arg(long, value_name = "F", conflicts_with = "law", value_parser = fraction, allow_hyphen_values = true)]
+    pub pilot_fraction: Option<f64>,
+    /// Choose the output sets from the exact law: CSV or JSON with columns outcome,p,q[,query]
+    #[arg(long, value_name = "FILE")]
+    pub law: Option<PathBuf>,
+}
+
+/// Options of `leakbound audit confusion`.
+#[derive(Debug, Args, Serialize)]
+pub struct ConfusionOptions {
+    /// Members called members
+    #[arg(long = "tp", value_name = "N")]
+    pub true_positives: u64,
+    /// Members called non-members
+    #[arg(long = "fn", value_name = "N")]
+    pub false_negatives: u64,
+    /// Non-members called members
+    #[arg(long = "fp", value_name = "N")]
+    pub false_positives: u64,
+    /// Non-members called non-members
+    #[arg(long = "tn", value_name = "N")]
+    pub true_negatives: u64,
+    /// What to bound
+    #[command(flatten)]
+    pub bound: BoundOptions,
+}
+
+/// Options of `leakbound audit votes`.
+#[derive(Debug, Args, Serialize)]
+pub struct VotesOptions {
+    /// Recorded votes (.npz)
+    pub file: PathBuf,
+    /// The private prediction model that is fitted to the votes
+    #[arg(long, value_enum)]
+    pub model: ModelName,
+    /// Noise on every count: gaussian:SIGMA or laplace:B
+    #[arg(long, allow_hyphen_values = true)]
+    pub noise: Noise,
+    /// Who changed which point (pate): nat-advq, pois-advq or pois-natq
+    #[arg(long, default_value = "pois-advq", value_name = "NAME")]
+    pub adversary: Adversary,
+    /// Simulated outputs per query and world, such as 1e6
+    #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true)]
+    pub samples: u64,
+    /// Positions of the queries to audit, such as 3,17, or all
+    #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all")]
+    pub queries: Queries,
+    /// How the queries compose: independent, shared-teachers or per-query [default: what the model guarantees]
+    #[arg(long, value_name = "MODE")]
+    pub composition: Option<Composition>,
+    /// Compose N answers to the query that leaks most by the exact law, instead of one to each query
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub n_queries: Option<u64>,
+    /// What to bound
+    #[command(flatten)]
+    pub bound: BoundOptions,
+}
+
+/// A model of private prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelName {
+    /// Multinomial votes; one teacher of S' was trained on the changed point
+    Pate,
+    /// Fixed votes of both worlds
+    PromptPate,
+}
+
+/// Claims of a mechanism's author; a refuted one ends the program with status 3.
+#[derive(Debug, Args, Serialize)]
+pub struct ClaimOptions {
+    /// Delta of epsilon bounds and of --claim-epsilon
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// Claim: one answer is (E, delta)-differentially private
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub claim_epsilon: Option<Epsilon>,
+    /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE
+    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
+    pub claim_rdp: Vec<(Order, f64)>,
+    /// Claim: one answer is M-GDP
+    #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true)]
+    pub claim_mu: Option<f64>,
+}
+
+/// Rényi orders as written on the command line.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct Orders(pub Vec<Order>);
+
+/// Methods as written on the command line.
+#[derive(Debug, Clone)]
+pub struct Methods(pub Vec<Method>);
+
+impl Serialize for Methods {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|method| method.name()))
+    }
+}
+
+/// Queries as written on the command line.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Queries {
+    /// Every recorded one.
+    All(&'static str),
+    /// These positions.
+    Some(Vec<usize>),
+}
+
+/// Directions as written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Directions {
+    /// D(P‖Q)
+    Forward,
+    /// D(Q‖P)
+    Reverse,
+    /// Both
+    Both,
+}
+
+impl Directions {
+    /// The directions meant.
+    pub fn list(self) -> Vec<Direction> {
+        match self {
+            Self::Forward => vec![Direction::Forward],
+            Self::Reverse => vec![Direction::Reverse],
+            Self::Both => Direction::BOTH.to_vec(),
+        }
+    }
+}
+
+type Parsed<T> = Result<T, String>;
+
+fn number(text: &str) -> Parsed<f64> {
+    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+fn quantity<T>(text: &str, check: impl Fn(f64) -> leakbound::Result<T>) -> Parsed<T> {
+    check(number(text)?).map_err(|error| error.to_string())
+}
+
+fn delta(text: &str) -> Parsed<Delta> {
+    quantity(text, Delta::new)
+}
+
+fn epsilon(text: &str) -> Parsed<Epsilon> {
+    quantity(text, Epsilon::new)
+}
+
+fn failure_probability(text: &str) -> Parsed<FailureProbability> {
+    quantity(text, FailureProbability::new)
+}
+
+fn mu(text: &str) -> Parsed<f64> {
+    number(text)
+        .and_then(|value| if value >= 0.0 { Ok(value) } else { Err(format!("mu = {value} is not in [0, inf)")) })
+}
+
+fn fraction(text: &str) -> Parsed<f64> {
+    let value = number(text)?;
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(format!("pilot fraction = {value} is not in (0, 1)")) }
+}
+
+fn threads(text: &str) -> Parsed<usize> {
+    text.parse().ok().filter(|count| (1..=4096).contains(count)).ok_or_else(|| "expected 1 to 4096 threads".into())
+}
+
+fn samples(text: &str) -> Parsed<u64> {
+    let value = number(text)?;
+    if value >= 1.0 && value <= leakbound::MAX_COUNT as f64 && value.fract() == 0.0 {
+        Ok(value as u64)
+    } else {
+        Err(format!("samples = {value} is not a whole number in [1, 2^53]"))
+    }
+}
+
+/// `2,5` or `2..64`: every whole order of the range.
+fn orders(text: &str) -> Parsed<Orders> {
+    let mut orders = Vec::new();
+    for part in text.split(',') {
+        if let Some((from, to)) = part.split_once("..") {
+            let whole = |end: &str| {
+                end.trim().parse::<u32>().map_err(|_| format!("`{part}` is not a range of whole orders such as 2..64"))
+            };
+            let (from, to) = (whole(from)?, whole(to)?);
+            if from > to || to - from > 10_000 {
+                return Err(format!("`{part}` is not a range of 1 to 10,000 orders"));
+            }
+            for order in from..=to {
+                orders.push(Order::new(f64::from(order)).map_err(|error| error.to_string())?);
+            }
+        } else {
+            orders.push(quantity(part, Order::new)?);
+        }
+    }
+    let mut distinct: Vec<Order> = Vec::with_capacity(orders.len());
+    for order in orders {
+        if !distinct.contains(&order) {
+            distinct.push(order);
+        }
+    }
+    Ok(Orders(distinct))
+}
+
+fn methods(text: &str) -> Parsed<Methods> {
+    if text == "all" {
+        return Ok(Methods(Method::ALL.to_vec()));
+    }
+    let mut methods = Vec::new();
+    for name in text.split(',') {
+        let method: Method = name.trim().parse().map_err(|error: leakbound::Error| error.to_string())?;
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    Ok(Methods(methods))
+}
+
+fn queries(text: &str) -> Parsed<Queries> {
+    if text == "all" {
+        return Ok(Queries::All("all"));
+    }
+    let positions = text.split(',').map(|part| part.trim().parse().map_err(|_| format!("`{part}` is not a position")));
+    positions.collect::<Parsed<_>>().map(Queries::Some)
+}
+
+fn histogram(text: &str) -> Parsed<VoteHistogram> {
+    let counts = text
+        .split(',')
+        .map(|part| part.trim().parse::<u64>().map_err(|_| format!("`{part}` is not a whole number of votes")));
+    VoteHistogram::new(counts.collect::<Parsed<_>>()?).map_err(|error| error.to_string())
+}
+
+fn adjacency(text: &str) -> Parsed<Adjacency> {
+    match text {
+        "moved" => Ok(Adjacency::Moved),
+        "added" => Ok(Adjacency::Added),
+        "removed" => Ok(Adjacency::Removed),
+        _ => Err(format!("`{text}` is not moved, added or removed")),
+    }
+}
+
+fn claim_rdp(text: &str) -> Parsed<(Order, f64)> {
+    let (order, value) = text.split_once(':').ok_or_else(|| format!("`{text}` is not ORDER:VALUE"))?;
+    let value = number(value)?;
+    if value >= 0.0 {
+        Ok((quantity(order, Order::new)?, value))
+    } else {
+        Err(format!("Rényi divergence = {value} is not in [0, inf)"))
+    }
+}

@@ -1,0 +1,149 @@
+//! What the sequence of all answers leaks: which sums are bounds, and which only illustrate.
+
+use super::audit_votes::AuditedVotes;
+use crate::args::VotesOptions;
+use leakbound::report::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning, Number};
+use leakbound::{Composition, Direction, Order, RdpCurve, Rectangle, Result, order_grid, rectangles, renyi_divergence};
+
+const PRODUCT: &str = "the outputs are independent under both datasets, so divergences add";
+const DEPENDENT: &str = "teachers trained once make the answers dependent, and a sum can overstate what they leak \
+                         together; the largest single query bounds it";
+
+/// The sequence: which queries, and how often each is answered.
+struct Sequence<'a> {
+    queries: Vec<&'a AuditedVotes>,
+    times: f64,
+    words: String,
+    length: u64,
+}
+
+/// The composed figures; None with `per-query`.
+pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptions) -> Result<Option<ComposedSection>> {
+    let (meaning, reason) = match mode {
+        Composition::Independent => (Meaning::Bound, PRODUCT),
+        Composition::SharedTeachers => (Meaning::Illustrative, DEPENDENT),
+        Composition::PerQuery => return Ok(None),
+    };
+    let sequence = sequence(audited, options)?;
+    let orders = orders(&options.bound.orders.0);
+    // All queries of the sequence at once: the failure probability is divided among them.
+    let share = options.bound.failure_probability.split(sequence.queries.len());
+    let evidence: Vec<Vec<Rectangle>> =
+        sequence.queries.iter().map(|query| rectangles(&query.counts, &query.sets, share)).collect::<Result<_>>()?;
+    let mut curves = Vec::new();
+    for direction in options.bound.direction.list() {
+        let lower = |index: usize, order: Order| {
+            evidence[index].iter().map(|rectangle| rectangle.corner(order, direction).value).fold(0.0, f64::max)
+        };
+        let indices = 0..sequence.queries.len();
+        let sum = |order| sequence.times * indices.clone().map(|index| lower(index, order)).sum::<f64>();
+        curves.push(curve("lower-sum", direction, &orders, meaning, Meaning::Illustrative, options, sum));
+        if meaning == Meaning::Illustrative {
+            let largest = |order| indices.clone().map(|index| lower(index, order)).fold(0.0, f64::max);
+            let bound = Meaning::Bound;
+            curves.push(curve(
+                "lower-largest-query",
+                direction,
+                &orders,
+                bound,
+                Meaning::Illustrative,
+                options,
+                largest,
+            ));
+        }
+        let exact = |order| {
+            let one = |query: &&AuditedVotes| {
+                let (p, q) = if direction == Direction::Forward { (&query.p, &query.q) } else { (&query.q, &query.p) };
+                // Both laws come from one model, so they have the same outcomes.
+                renyi_divergence(p, q, order).unwrap_or(f64::INFINITY)
+            };
+            sequence.times * sequence.queries.iter().map(one).sum::<f64>()
+        };
+        curves.push(curve("exact-sum", direction, &orders, meaning, meaning, options, exact));
+        for name in upper_names(&sequence.queries) {
+            let upper =
+                |order| sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order)).sum::<f64>();
+            // A data-dependent cost of the mixture over trainings is a cost of one answer; costs for all votes add.
+            let upper_meaning = if name == "gnmax-data-dependent" { meaning } else { Meaning::Bound };
+            if name != "gnmax-data-dependent" || direction == Direction::Forward {
+                curves.push(curve(name, direction, &orders, upper_meaning, upper_meaning, options, upper));
+            }
+        }
+    }
+    Ok(Some(ComposedSection {
+        composition: mode.to_string(),
+        sequence: sequence.words,
+        queries: sequence.length,
+        meaning,
+        reason,
+        orders: orders.iter().map(|order| order.get()).collect(),
+        curves,
+        failure_probability: options.bound.failure_probability.get(),
+    }))
+}
+
+/// Names of the accountants of all queries, each once.
+fn upper_names(queries: &[&AuditedVotes]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in queries.iter().flat_map(|query| query.upper.names()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// One answer to each query, or N answers to the query that leaks most by the exact law: chosen before any count.
+fn sequence<'a>(audited: &'a [AuditedVotes], options: &VotesOptions) -> Result<Sequence<'a>> {
+    let Some(times) = options.n_queries else {
+        let length = audited.len() as u64;
+        let words = format!("one answer to each of {length} queries");
+        return Ok(Sequence { queries: audited.iter().collect(), times: 1.0, words, length });
+    };
+    let order = options.bound.orders.0[0];
+    let mut worst = &audited[0];
+    let mut largest = -1.0;
+    for query in audited {
+        let divergence = renyi_divergence(&query.p, &query.q, order)?.max(renyi_divergence(&query.q, &query.p, order)?);
+        if divergence > largest {
+            (worst, largest) = (query, divergence);
+        }
+    }
+    let words = format!("{times} answers to query {}, which leaks most by the exact law", worst.name);
+    Ok(Sequence { queries: vec![worst], times: times as f64, words, length: times })
+}
+
+/// The grid for conversions with the orders asked for among it.
+fn orders(asked: &[Order]) -> Vec<Order> {
+    let mut orders = order_grid();
+    orders.extend(asked.iter().filter(|order| order.get() < 1e6));
+    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    orders.dedup();
+    orders
+}
+
+fn curve(
+    name: &'static str,
+    direction: Direction,
+    orders: &[Order],
+    meaning: Meaning,
+    epsilon_meaning: Meaning,
+    options: &VotesOptions,
+    value: impl Fn(Order) -> f64,
+) -> ComposedCurve {
+    let curve = RdpCurve::from_fn(orders, value);
+    let delta = options.bound.claims.delta;
+    let (epsilon, order) = curve.epsilon(delta);
+    ComposedCurve {
+        name,
+        direction,
+        values: curve.values().iter().map(|&value| Number(value)).collect(),
+        meaning,
+        epsilon: ComposedEpsilon {
+            delta: delta.get(),
+            epsilon: Number(epsilon.get()),
+            order: order.get(),
+            meaning: epsilon_meaning,
+        },
+    }
+}

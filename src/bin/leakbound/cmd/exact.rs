@@ -1,0 +1,170 @@
+//! `leakbound exact`.
+
+use crate::args::{Common, ExactOptions};
+use crate::claims::Quantity;
+use crate::output::{Output, envelope};
+use leakbound::report::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
+use leakbound::{
+    Adjacency, Epsilon, Error, Noise, NoiseScale, Order, OutcomeLaw, Result, VoteHistogram, WorstNeighbors,
+    epsilon_at_delta, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, hockey_stick, laplace_rdp,
+    lnmax_data_independent, log_flip_probability, noisy_argmax_law, renyi_divergence, worst_neighbors,
+};
+
+pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
+    let output = Output::open(common)?;
+    let document = document(common, options)?;
+    output.write(&document)?;
+    Ok(document.claims.iter().any(|claim| claim.refuted))
+}
+
+fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
+    let orders = &options.orders.0;
+    let (worst, neighbor) = match (&options.neighbor, options.worst_neighbor) {
+        (Some(neighbor), _) => (None, neighbor.clone()),
+        (None, Some(adjacency)) => {
+            let worst = worst_neighbors(&options.histogram, adjacency, options.noise, orders, &options.epsilons)?;
+            let change = worst.renyi[0][0].change;
+            (Some(worst), options.histogram.neighbor(change)?)
+        }
+        (None, None) => unreachable!("the parser asks for one of the two"),
+    };
+    if neighbor.classes() != options.histogram.classes() {
+        return Err(Error::Length {
+            quantity: "histogram of the neighbour",
+            found: neighbor.classes(),
+            expected: format!("{} classes, as the other histogram", options.histogram.classes()),
+        });
+    }
+    let p = noisy_argmax_law(&options.histogram, options.noise)?;
+    let q = noisy_argmax_law(&neighbor, options.noise)?;
+    let claims = options.claims.test(&[(String::new(), (&p, &q))], 0.0, |(p, q), quantity| exact_value(p, q, quantity));
+    Ok(ExactDocument {
+        envelope: envelope("leakbound.exact/1", common, options, Vec::new(), Vec::new()),
+        histogram: options.histogram.to_string(),
+        neighbor: Some(neighbor.to_string()),
+        neighbors_searched: worst.as_ref().map(|worst| worst.neighbors),
+        noise: options.noise.to_string(),
+        outcomes: outcomes(&p, &q),
+        law_error: Number(p.error().max(q.error())),
+        divergences: divergences(&p, &q, orders, worst.as_ref())?,
+        hockey_stick: hockey_sticks(&p, &q, &options.epsilons, worst.as_ref())?,
+        accountants: accountants(options, &neighbor),
+        claims,
+    })
+}
+
+/// The exact value of a claimed quantity, the larger of both directions.
+fn exact_value(p: &OutcomeLaw, q: &OutcomeLaw, quantity: Quantity) -> f64 {
+    let larger = |value: &dyn Fn(&OutcomeLaw, &OutcomeLaw) -> Result<f64>| {
+        // Both laws have the same outcomes, so neither direction can fail.
+        value(p, q).unwrap_or(0.0).max(value(q, p).unwrap_or(0.0))
+    };
+    match quantity {
+        Quantity::Rdp(order) => larger(&|p, q| renyi_divergence(p, q, order)),
+        Quantity::Epsilon(delta) => larger(&|p, q| epsilon_at_delta(p, q, delta).map(Epsilon::get)),
+        Quantity::Mu => leakbound::gdp_of_laws(p, q).unwrap_or(0.0),
+    }
+}
+
+fn outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<OutcomeRow> {
+    (0..p.outcomes())
+        .map(|class| OutcomeRow {
+            label: class.to_string(),
+            p: Number(p.p()[class]),
+            log_p: Number(p.ln_p()[class]),
+            q: Number(q.p()[class]),
+            log_q: Number(q.ln_p()[class]),
+        })
+        .collect()
+}
+
+fn divergences(
+    p: &OutcomeLaw,
+    q: &OutcomeLaw,
+    orders: &[Order],
+    worst: Option<&WorstNeighbors>,
+) -> Result<Vec<DivergenceRow>> {
+    let row = |(index, &order): (usize, &Order)| {
+        let (forward, reverse, changes) = match worst {
+            Some(worst) => {
+                let [forward, reverse] = worst.renyi[index];
+                (forward.value, reverse.value, [Some(forward.change), Some(reverse.change)])
+            }
+            None => (renyi_divergence(p, q, order)?, renyi_divergence(q, p, order)?, [None; 2]),
+        };
+        Ok(DivergenceRow {
+            order: order.get(),
+            forward: Number(forward),
+            reverse: Number(reverse),
+            forward_change: changes[0],
+            reverse_change: changes[1],
+        })
+    };
+    orders.iter().enumerate().map(row).collect()
+}
+
+fn hockey_sticks(
+    p: &OutcomeLaw,
+    q: &OutcomeLaw,
+    epsilons: &[Epsilon],
+    worst: Option<&WorstNeighbors>,
+) -> Result<Vec<HockeyStickRow>> {
+    let row = |(index, &epsilon): (usize, &Epsilon)| {
+        let (forward, reverse, changes) = match worst {
+            Some(worst) => {
+                let [forward, reverse] = worst.hockey_stick[index];
+                (forward.value, reverse.value, [Some(forward.change), Some(reverse.change)])
+            }
+            None => (hockey_stick(p, q, epsilon)?, hockey_stick(q, p, epsilon)?, [None; 2]),
+        };
+        Ok(HockeyStickRow {
+            epsilon: epsilon.get(),
+            delta_forward: Number(forward),
+            delta_reverse: Number(reverse),
+            forward_change: changes[0],
+            reverse_change: changes[1],
+        })
+    };
+    epsilons.iter().enumerate().map(row).collect()
+}
+
+/// The accountants that promise something about this pair.
+fn accountants(options: &ExactOptions, neighbor: &VoteHistogram) -> Vec<AccountantRow> {
+    let adjacency = options.worst_neighbor.or_else(|| options.histogram.adjacency_to(neighbor));
+    let moved = adjacency == Some(Adjacency::Moved);
+    let shifts: Vec<f64> = options
+        .histogram
+        .counts()
+        .iter()
+        .zip(neighbor.counts())
+        .map(|(&a, &b)| a.abs_diff(b) as f64)
+        .filter(|shift| *shift > 0.0)
+        .collect();
+    let mut rows = Vec::new();
+    let mut add = |name: &'static str, value: &dyn Fn(Order) -> f64| {
+        rows.extend(options.orders.0.iter().map(|&order| AccountantRow {
+            name,
+            order: order.get(),
+            rdp: Number(value(order)),
+        }));
+    };
+    match options.noise {
+        Noise::Gaussian(sigma) if moved => {
+            let log_q = log_flip_probability(&options.histogram, sigma);
+            add("gnmax-data-dependent", &|order| gnmax_data_dependent(order, sigma, log_q));
+            add("gnmax-data-independent", &|order| gnmax_data_independent(order, sigma));
+        }
+        Noise::Gaussian(sigma) => {
+            let sensitivity = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
+            add("gaussian", &|order| gaussian_rdp(order, sigma, sensitivity));
+        }
+        Noise::Laplace(b) if moved => add("lnmax-data-independent", &|order| lnmax_data_independent(order, b)),
+        Noise::Laplace(b) => add("laplace", &|order| {
+            // A count that changes by more than a vote is a count with less noise.
+            let scaled =
+                |shift: &f64| NoiseScale::new(b.get() / shift).map_or(f64::INFINITY, |b| laplace_rdp(order, b));
+            shifts.iter().map(scaled).sum()
+        }),
+    }
+    rows
+}

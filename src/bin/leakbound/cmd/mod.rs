@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub mod audit_confusion;
+pub mod audit_counts;
+pub mod audit_votes;
+pub mod composed;
+pub mod exact;
+pub mod generate;
+pub mod upper;
