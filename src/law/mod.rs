@@ -9,6 +9,7 @@ mod random_votes;
 
 pub use categorical::OutcomeLaw;
 pub use noise::Noise;
+pub(crate) use random_votes::normalised as vote_probabilities;
 pub use random_votes::{marked_argmax_law, multinomial_argmax_law};
 
 use crate::error::Result;

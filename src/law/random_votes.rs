@@ -213,7 +213,7 @@ impl Votes {
 }
 
 /// Checks a probability vector and divides it by its sum.
-fn normalised(probabilities: &[f64], quantity: &'static str) -> Result<Vec<f64>> {
+pub(crate) fn normalised(probabilities: &[f64], quantity: &'static str) -> Result<Vec<f64>> {
     if probabilities.is_empty() || probabilities.len() > MAX_CLASSES {
         return Err(Error::Length {
             quantity,

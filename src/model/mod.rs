@@ -1,0 +1,14 @@
+//! Parametric models of private prediction, as data: how the votes on one query are distributed under a dataset and
+//! under its neighbour. No randomness is drawn here.
+
+mod adversary;
+mod composition;
+mod pate;
+mod prompt_pate;
+mod vote_model;
+
+pub use adversary::Adversary;
+pub use composition::Composition;
+pub use pate::PateModel;
+pub use prompt_pate::PromptPateModel;
+pub use vote_model::VoteModel;

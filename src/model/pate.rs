@@ -1,0 +1,214 @@
+//! PATE: teachers trained at random, so that the histogram of a query is random.
+
+use crate::counts::MAX_COUNT;
+use crate::error::{Error, Result};
+use crate::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, vote_probabilities};
+use serde::{Deserialize, Serialize};
+
+/// The votes of k PATE teachers on one query q, under the dataset and under its neighbour:
+/// ```text
+/// H ~ Mult(k, P_q),    H' ~ Mult(k-1, P_q) + Mult(1, P'_q).
+/// ```
+/// P_q (shape C, one probability per class) is the law of the vote of a teacher trained on a random part of the
+/// dataset; P'_q (shape C) that of the one teacher whose part holds the changed point. Partition and training are
+/// drawn anew for every sample.
+///
+/// # Example
+/// ```
+/// # use leakbound::PateModel;
+/// let model = PateModel::from_votes(250, &[30, 10], &[6, 14])?;
+/// assert_eq!((model.probabilities(), model.probabilities_marked()), (&[0.75, 0.25][..], &[0.3, 0.7][..]));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Papernot et al. (2018), "Scalable private learning with PATE" (the mechanism); Chadha et al. (2024), "Auditing
+/// Private Prediction", section 5.1 (the model).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
+pub struct PateModel {
+    k: u64,
+    p: Vec<f64>,
+    p_marked: Vec<f64>,
+}
+
+/// The same before it is checked.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    k: u64,
+    p: Vec<f64>,
+    p_marked: Vec<f64>,
+}
+
+/// What P' is called in messages.
+const MARKED: &str = "vote probabilities of the changed voter";
+
+impl PateModel {
+    /// The model with k teachers, P (`p`) and P' (`p_marked`). Each of the two must sum to 1 within 1e-9 and is
+    /// divided by its sum.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for a k outside [1, 2^53], a probability outside [0, 1] (NaN included) or a wrong sum;
+    /// [`Error::Length`] unless both have the same number of classes, 1 to 10,000.
+    pub fn new(k: u64, p: &[f64], p_marked: &[f64]) -> Result<Self> {
+        if !(1..=MAX_COUNT).contains(&k) {
+            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 2^53]" });
+        }
+        let p = vote_probabilities(p, "vote probabilities")?;
+        let p_marked = vote_probabilities(p_marked, MARKED)?;
+        same_classes(MARKED, p_marked.len(), p.len())?;
+        Ok(Self { k, p, p_marked })
+    }
+
+    /// The model of maximum likelihood given recorded votes: relative frequencies.
+    ///
+    /// `votes` (shape C) counts votes of teachers under the dataset, of any number of independent instantiations
+    /// together, `votes_neighbor` (shape C) votes of teachers trained with the changed point. Whatever is certified
+    /// for the result is certified for the fitted model, not for the teachers behind it.
+    ///
+    /// # Errors
+    /// As [`PateModel::new`]; also [`Error::Domain`] when either world has no vote or more than 2^53 of them.
+    pub fn from_votes(k: u64, votes: &[u64], votes_neighbor: &[u64]) -> Result<Self> {
+        same_classes("recorded votes under the neighbour", votes_neighbor.len(), votes.len())?;
+        let p = relative_frequencies(votes, "number of recorded votes under the dataset")?;
+        let p_marked = relative_frequencies(votes_neighbor, "number of recorded votes under the neighbour")?;
+        Self::new(k, &p, &p_marked)
+    }
+
+    /// Number of teachers k.
+    #[must_use]
+    pub const fn teachers(&self) -> u64 {
+        self.k
+    }
+
+    /// Number of classes C.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.p.len()
+    }
+
+    /// P: the law of one teacher's vote under the dataset, one entry per class.
+    #[must_use]
+    pub fn probabilities(&self) -> &[f64] {
+        &self.p
+    }
+
+    /// P': the law of the vote of the teacher with the changed point, one entry per class.
+    #[must_use]
+    pub fn probabilities_marked(&self) -> &[f64] {
+        &self.p_marked
+    }
+
+    /// The exact laws of the noisy argmax under the dataset and under its neighbour.
+    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
+        Ok([
+            multinomial_argmax_law(self.k, &self.p, noise)?,
+            marked_argmax_law(self.k, &self.p, &self.p_marked, noise)?,
+        ])
+    }
+}
+
+/// Checks that the neighbour has the classes of the dataset.
+pub(super) fn same_classes(quantity: &'static str, found: usize, classes: usize) -> Result<()> {
+    if found == classes {
+        Ok(())
+    } else {
+        Err(Error::Length { quantity, found, expected: format!("{classes} classes") })
+    }
+}
+
+fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Result<Vec<f64>> {
+    let total = votes.iter().fold(0u64, |sum, &votes| sum.saturating_add(votes));
+    if !(1..=MAX_COUNT).contains(&total) {
+        return Err(Error::Domain { quantity, value: total as f64, domain: "[1, 2^53]" });
+    }
+    Ok(votes.iter().map(|&votes| votes as f64 / total as f64).collect())
+}
+
+impl TryFrom<Parameters> for PateModel {
+    type Error = Error;
+    fn try_from(parameters: Parameters) -> Result<Self> {
+        Self::new(parameters.k, &parameters.p, &parameters.p_marked)
+    }
+}
+
+impl From<PateModel> for Parameters {
+    fn from(PateModel { k, p, p_marked }: PateModel) -> Self {
+        Self { k, p, p_marked }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_fault_is_named() {
+        let message = |result: Result<PateModel>| result.unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [
+                message(PateModel::new(0, &[1.0], &[1.0])),
+                message(PateModel::new(2 * MAX_COUNT, &[1.0], &[1.0])),
+                message(PateModel::new(2, &[], &[])),
+                message(PateModel::new(2, &[0.5, f64::NAN], &[0.5, 0.5])),
+                message(PateModel::new(2, &[0.5, 0.5], &[0.5, 0.4])),
+                message(PateModel::new(2, &[0.5, 0.5], &[0.5, 0.25, 0.25])),
+                message(PateModel::from_votes(2, &[0, 0], &[1, 0])),
+                message(PateModel::from_votes(2, &[1, 0], &[0, 0])),
+                message(PateModel::from_votes(2, &[1, 0], &[1])),
+                message(PateModel::from_votes(2, &[u64::MAX, 7], &[1, 1])),
+                message(PateModel::from_votes(2, &[], &[])),
+            ]
+            .join("\n"),
+            @"
+            number of voters = 0 is not in [1, 2^53]
+            number of voters = 18014398509481984 is not in [1, 2^53]
+            vote probabilities has length 0; expected 1 to 10000 classes
+            vote probabilities = NaN is not in [0, 1]
+            sum of vote probabilities = 0.9 is not in [1 - 1e-9, 1 + 1e-9]
+            vote probabilities of the changed voter has length 3; expected 2 classes
+            number of recorded votes under the dataset = 0 is not in [1, 2^53]
+            number of recorded votes under the neighbour = 0 is not in [1, 2^53]
+            recorded votes under the neighbour has length 1; expected 2 classes
+            number of recorded votes under the dataset = 18446744073709552000 is not in [1, 2^53]
+            number of recorded votes under the dataset = 0 is not in [1, 2^53]
+            "
+        );
+    }
+
+    #[test]
+    fn it_is_checked_when_it_is_read() {
+        let model = PateModel::new(3, &[0.5, 0.5], &[0.25, 0.75]).unwrap();
+        let text = serde_json::to_string(&model).unwrap();
+        assert_eq!(text, r#"{"k":3,"p":[0.5,0.5],"p_marked":[0.25,0.75]}"#);
+        assert_eq!(serde_json::from_str::<PateModel>(&text).unwrap(), model);
+        assert!(serde_json::from_str::<PateModel>(&text.replace("0.75", "0.8")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn constructors_return_for_every_input(
+            k: u64,
+            p in prop::collection::vec(any::<f64>(), 0..5),
+            marked in prop::collection::vec(any::<f64>(), 0..5),
+            votes in prop::collection::vec(any::<u64>(), 0..5),
+            changed in prop::collection::vec(any::<u64>(), 0..5),
+        ) {
+            let _ = PateModel::new(k, &p, &marked);
+            let _ = PateModel::from_votes(k, &votes, &changed);
+        }
+
+        #[test]
+        fn fitted_models_are_laws(votes in prop::collection::vec(0..1u64 << 40, 1..40), k in 1..1000u64) {
+            if let Ok(model) = PateModel::from_votes(k, &votes, &votes) {
+                let total: f64 = model.probabilities().iter().sum();
+                prop_assert!((total - 1.0).abs() < 1e-14);
+                prop_assert_eq!(model.probabilities(), model.probabilities_marked());
+            } else {
+                prop_assert!(votes.iter().all(|&votes| votes == 0));
+            }
+        }
+    }
+}

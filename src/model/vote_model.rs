@@ -1,0 +1,116 @@
+//! One query of any of the models.
+
+use super::composition::Composition;
+use super::pate::PateModel;
+use super::prompt_pate::PromptPateModel;
+use crate::error::Result;
+use crate::law::{Noise, OutcomeLaw};
+use serde::{Deserialize, Serialize};
+
+/// The votes on one query under a dataset and under its neighbour, before noise is added.
+///
+/// # Example
+/// ```
+/// # use leakbound::{Composition, PateModel, VoteModel};
+/// let model = VoteModel::from(PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?);
+/// let [law, _] = model.laws("gaussian:4".parse()?)?;
+/// assert!((law.p()[0] - 0.159_520_995_319_951_5).abs() < 1e-13);
+/// assert_eq!(model.default_composition(), Composition::SharedTeachers);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum VoteModel {
+    /// Random votes of randomly trained teachers.
+    Pate(PateModel),
+    /// Fixed votes.
+    PromptPate(PromptPateModel),
+}
+
+impl VoteModel {
+    /// Number of classes C.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Pate(model) => model.classes(),
+            Self::PromptPate(model) => model.classes(),
+        }
+    }
+
+    /// The exact laws of argmax(H + Z) under the dataset and of argmax(H' + Z) under its neighbour, in this order; the
+    /// noise Z_c, in votes, is independent of the votes and of the other classes.
+    ///
+    /// # Errors
+    /// Those of [`multinomial_argmax_law`](crate::multinomial_argmax_law) and
+    /// [`marked_argmax_law`](crate::marked_argmax_law) for PATE, which refuse Laplace noise and k above 10^6; those of
+    /// [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE.
+    pub fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
+        match self {
+            Self::Pate(model) => model.laws(noise),
+            Self::PromptPate(model) => model.laws(noise),
+        }
+    }
+
+    /// How several queries to this model compose where nothing else is said: PromptPATE `independent`, since its
+    /// histograms are deterministic and its noise fresh; PATE `shared-teachers`, since it trains its teachers once.
+    #[must_use]
+    pub const fn default_composition(&self) -> Composition {
+        match self {
+            Self::Pate(_) => Composition::SharedTeachers,
+            Self::PromptPate(_) => Composition::Independent,
+        }
+    }
+}
+
+impl From<PateModel> for VoteModel {
+    fn from(model: PateModel) -> Self {
+        Self::Pate(model)
+    }
+}
+
+impl From<PromptPateModel> for VoteModel {
+    fn from(model: PromptPateModel) -> Self {
+        Self::PromptPate(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::histogram::VoteHistogram;
+
+    fn prompts() -> VoteModel {
+        let histogram = |counts: &[u64]| VoteHistogram::new(counts.to_vec()).unwrap();
+        PromptPateModel::new(histogram(&[3, 1]), histogram(&[2, 2])).unwrap().into()
+    }
+
+    #[test]
+    fn laws_are_those_of_the_mechanism() {
+        let noise = "laplace:2".parse().unwrap();
+        let [law, neighbor] = prompts().laws(noise).unwrap();
+        assert_eq!(law, noisy_law(&[3, 1], noise));
+        assert_eq!(neighbor, noisy_law(&[2, 2], noise));
+        // One voter: P itself decides who has the vote, and P' does under the neighbour.
+        let pate = VoteModel::from(PateModel::new(1, &[1.0, 0.0], &[0.0, 1.0]).unwrap());
+        let [law, neighbor] = pate.laws("gaussian:1".parse().unwrap()).unwrap();
+        assert!((law.p()[0] - neighbor.p()[1]).abs() < 1e-14);
+        assert!((law.p()[0] - crate::special::ndtr(1.0 / 2f64.sqrt())).abs() < 1e-13);
+        assert_eq!(
+            pate.laws(noise).unwrap_err().to_string(),
+            "exact law of random votes: only Gaussian noise is supported, not laplace:2"
+        );
+    }
+
+    fn noisy_law(counts: &[u64], noise: Noise) -> OutcomeLaw {
+        crate::law::noisy_argmax_law(&VoteHistogram::new(counts.to_vec()).unwrap(), noise).unwrap()
+    }
+
+    #[test]
+    fn the_name_of_the_model_is_in_the_data() {
+        let text = r#"{"model":"prompt-pate","histogram":[3,1],"histogram_neighbor":[2,2]}"#;
+        assert_eq!(serde_json::to_string(&prompts()).unwrap(), text);
+        assert_eq!(serde_json::from_str::<VoteModel>(text).unwrap(), prompts());
+        assert_eq!(prompts().default_composition(), Composition::Independent);
+    }
+}
