@@ -1,7 +1,8 @@
 //! The recorded data of the repository, read as a user reads it.
 
 use leakbound::Adjacency;
-use leakbound::record::{RecordedAdversary, VoteFile, read_counts};
+use leakbound::Adversary;
+use leakbound::record::{VoteFile, read_counts};
 use std::path::PathBuf;
 
 fn data(name: &str) -> PathBuf {
@@ -10,11 +11,9 @@ fn data(name: &str) -> PathBuf {
 
 #[test]
 fn pate_votes_of_every_adversary() {
-    for (adversary, queries, changed) in [
-        (RecordedAdversary::NatAdvq, 60, 50),
-        (RecordedAdversary::PoisAdvq, 60, 50),
-        (RecordedAdversary::PoisNatq, 1000, 250),
-    ] {
+    for (adversary, queries, changed) in
+        [(Adversary::NatAdvq, 60, 50), (Adversary::PoisAdvq, 60, 50), (Adversary::PoisNatq, 1000, 250)]
+    {
         let votes = VoteFile::open(data("fashion_votes.npz")).unwrap().pate(adversary).unwrap();
         assert_eq!((votes.teachers, votes.classes, votes.queries.len()), (250, 10, queries), "{adversary}");
         for query in &votes.queries {
@@ -35,7 +34,7 @@ fn a_wrong_label_draws_the_retrained_teachers_away() {
         votes(adversary).queries.iter().map(|query| query.votes_neighbor[query.label.unwrap()]).sum()
     };
     // 3,000 votes each; the recording has far more right ones where the point was learnt with its true label.
-    assert!(right(RecordedAdversary::NatAdvq) > 2 * right(RecordedAdversary::PoisAdvq));
+    assert!(right(Adversary::NatAdvq) > 2 * right(Adversary::PoisAdvq));
 }
 
 #[test]

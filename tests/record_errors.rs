@@ -1,8 +1,8 @@
 //! Every message about a bad input, as the user reads it: one line with file, place, what was found and expected.
 
+use leakbound::Adversary;
 use leakbound::record::{
-    ArrayFile, AtomicFile, RecordedAdversary, VoteFile, counts_from_bytes, law_from_bytes, read_counts, read_law,
-    votes_from_bytes,
+    ArrayFile, AtomicFile, VoteFile, counts_from_bytes, law_from_bytes, read_counts, read_law, votes_from_bytes,
 };
 use leakbound::{Error, Result};
 use ndarray::{Array1, Array2, Array3, array};
@@ -40,7 +40,7 @@ fn archive(arrays: impl FnOnce(&mut Writer)) -> Vec<u8> {
 }
 
 fn pate(bytes: Vec<u8>) -> String {
-    message(votes_from_bytes("v.npz", bytes).and_then(|mut file| file.pate(RecordedAdversary::NatAdvq)))
+    message(votes_from_bytes("v.npz", bytes).and_then(|mut file| file.pate(Adversary::NatAdvq)))
 }
 
 /// An archive with one array of the given header and data, which no writer would write.

@@ -1,6 +1,7 @@
 //! Whatever bytes are given to the readers, the answer is a value or one line; what is written is read back.
 
-use leakbound::record::{RecordedAdversary, counts_from_bytes, law_from_bytes, votes_from_bytes};
+use leakbound::Adversary;
+use leakbound::record::{counts_from_bytes, law_from_bytes, votes_from_bytes};
 use ndarray::array;
 use ndarray_npy::NpzWriter;
 use proptest::prelude::*;
@@ -27,7 +28,7 @@ fn read_everything(bytes: &[u8]) -> Vec<String> {
     match votes_from_bytes("a.npz", bytes.to_vec()) {
         Err(error) => errors.push(error.to_string()),
         Ok(mut file) => {
-            for adversary in RecordedAdversary::ALL {
+            for adversary in Adversary::ALL {
                 errors.extend(file.pate(adversary).err().map(|error| error.to_string()));
             }
             errors.extend(file.prompt_pate().err().map(|error| error.to_string()));

@@ -29,6 +29,6 @@ pub use atomic_file::{AtomicFile, write_atomically};
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
 pub use input_file::InputFile;
 pub use law::{LawFile, RecordedLaw, law_from_bytes, read_law};
-pub use pate_votes::{PateQuery, PateVotes, RecordedAdversary};
+pub use pate_votes::{PateQuery, PateVotes};
 pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use vote_file::{VoteFile, votes_from_bytes};

@@ -3,60 +3,20 @@
 
 use super::array_file::ArrayFile;
 use super::fault::{fault, several};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::model::Adversary;
 use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use serde::Serialize;
 
 /// The most histogram entries held: instantiations x queries x classes, 8 bytes each.
 const MAX_ENTRIES: u64 = 1 << 27;
 
-/// Which point the neighbouring dataset has and which queries are asked, as far as votes were recorded for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecordedAdversary {
-    /// The query itself is in the training data, with its true label.
-    NatAdvq,
-    /// The query itself is in the training data, with a wrong label.
-    PoisAdvq,
-    /// One mislabelled point is in the training data; the queries are natural.
-    PoisNatq,
-}
-
-impl RecordedAdversary {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::NatAdvq, Self::PoisAdvq, Self::PoisNatq];
-
-    /// The array with the votes of the teachers trained with the changed point.
-    const fn array(self) -> &'static str {
-        match self {
-            Self::NatAdvq => "pate_nat_advq",
-            Self::PoisAdvq => "pate_pois_advq",
-            Self::PoisNatq => "pate_pois_natq",
-        }
-    }
-}
-
-impl fmt::Display for RecordedAdversary {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::NatAdvq => "nat-advq",
-            Self::PoisAdvq => "pois-advq",
-            Self::PoisNatq => "pois-natq",
-        })
-    }
-}
-
-impl FromStr for RecordedAdversary {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|adversary| adversary.to_string() == text).ok_or_else(|| Error::Syntax {
-            quantity: "adversary",
-            value: text.into(),
-            expected: "nat-advq, pois-advq or pois-natq",
-        })
+/// The array with the votes of the teachers trained with the changed point.
+const fn array(adversary: Adversary) -> &'static str {
+    match adversary {
+        Adversary::NatAdvq => "pate_nat_advq",
+        Adversary::PoisAdvq => "pate_pois_advq",
+        Adversary::PoisNatq => "pate_pois_natq",
     }
 }
 
@@ -89,21 +49,21 @@ pub struct PateQuery {
 }
 
 /// Reads the arrays and counts the votes.
-pub(super) fn read(arrays: &mut ArrayFile, adversary: RecordedAdversary) -> Result<PateVotes> {
+pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<PateVotes> {
     let votes: Array3<u16> = arrays.classes("pate_votes")?;
     let (instantiations, queries, teachers) = votes.dim();
-    let changed: Array2<u16> = arrays.classes(adversary.array())?;
+    let changed: Array2<u16> = arrays.classes(array(adversary))?;
     let labels = labels(arrays, queries, "pate_votes")?;
     let positions = match adversary {
-        RecordedAdversary::PoisNatq => {
+        Adversary::PoisNatq => {
             let expected = format!("{}, one per query of `pate_votes`", several(queries, "row"));
-            rows(arrays, adversary.array(), changed.nrows(), queries, expected)?;
+            rows(arrays, array(adversary), changed.nrows(), queries, expected)?;
             (0..queries).collect()
         }
-        RecordedAdversary::NatAdvq | RecordedAdversary::PoisAdvq => {
+        Adversary::NatAdvq | Adversary::PoisAdvq => {
             let positions = positions(arrays, queries)?;
             let expected = format!("{}, one per entry of `adv_query`", several(positions.len(), "row"));
-            rows(arrays, adversary.array(), changed.nrows(), positions.len(), expected)?;
+            rows(arrays, array(adversary), changed.nrows(), positions.len(), expected)?;
             positions
         }
     };
@@ -196,7 +156,7 @@ mod tests {
         writer.add_array(name, array).unwrap();
     }
 
-    fn read(arrays: impl FnOnce(&mut Writer), adversary: RecordedAdversary) -> Result<PateVotes> {
+    fn read(arrays: impl FnOnce(&mut Writer), adversary: Adversary) -> Result<PateVotes> {
         let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
         arrays(&mut writer);
         votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.pate(adversary)
@@ -215,7 +175,7 @@ mod tests {
                 add(writer, "pate_nat_advq", &array![[3i64, 3, 2, 2, 2]]);
                 add(writer, "query_label", &array![0i32, 4]);
             },
-            RecordedAdversary::NatAdvq,
+            Adversary::NatAdvq,
         )
         .unwrap();
         let query = PateQuery {
@@ -240,7 +200,7 @@ mod tests {
                     add(writer, "pate_votes", &votes);
                     add(writer, "pate_pois_natq", &rows);
                 },
-                RecordedAdversary::PoisNatq,
+                Adversary::PoisNatq,
             )
         };
         let adversarial = |positions: Array1<i32>| {
@@ -251,7 +211,7 @@ mod tests {
                     add(writer, "pate_pois_advq", &array![[0u8], [1]]);
                     add(writer, "adv_query", &positions);
                 },
-                RecordedAdversary::PoisAdvq,
+                Adversary::PoisAdvq,
             )
         };
         insta::assert_snapshot!(
@@ -266,7 +226,7 @@ mod tests {
                         add(writer, "pate_votes", &two_instantiations());
                         add(writer, "pate_pois_natq", &array![[1i64, 2], [10_000, 0]]);
                     },
-                    RecordedAdversary::PoisNatq,
+                    Adversary::PoisNatq,
                 ),
             ]
             .join("\n"),
@@ -278,18 +238,6 @@ mod tests {
             v.npz: array `adv_query`, index [1]: found `1` a second time, expected each query once
             v.npz: array `pate_pois_natq`, index [1, 0]: found `10000`, expected a class from 0 to 9999
             "
-        );
-    }
-
-    #[test]
-    fn names_of_adversaries_read_back() {
-        for adversary in RecordedAdversary::ALL {
-            assert_eq!(adversary.to_string().parse::<RecordedAdversary>().unwrap(), adversary);
-            assert_eq!(serde_json::to_string(&adversary).unwrap(), format!("\"{adversary}\""));
-        }
-        assert_eq!(
-            "nat".parse::<RecordedAdversary>().unwrap_err().to_string(),
-            "adversary `nat` cannot be read; expected nat-advq, pois-advq or pois-natq"
         );
     }
 }

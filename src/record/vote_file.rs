@@ -2,17 +2,18 @@
 
 use super::array_file::ArrayFile;
 use super::input_file::InputFile;
-use super::pate_votes::{self, PateVotes, RecordedAdversary};
+use super::pate_votes::{self, PateVotes};
 use super::prompt_votes::{self, PromptPateVotes};
 use crate::error::Result;
+use crate::model::Adversary;
 use std::path::{Path, PathBuf};
 
 /// A numpy archive (.npz) of recorded votes.
 ///
 /// ```no_run
-/// # use leakbound::record::{RecordedAdversary, VoteFile};
+/// # use leakbound::{Adversary, record::VoteFile};
 /// let mut file = VoteFile::open("fashion_votes.npz")?;
-/// let votes = file.pate(RecordedAdversary::NatAdvq)?;
+/// let votes = file.pate(Adversary::NatAdvq)?;
 /// println!("{} teachers, {} classes, {} queries", votes.teachers, votes.classes, votes.queries.len());
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -52,7 +53,7 @@ impl VoteFile {
     /// # Errors
     /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) for arrays whose lengths disagree, a position
     /// that does not exist or comes twice, and a class of 10,000 or above.
-    pub fn pate(&mut self, adversary: RecordedAdversary) -> Result<PateVotes> {
+    pub fn pate(&mut self, adversary: Adversary) -> Result<PateVotes> {
         pate_votes::read(&mut self.arrays, adversary)
     }
 
