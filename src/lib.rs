@@ -12,6 +12,7 @@ mod model;
 mod quadrature;
 mod quantity;
 pub mod record;
+mod simulate;
 pub mod special;
 
 pub use accountant::{
@@ -29,3 +30,6 @@ pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pea
 pub use law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
 pub use model::{Adversary, Composition, PateModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
+pub use simulate::{
+    BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, simulate,
+};
