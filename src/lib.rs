@@ -15,6 +15,7 @@ mod quantity;
 pub mod record;
 #[cfg(feature = "cli")]
 pub mod report;
+mod simulate;
 mod solve;
 pub mod special;
 
@@ -38,3 +39,6 @@ pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pea
 pub use law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
 pub use model::{Adversary, Composition, PateModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
+pub use simulate::{
+    BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, simulate,
+};

@@ -1,0 +1,45 @@
+//! Nanoseconds per simulated sample on one core.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use leakbound::{
+    BLOCK_SAMPLES, Mechanism, NoisyArgmax, PateModel, PromptPateModel, Stream, StreamId, VoteHistogram, VoteModel,
+    World,
+};
+
+/// Vote probabilities of 10 classes, from even to nearly sure.
+const SPREAD: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
+const CONCENTRATED: [f64; 10] = [0.96, 0.02, 0.01, 0.004, 0.003, 0.002, 0.001, 0.0, 0.0, 0.0];
+
+fn block(criterion: &mut Criterion) {
+    let pate = |k, p: &[f64]| VoteModel::from(PateModel::new(k, p, &[0.1; 10]).unwrap());
+    let histogram = |counts: &[u64]| VoteHistogram::new(counts.to_vec()).unwrap();
+    let votes = [75, 55, 33, 25, 20, 15, 12, 8, 5, 2];
+    let prompts = VoteModel::from(PromptPateModel::new(histogram(&votes), histogram(&votes)).unwrap());
+    let mut group = criterion.benchmark_group("block");
+    group.throughput(Throughput::Elements(BLOCK_SAMPLES)).sample_size(20);
+    for (name, model, noise) in [
+        ("pate, k = 250, spread", pate(250, &SPREAD), "gaussian:40"),
+        ("pate, k = 250, spread, laplace", pate(250, &SPREAD), "laplace:40"),
+        ("pate, k = 250, concentrated", pate(250, &CONCENTRATED), "gaussian:40"),
+        ("pate, k = 20000, without tables", pate(20_000, &SPREAD), "gaussian:40"),
+        ("prompt-pate", prompts.clone(), "gaussian:40"),
+        ("prompt-pate, laplace", prompts, "laplace:40"),
+    ] {
+        let mechanism = NoisyArgmax::new(&model, noise.parse().unwrap());
+        for world in World::ALL {
+            let mut stream = Stream::new(StreamId { seed: 0, query: 0, world, block: 0 });
+            let mut counts = vec![0; 10];
+            group.bench_function(format!("{name}, {world}"), |bencher| {
+                bencher.iter(|| mechanism.sample_block(world, &mut stream, BLOCK_SAMPLES, &mut counts));
+            });
+        }
+    }
+    group.finish();
+    criterion.bench_function("tables, k = 250, C = 10", |bencher| {
+        let model = pate(250, &SPREAD);
+        bencher.iter(|| NoisyArgmax::new(&model, "gaussian:40".parse().unwrap()));
+    });
+}
+
+criterion_group!(benches, block);
+criterion_main!(benches);

@@ -1,0 +1,133 @@
+//! Alias tables: one random word gives one draw from a finite law (Walker 1977; Vose 1991), in integer arithmetic.
+//!
+//! A law on n outcomes is cut into n cells of equal mass, each split between its own outcome and one alias. The masses
+//! are whole multiples of 2^-50/n that sum to exactly 1, so building a table loses nothing. A cell is one word: the
+//! share of its own outcome in the high 50 bits, the alias in the low 14.
+
+use crate::special::CompensatedSum;
+use std::hint::select_unpredictable;
+
+/// Bits for the alias.
+const ALIAS_BITS: u32 = 14;
+const ALIAS_MASK: u64 = (1 << ALIAS_BITS) - 1;
+/// Units of mass in a cell.
+const CELL: u64 = 1 << (64 - ALIAS_BITS);
+
+/// The most outcomes of a table: their masses and indices fit, and the units of all cells together stay below 2^64.
+pub(super) const MAX_CELLS: usize = ALIAS_MASK as usize;
+
+/// Appends the table of the law proportional to `weights`: one cell per weight, 1 to [`MAX_CELLS`] of them, each
+/// finite and at least 0, not all 0.
+///
+/// The law of the draws differs from the weights divided by their sum by at most 2^-50 in total variation, plus the
+/// rounding of that sum. An outcome of probability below 2^-51/n is never drawn.
+pub(super) fn append_table(cells: &mut Vec<u64>, weights: &[f64]) {
+    let mut mass = masses(weights);
+    let first = cells.len();
+    // A full cell is its own alias, whatever its share.
+    cells.extend((0..mass.len() as u64).map(|outcome| (CELL - 1) << ALIAS_BITS | outcome));
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..mass.len()).partition(|&outcome| mass[outcome] < CELL);
+    // Masses sum to n cells at every step: while one is smaller than a cell, another is larger.
+    while let (Some(&giver), Some(taker)) = (large.last(), small.pop()) {
+        cells[first + taker] = mass[taker] << ALIAS_BITS | giver as u64;
+        mass[giver] -= CELL - mass[taker];
+        if mass[giver] < CELL {
+            large.pop();
+            small.push(giver);
+        }
+    }
+}
+
+/// Weights as whole units that sum to n cells: rounded, with what is missing given to the largest.
+fn masses(weights: &[f64]) -> Vec<u64> {
+    let units = weights.len() as u64 * CELL;
+    let total = weights.iter().copied().collect::<CompensatedSum>().value();
+    let mut mass: Vec<u64> = weights.iter().map(|weight| (weight / total * units as f64).round() as u64).collect();
+    let sum: i128 = mass.iter().map(|&mass| i128::from(mass)).sum();
+    if let Some(largest) = mass.iter_mut().max() {
+        // The largest holds a cell or more, and all roundings amount to less than 2n units, 2^-35 of a cell.
+        *largest = (i128::from(*largest) + i128::from(units) - sum) as u64;
+    }
+    mass
+}
+
+/// A draw from a table, given 64 random bits: index below the number of cells.
+///
+/// The cell is the high word of `random` times n, the place in the cell the low word. As that takes every n-th value
+/// only, each part of each cell is off by at most 2^-64 in probability, the whole law by less than 2^-49.
+#[inline]
+pub(super) fn draw(cells: &[u64], random: u64) -> usize {
+    let product = u128::from(random) * cells.len() as u128;
+    let (cell, place) = ((product >> 64) as usize, product as u64);
+    let entry = cells[cell];
+    // A branch would be mispredicted half of the time.
+    select_unpredictable(place < entry & !ALIAS_MASK, cell, (entry & ALIAS_MASK) as usize)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The law that a table stands for.
+    pub(in super::super) fn law(cells: &[u64]) -> Vec<f64> {
+        let mut mass = vec![0u128; cells.len()];
+        for (cell, entry) in cells.iter().enumerate() {
+            let own = entry >> ALIAS_BITS;
+            mass[cell] += u128::from(own);
+            mass[(entry & ALIAS_MASK) as usize] += u128::from(CELL - own);
+        }
+        let units = cells.len() as f64 * CELL as f64;
+        mass.into_iter().map(|mass| mass as f64 / units).collect()
+    }
+
+    fn table(weights: &[f64]) -> Vec<u64> {
+        let mut cells = vec![7]; // what was there before
+        append_table(&mut cells, weights);
+        assert_eq!(cells.remove(0), 7);
+        cells
+    }
+
+    fn distance(weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        law(&table(weights)).iter().zip(weights).map(|(p, weight)| (p - weight / total).abs()).sum::<f64>() / 2.0
+    }
+
+    #[test]
+    fn ends_of_the_cells_go_where_they_should() {
+        let cells = table(&[1.0, 3.0]);
+        assert_eq!(law(&cells), [0.25, 0.75]);
+        // The first half of the words is cell 0, whose first half is outcome 0.
+        let quarter = 1u64 << 62;
+        assert_eq!(
+            [0, quarter - 1, quarter, 2 * quarter, u64::MAX].map(|random| draw(&cells, random)),
+            [0, 0, 1, 1, 1]
+        );
+        assert_eq!(draw(&table(&[5.0]), u64::MAX), 0);
+        // Nothing is ever drawn that has no mass.
+        let cells = table(&[0.0, 1.0, 0.0]);
+        assert!((0..1000).all(|step| draw(&cells, step * (u64::MAX / 999)) == 1));
+    }
+
+    #[test]
+    fn the_largest_table_keeps_its_law() {
+        assert!(distance(&[1.0; MAX_CELLS]) < 1e-14);
+        let mut weights = vec![1e-300; MAX_CELLS];
+        weights[MAX_CELLS - 1] = 1.0;
+        assert!(distance(&weights) < 1e-14);
+        let rising: Vec<f64> = (1..=MAX_CELLS).map(|weight| weight as f64).collect();
+        assert!(distance(&rising) < 1e-14);
+    }
+
+    proptest! {
+        #[test]
+        fn every_law_is_kept(
+            exponents in prop::collection::vec(prop::option::of(-700.0..0.0f64), 1..60),
+            scale in -5.0..5.0f64,
+        ) {
+            let weights: Vec<f64> = exponents.iter().map(|e| e.map_or(0.0, |e| (e / 40.0 + scale).exp())).collect();
+            prop_assume!(weights.iter().any(|&weight| weight > 0.0));
+            prop_assert!(distance(&weights) < 1e-14);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Blocks of samples on all threads.
+
+use super::stream::{Stream, StreamId, World};
+use crate::counts::{MAX_COUNT, PairedCounts};
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Samples in a block, which share a random stream. The last block of a simulation may have fewer.
+pub const BLOCK_SAMPLES: u64 = 65_536;
+
+/// The most outcomes that a simulated mechanism may have.
+pub const MAX_OUTCOMES: usize = 1 << 20;
+
+/// Something that prints one of finitely many outcomes under each of two neighbouring datasets, sample after sample.
+///
+/// # Example
+/// Randomised response tells the truth, 0 or 1, with probability 3/4:
+/// ```
+/// use leakbound::{Mechanism, Simulation, Stream, World, simulate};
+/// use rand::RngExt;
+///
+/// struct RandomisedResponse;
+///
+/// impl Mechanism for RandomisedResponse {
+///     fn outcomes(&self) -> usize {
+///         2
+///     }
+///
+///     fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+///         let (truth, lie) = (world.index(), 1 - world.index());
+///         for _ in 0..samples {
+///             counts[if stream.random_bool(0.75) { truth } else { lie }] += 1;
+///         }
+///     }
+/// }
+///
+/// let counts = simulate(&RandomisedResponse, Simulation::new(1_000_000)?, |_| ())?;
+/// assert!(counts.counts()[0].abs_diff(750_000) < 2_500);
+/// assert!(counts.counts_neighbor()[0].abs_diff(250_000) < 2_500);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub trait Mechanism: Sync {
+    /// Number of outcomes C, the same at every call.
+    fn outcomes(&self) -> usize;
+
+    /// Draws `samples` outcomes in a world and adds each to its entry of `counts` (shape C).
+    ///
+    /// All randomness must come from `stream`, and the result may depend on nothing else: blocks are drawn in any
+    /// order, on any thread.
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]);
+}
+
+/// How much to simulate and from which seed.
+///
+/// The samples of each world are cut into blocks of [`BLOCK_SAMPLES`]; each block has the random stream of its
+/// [`StreamId`], whatever else is simulated before, after or beside it. A release that changes a number drawn for the
+/// same (seed, query, world, block), through the streams, the samplers, the order of their draws or the size of a
+/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated.
+///
+/// # Example
+/// ```
+/// # use leakbound::Simulation;
+/// let simulation = Simulation::new(100_000)?.seed(7).query(2);
+/// assert_eq!((simulation.blocks(), simulation.block_samples(1)), (2, 34_464));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Options", into = "Options")]
+pub struct Simulation {
+    samples: u64,
+    seed: u64,
+    query: u64,
+}
+
+/// The same before it is checked.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    samples: u64,
+    #[serde(default)]
+    seed: u64,
+    #[serde(default)]
+    query: u64,
+}
+
+impl Simulation {
+    /// This many samples in each world, from seed 0 and for query 0.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for no sample or more than 2^53.
+    pub fn new(samples: u64) -> Result<Self> {
+        if !(1..=MAX_COUNT).contains(&samples) {
+            return Err(Error::Domain { quantity: "number of samples", value: samples as f64, domain: "[1, 2^53]" });
+        }
+        Ok(Self { samples, seed: 0, query: 0 })
+    }
+
+    /// The same from another seed.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The same for another query, with streams of its own.
+    #[must_use]
+    pub const fn query(mut self, query: u64) -> Self {
+        self.query = query;
+        self
+    }
+
+    /// Samples in each world.
+    #[must_use]
+    pub const fn samples(self) -> u64 {
+        self.samples
+    }
+
+    /// Blocks in each world: all of [`BLOCK_SAMPLES`] but the last.
+    #[must_use]
+    pub const fn blocks(self) -> u64 {
+        self.samples.div_ceil(BLOCK_SAMPLES)
+    }
+
+    /// Samples in a block; 0 where there is no such block.
+    #[must_use]
+    pub const fn block_samples(self, block: u64) -> u64 {
+        let left = self.samples.saturating_sub(block.saturating_mul(BLOCK_SAMPLES));
+        if left < BLOCK_SAMPLES { left } else { BLOCK_SAMPLES }
+    }
+
+    /// The stream of a block.
+    #[must_use]
+    pub fn stream(self, world: World, block: u64) -> Stream {
+        Stream::new(StreamId { seed: self.seed, query: self.query, world, block })
+    }
+}
+
+impl TryFrom<Options> for Simulation {
+    type Error = Error;
+    fn try_from(options: Options) -> Result<Self> {
+        Ok(Self::new(options.samples)?.seed(options.seed).query(options.query))
+    }
+}
+
+impl From<Simulation> for Options {
+    fn from(Simulation { samples, seed, query }: Simulation) -> Self {
+        Self { samples, seed, query }
+    }
+}
+
+/// Counts the outcomes of a mechanism in both worlds; their labels are the indices `0` to `C-1`.
+///
+/// The blocks of both worlds are shared out among the threads of rayon's current pool. The counts depend on the
+/// mechanism, on `simulation` and on nothing else, and memory does not grow with the samples. `progress` is told, from
+/// any thread and not always in order, how many samples of the two worlds together are done so far, 2 ·
+/// [`Simulation::samples`] at the end.
+///
+/// # Errors
+/// [`Error::Length`] unless the mechanism has 1 to 2^20 outcomes, [`Error::Refused`] when it does not count as many
+/// outcomes as it was asked for.
+///
+/// # Example
+/// ```
+/// use leakbound::{NoisyArgmax, PromptPateModel, Simulation, VoteHistogram, simulate};
+///
+/// let model = PromptPateModel::new(VoteHistogram::new(vec![3, 1])?, VoteHistogram::new(vec![2, 2])?)?;
+/// let mechanism = NoisyArgmax::new(&model.into(), "laplace:1".parse()?);
+/// let counts = simulate(&mechanism, Simulation::new(1_000_000)?, |_| ())?;
+/// // A difference of n votes is kept with probability 1 - (n+2) exp(-n)/4: 0.86466 for 2 votes, 1/2 for none.
+/// assert!(counts.counts()[0].abs_diff(864_665) < 2_000);
+/// assert!(counts.counts_neighbor()[0].abs_diff(500_000) < 2_500);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn simulate<M, F>(mechanism: &M, simulation: Simulation, progress: F) -> Result<PairedCounts>
+where
+    M: Mechanism + ?Sized,
+    F: Fn(u64) + Sync,
+{
+    let outcomes = mechanism.outcomes();
+    if !(1..=MAX_OUTCOMES).contains(&outcomes) {
+        return Err(Error::Length {
+            quantity: "set of outcomes",
+            found: outcomes,
+            expected: format!("1 to {MAX_OUTCOMES} outcomes"),
+        });
+    }
+    let done = AtomicU64::new(0);
+    let worlds = World::ALL.len() as u64;
+    let tally = (0..worlds * simulation.blocks())
+        .into_par_iter()
+        .try_fold(
+            || Tally::new(outcomes),
+            |mut tally, index| {
+                let (block, world) = (index / worlds, World::ALL[(index % worlds) as usize]);
+                let samples = tally.add_block(mechanism, simulation, world, block)?;
+                progress(done.fetch_add(samples, Ordering::Relaxed) + samples);
+                Ok::<_, Error>(tally)
+            },
+        )
+        .try_reduce(|| Tally::new(outcomes), |left, right| Ok(left.plus(&right)))?;
+    let [counts, counts_neighbor] = tally.counts;
+    PairedCounts::new((0..outcomes).map(|outcome| outcome.to_string()).collect(), counts, counts_neighbor)
+}
+
+/// Counts of some blocks.
+struct Tally {
+    counts: [Vec<u64>; 2],
+    /// Counts of one block.
+    block: Vec<u64>,
+}
+
+impl Tally {
+    fn new(outcomes: usize) -> Self {
+        Self { counts: [vec![0; outcomes], vec![0; outcomes]], block: vec![0; outcomes] }
+    }
+
+    /// Draws a block and returns its number of samples.
+    fn add_block<M: Mechanism + ?Sized>(
+        &mut self,
+        mechanism: &M,
+        simulation: Simulation,
+        world: World,
+        block: u64,
+    ) -> Result<u64> {
+        let samples = simulation.block_samples(block);
+        self.block.fill(0);
+        mechanism.sample_block(world, &mut simulation.stream(world, block), samples, &mut self.block);
+        let counted = self.block.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
+        if counted != samples {
+            return Err(Error::Refused {
+                operation: "simulation",
+                reason: format!("the mechanism counted {counted} outcomes where {samples} were asked for"),
+            });
+        }
+        add(&mut self.counts[world.index()], &self.block);
+        Ok(samples)
+    }
+
+    fn plus(mut self, other: &Self) -> Self {
+        for (counts, more) in self.counts.iter_mut().zip(&other.counts) {
+            add(counts, more);
+        }
+        self
+    }
+}
+
+fn add(counts: &mut [u64], more: &[u64]) {
+    for (count, more) in counts.iter_mut().zip(more) {
+        *count += more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Counts a given number of outcomes too many.
+    struct Miscounting(u64, usize);
+
+    impl Mechanism for Miscounting {
+        fn outcomes(&self) -> usize {
+            self.1
+        }
+        fn sample_block(&self, _: World, _: &mut Stream, samples: u64, counts: &mut [u64]) {
+            counts[0] += samples.saturating_add(self.0);
+        }
+    }
+
+    #[test]
+    fn wrong_mechanisms_are_refused() {
+        let message = |mechanism| simulate(&mechanism, Simulation::new(10).unwrap(), |_| ()).unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [message(Miscounting(1, 2)), message(Miscounting(u64::MAX, 1)), message(Miscounting(0, 0)), message(Miscounting(0, usize::MAX))]
+                .join("\n"),
+            @"
+            simulation: the mechanism counted 11 outcomes where 10 were asked for
+            simulation: the mechanism counted 18446744073709551615 outcomes where 10 were asked for
+            set of outcomes has length 0; expected 1 to 1048576 outcomes
+            set of outcomes has length 18446744073709551615; expected 1 to 1048576 outcomes
+            "
+        );
+        let counts = simulate(&Miscounting(0, 3), Simulation::new(10).unwrap(), |_| ()).unwrap();
+        assert_eq!((counts.labels(), counts.counts()), (&["0", "1", "2"].map(String::from)[..], &[10, 0, 0][..]));
+    }
+
+    #[test]
+    fn progress_ends_at_all_samples_of_both_worlds() {
+        let (calls, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let simulation = Simulation::new(3 * BLOCK_SAMPLES + 1).unwrap();
+        simulate(&Miscounting(0, 1), simulation, |done| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            most.fetch_max(done, Ordering::Relaxed);
+        })
+        .unwrap();
+        assert_eq!((calls.into_inner(), most.into_inner()), (8, 2 * simulation.samples()));
+    }
+
+    #[test]
+    fn a_simulation_is_checked_when_it_is_read() {
+        let read = |text: &str| serde_json::from_str::<Simulation>(text);
+        assert_eq!(read(r#"{"samples":5,"seed":3}"#).unwrap(), Simulation::new(5).unwrap().seed(3));
+        assert!(read(r#"{"samples":0}"#).is_err());
+        assert!(read(r#"{"samples":1,"sed":3}"#).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_add_up(samples in prop_oneof![any::<u64>(), 0..1_000_000u64], block: u64) {
+            match Simulation::new(samples) {
+                Ok(simulation) => {
+                    let blocks = simulation.blocks();
+                    let before_last = u128::from(blocks - 1) * u128::from(BLOCK_SAMPLES);
+                    prop_assert_eq!(before_last + u128::from(simulation.block_samples(blocks - 1)), u128::from(samples));
+                    prop_assert_eq!(simulation.block_samples(block) > 0, block < blocks);
+                }
+                Err(_) => prop_assert!(samples == 0 || samples > MAX_COUNT),
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Pearson's test of counts against a law, for tests.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+/// The probability with which counts from the law would lie at least as far from it as these (asymptotically).
+/// Outcomes that are expected fewer than ten times are put together; an impossible one that was seen gives 0.
+pub fn p_value(counts: &[u64], law: &[f64]) -> f64 {
+    assert_eq!(counts.len(), law.len());
+    let trials = counts.iter().sum::<u64>() as f64;
+    if counts.iter().zip(law).any(|(&count, &p)| count > 0 && p == 0.0) {
+        return 0.0;
+    }
+    let (mut statistic, mut cells, mut rare) = (0.0, 0u32, (0.0, 0.0));
+    for (&count, &p) in counts.iter().zip(law) {
+        let (seen, expected) = (count as f64, trials * p);
+        if expected < 10.0 {
+            rare = (rare.0 + seen, rare.1 + expected);
+        } else {
+            statistic += (seen - expected).powi(2) / expected;
+            cells += 1;
+        }
+    }
+    if rare.1 >= 10.0 {
+        statistic += (rare.0 - rare.1).powi(2) / rare.1;
+        cells += 1;
+    } else if rare.1 > 0.0 && rare.0 > 60.0 {
+        return 0.0; // a Poisson variable of mean 10 exceeds 60 with probability below 1e-24
+    }
+    if cells < 2 {
+        return 1.0;
+    }
+    ChiSquared::new(f64::from(cells - 1)).unwrap().sf(statistic)
+}

@@ -1,0 +1,17 @@
+//! Monte Carlo of mechanisms in both worlds: sampled outcomes, counted. It knows no bound.
+//!
+//! A simulation is cut into fixed blocks, each with a random stream of its own, and the counts are whole numbers: the
+//! result does not depend on the number of threads or on which of them works on what.
+
+mod alias;
+mod engine;
+#[cfg(test)]
+mod goodness_of_fit;
+mod noise;
+mod noisy_argmax;
+mod stream;
+mod votes;
+
+pub use engine::{BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, Simulation, simulate};
+pub use noisy_argmax::NoisyArgmax;
+pub use stream::{Stream, StreamId, World};
