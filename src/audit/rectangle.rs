@@ -75,8 +75,13 @@ impl Rectangle {
     /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; None when the rectangle meets
     /// the diagonal.
     fn nearest_corner(&self) -> Option<(ProportionLimit, ProportionLimit)> {
-        // The smaller of x and 1-x is the exact one, so either comparison may see what the other rounds away.
-        let above = |a: ProportionLimit, b: ProportionLimit| a.value > b.value && a.complement < b.complement;
+        // The smaller of x and 1-x is the exact one; the other was rounded, perhaps past its neighbour.
+        let low = |limit: ProportionLimit| limit.value <= limit.complement;
+        let above = |a: ProportionLimit, b: ProportionLimit| match (low(a), low(b)) {
+            (true, true) => a.value > b.value,
+            (false, false) => a.complement < b.complement,
+            _ => a.value > b.value && a.complement < b.complement,
+        };
         if above(self.p_low, self.q_high) {
             Some((self.p_low, self.q_high))
         } else if above(self.q_low, self.p_high) {
@@ -251,6 +256,19 @@ mod tests {
             let (p, q) = (k as f64 / 1000.0, l as f64 / 1000.0);
             let divergence = bernoulli_renyi((p, 1.0 - p), (q, 1.0 - q), order(a));
             prop_assert!(rectangle.corner(order(a), Direction::Forward).value <= divergence);
+        }
+    }
+
+    /// Limits below 1e-15 differ where their complements have been rounded past each other.
+    #[test]
+    fn tiny_limits_are_told_apart_by_their_exact_side() {
+        let counts = |k| BinomialCounts::new(k, 1 << 53).unwrap();
+        let rectangle = Rectangle::four_tails(counts(1), counts(11), FailureProbability::new(0.5).unwrap()).unwrap();
+        assert!(rectangle.p_high.value < rectangle.q_low.value);
+        let [corner, termwise] = [Rectangle::corner, Rectangle::termwise];
+        for direction in Direction::BOTH {
+            let corner = corner(&rectangle, order(64.0), direction).value;
+            assert!(corner > 0.0 && corner >= termwise(&rectangle, order(64.0), direction).value);
         }
     }
 

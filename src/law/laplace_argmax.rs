@@ -140,7 +140,10 @@ impl Panel<'_> {
             let below = class >= self.index;
             let slope = self.above - if below { 1.0 } else { 0.0 };
             let own = if below { -LN_2 - self.groups.distance(class, self.index) } else { 0.0 };
-            let at = |s: f64| self.above * (s - LN_2) - self.distances_above + own - if below { s } else { 0.0 };
+            // The distances first: they cancel in the panel of the second largest count, and may be 1e16 times ln 2.
+            let at = |s: f64| {
+                (self.above * s - self.distances_above) - self.above * LN_2 + own - if below { s } else { 0.0 }
+            };
             let part = if slope == 0.0 {
                 at(FAR) + length.ln()
             } else if slope < 0.0 {
