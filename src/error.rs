@@ -1,13 +1,13 @@
 //! The one error type: every variant carries the quantity, the value met and the domain expected.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What can go wrong in leakbound.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A number lies outside the domain of the quantity it is meant for.
-    #[error("{quantity} = {value} is not in {domain}")]
+    #[error("{quantity} = {} is not in {domain}", short(*value))]
     Domain {
         /// The quantity in the field's words, such as `Rényi order`.
         quantity: &'static str,
@@ -60,7 +60,7 @@ pub enum Error {
     #[error(transparent)]
     Input(Box<InputError>),
     /// The operating system refused to read or write a file.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}", shown(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum Error {
 
 /// One thing wrong in one place of one file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {place}: found {found}, expected {expected}{}", file.display(), hint_suffix(hint.as_deref()))]
+#[error("{}: {place}: found {found}, expected {expected}{}", shown(file), hint_suffix(hint.as_deref()))]
 pub struct InputError {
     /// The file as the user named it.
     pub file: PathBuf,
@@ -89,6 +89,37 @@ pub struct InputError {
 
 fn hint_suffix(hint: Option<&str>) -> String {
     hint.map_or_else(String::new, |hint| format!("; hint: {hint}"))
+}
+
+/// A path as part of one line.
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy())
+}
+
+/// A text with everything escaped that would break its line or rewrite the terminal.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if breaks_line(character) {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// Control characters, the Unicode line breaks and the marks that turn the direction of writing.
+pub(crate) fn breaks_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A number that reads back exactly, in powers of ten where it would have more than sixteen digits otherwise.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 impl From<InputError> for Error {
@@ -108,6 +139,7 @@ mod tests {
     fn every_message_names_quantity_value_and_domain() {
         let messages = [
             Error::Domain { quantity: "noise scale", value: -1.0, domain: "(0, inf)" }.to_string(),
+            Error::Domain { quantity: "noise scale", value: 1e300, domain: "(0, inf)" }.to_string(),
             Error::Syntax { quantity: "noise", value: "gauss".into(), expected: "gaussian:SIGMA or laplace:B" }
                 .to_string(),
             Error::Length { quantity: "histogram", found: 0, expected: "1 to 10000".into() }.to_string(),
@@ -122,7 +154,7 @@ mod tests {
             })
             .to_string(),
             Error::Io {
-                path: "a.csv".into(),
+                path: "a\nb.csv".into(),
                 action: "read",
                 source: std::io::Error::new(std::io::ErrorKind::NotFound, "no such file"),
             }
@@ -130,12 +162,13 @@ mod tests {
         ];
         insta::assert_snapshot!(messages.join("\n"), @r"
         noise scale = -1 is not in (0, inf)
+        noise scale = 1e300 is not in (0, inf)
         noise `gauss` cannot be read; expected gaussian:SIGMA or laplace:B
         histogram has length 0; expected 1 to 10000
         root did not converge: residual 5e-1 after 9 steps, tolerance 1e-3
         composition: teachers are shared
         a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
-        a.csv: cannot read: no such file
+        a\nb.csv: cannot read: no such file
         ");
     }
 }

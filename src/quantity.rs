@@ -1,6 +1,6 @@
 //! Validated numbers: each legal range is stated once, here, so that a function of these types has no range errors.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, short};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -44,7 +44,7 @@ macro_rules! quantity {
 
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(formatter)
+                formatter.pad(&short(self.0))
             }
         }
     };

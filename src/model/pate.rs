@@ -164,7 +164,7 @@ mod tests {
             .join("\n"),
             @"
             number of voters = 0 is not in [1, 2^53]
-            number of voters = 18014398509481984 is not in [1, 2^53]
+            number of voters = 1.8014398509481984e16 is not in [1, 2^53]
             vote probabilities has length 0; expected 1 to 10000 classes
             vote probabilities = NaN is not in [0, 1]
             sum of vote probabilities = 0.9 is not in [1 - 1e-9, 1 + 1e-9]
@@ -172,7 +172,7 @@ mod tests {
             number of recorded votes under the dataset = 0 is not in [1, 2^53]
             number of recorded votes under the neighbour = 0 is not in [1, 2^53]
             recorded votes under the neighbour has length 1; expected 2 classes
-            number of recorded votes under the dataset = 18446744073709552000 is not in [1, 2^53]
+            number of recorded votes under the dataset = 1.8446744073709552e19 is not in [1, 2^53]
             number of recorded votes under the dataset = 0 is not in [1, 2^53]
             "
         );

@@ -1,6 +1,6 @@
 //! The one line that says what is wrong with an input: place, found, expected.
 
-use crate::error::{Error, InputError};
+use crate::error::{Error, InputError, breaks_line};
 use std::io;
 use std::path::Path;
 
@@ -53,12 +53,6 @@ pub(super) fn shortened(text: &str, limit: usize) -> String {
         }
     }
     shown
-}
-
-/// Control characters, the Unicode line breaks and the marks that turn the direction of writing.
-pub(super) fn breaks_line(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// A number of things: `1 row`, `2 rows`.

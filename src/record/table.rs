@@ -1,6 +1,7 @@
 //! Two values per outcome, grouped by query, in the order of the file.
 
-use super::fault::{breaks_line, quoted};
+use super::fault::quoted;
+use crate::error::breaks_line;
 use crate::histogram::MAX_CLASSES;
 use std::collections::HashMap;
 

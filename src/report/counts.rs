@@ -4,7 +4,7 @@ use super::document::{Document, Envelope};
 use super::number::{Number, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
-use crate::error::Result;
+use crate::error::{Result, short};
 use serde::Serialize;
 
 /// One Rényi bound.
@@ -81,7 +81,7 @@ pub(super) fn claims_text(claims: &[Claim]) -> String {
             let verdict = if claim.refuted { "REFUTED" } else { "not refuted" };
             let query = if claim.query.is_empty() { String::new() } else { format!(", query {}", claim.query) };
             let chance = if claim.failure_probability > 0.0 {
-                format!(", wrong with probability at most {}", claim.failure_probability)
+                format!(", wrong with probability at most {}", short(claim.failure_probability))
             } else {
                 String::new()
             };
@@ -118,7 +118,7 @@ impl CountsDocument {
         let mut orders: Vec<f64> = self.bounds.iter().map(|row| row.order).collect();
         orders.sort_by(f64::total_cmp);
         orders.dedup();
-        let names: Vec<String> = orders.iter().map(|order| format!("α = {order}")).collect();
+        let names: Vec<String> = orders.iter().map(|order| format!("α = {}", short(*order))).collect();
         let mut header = if with_query { vec!["query"] } else { vec![] };
         header.extend(["method", "direction"]);
         let words: Vec<usize> = (0..header.len()).collect();
@@ -156,7 +156,7 @@ impl CountsDocument {
             cells.extend([
                 row.method.to_owned(),
                 row.direction.to_string(),
-                row.delta.to_string(),
+                short(row.delta),
                 significant(row.epsilon_lower.0, 6),
                 row.validity.to_string(),
             ]);

@@ -4,7 +4,7 @@ use super::counts::{Claim, claims_text};
 use super::document::{Document, Envelope};
 use super::number::{Number, significant};
 use super::table::{TextTable, csv_text, warnings_text};
-use crate::error::Result;
+use crate::error::{Result, short};
 use crate::histogram::Neighbor;
 use serde::Serialize;
 
@@ -111,15 +111,26 @@ fn change_text(change: Option<Neighbor>) -> String {
 /// Rows of D in text: most classes of a large histogram are of no interest to a reader.
 const MOST_OUTCOMES: usize = 40;
 
+/// A histogram of as many classes.
+fn first_classes(histogram: &str) -> String {
+    match histogram.match_indices(',').nth(MOST_OUTCOMES - 1) {
+        None => histogram.to_owned(),
+        Some((end, _)) => {
+            format!("{}, ... ({} classes)", &histogram[..end], histogram.matches(',').count() + 1)
+        }
+    }
+}
+
 impl Document for ExactDocument {
     fn text(&self) -> String {
         let searched = self.neighbors_searched;
         let pair = match (&self.neighbor, searched) {
             (_, Some(count)) => format!("worst of {count} neighbours; laws are those of the worst change, first order"),
-            (Some(neighbor), _) => format!("neighbour {neighbor}"),
+            (Some(neighbor), _) => format!("neighbour {}", first_classes(neighbor)),
             _ => String::new(),
         };
-        let mut text = format!("Noisy argmax with {} noise\nhistogram {}\n{pair}\n\n", self.noise, self.histogram);
+        let mut text =
+            format!("Noisy argmax with {} noise\nhistogram {}\n{pair}\n\n", self.noise, first_classes(&self.histogram));
         let mut outcomes = TextTable::new(&["class", "P", "Q", "ln P", "ln Q"], &[]);
         for row in self.outcomes.iter().take(MOST_OUTCOMES) {
             let numbers = [row.p, row.q, row.log_p, row.log_q];
@@ -143,7 +154,7 @@ impl Document for ExactDocument {
         let mut divergences = TextTable::new(&header, &[]);
         for row in &self.divergences {
             let mut cells =
-                vec![row.order.to_string(), significant(row.forward.0, DIGITS), significant(row.reverse.0, DIGITS)];
+                vec![short(row.order), significant(row.forward.0, DIGITS), significant(row.reverse.0, DIGITS)];
             if searched.is_some() {
                 cells.extend([change_text(row.forward_change), change_text(row.reverse_change)]);
             }
@@ -163,7 +174,7 @@ impl Document for ExactDocument {
             for row in &self.hockey_stick {
                 let numbers = [row.delta_forward, row.delta_reverse];
                 sticks.row(
-                    std::iter::once(row.epsilon.to_string()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect(),
+                    std::iter::once(short(row.epsilon)).chain(numbers.map(|n| significant(n.0, DIGITS))).collect(),
                 );
             }
             text += &sticks.text();
@@ -187,12 +198,11 @@ impl Document for ExactDocument {
             reverse: reverse.text(),
         };
         let outcomes = self.outcomes.iter().map(|r| row("probability", r.label.clone(), r.p, r.q));
-        let divergences = self.divergences.iter().map(|r| row("renyi", r.order.to_string(), r.forward, r.reverse));
-        let sticks =
-            self.hockey_stick.iter().map(|r| row("delta", r.epsilon.to_string(), r.delta_forward, r.delta_reverse));
+        let divergences = self.divergences.iter().map(|r| row("renyi", short(r.order), r.forward, r.reverse));
+        let sticks = self.hockey_stick.iter().map(|r| row("delta", short(r.epsilon), r.delta_forward, r.delta_reverse));
         let uppers = self.accountants.iter().map(|r| Row {
             kind: r.name,
-            name: r.order.to_string(),
+            name: short(r.order),
             forward: r.rdp.text(),
             reverse: String::new(),
         });

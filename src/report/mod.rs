@@ -9,6 +9,7 @@ mod number;
 mod table;
 mod votes;
 
+pub use crate::error::one_line;
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};

@@ -8,7 +8,8 @@ pub struct Number(pub f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_finite() { serializer.serialize_f64(self.0) } else { serializer.serialize_str(&self.text()) }
+        // A zero has no sign.
+        if self.0.is_finite() { serializer.serialize_f64(self.0 + 0.0) } else { serializer.serialize_str(&self.text()) }
     }
 }
 
@@ -20,7 +21,9 @@ impl Number {
             value if value.is_nan() => "nan".into(),
             f64::INFINITY => "inf".into(),
             f64::NEG_INFINITY => "-inf".into(),
-            value => serde_json::Number::from_f64(value).map_or_else(|| value.to_string(), |number| number.to_string()),
+            value => {
+                serde_json::Number::from_f64(value + 0.0).map_or_else(|| value.to_string(), |number| number.to_string())
+            }
         }
     }
 }

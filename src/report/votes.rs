@@ -5,7 +5,7 @@ use super::document::{Document, Envelope};
 use super::number::{Number, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
-use crate::error::Result;
+use crate::error::{Result, short};
 use serde::Serialize;
 use std::fmt;
 
@@ -241,7 +241,7 @@ impl VotesDocument {
             let lower: Vec<f64> =
                 methods.iter().map(|method| mean(&|query| self.lower(query, method, order).unwrap_or(0.0))).collect();
             let exact = mean(&|query| self.exact(query, order));
-            let mut cells = vec![order.to_string()];
+            let mut cells = vec![short(order)];
             cells.extend(lower.iter().map(|value| significant(*value, 4)));
             cells.push(significant(exact, 4));
             for name in &uppers {
@@ -273,9 +273,9 @@ impl VotesDocument {
             .iter()
             .filter_map(|order| composed.orders.iter().position(|other| other == order))
             .collect();
-        let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", composed.orders[index])).collect();
+        let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", short(composed.orders[index]))).collect();
         let delta = composed.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
-        let epsilon_name = format!("ε at δ = {delta}");
+        let epsilon_name = format!("ε at δ = {}", short(delta));
         let mut header = vec!["curve", "RDP is"];
         header.extend(names.iter().map(String::as_str));
         header.extend([epsilon_name.as_str(), "ε is"]);
@@ -299,7 +299,7 @@ impl Document for VotesDocument {
     fn text(&self) -> String {
         let mut text = format!("{}\n\n", self.title);
         if let Some(&order) = self.orders.first() {
-            text += &format!("Rényi divergence of order {order}, {}, per query (nats)\n", self.shown);
+            text += &format!("Rényi divergence of order {}, {}, per query (nats)\n", short(order), self.shown);
             text += &self.queries_text(order);
         }
         let more = self.orders.len() - self.shown_orders().len();

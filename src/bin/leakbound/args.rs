@@ -30,10 +30,10 @@ pub struct Common {
     #[arg(long, value_name = "FILE", global = true)]
     pub output: Option<PathBuf>,
     /// Seed of all random numbers; the same seed gives the same result on any number of threads
-    #[arg(long, value_name = "N", default_value_t = 0, global = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Threads; one for each core if not given
-    #[arg(long, value_name = "N", global = true, value_parser = threads)]
+    #[arg(long, value_name = "N", global = true, value_parser = threads, allow_hyphen_values = true)]
     pub threads: Option<usize>,
     /// No progress bar
     #[arg(long, global = true)]
@@ -162,16 +162,16 @@ pub struct CountsOptions {
 #[derive(Debug, Args, Serialize)]
 pub struct ConfusionOptions {
     /// Members called members
-    #[arg(long = "tp", value_name = "N")]
+    #[arg(long = "tp", value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub true_positives: u64,
     /// Members called non-members
-    #[arg(long = "fn", value_name = "N")]
+    #[arg(long = "fn", value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub false_negatives: u64,
     /// Non-members called members
-    #[arg(long = "fp", value_name = "N")]
+    #[arg(long = "fp", value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub false_positives: u64,
     /// Non-members called non-members
-    #[arg(long = "tn", value_name = "N")]
+    #[arg(long = "tn", value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub true_negatives: u64,
     /// What to bound
     #[command(flatten)]
@@ -196,13 +196,13 @@ pub struct VotesOptions {
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true)]
     pub samples: u64,
     /// Positions of the queries to audit, such as 3,17, or all
-    #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all")]
+    #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all", allow_hyphen_values = true)]
     pub queries: Queries,
     /// How the queries compose: independent, shared-teachers or per-query [default: what the model guarantees]
     #[arg(long, value_name = "MODE")]
     pub composition: Option<Composition>,
     /// Compose N answers to the query that leaks most by the exact law, instead of one to each query
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", value_parser = n_queries, allow_hyphen_values = true)]
     pub n_queries: Option<u64>,
     /// What to bound
     #[command(flatten)]
@@ -298,8 +298,19 @@ fn delta(text: &str) -> Parsed<Delta> {
     quantity(text, Delta::new)
 }
 
+/// Infinity is a result and no question: every mechanism is (inf, δ)-differentially private.
 fn epsilon(text: &str) -> Parsed<Epsilon> {
-    quantity(text, Epsilon::new)
+    quantity(text, |value| if value == f64::INFINITY { Err(outside("epsilon", value)) } else { Epsilon::new(value) })
+}
+
+fn outside(quantity: &'static str, value: f64) -> leakbound::Error {
+    leakbound::Error::Domain { quantity, value, domain: "[0, inf)" }
+}
+
+/// A finite number of at least 0.
+fn bounded(quantity: &'static str, text: &str) -> Parsed<f64> {
+    let value = number(text)?;
+    if value >= 0.0 && value.is_finite() { Ok(value) } else { Err(outside(quantity, value).to_string()) }
 }
 
 fn failure_probability(text: &str) -> Parsed<FailureProbability> {
@@ -307,8 +318,7 @@ fn failure_probability(text: &str) -> Parsed<FailureProbability> {
 }
 
 fn mu(text: &str) -> Parsed<f64> {
-    number(text)
-        .and_then(|value| if value >= 0.0 { Ok(value) } else { Err(format!("mu = {value} is not in [0, inf)")) })
+    bounded("mu", text)
 }
 
 fn fraction(text: &str) -> Parsed<f64> {
@@ -316,16 +326,36 @@ fn fraction(text: &str) -> Parsed<f64> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err(format!("pilot fraction = {value} is not in (0, 1)")) }
 }
 
+fn seed(text: &str) -> Parsed<u64> {
+    text.trim().parse().map_err(|_| format!("`{text}` is not a whole number in [0, 2^64)"))
+}
+
 fn threads(text: &str) -> Parsed<usize> {
-    text.parse().ok().filter(|count| (1..=4096).contains(count)).ok_or_else(|| "expected 1 to 4096 threads".into())
+    let threads = text.trim().parse().ok().filter(|count| (1..=4096).contains(count));
+    threads.ok_or_else(|| format!("`{text}` is not a whole number of threads in [1, 4096]"))
+}
+
+/// A number of outputs, digit by digit: a count above 2^53 would be rounded.
+fn count(text: &str) -> Parsed<u64> {
+    let count = text.trim().parse().ok().filter(|count| *count <= leakbound::MAX_COUNT);
+    count.ok_or_else(|| format!("`{text}` is not a whole number in [0, 2^53]"))
 }
 
 fn samples(text: &str) -> Parsed<u64> {
+    whole(text, leakbound::MAX_COUNT, "2^53")
+}
+
+fn n_queries(text: &str) -> Parsed<u64> {
+    whole(text, 1_000_000_000, "1e9")
+}
+
+/// A whole number of at least 1, also in powers of ten.
+fn whole(text: &str, most: u64, words: &str) -> Parsed<u64> {
     let value = number(text)?;
-    if value >= 1.0 && value <= leakbound::MAX_COUNT as f64 && value.fract() == 0.0 {
+    if value >= 1.0 && value <= most as f64 && value.fract() == 0.0 {
         Ok(value as u64)
     } else {
-        Err(format!("samples = {value} is not a whole number in [1, 2^53]"))
+        Err(format!("`{text}` is not a whole number in [1, {words}]"))
     }
 }
 
@@ -375,8 +405,15 @@ fn queries(text: &str) -> Parsed<Queries> {
     if text == "all" {
         return Ok(Queries::All("all"));
     }
-    let positions = text.split(',').map(|part| part.trim().parse().map_err(|_| format!("`{part}` is not a position")));
-    positions.collect::<Parsed<_>>().map(Queries::Some)
+    let mut positions = Vec::new();
+    for part in text.split(',') {
+        let position: usize = part.trim().parse().map_err(|_| format!("`{part}` is not a position"))?;
+        if positions.contains(&position) {
+            return Err(format!("position {position} comes twice"));
+        }
+        positions.push(position);
+    }
+    Ok(Queries::Some(positions))
 }
 
 fn histogram(text: &str) -> Parsed<VoteHistogram> {
@@ -397,10 +434,5 @@ fn adjacency(text: &str) -> Parsed<Adjacency> {
 
 fn claim_rdp(text: &str) -> Parsed<(Order, f64)> {
     let (order, value) = text.split_once(':').ok_or_else(|| format!("`{text}` is not ORDER:VALUE"))?;
-    let value = number(value)?;
-    if value >= 0.0 {
-        Ok((quantity(order, Order::new)?, value))
-    } else {
-        Err(format!("Rényi divergence = {value} is not in [0, inf)"))
-    }
+    Ok((quantity(order, Order::new)?, bounded("Rényi divergence", value)?))
 }

@@ -7,9 +7,17 @@ mod output;
 
 use args::{AuditCommand, Cli, Command};
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use leakbound::Error;
+use leakbound::report::one_line;
+use std::error::Error as _;
+use std::io::Write;
 use std::process::ExitCode;
 
+/// The data or the system failed.
+const FAILED: u8 = 1;
+/// A value on the command line cannot be used.
+const USAGE: u8 = 2;
 /// A claim was refuted.
 const REFUTED: u8 = 3;
 
@@ -21,8 +29,8 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(refuted) => ExitCode::from(if refuted { REFUTED } else { 0 }),
         Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
+            complain(&error.to_string());
+            ExitCode::from(status(&error))
         }
     }
 }
@@ -43,14 +51,42 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
     }
 }
 
-/// Help and version as clap prints them; a bad value as one line.
-fn usage(error: &clap::Error) -> ExitCode {
-    if error.kind() == ErrorKind::ValueValidation {
-        let text = error.to_string();
-        eprintln!("{}", text.lines().next().unwrap_or_default());
-    } else {
-        // Nothing is left to report a failing terminal to.
-        let _ = error.print();
+/// Files are refused as input errors; what else lies outside a domain was written on the command line.
+const fn status(error: &Error) -> u8 {
+    match error {
+        Error::Domain { .. } | Error::Syntax { .. } | Error::Length { .. } | Error::Refused { .. } => USAGE,
+        _ => FAILED,
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// One line on stderr; nothing is left to report a closed stderr to.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "error: {}", one_line(text));
+}
+
+/// Help, version and wrong options as clap prints them; a bad value as one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    match bad_value(error) {
+        Some(line) => complain(&line),
+        None => _ = error.print(),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+/// The line about a value that cannot be used, if that is the error.
+fn bad_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (option, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let reason = match (error.kind(), error.get(ContextKind::ValidValue)) {
+        (ErrorKind::ValueValidation, _) => error.source()?.to_string(),
+        (ErrorKind::InvalidValue, Some(ContextValue::Strings(_))) if value.is_empty() => {
+            return Some(format!("a value is required for '{option}' but none was supplied"));
+        }
+        (ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => format!("expected {}", names.join(", ")),
+        _ => return None,
+    };
+    Some(format!("invalid value '{value}' for '{option}': {reason}"))
 }

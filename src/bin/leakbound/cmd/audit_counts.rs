@@ -3,7 +3,7 @@
 use crate::args::{BoundOptions, Common, CountsOptions};
 use crate::output::{Output, envelope};
 use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
-use leakbound::report::{BoundRow, CountsDocument, Envelope, EpsilonRow, Number, SetRow, Warning};
+use leakbound::report::{BoundRow, CountsDocument, Envelope, EpsilonRow, Number, SetRow, Warning, one_line};
 use leakbound::{
     AuditPlan, Error, InputError, OutcomeLaw, OutputSets, PairedCounts, QueryAudit, Result, SetSource, audit_counts,
     rectangles, split_pilot,
@@ -34,7 +34,7 @@ pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
     }
     let title = format!(
         "Audit of {} ({} quer{}); forward is D(P‖Q) with P the column count",
-        options.file.display(),
+        one_line(&options.file.to_string_lossy()),
         queries.len(),
         if queries.len() == 1 { "y" } else { "ies" }
     );

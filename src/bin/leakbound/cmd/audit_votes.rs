@@ -7,7 +7,7 @@ use crate::args::{Common, ModelName, Queries, VotesOptions};
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
 use leakbound::record::VoteFile;
-use leakbound::report::{ExactRow, Number, UpperRow, VotesDocument, VotesQuery, Warning};
+use leakbound::report::{ExactRow, Number, UpperRow, VotesDocument, VotesQuery, Warning, one_line};
 use leakbound::{
     Composition, Direction, Error, InputError, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, PateModel,
     PromptPateModel, Result, SetSource, Simulation, VoteModel, audit_counts, rectangles, renyi_divergence, simulate,
@@ -185,7 +185,7 @@ fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -
     format!(
         "Audit of {}: {words}, {} noise, {queries} queries\n{} outputs simulated per query and world, seed {}; failure \
          probability {} per query and method",
-        options.file.display(),
+        one_line(&options.file.to_string_lossy()),
         options.noise,
         options.samples,
         common.seed,

@@ -3,12 +3,13 @@
 use crate::args::{Common, ExactOptions};
 use crate::claims::Quantity;
 use crate::output::{Output, envelope};
-use leakbound::report::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
+use leakbound::report::{AccountantRow, Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
 use leakbound::{
     Adjacency, Epsilon, Error, Noise, NoiseScale, Order, OutcomeLaw, Result, VoteHistogram, WorstNeighbors,
     epsilon_at_delta, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, hockey_stick, laplace_rdp,
     lnmax_data_independent, log_flip_probability, noisy_argmax_law, renyi_divergence, worst_neighbors,
 };
+use rayon::prelude::*;
 
 pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
     let output = Output::open(common)?;
@@ -37,7 +38,7 @@ fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
     }
     let p = noisy_argmax_law(&options.histogram, options.noise)?;
     let q = noisy_argmax_law(&neighbor, options.noise)?;
-    let claims = options.claims.test(&[(String::new(), (&p, &q))], 0.0, |(p, q), quantity| exact_value(p, q, quantity));
+    let claims = claims(options, [&p, &q])?;
     Ok(ExactDocument {
         envelope: envelope("leakbound.exact/1", common, options, Vec::new(), Vec::new()),
         histogram: options.histogram.to_string(),
@@ -51,6 +52,21 @@ fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
         accountants: accountants(options, &neighbor),
         claims,
     })
+}
+
+/// Claims are about this pair, or about every pair that was searched: then the largest value of each counts.
+fn claims(options: &ExactOptions, [p, q]: [&OutcomeLaw; 2]) -> Result<Vec<Claim>> {
+    let test =
+        |q: &OutcomeLaw| options.claims.test(&[(String::new(), q)], 0.0, |q, quantity| exact_value(p, q, quantity));
+    let Some(adjacency) = options.worst_neighbor.filter(|_| !options.claims.is_empty()) else { return Ok(test(q)) };
+    let larger = |a: Claim, b: Claim| if b.lower.0 > a.lower.0 { b } else { a };
+    options
+        .histogram
+        .neighbors(adjacency)
+        .par_iter()
+        .map(|&change| Ok(test(&noisy_argmax_law(&options.histogram.neighbor(change)?, options.noise)?)))
+        .try_reduce_with(|a, b| Ok(a.into_iter().zip(b).map(|(a, b)| larger(a, b)).collect()))
+        .unwrap_or_else(|| Ok(Vec::new()))
 }
 
 /// The exact value of a claimed quantity, the larger of both directions.
