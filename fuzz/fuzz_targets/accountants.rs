@@ -1,0 +1,34 @@
+//! Any order, scale and ln q: accountants are no NaN, never negative, and a data-dependent cost is never the larger.
+#![no_main]
+
+use leakbound::{
+    Delta, Epsilon, NoiseScale, Order, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, gaussian_rdp,
+    gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
+};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (f64, f64, f64, f64, f64)| {
+    let (order, scale, log_q, delta, rdp) = input;
+    let (Ok(order), Ok(scale)) = (Order::new(order), NoiseScale::new(scale)) else { return };
+    let cost = |name: &str, value: f64| {
+        assert!(value >= 0.0, "{name} at order {order}, scale {scale}, ln q {log_q}: {value}");
+        value
+    };
+    let independent = cost("gnmax-data-independent", gnmax_data_independent(order, scale));
+    // Any double is taken as ln q; what is no logarithm of a probability proves nothing.
+    for log_q in [log_q, -log_q.abs()] {
+        let dependent = cost("gnmax-data-dependent", gnmax_data_dependent(order, scale, log_q));
+        assert!(dependent <= independent, "order {order}, scale {scale}, ln q {log_q}: {dependent} > {independent}");
+    }
+    cost("gaussian", gaussian_rdp(order, scale, 1.0));
+    let laplace = cost("laplace", laplace_rdp(order, scale));
+    // Never above the pure ε of the mechanism.
+    assert!(laplace <= 1.0 / scale.get() * (1.0 + 1e-12), "order {order}, scale {scale}: {laplace}");
+    cost("lnmax-data-independent", lnmax_data_independent(order, scale));
+    let (Ok(delta), Ok(rdp)) = (Delta::new(delta), Epsilon::new(rdp.abs())) else { return };
+    let epsilon = cost("improved epsilon", epsilon_of_rdp(rdp.get(), order, delta).get());
+    let classic = cost("classic epsilon", classic_epsilon_of_rdp(rdp.get(), order, delta).get());
+    assert!(epsilon <= classic * (1.0 + 1e-12), "{rdp} {order} {delta}: {epsilon} {classic}");
+    let back = cost("delta", delta_of_rdp(rdp.get(), order, Epsilon::new(epsilon).expect("checked above")));
+    assert!(back <= 1.0, "{rdp} {order} {delta}: delta {back}");
+});

@@ -1,0 +1,56 @@
+//! Any counts, failure probability, order and δ: bounds are finite, never negative, and in their proven order.
+#![no_main]
+
+use leakbound::{
+    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, MAX_COUNT, Method, Order, OutputSet, OutputSets,
+    PairedCounts, Rectangle, audit_counts,
+};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
+    let (failure, order, delta, outcomes) = input;
+    let (Ok(failure), Ok(order)) = (FailureProbability::new(failure), Order::new(order)) else { return };
+    let delta = Delta::new(delta).unwrap_or(Delta::new(1e-5).expect("a legal delta"));
+    // Sizes from 1 to 2^53, small and large ones alike.
+    let size = |count: u64, shift: u8| (count >> (shift % 64)) % (MAX_COUNT + 1);
+    let outcomes: Vec<[u64; 2]> =
+        outcomes.into_iter().take(6).map(|(a, b, shift)| [size(a, shift), size(b, shift)]).collect();
+    let [counts, counts_neighbor] = [0, 1].map(|world| outcomes.iter().map(|outcome| outcome[world]).collect());
+    let labels = (0..outcomes.len()).map(|outcome| outcome.to_string()).collect();
+    let Ok(counts) = PairedCounts::new(labels, counts, counts_neighbor) else { return };
+
+    let first = OutputSet::new((0..counts.outcomes()).map(|outcome| outcome == 0).collect());
+    let [p, q] = first.inside(&counts).expect("a set of the outcomes");
+    rectangles(p, q, failure, order, delta);
+
+    let plan = AuditPlan {
+        orders: vec![order, Order::new(2.0).expect("a legal order")],
+        delta,
+        failure,
+        methods: Method::ALL.to_vec(),
+        directions: Direction::BOTH.to_vec(),
+    };
+    let fixed = OutputSets::fixed_list(counts.outcomes());
+    let pilot = OutputSets::from_pilot(&counts, &plan.orders).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
+    for sets in [fixed, OutputSets::declared(first), pilot] {
+        let audit = audit_counts(&counts, &sets, &plan).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
+        let rdp = audit.rdp.iter().map(|row| row.bound.value);
+        let epsilon = audit.epsilon.iter().map(|row| row.bound.value);
+        assert!(rdp.chain(epsilon).all(|value| value.is_finite() && value >= 0.0), "{counts:?} {sets:?}: {audit:?}");
+    }
+});
+
+fn rectangles(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability, order: Order, delta: Delta) {
+    for tails in [Rectangle::four_tails, Rectangle::two_tails] {
+        let rectangle = tails(p, q, failure).unwrap_or_else(|error| panic!("{p:?} {q:?} {failure}: {error}"));
+        for direction in Direction::BOTH {
+            let [corner, termwise] = [rectangle.corner(order, direction), rectangle.termwise(order, direction)];
+            assert!(corner.value.is_finite() && termwise.value >= 0.0, "{rectangle:?} {order}: {corner:?}");
+            assert!(corner.value >= termwise.value, "{rectangle:?} {order} {direction}: {corner:?} {termwise:?}");
+            let epsilon = rectangle.epsilon(delta, direction).value;
+            assert!(epsilon.is_finite() && epsilon >= 0.0, "{rectangle:?} {delta}: {epsilon}");
+        }
+        let mu = rectangle.gdp().value;
+        assert!(mu.is_finite() && mu >= 0.0, "{rectangle:?}: {mu}");
+    }
+}

@@ -1,0 +1,69 @@
+//! Any bytes as recorded votes: refused in one line, or histograms that keep every vote.
+//!
+//! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
+//! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
+#![no_main]
+
+use leakbound::record::votes_from_bytes;
+use leakbound::{Adversary, Error};
+use libfuzzer_sys::fuzz_target;
+use std::io::{Cursor, Write};
+
+const NAMES: [&str; 10] = [
+    "pate_votes",
+    "adv_query",
+    "pate_nat_advq",
+    "pate_pois_advq",
+    "pate_pois_natq",
+    "query_label",
+    "votes",
+    "votes_prime",
+    "histogram",
+    "histogram_prime",
+];
+
+fuzz_target!(|bytes: &[u8]| {
+    let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
+    let open = || votes_from_bytes("v.npz", archive.clone());
+    let one_line = |error: Error| {
+        let text = error.to_string();
+        assert!(text.starts_with("v.npz") && !text.contains(char::is_control), "{text:?}");
+    };
+    for adversary in [Adversary::NatAdvq, Adversary::PoisAdvq, Adversary::PoisNatq] {
+        match open().and_then(|mut file| file.pate(adversary)) {
+            Ok(votes) => {
+                assert!(votes.teachers > 0 && votes.classes > 0);
+                for query in &votes.queries {
+                    assert_eq!([query.votes.len(), query.votes_neighbor.len()], [votes.classes; 2]);
+                    let total: u64 = query.votes.iter().sum();
+                    assert!(total > 0 && total % votes.teachers as u64 == 0, "{total} votes of {}", votes.teachers);
+                    assert!(query.label.is_none_or(|label| label < votes.classes));
+                }
+            }
+            Err(error) => one_line(error),
+        }
+    }
+    match open().and_then(|mut file| file.prompt_pate()) {
+        Ok(votes) => {
+            for query in &votes.queries {
+                assert_eq!([query.histogram.classes(), query.histogram_neighbor.classes()], [votes.classes; 2]);
+                assert!(query.label.is_none_or(|label| label < votes.classes));
+            }
+        }
+        Err(error) => one_line(error),
+    }
+});
+
+fn wrap(mut bytes: &[u8]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    while let [name, low, high, rest @ ..] = bytes {
+        let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));
+        let name = format!("{}.npy", NAMES[usize::from(*name) % NAMES.len()]);
+        // A name that comes twice is left out.
+        if writer.start_file(name, zip::write::SimpleFileOptions::default()).is_ok() {
+            writer.write_all(array).expect("memory takes every byte");
+        }
+        bytes = after;
+    }
+    writer.finish().expect("memory takes every byte").into_inner()
+}
