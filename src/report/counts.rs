@@ -1,7 +1,7 @@
 //! The document of `leakbound audit counts` and `leakbound audit confusion`.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
@@ -81,7 +81,7 @@ pub(super) fn claims_text(claims: &[Claim]) -> String {
             let verdict = if claim.refuted { "REFUTED" } else { "not refuted" };
             let query = if claim.query.is_empty() { String::new() } else { format!(", query {}", claim.query) };
             let chance = if claim.failure_probability > 0.0 {
-                format!(", wrong with probability at most {}", claim.failure_probability)
+                format!(", wrong with probability at most {}", short(claim.failure_probability))
             } else {
                 String::new()
             };
@@ -156,7 +156,7 @@ impl CountsDocument {
             cells.extend([
                 row.method.to_owned(),
                 row.direction.to_string(),
-                row.delta.to_string(),
+                short(row.delta),
                 significant(row.epsilon_lower.0, 6),
                 row.validity.to_string(),
             ]);

@@ -2,7 +2,7 @@
 
 use super::counts::{Claim, claims_text};
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use crate::histogram::Neighbor;
@@ -163,7 +163,7 @@ impl Document for ExactDocument {
             for row in &self.hockey_stick {
                 let numbers = [row.delta_forward, row.delta_reverse];
                 sticks.row(
-                    std::iter::once(row.epsilon.to_string()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect(),
+                    std::iter::once(short(row.epsilon)).chain(numbers.map(|n| significant(n.0, DIGITS))).collect(),
                 );
             }
             text += &sticks.text();

@@ -2,7 +2,7 @@
 
 use super::counts::{BoundRow, Claim, EpsilonRow, claims_text};
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
@@ -275,7 +275,7 @@ impl VotesDocument {
             .collect();
         let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", composed.orders[index])).collect();
         let delta = composed.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
-        let epsilon_name = format!("ε at δ = {delta}");
+        let epsilon_name = format!("ε at δ = {}", short(delta));
         let mut header = vec!["curve", "RDP is"];
         header.extend(names.iter().map(String::as_str));
         header.extend([epsilon_name.as_str(), "ε is"]);
