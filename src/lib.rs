@@ -78,7 +78,9 @@ pub use divergence::{
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
-pub use law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+pub use law::{
+    LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
+};
 pub use model::{Adversary, Composition, PateModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
