@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// A number lies outside the domain of the quantity it is meant for.
-    #[error("{quantity} = {} is not in {domain}", short(*value))]
+    #[error("{quantity} = {} is not in {domain}", readable(*value))]
     Domain {
         /// The quantity in the field's words, such as `Rényi order`.
         quantity: &'static str,
@@ -117,7 +117,7 @@ pub(crate) fn breaks_line(character: char) -> bool {
 }
 
 /// A number that reads back exactly, in powers of ten where it would have more than sixteen digits otherwise.
-pub(crate) fn short(value: f64) -> String {
+pub(crate) fn readable(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }

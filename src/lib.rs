@@ -1,4 +1,46 @@
 //! Bounds on the privacy leakage of real mechanisms, from below and from above.
+//!
+//! A mechanism prints outcomes; its law differs a little between a dataset and a neighbour. This crate measures that
+//! difference as Rényi divergences and as (ε, δ):
+//!
+//! - **from below**, from counts of recorded or simulated outputs: [`audit_counts`] with a failure probability that is
+//!   spent once and a [`Validity`] that says what is guaranteed;
+//! - **exactly**, where the law can be computed: [`noisy_argmax_law`] for fixed votes, [`multinomial_argmax_law`] and
+//!   [`marked_argmax_law`] for votes that are random themselves, compared by [`renyi_divergence`] and [`hockey_stick`];
+//! - **from above**, by accountants such as [`gnmax_data_dependent`], composed as [`RdpCurve`]s.
+//!
+//! [`simulate`] draws the outputs of a [`VoteModel`], or of any [`Mechanism`], reproducibly on any number of threads.
+//! Divergences and ε are in nats; probabilities that matter in the tails travel with their logarithms or complements.
+//!
+//! ```
+//! use leakbound::*;
+//!
+//! // A noisy argmax of five classes, and the same after one voter changed its mind.
+//! let noise: Noise = "gaussian:2".parse()?;
+//! let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
+//! let neighbor = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 })?;
+//! let order = Order::new(2.0)?;
+//!
+//! // Exact leakage.
+//! let (p, q) = (noisy_argmax_law(&histogram, noise)?, noisy_argmax_law(&neighbor, noise)?);
+//! let exact = renyi_divergence(&p, &q, order)?;
+//! assert!((exact - 0.239_564_145_745_804).abs() < 1e-14);
+//!
+//! // What an auditor sees of it in 100,000 outputs of each world, except with probability 5 %.
+//! let model = PromptPateModel::new(histogram, neighbor)?;
+//! let counts = simulate(&NoisyArgmax::new(&model.into(), noise), Simulation::new(100_000)?, |_| ())?;
+//! let plan = AuditPlan {
+//!     orders: vec![order],
+//!     delta: Delta::new(1e-5)?,
+//!     failure: FailureProbability::new(0.05)?,
+//!     methods: vec![Method::TwoCutCorner],
+//!     directions: vec![Direction::Forward],
+//! };
+//! let sets = OutputSets::from_laws(&p, &q, &plan.orders, SetSource::ExactLaw)?;
+//! let lower = audit_counts(&counts, &sets, &plan)?.rdp[0].bound;
+//! assert!(lower.value > 0.2 && lower.value < exact && lower.validity == Validity::FiniteSample);
+//! # Ok::<(), leakbound::Error>(())
+//! ```
 
 mod accountant;
 mod audit;
@@ -36,9 +78,16 @@ pub use divergence::{
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
-pub use law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+pub use law::{
+    LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
+};
 pub use model::{Adversary, Composition, PateModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
     BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, simulate,
 };
+
+/// The examples of the README are compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

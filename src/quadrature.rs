@@ -4,6 +4,7 @@
 //! squares the error, so the distance between two levels, squared, estimates the error of the finer one.
 
 use crate::error::{Error, Result};
+use crate::special::CompensatedSum;
 
 /// ln of an integral.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,6 +87,69 @@ pub(crate) fn log_concave_trapezoid(
         tolerance: LEVEL_DISTANCE,
         iterations: (last - first) as usize,
     })
+}
+
+/// Longest panel of the double exponential rule, in steps.
+const PANEL: f64 = 4.0;
+/// Panels before an integrand is given up as not log-concave: what exp(-42) at a slope of one in a scale needs, and
+/// every kink of the largest histogram.
+const MAX_PANELS: usize = 50_000;
+
+/// ln ∫ exp(g(x)) dx for a concave g of any shape, with kinks at known places: the double exponential rule of the crate
+/// `quadrature` on panels of at most four steps within the window where g is at most 42 below its peak.
+///
+/// Also returns the peak, a good start for a similar function.
+///
+/// # Errors
+/// [`Error::NoConvergence`] when g does not fall off on both sides.
+pub(crate) fn log_concave_panels(
+    g: impl Fn(f64) -> f64,
+    start: f64,
+    step: f64,
+    kinks: &[f64],
+) -> Result<(LogIntegral, f64)> {
+    let first = (start / step).round();
+    let (index, _) = climb(&mut |index: i64| g((first + index as f64) * step), 0);
+    let near = (first + index as f64) * step;
+    // A kink may be the peak itself.
+    let candidates = kinks.iter().copied().filter(|kink| (kink - near).abs() <= 2.0 * step);
+    let peak = candidates.fold(near, |best, kink| if g(kink) > g(best) { kink } else { best });
+    let top = g(peak);
+    let reach = |sign: f64| -> Result<f64> {
+        let mut distance = step;
+        while g(peak + sign * distance) > top - DROP {
+            distance *= 1.25;
+            if !(distance < 1e6 * step + 2.0 * kinks.iter().fold(0.0, |far: f64, kink| far.max((kink - peak).abs()))) {
+                return Err(Error::NoConvergence {
+                    quantity: "window of a log-concave integrand",
+                    residual: g(peak + sign * distance) - top,
+                    tolerance: -DROP,
+                    iterations: MAX_PANELS,
+                });
+            }
+        }
+        Ok(peak + sign * distance)
+    };
+    let (low, high) = (reach(-1.0)?, reach(1.0)?);
+    let mut ends: Vec<f64> = kinks.iter().copied().filter(|kink| *kink > low && *kink < high).collect();
+    ends.extend([low, peak, high]);
+    ends.sort_by(f64::total_cmp);
+    ends.dedup();
+    let (mut sum, mut error) = (CompensatedSum::default(), 0.0);
+    for pair in ends.windows(2) {
+        let pieces = ((pair[1] - pair[0]) / (PANEL * step)).ceil().clamp(1.0, MAX_PANELS as f64);
+        let length = (pair[1] - pair[0]) / pieces;
+        for piece in 0..pieces as usize {
+            let from = pair[0] + piece as f64 * length;
+            let part = quadrature::integrate(|x| libm::exp(g(x) - top), from, from + length, 1e-15 * step);
+            sum.add(part.integral);
+            // The rule estimates its error far above what it is once it stops at its last level.
+            error += part.error_estimate;
+        }
+    }
+    let ln_value = top + sum.value().ln();
+    let rounding = 4.0 * f64::EPSILON * (1.0 + ln_value.abs());
+    Ok((LogIntegral { ln_value, error: error / sum.value() + rounding }, peak))
 }
 
 /// The index of the largest value of a concave sequence and that value, by steps that double, then halve.

@@ -1,6 +1,6 @@
 //! Validated numbers: each legal range is stated once, here, so that a function of these types has no range errors.
 
-use crate::error::{Error, Result, short};
+use crate::error::{Error, Result, readable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -44,7 +44,7 @@ macro_rules! quantity {
 
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.pad(&short(self.0))
+                formatter.pad(&readable(self.0))
             }
         }
     };

@@ -91,6 +91,8 @@ impl RdpCurve {
     /// assert!((epsilon.get() - 1.018_150_595_044_458_5).abs() < 1e-14 && order.get() == 16.0);
     /// # Ok::<(), leakbound::Error>(())
     /// ```
+    ///
+    /// A curve that is 0 everywhere belongs to equal laws, so its ε is 0 without any conversion.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> (Epsilon, Order) {
         self.smallest(|value, order| epsilon_of_rdp(value, order, delta))
@@ -109,17 +111,21 @@ impl RdpCurve {
     }
 
     fn smallest(&self, convert: impl Fn(f64, Order) -> Epsilon) -> (Epsilon, Order) {
-        let (epsilon, order) = best(&self.orders, &self.values, |value, order| convert(value, order).get());
+        let (epsilon, order) = if self.values.iter().all(|value| *value == 0.0) {
+            (0.0, self.orders[0])
+        } else {
+            best(&self.orders, &self.values, |value, order| convert(value, order).get())
+        };
         (Epsilon::new(epsilon).unwrap_or_else(|_| unreachable!("the minimum of epsilons")), order)
     }
 }
 
-/// The orders on which curves are composed before they are converted: steps of 5 % of α-1 from 1.05 to 2,000.
+/// The orders on which curves are composed before they are converted: steps of 5 % of α-1 from 1.05 to 100,000.
 ///
 /// Refining the grid changes the ε of a Gaussian curve by less than 0.1 %.
 #[must_use]
 pub fn order_grid() -> Vec<Order> {
-    let steps = (0..).map(|step| 1.0 + 0.05 * 1.05f64.powi(step)).take_while(|order| *order < 2000.0);
+    let steps = (0..).map(|step| 1.0 + 0.05 * 1.05f64.powi(step)).take_while(|order| *order < 1e5);
     steps.filter_map(|order| Order::new(order).ok()).collect()
 }
 

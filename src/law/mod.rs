@@ -1,6 +1,7 @@
 //! Exact output laws: what a mechanism prints with which probability.
 
 mod categorical;
+mod custom_argmax;
 mod dual;
 mod gaussian_argmax;
 mod laplace_argmax;
@@ -9,6 +10,7 @@ mod polynomial;
 mod random_votes;
 
 pub use categorical::OutcomeLaw;
+pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
 pub(crate) use random_votes::normalised as vote_probabilities;
 pub use random_votes::{marked_argmax_law, multinomial_argmax_law};

@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InputFile {
     /// The path as the user named it; written to JSON with replacement characters where it is not Unicode.
-    #[serde(serialize_with = "lossy")]
+    #[serde(rename = "name", serialize_with = "lossy")]
     pub path: PathBuf,
     /// Size in bytes.
+    #[serde(rename = "size")]
     pub bytes: u64,
     /// SHA-256 of the content, 64 lower-case hexadecimal digits.
     pub sha256: String,

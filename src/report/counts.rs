@@ -1,10 +1,10 @@
 //! The document of `leakbound audit counts` and `leakbound audit confusion`.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
-use crate::error::{Result, short};
+use crate::error::Result;
 use serde::Serialize;
 
 /// One Rényi bound.

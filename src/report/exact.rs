@@ -2,9 +2,9 @@
 
 use super::counts::{Claim, claims_text};
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
-use crate::error::{Result, short};
+use crate::error::Result;
 use crate::histogram::Neighbor;
 use serde::Serialize;
 

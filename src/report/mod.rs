@@ -13,7 +13,7 @@ pub use crate::error::one_line;
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
-pub use number::{Number, significant};
+pub use number::{Number, short, significant};
 pub use votes::{
     ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, Meaning, UpperRow, VotesDocument, VotesQuery,
 };

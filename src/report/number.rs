@@ -52,3 +52,15 @@ pub fn significant(value: f64, digits: usize) -> String {
         scientific
     }
 }
+
+/// A number given by a user, as short as it reads back: powers of ten where it is small or large.
+///
+/// ```
+/// # use leakbound::report::short;
+/// assert_eq!((short(1e-5), short(0.05), short(1e6)), ("1e-5".into(), "0.05".into(), "1e6".into()));
+/// ```
+#[must_use]
+pub fn short(value: f64) -> String {
+    let size = value.abs();
+    if value != 0.0 && (size < 1e-3 || size >= 1e5) { format!("{value:e}") } else { value.to_string() }
+}

@@ -2,10 +2,10 @@
 
 use super::counts::{BoundRow, Claim, EpsilonRow, claims_text};
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
-use crate::error::{Result, short};
+use crate::error::Result;
 use serde::Serialize;
 use std::fmt;
 

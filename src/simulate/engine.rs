@@ -1,14 +1,11 @@
 //! Blocks of samples on all threads.
 
-use super::stream::{Stream, StreamId, World};
-use crate::counts::{MAX_COUNT, PairedCounts};
+use super::simulation::Simulation;
+use super::stream::{Stream, World};
+use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Samples in a block, which share a random stream. The last block of a simulation may have fewer.
-pub const BLOCK_SAMPLES: u64 = 65_536;
 
 /// The most outcomes that a simulated mechanism may have.
 pub const MAX_OUTCOMES: usize = 1 << 20;
@@ -50,104 +47,6 @@ pub trait Mechanism: Sync {
     /// All randomness must come from `stream`, and the result may depend on nothing else: blocks are drawn in any
     /// order, on any thread.
     fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]);
-}
-
-/// How much to simulate and from which seed.
-///
-/// The samples of each world are cut into blocks of [`BLOCK_SAMPLES`]; each block has the random stream of its
-/// [`StreamId`], whatever else is simulated before, after or beside it. A release that changes a number drawn for the
-/// same (seed, query, world, block), through the streams, the samplers, the order of their draws or the size of a
-/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated.
-///
-/// # Example
-/// ```
-/// # use leakbound::Simulation;
-/// let simulation = Simulation::new(100_000)?.seed(7).query(2);
-/// assert_eq!((simulation.blocks(), simulation.block_samples(1)), (2, 34_464));
-/// # Ok::<(), leakbound::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Options", into = "Options")]
-pub struct Simulation {
-    samples: u64,
-    seed: u64,
-    query: u64,
-}
-
-/// The same before it is checked.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Options {
-    samples: u64,
-    #[serde(default)]
-    seed: u64,
-    #[serde(default)]
-    query: u64,
-}
-
-impl Simulation {
-    /// This many samples in each world, from seed 0 and for query 0.
-    ///
-    /// # Errors
-    /// [`Error::Domain`] for no sample or more than 2^53.
-    pub fn new(samples: u64) -> Result<Self> {
-        if !(1..=MAX_COUNT).contains(&samples) {
-            return Err(Error::Domain { quantity: "number of samples", value: samples as f64, domain: "[1, 2^53]" });
-        }
-        Ok(Self { samples, seed: 0, query: 0 })
-    }
-
-    /// The same from another seed.
-    #[must_use]
-    pub const fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// The same for another query, with streams of its own.
-    #[must_use]
-    pub const fn query(mut self, query: u64) -> Self {
-        self.query = query;
-        self
-    }
-
-    /// Samples in each world.
-    #[must_use]
-    pub const fn samples(self) -> u64 {
-        self.samples
-    }
-
-    /// Blocks in each world: all of [`BLOCK_SAMPLES`] but the last.
-    #[must_use]
-    pub const fn blocks(self) -> u64 {
-        self.samples.div_ceil(BLOCK_SAMPLES)
-    }
-
-    /// Samples in a block; 0 where there is no such block.
-    #[must_use]
-    pub const fn block_samples(self, block: u64) -> u64 {
-        let left = self.samples.saturating_sub(block.saturating_mul(BLOCK_SAMPLES));
-        if left < BLOCK_SAMPLES { left } else { BLOCK_SAMPLES }
-    }
-
-    /// The stream of a block.
-    #[must_use]
-    pub fn stream(self, world: World, block: u64) -> Stream {
-        Stream::new(StreamId { seed: self.seed, query: self.query, world, block })
-    }
-}
-
-impl TryFrom<Options> for Simulation {
-    type Error = Error;
-    fn try_from(options: Options) -> Result<Self> {
-        Ok(Self::new(options.samples)?.seed(options.seed).query(options.query))
-    }
-}
-
-impl From<Simulation> for Options {
-    fn from(Simulation { samples, seed, query }: Simulation) -> Self {
-        Self { samples, seed, query }
-    }
 }
 
 /// Counts the outcomes of a mechanism in both worlds; their labels are the indices `0` to `C-1`.
@@ -254,8 +153,8 @@ fn add(counts: &mut [u64], more: &[u64]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulation::BLOCK_SAMPLES;
     use super::*;
-    use proptest::prelude::*;
 
     /// Counts a given number of outcomes too many.
     struct Miscounting(u64, usize);
@@ -296,28 +195,5 @@ mod tests {
         })
         .unwrap();
         assert_eq!((calls.into_inner(), most.into_inner()), (8, 2 * simulation.samples()));
-    }
-
-    #[test]
-    fn a_simulation_is_checked_when_it_is_read() {
-        let read = |text: &str| serde_json::from_str::<Simulation>(text);
-        assert_eq!(read(r#"{"samples":5,"seed":3}"#).unwrap(), Simulation::new(5).unwrap().seed(3));
-        assert!(read(r#"{"samples":0}"#).is_err());
-        assert!(read(r#"{"samples":1,"sed":3}"#).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn blocks_add_up(samples in prop_oneof![any::<u64>(), 0..1_000_000u64], block: u64) {
-            match Simulation::new(samples) {
-                Ok(simulation) => {
-                    let blocks = simulation.blocks();
-                    let before_last = u128::from(blocks - 1) * u128::from(BLOCK_SAMPLES);
-                    prop_assert_eq!(before_last + u128::from(simulation.block_samples(blocks - 1)), u128::from(samples));
-                    prop_assert_eq!(simulation.block_samples(block) > 0, block < blocks);
-                }
-                Err(_) => prop_assert!(samples == 0 || samples > MAX_COUNT),
-            }
-        }
     }
 }

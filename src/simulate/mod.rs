@@ -9,9 +9,11 @@ mod engine;
 mod goodness_of_fit;
 mod noise;
 mod noisy_argmax;
+mod simulation;
 mod stream;
 mod votes;
 
-pub use engine::{BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, Simulation, simulate};
+pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use noisy_argmax::NoisyArgmax;
+pub use simulation::{BLOCK_SAMPLES, Simulation};
 pub use stream::{Stream, StreamId, World};

@@ -5,7 +5,6 @@ use super::engine::Mechanism;
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
 use super::stream::{Stream, World};
 use super::votes::MultinomialVotes;
-use crate::histogram::VoteHistogram;
 use crate::law::Noise;
 use crate::model::{PateModel, VoteModel};
 use rand::Rng;
@@ -65,9 +64,7 @@ impl NoisyArgmax {
             VoteModel::Pate(model) => Votes::multinomial(model),
             VoteModel::PromptPate(model) => {
                 let worlds = [model.histogram(), model.histogram_neighbor()];
-                Votes::Fixed(
-                    worlds.map(|histogram: &VoteHistogram| deficits(histogram.counts(), inverse_scale).collect()),
-                )
+                Votes::Fixed(worlds.map(|histogram| deficits(histogram.counts(), inverse_scale).collect()))
             }
         };
         Self { votes, classes: model.classes(), noise, inverse_scale }
@@ -144,6 +141,7 @@ fn winner<N: UnitNoise>(deficits: impl Iterator<Item = f64>, stream: &mut Stream
 mod tests {
     use super::super::stream::StreamId;
     use super::*;
+    use crate::histogram::VoteHistogram;
     use crate::model::PromptPateModel;
     use proptest::prelude::*;
 
@@ -171,6 +169,21 @@ mod tests {
         for noise in ["gaussian:1e300", "laplace:1.7976931348623157e308"] {
             assert!(thirds(counts(&prompts([0, 0, 1 << 53], noise), 10_000)), "{noise}");
         }
+    }
+
+    struct Silence;
+
+    impl UnitNoise for Silence {
+        fn draw(_: &mut Stream) -> f64 {
+            0.0
+        }
+    }
+
+    #[test]
+    fn the_first_of_equals_wins() {
+        let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
+        assert_eq!(winner::<Silence>([-1.0, 0.0, 0.0].into_iter(), &mut stream), 1);
+        assert_eq!(winner::<Silence>([f64::NEG_INFINITY, -1.0].into_iter(), &mut stream), 1);
     }
 
     proptest! {

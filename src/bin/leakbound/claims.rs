@@ -1,7 +1,7 @@
 //! Claims against lower bounds or exact values.
 
 use crate::args::ClaimOptions;
-use leakbound::report::{Claim, Number};
+use leakbound::report::{Claim, Number, short};
 use leakbound::{Delta, Direction, FailureProbability, Order, Rectangle};
 
 /// A claimed quantity of one answer.
@@ -19,13 +19,17 @@ impl ClaimOptions {
     /// What is claimed: words, quantity and value.
     fn all(&self) -> Vec<(String, Quantity, f64)> {
         let epsilon = self.claim_epsilon.map(|epsilon| {
-            (format!("ε ≤ {epsilon} at δ = {}", self.delta), Quantity::Epsilon(self.delta), epsilon.get())
+            (
+                format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(self.delta.get())),
+                Quantity::Epsilon(self.delta),
+                epsilon.get(),
+            )
         });
         let rdp = self
             .claim_rdp
             .iter()
-            .map(|&(order, value)| (format!("D ≤ {value} at α = {order}"), Quantity::Rdp(order), value));
-        let mu = self.claim_mu.map(|mu| (format!("μ ≤ {mu}"), Quantity::Mu, mu));
+            .map(|&(order, value)| (format!("D ≤ {} at α = {order}", short(value)), Quantity::Rdp(order), value));
+        let mu = self.claim_mu.map(|mu| (format!("μ ≤ {}", short(mu)), Quantity::Mu, mu));
         epsilon.into_iter().chain(rdp).chain(mu).collect()
     }
 

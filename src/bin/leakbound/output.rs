@@ -1,12 +1,13 @@
 //! Where results go, and what is seen while they are made.
 
 use crate::args::{Common, Format};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use leakbound::record::{AtomicFile, InputFile};
 use leakbound::report::{Document, Envelope, Warning};
 use leakbound::{Error, Result};
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
+use std::fmt::Write;
+use std::io::{ErrorKind, Write as _};
 
 /// The place of the result, opened before the work so that a full disk or a wrong folder is known at once.
 pub struct Output {
@@ -65,9 +66,13 @@ pub fn progress(common: &Common, length: u64, unit: &'static str) -> ProgressBar
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-    let template = format!("{{wide_bar}} {{percent}} %  {{human_pos}} {unit}, {{per_sec}}, {{eta}} left");
+    let template = format!("{{wide_bar}} {{percent}} %  {{human_pos}} {unit}, {{rate}}, {{eta}} left");
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
+        // A terminal that cannot be written to shows no bar.
+        let rate = |state: &ProgressState, text: &mut dyn Write| {
+            let _ = write!(text, "{}/s", HumanCount(state.per_sec() as u64));
+        };
+        bar.set_style(style.with_key("rate", rate));
     }
     bar
 }

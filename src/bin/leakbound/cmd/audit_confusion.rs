@@ -3,6 +3,7 @@
 use super::audit_counts::{AuditedQuery, finish};
 use crate::args::{Common, ConfusionOptions};
 use crate::output::{Output, envelope};
+use leakbound::report::{Warning, significant};
 use leakbound::{OutputSet, OutputSets, PairedCounts, Result};
 
 pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
@@ -19,6 +20,26 @@ pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
         "Confusion matrix of an attack: TP {}, FN {}, FP {}, TN {}; forward is members against non-members",
         options.true_positives, options.false_negatives, options.false_positives, options.true_negatives
     );
-    let envelope = envelope("leakbound.audit-confusion/1", common, options, Vec::new(), Vec::new());
+    let envelope = envelope("leakbound.audit-confusion/1", common, options, Vec::new(), contradicted(&query));
     finish(output, envelope, title, vec![query], &options.bound)
+}
+
+/// Bounds of a declared direction are 0 where the attack answers the other way round, which may be a slip.
+fn contradicted(query: &AuditedQuery) -> Vec<Warning> {
+    let rate = |counts: &[u64]| counts[0] as f64 / (counts[0] + counts[1]) as f64;
+    let (members, others) = (rate(query.counts.counts()), rate(query.counts.counts_neighbor()));
+    if members >= others {
+        return Vec::new();
+    }
+    vec![Warning {
+        code: "direction-contradicted",
+        message: format!(
+            "members are called members less often than others are ({} against {})",
+            significant(members, 3),
+            significant(others, 3)
+        ),
+        hint: "if the attack's answer means the opposite, exchange --tp with --fn and --fp with --tn; decide before \
+               looking at the counts"
+            .into(),
+    }]
 }

@@ -7,7 +7,7 @@ use crate::args::{Common, ModelName, Queries, VotesOptions};
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
 use leakbound::record::VoteFile;
-use leakbound::report::{ExactRow, Number, UpperRow, VotesDocument, VotesQuery, Warning, one_line};
+use leakbound::report::{ExactRow, Number, UpperRow, VotesDocument, VotesQuery, Warning, one_line, short};
 use leakbound::{
     Composition, Direction, Error, InputError, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, PateModel,
     PromptPateModel, Result, SetSource, Simulation, VoteModel, audit_counts, rectangles, renyi_divergence, simulate,
@@ -148,11 +148,9 @@ fn rows(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<VotesQue
             })
         });
         let upper = query.upper.names().into_iter().flat_map(|name| {
-            plan.orders.iter().map(move |&order| UpperRow {
-                name,
-                order: order.get(),
-                rdp: Number(query.upper.rdp(name, order)),
-                validity: query.upper.validity(),
+            plan.orders.iter().map(move |&order| {
+                let bound = query.upper.bound(name, order);
+                UpperRow { name: bound.name, order: order.get(), rdp: Number(bound.value), validity: bound.validity }
             })
         });
         Ok(VotesQuery {
@@ -187,9 +185,9 @@ fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -
          probability {} per query and method",
         one_line(&options.file.to_string_lossy()),
         options.noise,
-        options.samples,
+        short(options.samples as f64),
         common.seed,
-        options.bound.failure_probability
+        short(options.bound.failure_probability.get())
     )
 }
 

@@ -1,8 +1,8 @@
 //! The accountants that promise something about one answer of a vote model.
 
 use leakbound::{
-    Adjacency, Noise, NoiseScale, Order, OutcomeLaw, Validity, VoteModel, gaussian_rdp, gnmax_data_dependent,
-    gnmax_data_independent, laplace_rdp, lnmax_data_independent, log_flip_probability,
+    Adjacency, Noise, NoiseScale, Order, OutcomeLaw, UpperBound, Validity, VoteModel, gaussian_rdp,
+    gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent, log_flip_probability,
 };
 
 /// Upper bounds of D(S‖S') of one answer.
@@ -78,7 +78,8 @@ impl Upper {
         }
     }
 
-    pub const fn validity(&self) -> Validity {
-        Validity::Exact
+    /// The bound under a name, a theorem without sampling.
+    pub fn bound(&self, name: &'static str, order: Order) -> UpperBound {
+        UpperBound { value: self.rdp(name, order), name, validity: Validity::Exact }
     }
 }
