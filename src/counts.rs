@@ -1,6 +1,6 @@
 //! Recorded outputs as counts: how often each outcome was seen under a dataset and under its neighbour.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, count_above};
 use serde::{Deserialize, Serialize};
 
 /// The largest count accepted, 2^53: above it a double no longer holds every whole number.
@@ -42,7 +42,7 @@ impl PairedCounts {
         for (quantity, world) in [("samples of the dataset", &counts), ("samples of the neighbour", &counts_neighbor)] {
             let total = world.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
             if !(1..=MAX_COUNT).contains(&total) {
-                return Err(Error::Domain { quantity, value: total as f64, domain: "[1, 2^53]" });
+                return Err(Error::Domain { quantity, value: count_above(total), domain: "[1, 2^53]" });
             }
         }
         Ok(Self { labels, counts, counts_neighbor })

@@ -122,6 +122,12 @@ pub(crate) fn readable(value: f64) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// A count for a message, rounded up: one that is 1 above 2^53 must not be called 2^53.
+pub(crate) fn count_above(count: u64) -> f64 {
+    let value = count as f64;
+    if (value as u64) < count { value.next_up() } else { value }
+}
+
 impl From<InputError> for Error {
     fn from(error: InputError) -> Self {
         Self::Input(Box::new(error))

@@ -1,7 +1,7 @@
 //! Vote histograms and their neighbours.
 
 use crate::counts::MAX_COUNT;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, count_above};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl VoteHistogram {
             });
         }
         if let Some(&count) = counts.iter().find(|&&count| count > MAX_COUNT) {
-            return Err(Error::Domain { quantity: "vote count", value: count as f64, domain: "[0, 2^53]" });
+            return Err(Error::Domain { quantity: "vote count", value: count_above(count), domain: "[0, 2^53]" });
         }
         Ok(Self(counts))
     }

@@ -2,7 +2,7 @@
 
 use crate::bound::{Interval, Validity};
 use crate::counts::MAX_COUNT;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, count_above};
 use crate::quantity::FailureProbability;
 use crate::special::binomial_tail_root;
 
@@ -20,7 +20,7 @@ impl BinomialCounts {
     /// [`Error::Domain`] naming the count that is out of range.
     pub fn new(successes: u64, trials: u64) -> Result<Self> {
         if !(1..=MAX_COUNT).contains(&trials) {
-            return Err(Error::Domain { quantity: "trials", value: trials as f64, domain: "[1, 2^53]" });
+            return Err(Error::Domain { quantity: "trials", value: count_above(trials), domain: "[1, 2^53]" });
         }
         if successes > trials {
             return Err(Error::Domain { quantity: "successes", value: successes as f64, domain: "[0, trials]" });

@@ -300,17 +300,14 @@ fn delta(text: &str) -> Parsed<Delta> {
 
 /// Infinity is a result and no question: every mechanism is (inf, δ)-differentially private.
 fn epsilon(text: &str) -> Parsed<Epsilon> {
-    quantity(text, |value| if value == f64::INFINITY { Err(outside("epsilon", value)) } else { Epsilon::new(value) })
-}
-
-fn outside(quantity: &'static str, value: f64) -> leakbound::Error {
-    leakbound::Error::Domain { quantity, value, domain: "[0, inf)" }
+    Epsilon::new(bounded("epsilon", text)?).map_err(|error| error.to_string())
 }
 
 /// A finite number of at least 0.
 fn bounded(quantity: &'static str, text: &str) -> Parsed<f64> {
     let value = number(text)?;
-    if value >= 0.0 && value.is_finite() { Ok(value) } else { Err(outside(quantity, value).to_string()) }
+    let outside = leakbound::Error::Domain { quantity, value, domain: "[0, inf)" };
+    if value >= 0.0 && value.is_finite() { Ok(value) } else { Err(outside.to_string()) }
 }
 
 fn failure_probability(text: &str) -> Parsed<FailureProbability> {
@@ -417,10 +414,8 @@ fn queries(text: &str) -> Parsed<Queries> {
 }
 
 fn histogram(text: &str) -> Parsed<VoteHistogram> {
-    let counts = text
-        .split(',')
-        .map(|part| part.trim().parse::<u64>().map_err(|_| format!("`{part}` is not a whole number of votes")));
-    VoteHistogram::new(counts.collect::<Parsed<_>>()?).map_err(|error| error.to_string())
+    let counts = text.split(',').map(count).collect::<Parsed<_>>()?;
+    VoteHistogram::new(counts).map_err(|error| error.to_string())
 }
 
 fn adjacency(text: &str) -> Parsed<Adjacency> {

@@ -88,5 +88,13 @@ fn bad_value(error: &clap::Error) -> Option<String> {
         (ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => format!("expected {}", names.join(", ")),
         _ => return None,
     };
-    Some(format!("invalid value '{value}' for '{option}': {reason}"))
+    Some(format!("invalid value '{}' for '{option}': {}", shortened(value, 60), shortened(&reason, 200)))
+}
+
+/// At most so many characters.
+fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
 }
