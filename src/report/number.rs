@@ -62,5 +62,5 @@ pub fn significant(value: f64, digits: usize) -> String {
 #[must_use]
 pub fn short(value: f64) -> String {
     let size = value.abs();
-    if value != 0.0 && (size < 1e-3 || size >= 1e5) { format!("{value:e}") } else { value.to_string() }
+    if value != 0.0 && !(1e-3..1e5).contains(&size) { format!("{value:e}") } else { value.to_string() }
 }
