@@ -3,7 +3,9 @@
 use super::check::TableCheck;
 use super::conversions::{compare_delta, compare_epsilon};
 use super::{Decimal, load, order};
-use leakbound::{NoiseScale, Order, RdpCurve, bernoulli_renyi, gaussian_rdp, laplace_rdp};
+use leakbound::{
+    NoiseScale, Order, OutcomeLaw, RdpCurve, bernoulli_renyi, gaussian_rdp, laplace_rdp, renyi_divergence,
+};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-13;
@@ -40,6 +42,17 @@ fn gaussian_curve(sigma: f64, steps: f64, orders: &[f64]) -> RdpCurve {
     RdpCurve::from_fn(&orders, |order| gaussian_rdp(order, scale(sigma), 1.0)).repeated(steps)
 }
 
+/// The divergence of the answers of two people who tell the truth with odds e^ε against each of the k - 1 others.
+fn k_ary_response(epsilon: f64, k: u32, order: Order) -> leakbound::Result<f64> {
+    let lie = 1.0 / (epsilon.exp() + f64::from(k - 1));
+    let answers = |truth: usize| {
+        let mut p = vec![lie; k as usize];
+        p[truth] = epsilon.exp() * lie;
+        OutcomeLaw::from_probabilities(&p)
+    };
+    renyi_divergence(&answers(0)?, &answers(1)?, order)
+}
+
 pub(super) fn compare(check: &mut TableCheck) {
     for entry in load::<Entry>(check.table) {
         let expected = entry.expected;
@@ -59,11 +72,9 @@ pub(super) fn compare(check: &mut TableCheck) {
             }
             Kind::RdpKRr { epsilon, k, alpha } => {
                 check.begin(format!("{k}-ary randomised response epsilon {epsilon} order {alpha}"));
-                if k == 2 {
-                    let (p, q) = (1.0 / (1.0 + (-epsilon).exp()), 1.0 / (1.0 + epsilon.exp()));
-                    check.relative("2-RR", bernoulli_renyi((p, q), (q, p), order(alpha)), expected, RELATIVE);
-                } else {
-                    check.set_aside("no accountant of k-ary randomised response yet");
+                match k_ary_response(epsilon, k, order(alpha)) {
+                    Ok(value) => check.relative("k-RR", value, expected, RELATIVE),
+                    Err(error) => check.fail(error.to_string()),
                 }
             }
             Kind::RdpSubsampledGaussianPoisson {} => {
