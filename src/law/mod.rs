@@ -134,4 +134,21 @@ mod tests {
         let noise = Noise::Gaussian(NoiseScale::new(1e-30).unwrap());
         assert!(noisy_argmax_law(&VoteHistogram::new(vec![1, 0]).unwrap(), noise).is_err());
     }
+
+    /// ln P of a class far behind is about -d²/4 for a gap of d standard deviations, ln(d/4) - d for d Laplace scales.
+    #[test]
+    fn counts_any_number_of_scales_apart_have_a_law() {
+        for exponent in 0..=14 {
+            for form in ["gaussian", "laplace"] {
+                let noise: Noise = format!("{form}:{}", 39_421.0 * 10f64.powi(-exponent)).parse().unwrap();
+                let histogram = VoteHistogram::new(vec![14, 39_435, 0]).unwrap();
+                let law = noisy_argmax_law(&histogram, noise).unwrap_or_else(|error| panic!("{noise}: {error}"));
+                let gap = 39_421.0 / noise.scale();
+                let expected = if form == "gaussian" { -0.25 * gap * gap } else { (0.25 * gap).ln() - gap };
+                let relative = law.ln_p()[0] / expected - 1.0;
+                assert!(exponent < 3 || relative.abs() < 0.02, "{noise}: {} is not {expected}", law.ln_p()[0]);
+                assert!(exponent < 13 || relative.abs() < 1e-14, "{noise}: {} is not {expected}", law.ln_p()[0]);
+            }
+        }
+    }
 }
