@@ -5,8 +5,9 @@
 //!
 //! - **from below**, from counts of recorded or simulated outputs: [`audit_counts`] with a failure probability that is
 //!   spent once and a [`Validity`] that says what is guaranteed;
-//! - **exactly**, where the law can be computed: [`noisy_argmax_law`] for fixed votes, [`multinomial_argmax_law`] and
-//!   [`marked_argmax_law`] for votes that are random themselves, compared by [`renyi_divergence`] and [`hockey_stick`];
+//! - **exactly**, where the law can be computed: [`noisy_argmax_law`] for fixed votes ([`custom_argmax_law`] for noise of
+//!   one's own), [`multinomial_argmax_law`] and [`marked_argmax_law`] for votes that are random themselves, compared by
+//!   [`renyi_divergence`] and [`hockey_stick`];
 //! - **from above**, by accountants such as [`gnmax_data_dependent`], composed as [`RdpCurve`]s.
 //!
 //! [`simulate`] draws the outputs of a [`VoteModel`], or of any [`Mechanism`], reproducibly on any number of threads.
