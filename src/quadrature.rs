@@ -41,6 +41,10 @@ const DROP: f64 = 42.0;
 /// Distance of two levels from which the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 1e-8;
 
+/// Where g is rounded by more than this, its peak is the logarithm of the integral to all digits: the width of the peak
+/// contributes less than 16. The nodes around it would be noise.
+const LARGEST_ROUNDING: f64 = 16.0;
+
 /// ln ∫ exp(g(t)) dt for a concave g that falls at least as fast as -t²/2 on one side and is finite.
 ///
 /// `log_integrand` gives g at a lattice node; `start` is a node index of level 1 to begin the climb to the peak from.
@@ -54,6 +58,10 @@ pub(crate) fn log_concave_trapezoid(
 ) -> Result<(LogIntegral, i64)> {
     let mut coarse = |index: i64| log_integrand(Node { index, level: FIRST_LEVEL });
     let (peak, top) = climb(&mut coarse, start);
+    let peak_rounding = f64::EPSILON * top.abs();
+    if peak_rounding > LARGEST_ROUNDING {
+        return Ok((LogIntegral { ln_value: top, error: 4.0 * peak_rounding }, peak));
+    }
     let mut sum = 1.0;
     let mut reach = [0i64; 2];
     for (side, sign) in [-1i64, 1].into_iter().enumerate() {

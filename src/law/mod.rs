@@ -27,7 +27,7 @@ use crate::histogram::VoteHistogram;
 /// ln P > -200 and ln P to 1e-15 (1 + |ln P|) below.
 ///
 /// # Errors
-/// [`Error::Domain`](crate::Error::Domain) when the counts spread over more than 10^100 noise scales,
+/// [`Error::Domain`](crate::Error::Domain) when the counts spread over more than 10^15 noise scales,
 /// [`Error::NoConvergence`](crate::Error::NoConvergence) when an integral does not reach its tolerance.
 ///
 /// # Example
@@ -83,11 +83,12 @@ impl CountGroups {
             of_class[class] = groups.len() - 1;
         }
         let spread = groups.last().map_or(0.0, |group| group.gap);
-        if !(spread <= 1e100) {
+        // Beyond, the abscissae next to a count are no longer doubles of their own.
+        if !(spread <= 1e15) {
             return Err(crate::Error::Domain {
                 quantity: "spread of the counts over the noise scale",
                 value: spread,
-                domain: "[0, 1e100]",
+                domain: "[0, 1e15]",
             });
         }
         Ok(Self { groups, of_class, scale })
@@ -95,5 +96,27 @@ impl CountGroups {
 
     fn multiplicities(&self) -> Vec<f64> {
         self.groups.iter().map(|group| group.multiplicity).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ln P of a class far behind is about -d²/4 for a gap of d standard deviations, ln(d/4) - d for d Laplace scales.
+    #[test]
+    fn counts_any_number_of_scales_apart_have_a_law() {
+        for exponent in 0..=14 {
+            for form in ["gaussian", "laplace"] {
+                let noise: Noise = format!("{form}:{}", 39_421.0 * 10f64.powi(-exponent)).parse().unwrap();
+                let histogram = VoteHistogram::new(vec![14, 39_435, 0]).unwrap();
+                let law = noisy_argmax_law(&histogram, noise).unwrap_or_else(|error| panic!("{noise}: {error}"));
+                let gap = 39_421.0 / noise.scale();
+                let expected = if form == "gaussian" { -0.25 * gap * gap } else { (0.25 * gap).ln() - gap };
+                let relative = law.ln_p()[0] / expected - 1.0;
+                assert!(exponent < 3 || relative.abs() < 0.02, "{noise}: {} is not {expected}", law.ln_p()[0]);
+                assert!(exponent < 13 || relative.abs() < 1e-14, "{noise}: {} is not {expected}", law.ln_p()[0]);
+            }
+        }
     }
 }
