@@ -38,12 +38,10 @@ pub(crate) const FIRST_LEVEL: u32 = 1;
 const LAST_LEVEL: u32 = 7;
 /// Values below exp(-42) = 6e-19 of the peak are left out: a log-concave function has at most that share beyond them.
 const DROP: f64 = 42.0;
+/// From here on neighbouring values of g are further apart than the width of the peak adds to its height.
+const PEAK_IS_ALL: f64 = 1e17;
 /// Distance of two levels from which the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 1e-8;
-
-/// Where g is rounded by more than this, its peak is the logarithm of the integral to all digits: the width of the peak
-/// contributes less than 16. The nodes around it would be noise.
-const LARGEST_ROUNDING: f64 = 16.0;
 
 /// ln ∫ exp(g(t)) dt for a concave g that falls at least as fast as -t²/2 on one side and is finite.
 ///
@@ -58,9 +56,8 @@ pub(crate) fn log_concave_trapezoid(
 ) -> Result<(LogIntegral, i64)> {
     let mut coarse = |index: i64| log_integrand(Node { index, level: FIRST_LEVEL });
     let (peak, top) = climb(&mut coarse, start);
-    let peak_rounding = f64::EPSILON * top.abs();
-    if peak_rounding > LARGEST_ROUNDING {
-        return Ok((LogIntegral { ln_value: top, error: 4.0 * peak_rounding }, peak));
+    if top.abs() > PEAK_IS_ALL {
+        return Ok((LogIntegral { ln_value: top, error: 4.0 * f64::EPSILON * top.abs() }, peak));
     }
     let mut sum = 1.0;
     let mut reach = [0i64; 2];
@@ -160,27 +157,27 @@ pub(crate) fn log_concave_panels(
     Ok((LogIntegral { ln_value, error: error / sum.value() + rounding }, peak))
 }
 
-/// The index of the largest value of a concave sequence and that value, by steps that double, then halve.
+/// The index of the largest value of a concave sequence and that value, by steps that double, then halve. Where
+/// rounding makes neighbours equal the steps grow until they see a difference.
 fn climb(value: &mut impl FnMut(i64) -> f64, start: i64) -> (i64, f64) {
     let (mut best, mut top) = (start, value(start));
     let mut step = 1i64;
     let mut growing = true;
     while step > 0 {
+        let mut flat = false;
         let ahead = [best + step, best - step].into_iter().find_map(|index| {
             let found = value(index);
+            flat |= found == top;
             (found > top).then_some((index, found))
         });
-        match ahead {
-            Some((index, found)) => {
-                (best, top) = (index, found);
-                if growing && step < 1 << 60 {
-                    step *= 2;
-                }
-            }
-            None => {
-                growing = false;
-                step /= 2;
-            }
+        if let Some(ahead) = ahead {
+            (best, top) = ahead;
+        }
+        if growing && (ahead.is_some() || flat) && step < 1 << 60 {
+            step *= 2;
+        } else if ahead.is_none() {
+            growing = false;
+            step /= 2;
         }
     }
     (best, top)

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 pub(crate) struct Search {
     /// First point.
     pub(crate) start: f64,
-    /// The longest step of Newton's method.
-    pub(crate) longest_step: f64,
-    /// A bracket this narrow is a root as good as can be had.
+    /// The longest first step of Newton's method; it doubles while the root is out of reach.
+    pub(crate) first_reach: f64,
+    /// A bracket this narrow, absolutely for small roots and relatively for large ones, is a root as good as can be had.
     pub(crate) narrowest: f64,
     /// What is solved for, in case the search fails.
     pub(crate) quantity: &'static str,
@@ -34,9 +34,10 @@ pub(crate) fn increasing_root<T>(
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let mut x = search.start;
     let mut residual = f64::INFINITY;
+    let mut reach = search.first_reach;
     for _ in 0..MAX_STEPS {
         let (kept, value, slope) = evaluate(x);
-        if close(value, slope) || high - low < search.narrowest {
+        if close(value, slope) || high - low < search.narrowest * (1.0 + 1e-6 * x.abs()) {
             return Ok((x, kept));
         }
         residual = value;
@@ -45,7 +46,8 @@ pub(crate) fn increasing_root<T>(
         } else {
             low = x;
         }
-        let newton = x - (value / slope).clamp(-search.longest_step, search.longest_step);
+        let newton = x - (value / slope).clamp(-reach, reach);
+        reach = (2.0 * reach).min(f64::MAX);
         x = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
     }
     Err(Error::NoConvergence {
@@ -60,7 +62,7 @@ pub(crate) fn increasing_root<T>(
 mod tests {
     use super::*;
 
-    const SEARCH: Search = Search { start: 0.0, longest_step: 1.0, narrowest: 1e-12, quantity: "test" };
+    const SEARCH: Search = Search { start: 0.0, first_reach: 1.0, narrowest: 1e-12, quantity: "test" };
 
     #[test]
     fn finds_roots_far_away_steep_and_flat() {

@@ -1,10 +1,10 @@
-//! Values that other tools print, each under its own convention: validation/reference/peers.json names the sources.
+//! Values that other tools print, each under its own convention: validation/reference/peers/peers.json names the sources.
 
 use leakbound::*;
 use serde_json::Value;
 
 fn peers() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/reference/peers.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/reference/peers/peers.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -86,21 +86,23 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
         return independent;
     }
     let q = libm::exp(log_q);
-    let log_stay = libm::log1p(-q); // ln(1-q)
-    let log_a = log_stay - log_one_minus_exp(log_ratio);
-    let log_b = e1 - log_q / (mu1 - 1.0);
-    let (stay, leave) = (log_stay + (a - 1.0) * log_a, log_q + (a - 1.0) * log_b);
-    // ln(e^stay + e^leave) with stay ≥ 0 next to 0: the sum minus 1 keeps its digits.
-    let value = if leave < 0.0 && stay < 1.0 {
-        libm::log1p(libm::expm1(stay) + libm::exp(leave))
+    // A - 1 = (r - q)/(1 - r) with r = (q e^{ε₂})^{(μ₂-1)/μ₂} = q e^growth, growth > 0.
+    let growth = (e2 * (mu2 - 1.0) - log_q) / mu2;
+    let excess_of_a = times_expm1(q, log_q, growth) / -libm::expm1(log_ratio);
+    let stay = (a - 1.0) * libm::log1p(excess_of_a); // ln A^{α-1} ≥ 0
+    let leave = (a - 1.0) * (e1 - log_q / (mu1 - 1.0)); // ln B^{α-1} ≥ 0
+    let value = if log_q + leave < 0.0 && stay < 1.0 {
+        // (1-q) (A^{α-1} - 1) + q (B^{α-1} - 1): without the 1 that cancels, however small the cost.
+        libm::log1p((1.0 - q) * libm::expm1(stay) + times_expm1(q, log_q, leave))
     } else {
+        let (stay, leave) = (libm::log1p(-q) + stay, log_q + leave);
         let top = stay.max(leave);
         top + libm::log1p(libm::exp(stay.min(leave) - top))
     };
     (value / (a - 1.0)).clamp(0.0, independent)
 }
 
-/// ln(1 - e^x) for x < 0.
-fn log_one_minus_exp(x: f64) -> f64 {
-    if x > -std::f64::consts::LN_2 { (-libm::expm1(x)).ln() } else { libm::log1p(-libm::exp(x)) }
+/// q (e^x - 1) for x ≥ 0, where q = e^{ln q} may underflow while the product does not.
+fn times_expm1(q: f64, log_q: f64, x: f64) -> f64 {
+    if x > 1.0 { libm::exp(log_q + x) - q } else { q * libm::expm1(x) }
 }

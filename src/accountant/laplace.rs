@@ -17,7 +17,7 @@ use crate::quantity::{NoiseScale, Order};
 #[must_use]
 pub fn laplace_rdp(order: Order, b: NoiseScale) -> f64 {
     let (a, t) = (order.get(), 1.0 / b.get());
-    let weight = 1.0 / (2.0 - 1.0 / a); // a/(2a-1) without an overflow
+    let weight = 1.0 / (2.0 - 1.0 / a); // α/(2α-1) without overflow
     if (a - 1.0) * t > 1.0 {
         let small = libm::log1p((a - 1.0) / a * libm::exp(-(2.0 * a - 1.0) * t));
         return t + (weight.ln() + small) / (a - 1.0);

@@ -91,8 +91,6 @@ impl RdpCurve {
     /// assert!((epsilon.get() - 1.018_150_595_044_458_5).abs() < 1e-14 && order.get() == 16.0);
     /// # Ok::<(), leakbound::Error>(())
     /// ```
-    ///
-    /// A curve that is 0 everywhere belongs to equal laws, so its ε is 0 without any conversion.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> (Epsilon, Order) {
         self.smallest(|value, order| epsilon_of_rdp(value, order, delta))
@@ -111,11 +109,7 @@ impl RdpCurve {
     }
 
     fn smallest(&self, convert: impl Fn(f64, Order) -> Epsilon) -> (Epsilon, Order) {
-        let (epsilon, order) = if self.values.iter().all(|value| *value == 0.0) {
-            (0.0, self.orders[0])
-        } else {
-            best(&self.orders, &self.values, |value, order| convert(value, order).get())
-        };
+        let (epsilon, order) = best(&self.orders, &self.values, |value, order| convert(value, order).get());
         (Epsilon::new(epsilon).unwrap_or_else(|_| unreachable!("the minimum of epsilons")), order)
     }
 }

@@ -1,6 +1,6 @@
 //! The privacy profile of a pair of laws.
 
-use super::same_outcomes;
+use super::{Pair, same_outcomes};
 use crate::error::Result;
 use crate::law::OutcomeLaw;
 use crate::quantity::Epsilon;
@@ -26,7 +26,7 @@ use crate::special::CompensatedSum;
 pub fn hockey_stick(p: &OutcomeLaw, q: &OutcomeLaw, epsilon: Epsilon) -> Result<f64> {
     same_outcomes(p, q)?;
     let terms = (0..p.outcomes()).filter(|&i| p.ln_p()[i] > f64::NEG_INFINITY).map(|i| {
-        let l = p.ln_p()[i] - q.ln_p()[i];
+        let l = Pair::of(p, q, i).log_ratio();
         if l > epsilon.get() { -p.p()[i] * libm::expm1(epsilon.get() - l) } else { 0.0 }
     });
     Ok(terms.collect::<CompensatedSum>().value().clamp(0.0, 1.0))

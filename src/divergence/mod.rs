@@ -26,3 +26,41 @@ fn same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<()> {
         expected: format!("{} outcomes, as the other law", p.outcomes()),
     })
 }
+
+/// One outcome under both laws, with the complements of its probabilities.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    p: f64,
+    q: f64,
+    p_other: f64,
+    q_other: f64,
+    ln_p: f64,
+    ln_q: f64,
+}
+
+impl Pair {
+    /// Outcome `i` of two laws.
+    fn of(p: &OutcomeLaw, q: &OutcomeLaw, i: usize) -> Self {
+        Self {
+            p: p.p()[i],
+            q: q.p()[i],
+            p_other: p.complement()[i],
+            q_other: q.complement()[i],
+            ln_p: p.ln_p()[i],
+            ln_q: q.ln_p()[i],
+        }
+    }
+
+    /// l = ln p - ln q. Where p and q are close, ln(1 + (p-q)/q): the difference is exact, that of two rounded
+    /// logarithms is not; next to 1 it comes from the complements, which hold the digits there.
+    fn log_ratio(self) -> f64 {
+        let difference = if self.p > 0.5 { self.q_other - self.p_other } else { self.p - self.q };
+        if self.q >= SMALLEST_FOR_DIFFERENCE && difference.abs() <= 0.25 * self.q {
+            return libm::log1p(difference / self.q);
+        }
+        self.ln_p - self.ln_q
+    }
+}
+
+/// Below this a probability loses digits to underflow, which its logarithm keeps.
+const SMALLEST_FOR_DIFFERENCE: f64 = 1e-290;

@@ -1,6 +1,6 @@
 //! Rényi divergence in a form that keeps its digits when the two laws are nearly equal.
 
-use super::same_outcomes;
+use super::{Pair, same_outcomes};
 use crate::error::Result;
 use crate::law::OutcomeLaw;
 use crate::quantity::Order;
@@ -28,8 +28,7 @@ use crate::special::{CompensatedSum, log_sum_exp};
 /// Rényi (1961); Mironov (2017), "Rényi differential privacy", Definition 3.
 pub fn renyi_divergence(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<f64> {
     same_outcomes(p, q)?;
-    let terms = || (0..p.outcomes()).map(|i| Term { p: p.p()[i], q: q.p()[i], ln_p: p.ln_p()[i], ln_q: q.ln_p()[i] });
-    Ok(divergence(terms, order.get()))
+    Ok(divergence(|| (0..p.outcomes()).map(|i| Pair::of(p, q, i)), order.get()))
 }
 
 /// D_α of two Bernoulli laws given by both of their probabilities: P = (p, 1-p), Q = (q, 1-q).
@@ -47,9 +46,11 @@ pub fn bernoulli_renyi(p: (f64, f64), q: (f64, f64), order: Order) -> f64 {
     // The logarithm of the larger side comes from the smaller one, which holds the digits.
     let log = |side: f64, other: f64| if side > 0.5 { libm::log1p(-other) } else { side.ln() };
     let terms = || {
-        [(p.0, p.1, q.0, q.1), (p.1, p.0, q.1, q.0)].into_iter().map(|(p, p_other, q, q_other)| Term {
+        [(p.0, p.1, q.0, q.1), (p.1, p.0, q.1, q.0)].into_iter().map(|(p, p_other, q, q_other)| Pair {
             p,
             q,
+            p_other,
+            q_other,
             ln_p: log(p, p_other),
             ln_q: log(q, q_other),
         })
@@ -57,28 +58,19 @@ pub fn bernoulli_renyi(p: (f64, f64), q: (f64, f64), order: Order) -> f64 {
     divergence(terms, order.get())
 }
 
-/// One outcome under both laws.
-#[derive(Clone, Copy)]
-struct Term {
-    p: f64,
-    q: f64,
-    ln_p: f64,
-    ln_q: f64,
-}
-
-fn divergence<I: Iterator<Item = Term> + Clone>(terms: impl Fn() -> I, a: f64) -> f64 {
+fn divergence<I: Iterator<Item = Pair> + Clone>(terms: impl Fn() -> I, a: f64) -> f64 {
     // An outcome that neither law has contributes nothing; one that only Q has contributes q to the excess below.
     let possible = terms().filter(|term| term.ln_p > f64::NEG_INFINITY);
     if possible.clone().any(|term| term.ln_q == f64::NEG_INFINITY) {
         return f64::INFINITY;
     }
-    let largest =
-        possible.clone().map(|term| a * (term.ln_p - term.ln_q) + term.ln_q).fold(f64::NEG_INFINITY, f64::max);
+    let log_term = |term: Pair| a * term.log_ratio() + term.ln_q;
+    let largest = possible.clone().map(log_term).fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::INFINITY {
         return divergence_of_huge_order(possible, a);
     }
     let value = if largest > 1.0 {
-        log_sum_exp(possible.map(|term| a * (term.ln_p - term.ln_q) + term.ln_q))
+        log_sum_exp(possible.map(log_term))
     } else {
         libm::log1p(terms().map(|term| excess(term, a)).collect::<CompensatedSum>().value())
     };
@@ -86,12 +78,12 @@ fn divergence<I: Iterator<Item = Term> + Clone>(terms: impl Fn() -> I, a: f64) -
 }
 
 /// p expm1((a-1) l) - (a-1) q expm1(l) = q (e^{al} - 1 - a (e^l - 1)), never negative.
-fn excess(term: Term, a: f64) -> f64 {
-    let Term { p, q, ln_p, ln_q } = term;
+fn excess(term: Pair, a: f64) -> f64 {
+    let Pair { p, q, ln_p, ln_q, .. } = term;
     if ln_p == f64::NEG_INFINITY {
         return if ln_q == f64::NEG_INFINITY { 0.0 } else { (a - 1.0) * q };
     }
-    let l = ln_p - ln_q;
+    let l = term.log_ratio();
     if l.abs() <= 0.02 / a.max(1.0) {
         return q * series(a, l);
     }
@@ -119,8 +111,8 @@ fn series(a: f64, l: f64) -> f64 {
 }
 
 /// D_α where α l overflows: the exponents divided by α - 1 are l + ln p/(α-1).
-fn divergence_of_huge_order(terms: impl Iterator<Item = Term> + Clone, a: f64) -> f64 {
-    let exponents = terms.map(|term| (term.ln_p - term.ln_q) + term.ln_p / (a - 1.0));
+fn divergence_of_huge_order(terms: impl Iterator<Item = Pair> + Clone, a: f64) -> f64 {
+    let exponents = terms.map(|term| term.log_ratio() + term.ln_p / (a - 1.0));
     let largest = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
     (largest + log_sum_exp(exponents.map(|exponent| (a - 1.0) * (exponent - largest))) / (a - 1.0)).max(0.0)
 }

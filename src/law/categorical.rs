@@ -45,8 +45,9 @@ impl OutcomeLaw {
                 domain: "[1 - 1e-9, 1 + 1e-9]",
             });
         }
-        let ln_p = p.iter().map(|value| (value / total).ln()).collect();
-        Ok(Self::assemble(ln_p, f64::EPSILON))
+        let p: Vec<f64> = p.iter().map(|value| value / total).collect();
+        let ln_p = p.iter().map(|value| value.ln()).collect();
+        Ok(Self::assemble(p, ln_p, f64::EPSILON))
     }
 
     /// A law from the log-probabilities of its outcomes, checked to sum to 1 and completed from their complements.
@@ -69,13 +70,13 @@ impl OutcomeLaw {
             });
         }
         let error = integrals.iter().fold(0.0, |worst: f64, integral| worst.max(integral.error));
-        Ok(Self::assemble(of_class.iter().map(|&group| integrals[group].ln_value).collect(), error))
+        let ln_p: Vec<f64> = of_class.iter().map(|&group| integrals[group].ln_value).collect();
+        Ok(Self::assemble(ln_p.iter().map(|&value| libm::exp(value)).collect(), ln_p, error))
     }
 
-    /// Completes log-probabilities: an outcome above one half is taken from the sum of the others, which is exact to
-    /// rounding where its own integral is not.
-    fn assemble(mut ln_p: Vec<f64>, error: f64) -> Self {
-        let mut p: Vec<f64> = ln_p.iter().map(|&value| libm::exp(value)).collect();
+    /// Completes probabilities and their logarithms: an outcome above one half is taken from the sum of the others,
+    /// which is exact to rounding where its own integral is not.
+    fn assemble(mut p: Vec<f64>, mut ln_p: Vec<f64>, error: f64) -> Self {
         let mut complement: Vec<f64> = p.iter().map(|value| 1.0 - value).collect();
         if let Some(top) = p.iter().position(|&value| value > 0.5) {
             let others = p.iter().enumerate().filter(|&(class, _)| class != top);

@@ -1,7 +1,7 @@
 //! Noisy argmax with noise of the user's own: any log-concave density.
 
-use super::CountGroups;
 use super::categorical::OutcomeLaw;
+use super::{CountGroups, Spread};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::{LogIntegral, log_concave_panels};
@@ -54,7 +54,7 @@ pub trait LogConcaveNoise {
 /// ```
 pub fn custom_argmax_law(histogram: &VoteHistogram, noise: &impl LogConcaveNoise) -> Result<OutcomeLaw> {
     let scale = crate::quantity::NoiseScale::new(noise.scale())?.get();
-    let groups = CountGroups::new(histogram, scale)?;
+    let groups = CountGroups::new(histogram, scale, Spread::LATTICE)?;
     // Positions relative to the largest count, so that large counts keep the digits of small differences.
     let kinks: Vec<f64> = groups.groups.iter().map(|group| -group.gap * scale).collect();
     let mut start = 0.0;

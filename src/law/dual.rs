@@ -16,6 +16,11 @@ impl Dual {
         Self { main: Polynomial::one(), mark: None }
     }
 
+    pub(super) fn ln_masses(&self) -> DualMass {
+        let mark = self.mark.as_ref().map_or(f64::NEG_INFINITY, |mark| mark.moments().ln_mass);
+        DualMass { main: self.main.moments().ln_mass, mark }
+    }
+
     fn low(&self) -> usize {
         self.mark.as_ref().map_or(self.main.low(), |mark| mark.low().min(self.main.low()))
     }
@@ -25,7 +30,7 @@ impl Dual {
     }
 
     /// The terms of the product with degrees in a range; None when none is left.
-    pub(super) fn times(&self, other: &Self, degrees: RangeInclusive<usize>) -> Option<Self> {
+    fn times(&self, other: &Self, degrees: RangeInclusive<usize>) -> Option<Self> {
         let main = self.main.times(&other.main, degrees.clone())?;
         let left = self.mark.as_ref().and_then(|mark| mark.times(&other.main, degrees.clone()));
         let right = other.mark.as_ref().and_then(|mark| self.main.times(mark, degrees));
@@ -93,4 +98,11 @@ impl Dual {
         let parts = [of(self.mark.as_ref(), l, r), of(own, left.mark.as_ref(), r), of(own, l, right.mark.as_ref())];
         log_sum_exp(parts.into_iter())
     }
+}
+
+/// ln of the values of a dual polynomial at 1; a mark that is not there has -inf.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DualMass {
+    pub(super) main: f64,
+    pub(super) mark: f64,
 }

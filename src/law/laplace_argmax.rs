@@ -32,15 +32,16 @@ const DROP: f64 = 45.0;
 pub(super) fn law(groups: &CountGroups) -> Result<Vec<LogIntegral>> {
     let mut classes: Vec<Gathered> = groups.groups.iter().map(|_| Gathered::default()).collect();
     let mut above = 0.0;
-    let mut distances_above = 0.0;
+    let (mut distances_above, mut distances_to_upper) = (0.0, 0.0);
     for index in 0..groups.groups.len() {
         let width = if index == 0 { f64::INFINITY } else { groups.distance(index, index - 1) };
-        let panel = Panel { groups, index, above, distances_above };
+        let panel = Panel { groups, index, above, distances_above, distances_to_upper };
         if !panel.integrate(width, &mut classes) {
             break;
         }
         // Moving on to the panel below: every class above this count is farther, and this group joins them.
         above += groups.groups[index].multiplicity;
+        distances_to_upper = distances_above;
         if index + 1 < groups.groups.len() {
             distances_above += above * groups.distance(index + 1, index);
         }
@@ -94,6 +95,8 @@ struct Panel<'a> {
     above: f64,
     /// U, their summed distances.
     distances_above: f64,
+    /// Their summed distances from the upper end of the panel.
+    distances_to_upper: f64,
 }
 
 /// Values at one point of a panel: Σ ln F and, for each class at or below, ln f - ln F.
@@ -149,7 +152,10 @@ impl Panel<'_> {
             } else if slope < 0.0 {
                 at(FAR) + if length.is_finite() { (-libm::expm1(-length)).ln() } else { 0.0 }
             } else {
-                at(width) + (-libm::expm1(-slope * length)).ln() - slope.ln()
+                // At the upper end, from the distances there: in a wide panel at(width) is a difference of large numbers.
+                let own = if below { -LN_2 - self.groups.distance(class, self.index - 1) } else { 0.0 };
+                let at_width = own - self.above * LN_2 - self.distances_to_upper;
+                at_width + (-libm::expm1(-slope * length)).ln() - slope.ln()
             };
             gathered.add(part, 0.0);
         }
@@ -201,6 +207,16 @@ impl Panel<'_> {
 #[cfg(test)]
 mod tests {
     use super::GAUSS_LEGENDRE;
+    use crate::{Noise, NoiseScale, VoteHistogram, noisy_argmax_law};
+
+    #[test]
+    fn a_far_class_takes_nothing_from_a_tie() {
+        for scale in [1.0, 1e-3, 1e-70] {
+            let histogram = VoteHistogram::new(vec![100_000, 100_000, 0]).unwrap();
+            let law = noisy_argmax_law(&histogram, Noise::Laplace(NoiseScale::new(scale).unwrap())).unwrap();
+            assert!((law.p()[0] - 0.5).abs() < 1e-14, "{scale}: {law:?}");
+        }
+    }
 
     #[test]
     fn the_rule_integrates_even_powers_exactly() {

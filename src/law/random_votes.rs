@@ -14,7 +14,7 @@
 //! inside F, and the result is the coefficient of ε.
 
 use super::categorical::OutcomeLaw;
-use super::dual::Dual;
+use super::dual::{Dual, DualMass};
 use super::noise::Noise;
 use super::polynomial::{Moments, Polynomial};
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ use crate::special::{CompensatedSum, LN_SQRT_2PI, log_ndtr, log_poisson_pmf, log
 ///
 /// # Errors
 /// [`Error::Domain`] for k = 0 or above 10^6, [`Error::Length`] and [`Error::Domain`] for a P that is not a law,
-/// [`Error::Refused`] for Laplace noise, [`Error::NoConvergence`] when the integral does not reach its tolerance.
+/// [`Error::Refused`] for Laplace noise or for k/σ above about 20,000, [`Error::NoConvergence`] when the integral does not reach its tolerance.
 ///
 /// # Example
 /// ```
@@ -65,8 +65,11 @@ pub fn marked_argmax_law(k: u64, probabilities: &[f64], marked: &[f64], noise: N
 
 /// The most voters: beyond, the tables would not fit.
 const MAX_VOTERS: u64 = 1_000_000;
-/// A node is left out for all classes when its upper bound is below exp(-46) = 1e-20 of the largest bound of each.
+/// A node is left out when its upper bound is below exp(-46) = 1e-20 of the largest density met, for every class.
 const NEGLIGIBLE: f64 = 46.0;
+/// The most nodes of the first level, and the most values of ln Φ at them: some minutes of work.
+const MAX_NODES: f64 = 5e4;
+const MAX_TABLE_VALUES: f64 = 1e10;
 /// ln of the smallest share P(Σ = k) of the mass at which dropped coefficients do not matter.
 const SMALLEST_SHARE: f64 = -16.0;
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
@@ -162,8 +165,20 @@ impl Votes {
     fn integrate(&self) -> Result<Vec<LogIntegral>> {
         let votes = (self.unmarked + 1) as f64;
         let (first, last) = (-9.6, votes / self.sigma + 5.0 + 9.6);
-        let mut bounds = vec![f64::NEG_INFINITY; self.classes.len()];
+        let nodes = (last - first) / FIRST_STEP;
+        if !(nodes <= MAX_NODES && nodes * votes <= MAX_TABLE_VALUES) {
+            return Err(Error::Refused {
+                operation: "exact law of random votes",
+                reason: format!(
+                    "{votes} voters with noise of scale {:e} need {nodes:.1e} nodes of {votes} values, more than the \
+                     {MAX_NODES:e} nodes or {MAX_TABLE_VALUES:e} values of some minutes",
+                    self.sigma
+                ),
+            });
+        }
         let mut solver = Solver::new(self);
+        // The largest density of each class met so far: what a node must be able to reach in order to matter.
+        let mut peaks = vec![f64::NEG_INFINITY; self.classes.len()];
         let mut sums: Vec<Vec<f64>> = vec![Vec::new(); self.classes.len()];
         let mut before: Option<Vec<f64>> = None;
         let mut distance = f64::INFINITY;
@@ -171,20 +186,20 @@ impl Votes {
             let step = FIRST_STEP / f64::from(1u32 << level);
             let count = (((last - first) / step).ceil() as u64) + 1;
             let new = (0..count).filter(|node| level == 0 || node % 2 == 1);
-            let abscissae: Vec<f64> = new.map(|node| first + node as f64 * step).collect();
-            let nodes: Vec<NodeFactors> =
-                abscissae.iter().map(|&t| solver.node(t * self.sigma)).collect::<Result<_>>()?;
-            if level == 0 {
-                for (class, bound) in bounds.iter_mut().enumerate() {
-                    *bound = nodes.iter().map(|node| node.ln_bound(self, class)).fold(f64::NEG_INFINITY, f64::max);
-                }
-            }
-            for node in nodes {
-                if (0..self.classes.len()).all(|class| node.ln_bound(self, class) < bounds[class] - NEGLIGIBLE) {
+            let abscissae: Vec<f64> = new.map(|node| (first + node as f64 * step) * self.sigma).collect();
+            let nodes = if level == 0 {
+                solver.by_falling_bounds(&abscissae)?
+            } else {
+                abscissae.into_iter().map(|x| (x, None)).collect()
+            };
+            for (x, kept) in nodes {
+                let node = kept.map_or_else(|| solver.node(x), Ok)?;
+                if (0..self.classes.len()).all(|class| node.ln_bound(self, class) < peaks[class] - NEGLIGIBLE) {
                     continue;
                 }
-                for (sum, value) in sums.iter_mut().zip(solver.ln_densities(&node)?) {
-                    sum.push(value);
+                for (class, value) in solver.ln_densities(&node)?.into_iter().enumerate() {
+                    sums[class].push(value);
+                    peaks[class] = peaks[class].max(value);
                 }
             }
             let ln_step = (step * self.sigma).ln();
@@ -243,29 +258,27 @@ struct NodeFactors {
     /// ln F((x-n)/s) for n = 0..=k.
     ln_cdf: Vec<f64>,
     ln_tilt: f64,
-    factors: Vec<Polynomial>,
-    moments: Vec<Moments>,
-    densities: Vec<Polynomial>,
-    ln_density_masses: Vec<f64>,
-    ln_mass: f64,
+    /// a_i with its mark, and the same with the density of a winner.
+    factors: Vec<Dual>,
+    winners: Vec<Dual>,
+    /// ln of the mass of each.
+    factor_masses: Vec<DualMass>,
+    winner_masses: Vec<DualMass>,
 }
 
 impl NodeFactors {
-    /// ln of an upper bound of p_c(x): the product of the masses, all degrees together. A marked vote lifts it by at
-    /// most the ratio of F one vote apart, which the margin of `NEGLIGIBLE` covers.
+    /// ln of an upper bound of p_c(x): the product of the masses, all degrees together.
     fn ln_bound(&self, votes: &Votes, class: usize) -> f64 {
-        self.ln_mass - self.moments[class].ln_mass + self.ln_density_masses[class] + self.ln_scale(votes)
+        let masses =
+            || (0..self.factors.len()).map(|i| if i == class { self.winner_masses[i] } else { self.factor_masses[i] });
+        let product: f64 = masses().map(|mass| mass.main).sum();
+        let marks = if votes.marked { log_sum_exp(masses().map(|mass| mass.mark - mass.main)) } else { 0.0 };
+        product + marks + self.ln_scale(votes)
     }
 
     fn ln_scale(&self, votes: &Votes) -> f64 {
         votes.ln_normaliser - votes.unmarked as f64 * self.ln_tilt
     }
-}
-
-/// The factors of all classes under one tilt.
-struct Tilted {
-    factors: Vec<Polynomial>,
-    moments: Vec<Moments>,
 }
 
 /// Works from node to node, starting each search where the last one ended.
@@ -306,14 +319,48 @@ impl<'a> Solver<'a> {
         density.unwrap_or_else(Polynomial::one)
     }
 
-    /// The factors at x with the tilt that centres the total degree on k; `winner` puts its density in place of its F.
-    fn tilted(&mut self, x: f64, ln_cdf: &[f64], winner: Option<usize>) -> Result<(f64, Tilted)> {
+    /// Abscissae with their nodes, those with large bounds, next to the peaks, first. Few nodes are kept, many are made
+    /// again when they are needed: memory does not grow with k/σ.
+    fn by_falling_bounds(&mut self, abscissae: &[f64]) -> Result<Vec<(f64, Option<NodeFactors>)>> {
+        const MOST_KEPT: usize = 256;
+        let classes = self.votes.classes.len();
+        let mut nodes = Vec::with_capacity(abscissae.len());
+        let mut bounds: Vec<Vec<f64>> = Vec::with_capacity(abscissae.len());
+        for &x in abscissae {
+            let node = self.node(x)?;
+            bounds.push((0..classes).map(|class| node.ln_bound(self.votes, class)).collect());
+            nodes.push((x, (abscissae.len() <= MOST_KEPT).then_some(node)));
+        }
+        let largest: Vec<f64> = (0..classes)
+            .map(|class| bounds.iter().map(|bound| bound[class]).fold(f64::NEG_INFINITY, f64::max))
+            .collect();
+        let height = |bound: &[f64]| {
+            bound.iter().zip(&largest).map(|(bound, largest)| bound - largest).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut ranked: Vec<(f64, (f64, Option<NodeFactors>))> =
+            bounds.iter().map(|bound| height(bound)).zip(nodes).collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(ranked.into_iter().map(|(_, node)| node).collect())
+    }
+
+    /// The factors at x with the tilt that centres the total degree on k; `winner` puts its density in place of its F,
+    /// `mark` the marked factor of its class in place of the other.
+    fn tilted(
+        &mut self,
+        x: f64,
+        ln_cdf: &[f64],
+        winner: Option<usize>,
+        mark: Option<usize>,
+    ) -> Result<(f64, Vec<Polynomial>)> {
         let target = self.votes.unmarked as f64;
-        let search = Search { start: self.ln_tilt, longest_step: 3.0, narrowest: 1e-9, quantity: "tilt of the votes" };
+        let search = Search { start: self.ln_tilt, first_reach: 3.0, narrowest: 1e-9, quantity: "tilt of the votes" };
         let evaluate = |ln_tilt: f64| {
             let factors: Vec<Polynomial> = (0..self.votes.classes.len())
                 .map(|class| {
-                    if winner == Some(class) {
+                    let at = (winner == Some(class)).then_some(x);
+                    if mark == Some(class) {
+                        self.marked_factor(class, ln_cdf, ln_tilt, at).unwrap_or_else(Polynomial::one)
+                    } else if winner == Some(class) {
                         self.density(class, x, ln_tilt)
                     } else {
                         self.factor(class, ln_cdf, ln_tilt)
@@ -323,7 +370,7 @@ impl<'a> Solver<'a> {
             let moments: Vec<Moments> = factors.iter().map(Polynomial::moments).collect();
             let mean: f64 = moments.iter().map(|moments| moments.mean).sum();
             let variance: f64 = moments.iter().map(|moments| moments.variance).sum();
-            (Tilted { factors, moments }, mean - target, variance.max(1e-3))
+            (factors, mean - target, variance.max(1e-3))
         };
         // Half a standard deviation off costs nothing.
         increasing_root(search, evaluate, |excess, variance| excess.abs() <= 0.5 * variance.sqrt() + 0.25)
@@ -332,30 +379,28 @@ impl<'a> Solver<'a> {
     fn node(&mut self, x: f64) -> Result<NodeFactors> {
         let sigma = self.votes.sigma;
         let ln_cdf: Vec<f64> = (0..=self.votes.unmarked + 1).map(|n| log_ndtr((x - n as f64) / sigma)).collect();
-        let (ln_tilt, Tilted { factors, moments }) = self.tilted(x, &ln_cdf, None)?;
+        let (ln_tilt, mains) = self.tilted(x, &ln_cdf, None, None)?;
         self.ln_tilt = ln_tilt;
-        let densities: Vec<Polynomial> =
-            (0..self.votes.classes.len()).map(|class| self.density(class, x, ln_tilt)).collect();
-        let ln_density_masses = densities.iter().map(|density| density.moments().ln_mass).collect();
-        let ln_mass = moments.iter().map(|moments| moments.ln_mass).sum();
-        Ok(NodeFactors { x, ln_cdf, ln_tilt, factors, moments, densities, ln_density_masses, ln_mass })
+        let mut factors = Vec::with_capacity(mains.len());
+        let mut winners = Vec::with_capacity(mains.len());
+        for (class, main) in mains.into_iter().enumerate() {
+            factors.push(Dual { main, mark: self.marked_factor(class, &ln_cdf, ln_tilt, None) });
+            let main = self.density(class, x, ln_tilt);
+            winners.push(Dual { main, mark: self.marked_factor(class, &ln_cdf, ln_tilt, Some(x)) });
+        }
+        let factor_masses = factors.iter().map(Dual::ln_masses).collect();
+        let winner_masses = winners.iter().map(Dual::ln_masses).collect();
+        Ok(NodeFactors { x, ln_cdf, ln_tilt, factors, winners, factor_masses, winner_masses })
     }
 
     /// ln p_c(x) for every class.
     fn ln_densities(&self, node: &NodeFactors) -> Result<Vec<f64>> {
         let votes = self.votes;
         let degree = votes.unmarked;
-        let mut factors = Vec::with_capacity(votes.classes.len());
-        let mut winners = Vec::with_capacity(votes.classes.len());
-        for class in 0..votes.classes.len() {
-            let marks = [None, Some(node.x)].map(|at| self.marked_factor(class, &node.ln_cdf, node.ln_tilt, at));
-            let [factor, winner] = marks;
-            factors.push(Dual { main: node.factors[class].clone(), mark: factor });
-            winners.push(Dual { main: node.densities[class].clone(), mark: winner });
-        }
-        let prefixes = Dual::prefix_products(&factors, degree);
-        let floors = Dual::suffix_floors(&factors, &winners, &prefixes, degree);
-        let suffixes = Dual::suffix_products(&factors, &floors, degree);
+        let NodeFactors { factors, winners, .. } = node;
+        let prefixes = Dual::prefix_products(factors, degree);
+        let floors = Dual::suffix_floors(factors, winners, &prefixes, degree);
+        let suffixes = Dual::suffix_products(factors, &floors, degree);
         let mut values: Vec<f64> = Vec::with_capacity(factors.len());
         for (class, winner) in winners.iter().enumerate() {
             let value = if let Some(same) = votes.classes[class].same_as {
@@ -367,7 +412,7 @@ impl<'a> Solver<'a> {
                 };
                 let ln_value = share + node.ln_scale(votes);
                 if ln_value - node.ln_bound(votes, class) < SMALLEST_SHARE {
-                    self.ln_density_with_own_tilt(node, class)?
+                    self.ln_density_with_own_tilts(node, class)?
                 } else {
                     ln_value
                 }
@@ -391,29 +436,31 @@ impl<'a> Solver<'a> {
         Some(factor.scaled(*mark))
     }
 
-    /// The same for one class with the tilt that suits its own density.
-    fn ln_density_with_own_tilt(&self, node: &NodeFactors, winner: usize) -> Result<f64> {
-        let x = node.x;
+    /// The same for one class, each part of it with the tilt that suits it: the marked vote may go to any class.
+    fn ln_density_with_own_tilts(&self, node: &NodeFactors, winner: usize) -> Result<f64> {
+        if !self.votes.marked {
+            return self.ln_part_with_own_tilt(node, winner, None);
+        }
+        let marks = (0..self.votes.classes.len()).filter(|&class| self.votes.classes[class].mark > 0.0);
+        let parts: Vec<f64> =
+            marks.map(|mark| self.ln_part_with_own_tilt(node, winner, Some(mark))).collect::<Result<_>>()?;
+        Ok(log_sum_exp(parts.into_iter()))
+    }
+
+    /// The part in which the marked vote went to `mark`, times its probability.
+    fn ln_part_with_own_tilt(&self, node: &NodeFactors, winner: usize, mark: Option<usize>) -> Result<f64> {
         let mut solver = Solver {
             votes: self.votes,
             ln_tilt: node.ln_tilt,
             factor_modes: self.factor_modes.clone(),
             density_modes: self.density_modes.clone(),
         };
-        let (ln_tilt, Tilted { factors, .. }) = solver.tilted(x, &node.ln_cdf, Some(winner))?;
+        let (ln_tilt, factors) = solver.tilted(node.x, &node.ln_cdf, Some(winner), mark)?;
         let degree = self.votes.unmarked;
-        let duals: Vec<Dual> = factors
-            .into_iter()
-            .enumerate()
-            .map(|(class, main)| {
-                let at = (class == winner).then_some(x);
-                Dual { main, mark: solver.marked_factor(class, &node.ln_cdf, ln_tilt, at) }
-            })
-            .collect();
-        let mut others = duals.iter().enumerate().filter(|&(class, _)| class != winner);
-        let product = others.try_fold(Dual::one(), |product, (_, dual)| product.times(dual, 0..=degree));
+        let mut others = factors.iter().enumerate().filter(|&(class, _)| class != winner);
+        let product = others.try_fold(Polynomial::one(), |product, (_, factor)| product.times(factor, 0..=degree));
         let share = product.map_or(f64::NEG_INFINITY, |product| {
-            duals[winner].ln_coefficient(&product, &Dual::one(), degree, self.votes.marked)
+            factors[winner].ln_coefficient_of_product(&product, &Polynomial::one(), degree)
         });
         Ok(share + self.votes.ln_normaliser - degree as f64 * ln_tilt)
     }

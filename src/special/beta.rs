@@ -22,12 +22,16 @@ const MAX_STEPS: usize = 200;
 pub(crate) fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
     let target = f.ln();
     let successes = k as f64;
-    let success_is_exact = k <= n / 2;
+    let mut success_is_exact = k <= n / 2;
     let mut exact = wilson_start(k, n, f, success_is_exact);
     // Newton's error after a step δ is about √k δ²/2, so this step leaves less than a rounding error.
     let tolerance = 1e-8 / (k.min(n - k) as f64).powf(0.25);
     let mut step = f64::INFINITY;
     for _ in 0..MAX_STEPS {
+        // The root may lie on the other side of one half than k/n: the smaller of x and 1 - x must be the exact one.
+        if exact > 0.6 {
+            (exact, success_is_exact) = (1.0 - exact, !success_is_exact);
+        }
         let odds = Odds::new(exact, success_is_exact);
         let fraction = tail_fraction(k, n, odds)?;
         let log_tail = log_pmf_inner(k, n, odds) + (odds.failure * fraction).ln();
@@ -40,7 +44,7 @@ pub(crate) fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
         };
         let change = (next - exact).abs();
         exact = next;
-        if change <= tolerance * exact {
+        if change <= tolerance * exact && exact <= 0.6 {
             let odds = Odds::new(exact, success_is_exact);
             return Ok((odds.success, odds.failure));
         }

@@ -1,2 +1,73 @@
-//! placeholder
-fn main() {}
+//! `cargo run --release -p leakbound-validation [-- NAME...] [--write] [--date YYYY-MM-DD]`: runs experiments, prints
+//! a verdict for each, and exits with 1 if one fails.
+
+use leakbound_validation::experiment::{ALL, Experiment, Verdict};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// What the command line asks for.
+struct Request {
+    experiments: Vec<Experiment>,
+    /// The date of the result files; None to write none.
+    date: Option<String>,
+}
+
+fn main() -> ExitCode {
+    match parse(std::env::args().skip(1)).and_then(|request| run(&request)) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String> {
+    let (mut experiments, mut write, mut date) = (Vec::new(), false, None);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--write" => write = true,
+            "--date" => {
+                let given = arguments.next().filter(|date| is_date(date));
+                date = Some(given.ok_or("--date needs a date as YYYY-MM-DD")?);
+            }
+            name => experiments.push(*ALL.iter().find(|experiment| experiment.name == name).ok_or_else(|| {
+                let names: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
+                format!("`{name}` is no experiment; there are {}, and the options --write and --date", names.join(", "))
+            })?),
+        }
+    }
+    if experiments.is_empty() {
+        experiments.extend(ALL);
+    }
+    let today = || time::OffsetDateTime::now_utc().date().to_string();
+    Ok(Request { experiments, date: write.then(|| date.unwrap_or_else(today)) })
+}
+
+/// The date becomes part of a file name.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.chars().all(|c| c.is_ascii_digit() || c == '-')
+}
+
+fn run(request: &Request) -> Result<ExitCode, String> {
+    let mut code = ExitCode::SUCCESS;
+    for experiment in &request.experiments {
+        let start = Instant::now();
+        let report = (experiment.run)();
+        println!("{}: {}", experiment.name, report.setting);
+        report.lines.iter().for_each(|line| println!("{line}"));
+        println!("{:?}: {} in {:.1} s\n", report.verdict, experiment.name, start.elapsed().as_secs_f64());
+        if report.verdict == Verdict::Fail {
+            code = ExitCode::FAILURE;
+        }
+        if let Some(date) = &request.date {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+            let file = folder.join(format!("{date}-{}.md", experiment.name));
+            std::fs::create_dir_all(&folder)
+                .and_then(|()| std::fs::write(&file, report.markdown(experiment.name, date)))
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+    }
+    Ok(code)
+}

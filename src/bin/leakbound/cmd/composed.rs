@@ -3,7 +3,9 @@
 use super::audit_votes::AuditedVotes;
 use crate::args::VotesOptions;
 use leakbound::report::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning, Number};
-use leakbound::{Composition, Direction, Order, RdpCurve, Rectangle, Result, order_grid, rectangles, renyi_divergence};
+use leakbound::{
+    Composition, Direction, Epsilon, Order, RdpCurve, Rectangle, Result, order_grid, rectangles, renyi_divergence,
+};
 
 const PRODUCT: &str = "the outputs are independent under both datasets, so divergences add";
 const DEPENDENT: &str = "teachers trained once make the answers dependent, and a sum can overstate what they leak \
@@ -37,7 +39,7 @@ pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptio
         };
         let indices = 0..sequence.queries.len();
         let sum = |order| sequence.times * indices.clone().map(|index| lower(index, order)).sum::<f64>();
-        curves.push(curve("lower-sum", direction, &orders, meaning, Meaning::Illustrative, options, sum));
+        curves.push(curve("lower-sum", direction, &orders, meaning, Meaning::Illustrative, options, sum)?);
         if meaning == Meaning::Illustrative {
             let largest = |order| indices.clone().map(|index| lower(index, order)).fold(0.0, f64::max);
             let bound = Meaning::Bound;
@@ -49,7 +51,7 @@ pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptio
                 Meaning::Illustrative,
                 options,
                 largest,
-            ));
+            )?);
         }
         let exact = |order| {
             let one = |query: &&AuditedVotes| {
@@ -59,14 +61,14 @@ pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptio
             };
             sequence.times * sequence.queries.iter().map(one).sum::<f64>()
         };
-        curves.push(curve("exact-sum", direction, &orders, meaning, meaning, options, exact));
+        curves.push(curve("exact-sum", direction, &orders, meaning, meaning, options, exact)?);
         for name in upper_names(&sequence.queries) {
             let upper =
                 |order| sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order)).sum::<f64>();
             // A data-dependent cost of the mixture over trainings is a cost of one answer; costs for all votes add.
             let upper_meaning = if name == "gnmax-data-dependent" { meaning } else { Meaning::Bound };
             if name != "gnmax-data-dependent" || direction == Direction::Forward {
-                curves.push(curve(name, direction, &orders, upper_meaning, upper_meaning, options, upper));
+                curves.push(curve(name, direction, &orders, upper_meaning, upper_meaning, options, upper)?);
             }
         }
     }
@@ -130,11 +132,15 @@ fn curve(
     epsilon_meaning: Meaning,
     options: &VotesOptions,
     value: impl Fn(Order) -> f64,
-) -> ComposedCurve {
+) -> Result<ComposedCurve> {
     let curve = RdpCurve::from_fn(orders, value);
     let delta = options.bound.claims.delta;
-    let (epsilon, order) = curve.epsilon(delta);
-    ComposedCurve {
+    let (mut epsilon, order) = curve.epsilon(delta);
+    if curve.values().iter().all(|value| *value == 0.0) {
+        // Equal laws, or nothing proved: a conversion would only add its own slack.
+        epsilon = Epsilon::new(0.0)?;
+    }
+    Ok(ComposedCurve {
         name,
         direction,
         values: curve.values().iter().map(|&value| Number(value)).collect(),
@@ -145,5 +151,5 @@ fn curve(
             order: order.get(),
             meaning: epsilon_meaning,
         },
-    }
+    })
 }

@@ -1,0 +1,51 @@
+//! Every entry of every table in `validation/reference` against the library, at the accuracy that the documentation
+//! promises.
+
+use leakbound_validation::tables::ALL;
+
+/// Checks one table and prints its worst errors.
+fn check(file: &str) {
+    let table = ALL.iter().find(|table| table.file == file).expect("a known table");
+    let check = table.check();
+    println!("{}", check.line());
+    println!("{:?}", check.set_aside);
+    assert!(check.passed(), "{}\n{}", check.line(), check.failures.join("\n"));
+}
+
+macro_rules! tables {
+    ($($name:ident $file:literal)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check($file);
+            }
+        )*
+
+        #[test]
+        fn no_table_is_forgotten() {
+            let tested = [$($file),*];
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/reference");
+            let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            for file in files.filter(|name| name.ends_with(".json")) {
+                assert!(tested.contains(&file.as_str()), "{file} is in no test");
+            }
+        }
+    };
+}
+
+tables! {
+    clopper_pearson "cp.json"
+    clopper_pearson_more "cp_more.json"
+    argmax "argmax.json"
+    argmax_more "argmax_more.json"
+    renyi "renyi.json"
+    renyi_more "renyi_more.json"
+    tails "tails.json"
+    accountants "accountants.json"
+    conversions "conversions_more.json"
+    gnmax "gnmax_more.json"
+    hockey_stick "hockey_more.json"
+    laws_of_random_votes "laws.json"
+    random_votes "random_votes_more.json"
+    two_cut "two_cut_more.json"
+}

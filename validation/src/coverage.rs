@@ -1,0 +1,246 @@
+//! Coverage: in how many simulated audits is any bound of a method above the truth?
+
+use crate::experiment::Report;
+use crate::multinomial;
+use leakbound::{
+    AuditPlan, Delta, Direction, Epsilon, FailureProbability, Method, Noise, NoiseScale, Order, OutcomeLaw, OutputSets,
+    Result, SetSource, VoteHistogram, audit_counts, hockey_stick, noisy_argmax_law, renyi_divergence, split_pilot,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// The failure probability of every audit.
+pub const FAILURE: f64 = 0.05;
+/// The orders of every audit.
+pub const ORDERS: [f64; 4] = [1.5, 2.0, 10.0, 64.0];
+/// The δ of the ε bounds.
+pub const DELTAS: [f64; 2] = [0.0, 1e-3];
+const PILOT_FRACTION: f64 = 0.1;
+const SEED: u64 = 20_240_917;
+
+/// A pair of histograms and a sample size.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// Name in tables.
+    pub name: &'static str,
+    /// The dataset's votes.
+    pub histogram: &'static [u64],
+    /// The neighbour's votes.
+    pub neighbor: &'static [u64],
+    /// Standard deviation of the noise.
+    pub sigma: f64,
+    /// Outputs in each world.
+    pub samples: u64,
+}
+
+/// The cases of the experiment.
+pub const CASES: [Case; 6] = [
+    Case { name: "P = Q, C = 2", histogram: &[125, 125], neighbor: &[125, 125], sigma: 40.0, samples: 1_000 },
+    Case {
+        name: "P = Q, C = 5",
+        histogram: &[14, 12, 10, 8, 6],
+        neighbor: &[14, 12, 10, 8, 6],
+        sigma: 2.0,
+        samples: 1_000,
+    },
+    Case {
+        name: "high signal, n 1e3",
+        histogram: &[14, 12, 10, 8, 6],
+        neighbor: &[13, 13, 10, 8, 6],
+        sigma: 2.0,
+        samples: 1_000,
+    },
+    Case {
+        name: "high signal, n 1e4",
+        histogram: &[14, 12, 10, 8, 6],
+        neighbor: &[13, 13, 10, 8, 6],
+        sigma: 2.0,
+        samples: 10_000,
+    },
+    Case { name: "low signal, n 1e5", histogram: &[125, 125], neighbor: &[124, 126], sigma: 40.0, samples: 100_000 },
+    Case { name: "rare class, n 1e4", histogram: &[30, 28, 17], neighbor: &[29, 28, 18], sigma: 3.0, samples: 10_000 },
+];
+
+/// How the output sets of an audit are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sets {
+    /// Each outcome alone, undirected.
+    FixedList,
+    /// From the exact law, directed.
+    ExactLaw,
+    /// From a tenth of the outputs, directed.
+    Pilot,
+}
+
+impl Sets {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::FixedList, Self::ExactLaw, Self::Pilot];
+}
+
+/// A row of the table: a method on its output sets; ε bounds at each δ apart.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Where the sets come from.
+    pub sets: Sets,
+    /// The method, with δ for ε bounds.
+    pub method: String,
+    /// Audits in which any bound exceeded the truth.
+    pub wrong: u64,
+    /// Mean over audits of bound/truth at order 2 (or of ε), forward; None where the truth is 0.
+    pub mean_share: Option<f64>,
+}
+
+/// What is true of a case.
+struct Truth {
+    p: OutcomeLaw,
+    q: OutcomeLaw,
+    orders: Vec<Order>,
+    /// `[direction][order]`.
+    rdp: [Vec<f64>; 2],
+    /// `[delta][direction]`.
+    epsilon: [[f64; 2]; 2],
+}
+
+impl Truth {
+    fn of(case: &Case) -> Result<Self> {
+        let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
+        let p = noisy_argmax_law(&VoteHistogram::new(case.histogram.to_vec())?, noise)?;
+        let q = noisy_argmax_law(&VoteHistogram::new(case.neighbor.to_vec())?, noise)?;
+        let orders: Vec<Order> = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<_>>()?;
+        let divergences = |p: &OutcomeLaw, q: &OutcomeLaw| -> Result<Vec<f64>> {
+            orders.iter().map(|&order| renyi_divergence(p, q, order)).collect()
+        };
+        let rdp = [divergences(&p, &q)?, divergences(&q, &p)?];
+        let mut epsilon = [[0.0; 2]; 2];
+        for (row, delta) in epsilon.iter_mut().zip(DELTAS) {
+            *row = [exact_epsilon(&p, &q, delta)?, exact_epsilon(&q, &p, delta)?];
+        }
+        Ok(Self { p, q, orders, rdp, epsilon })
+    }
+}
+
+/// The smallest ε ≥ 0 with δ(ε) ≤ δ, by bisection on the hockey-stick divergence, rounded up; at δ = 0 the largest
+/// log-ratio.
+fn exact_epsilon(p: &OutcomeLaw, q: &OutcomeLaw, delta: f64) -> Result<f64> {
+    let ratios = p.ln_p().iter().zip(q.ln_p()).map(|(ln_p, ln_q)| ln_p - ln_q);
+    let (mut low, mut high) = (0.0, ratios.fold(0.0, f64::max));
+    if delta == 0.0 {
+        return Ok(high);
+    }
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if hockey_stick(p, q, Epsilon::new(middle)?)? > delta { low = middle } else { high = middle }
+    }
+    Ok(high)
+}
+
+/// One audit: for each row whether any bound is above the truth, and its share of it.
+fn audit(case: &Case, truth: &Truth, seed: u64) -> Result<Vec<(bool, f64)>> {
+    let mut stream = ChaCha8Rng::seed_from_u64(SEED);
+    stream.set_stream(seed);
+    let counts = multinomial::paired(&truth.p, &truth.q, case.samples, &mut stream);
+    let mut rows = Vec::new();
+    for source in Sets::ALL {
+        let pilot = if source == Sets::Pilot { Some(split_pilot(&counts, PILOT_FRACTION, seed)?) } else { None };
+        let (sets, bounded) = match &pilot {
+            Some((pilot, rest)) => (OutputSets::from_pilot(pilot, &truth.orders)?, rest),
+            None if source == Sets::ExactLaw => {
+                (OutputSets::from_laws(&truth.p, &truth.q, &truth.orders, SetSource::ExactLaw)?, &counts)
+            }
+            None => (OutputSets::fixed_list(counts.outcomes()), &counts),
+        };
+        let mut epsilon_rows = Vec::new();
+        for (index, delta) in DELTAS.into_iter().enumerate() {
+            let plan = AuditPlan {
+                orders: truth.orders.clone(),
+                delta: Delta::new(delta)?,
+                failure: FailureProbability::new(FAILURE)?,
+                methods: if index == 0 { Method::ALL.to_vec() } else { vec![Method::ClopperPearson] },
+                directions: Direction::BOTH.to_vec(),
+            };
+            let result = audit_counts(bounded, &sets, &plan)?;
+            for method in plan.methods.iter().filter(|method| **method != Method::ClopperPearson) {
+                let mut wrong = false;
+                for (direction, truths) in Direction::BOTH.into_iter().zip(&truth.rdp) {
+                    for (&order, &exact) in truth.orders.iter().zip(truths) {
+                        let bound = result.rdp_bound(*method, direction, order).map_or(f64::NAN, |bound| bound.value);
+                        wrong |= !(bound <= exact);
+                    }
+                }
+                let at_two = result.rdp_bound(*method, Direction::Forward, truth.orders[1]);
+                rows.push((wrong, at_two.map_or(f64::NAN, |bound| bound.value) / truth.rdp[0][1]));
+            }
+            let exact = &truth.epsilon[index];
+            let wrong = result
+                .epsilon
+                .iter()
+                .any(|row| !(row.bound.value <= exact[usize::from(row.direction == Direction::Reverse)]));
+            let forward = result.epsilon.iter().find(|row| row.direction == Direction::Forward);
+            epsilon_rows.push((wrong, forward.map_or(f64::NAN, |row| row.bound.value) / exact[0]));
+        }
+        rows.extend(epsilon_rows);
+    }
+    Ok(rows)
+}
+
+/// Simulates audits of a case. Audit i depends on i only, so the result does not depend on the number of threads.
+///
+/// # Errors
+/// As [`audit_counts`].
+pub fn simulate(case: &Case, audits: u64) -> Result<Vec<Row>> {
+    let truth = Truth::of(case)?;
+    let results: Vec<Vec<(bool, f64)>> =
+        (0..audits).into_par_iter().map(|seed| audit(case, &truth, seed)).collect::<Result<_>>()?;
+    let mut rows = Vec::new();
+    for sets in Sets::ALL {
+        let names = Method::ALL.iter().filter(|method| **method != Method::ClopperPearson).map(|m| m.name().to_owned());
+        let epsilon_names = DELTAS.iter().map(|delta| format!("clopper-pearson, delta {delta}"));
+        for method in names.chain(epsilon_names) {
+            let index = rows.len();
+            let wrong = results.iter().filter(|audit| audit[index].0).count() as u64;
+            let mean = results.iter().map(|audit| audit[index].1).sum::<f64>() / audits as f64;
+            rows.push(Row { sets, method, wrong, mean_share: mean.is_finite().then_some(mean) });
+        }
+    }
+    Ok(rows)
+}
+
+/// The most wrong audits that a method whose failure probability is 5 % may have: three standard errors above.
+#[must_use]
+pub fn allowed(audits: u64) -> f64 {
+    let n = audits as f64;
+    n * FAILURE + 3.0 * (n * FAILURE * (1.0 - FAILURE)).sqrt()
+}
+
+/// Runs all cases.
+#[must_use]
+pub fn report() -> Report {
+    const AUDITS: u64 = 10_000;
+    let mut report = Report::new(format!(
+        "{AUDITS} simulated audits per case, seed {SEED}: share in which ANY bound (orders {ORDERS:?}, both \
+         directions) exceeds the truth, against {FAILURE} + 3 standard errors; mean of bound/truth at order 2 or of \
+         epsilon, forward. A method that failed with exactly 5 % would fail a row with probability 0.0013"
+    ));
+    for case in &CASES {
+        match simulate(case, AUDITS) {
+            Err(error) => report.claim(false, format!("{}: {error}", case.name)),
+            Ok(rows) => {
+                for row in rows {
+                    let share = row.mean_share.map_or("  truth 0".to_owned(), |share| format!("{share:>9.4}"));
+                    report.claim(
+                        row.wrong as f64 <= allowed(AUDITS),
+                        format!(
+                            "{:<20} {:<10} {:<30} wrong {:.4}  bound/truth {share}",
+                            case.name,
+                            format!("{:?}", row.sets),
+                            row.method,
+                            row.wrong as f64 / AUDITS as f64
+                        ),
+                    );
+                }
+            }
+        }
+    }
+    report
+}

@@ -1,0 +1,76 @@
+//! What an experiment is and what it hands back.
+
+use std::fmt::Write as _;
+
+/// What an experiment found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything claimed held.
+    Pass,
+    /// Something claimed did not hold; the lines say what.
+    Fail,
+    /// Nothing was claimed: figures only.
+    Figures,
+}
+
+/// The lines of an experiment with its verdict.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// One sentence: what was done, with sizes and seeds.
+    pub setting: String,
+    /// Figures, in fixed width.
+    pub lines: Vec<String>,
+    /// Whether the claims held.
+    pub verdict: Verdict,
+}
+
+impl Report {
+    /// A report that passes while nothing fails.
+    #[must_use]
+    pub fn new(setting: impl Into<String>) -> Self {
+        Self { setting: setting.into(), lines: Vec::new(), verdict: Verdict::Pass }
+    }
+
+    /// Adds a line of figures without a claim.
+    pub fn line(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    /// Adds a line with the verdict of its claim in front.
+    pub fn claim(&mut self, holds: bool, line: impl AsRef<str>) {
+        self.lines.push(format!("{}  {}", if holds { "PASS" } else { "FAIL" }, line.as_ref()));
+        if !holds {
+            self.verdict = Verdict::Fail;
+        }
+    }
+
+    /// The text of a result file.
+    #[must_use]
+    pub fn markdown(&self, name: &str, date: &str) -> String {
+        let mut text = format!("# {name}, {date}\n\n{}\n\n```text\n", self.setting);
+        for line in &self.lines {
+            let _ = writeln!(text, "{line}");
+        }
+        let _ = writeln!(text, "```\n\nVerdict: {:?}", self.verdict);
+        text
+    }
+}
+
+/// An experiment under its name on the command line.
+#[derive(Debug, Clone, Copy)]
+pub struct Experiment {
+    /// The name.
+    pub name: &'static str,
+    /// Runs it.
+    pub run: fn() -> Report,
+}
+
+/// All experiments, quick ones first.
+pub const ALL: [Experiment; 6] = [
+    Experiment { name: "tables", run: crate::tables::report },
+    Experiment { name: "ladder", run: crate::ladder::report },
+    Experiment { name: "inequalities", run: crate::inequalities::report },
+    Experiment { name: "coverage", run: crate::coverage::report },
+    Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
+    Experiment { name: "timing", run: crate::timing::report },
+];

@@ -1,0 +1,12 @@
+//! Experiments that compare `leakbound` with tables of high precision, with simulation and with itself.
+//!
+//! Each experiment prints its figures and ends in a verdict; the fast ones are also tests of the main package.
+
+pub mod coverage;
+pub mod experiment;
+pub mod inequalities;
+pub mod ladder;
+pub mod laws_by_simulation;
+pub mod multinomial;
+pub mod tables;
+pub mod timing;

@@ -1,0 +1,34 @@
+//! Counts of independent outputs, drawn as binomials one class after the other.
+
+use leakbound::{OutcomeLaw, PairedCounts};
+use rand::Rng;
+use rand_distr::{Binomial, Distribution};
+
+/// Mult(n, P) for the probabilities of a law.
+pub fn counts(law: &OutcomeLaw, n: u64, stream: &mut impl Rng) -> Vec<u64> {
+    draw(law.p(), n, stream)
+}
+
+/// Mult(n, P): each class takes its binomial share of what is left.
+pub fn draw(p: &[f64], n: u64, stream: &mut impl Rng) -> Vec<u64> {
+    let (mut left, mut mass) = (n, p.iter().sum::<f64>());
+    p.iter()
+        .enumerate()
+        .map(|(class, &p_class)| {
+            let share = if class + 1 == p.len() { 1.0 } else { (p_class / mass).clamp(0.0, 1.0) };
+            let count = Binomial::new(left, share).expect("a probability").sample(stream);
+            left -= count;
+            mass -= p_class;
+            count
+        })
+        .collect()
+}
+
+/// The counts of an audit of n outputs in each world.
+///
+/// # Panics
+/// For n = 0.
+pub fn paired(p: &OutcomeLaw, q: &OutcomeLaw, n: u64, stream: &mut impl Rng) -> PairedCounts {
+    let labels = (0..p.outcomes()).map(|class| class.to_string()).collect();
+    PairedCounts::new(labels, counts(p, n, stream), counts(q, n, stream)).expect("n is at least 1")
+}

@@ -1,0 +1,101 @@
+//! RDP of mechanisms, and their conversion to (ε, δ).
+
+use super::check::TableCheck;
+use super::conversions::{compare_delta, compare_epsilon};
+use super::{Decimal, load, order};
+use leakbound::{
+    NoiseScale, Order, OutcomeLaw, RdpCurve, bernoulli_renyi, gaussian_rdp, laplace_rdp, renyi_divergence,
+};
+use serde::Deserialize;
+
+const RELATIVE: f64 = 1e-13;
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(flatten)]
+    kind: Kind,
+    expected: Decimal,
+    best_order: Option<f64>,
+    log_expected: Option<Decimal>,
+    clamped_expected: Option<Decimal>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", content = "inputs", rename_all = "snake_case")]
+enum Kind {
+    RdpGaussian { sigma: f64, sensitivity: f64, alpha: f64 },
+    RdpLaplace { scale: f64, sensitivity: f64, alpha: f64 },
+    RdpRandomizedResponse { p_truth: f64, alpha: f64 },
+    RdpKRr { epsilon: f64, k: u32, alpha: f64 },
+    RdpSubsampledGaussianPoisson {},
+    RdpToDpEpsilon { sigma: f64, steps: f64, delta: f64, orders: Vec<f64> },
+    RdpToDpDelta { sigma: f64, steps: f64, epsilon: f64, orders: Vec<f64> },
+    AnalyticGaussianDelta {},
+}
+
+fn scale(sigma: f64) -> NoiseScale {
+    NoiseScale::new(sigma).expect("a table's scale is positive")
+}
+
+fn gaussian_curve(sigma: f64, steps: f64, orders: &[f64]) -> RdpCurve {
+    let orders: Vec<Order> = orders.iter().map(|&a| order(a)).collect();
+    RdpCurve::from_fn(&orders, |order| gaussian_rdp(order, scale(sigma), 1.0)).repeated(steps)
+}
+
+/// The divergence of the answers of two people who tell the truth with odds e^ε against each of the k - 1 others.
+fn k_ary_response(epsilon: f64, k: u32, order: Order) -> leakbound::Result<f64> {
+    let lie = 1.0 / (epsilon.exp() + f64::from(k - 1));
+    let answers = |truth: usize| {
+        let mut p = vec![lie; k as usize];
+        p[truth] = epsilon.exp() * lie;
+        OutcomeLaw::from_probabilities(&p)
+    };
+    renyi_divergence(&answers(0)?, &answers(1)?, order)
+}
+
+pub(super) fn compare(check: &mut TableCheck) {
+    for entry in load::<Entry>(check.table) {
+        let expected = entry.expected;
+        match entry.kind {
+            Kind::RdpGaussian { sigma, sensitivity, alpha } => {
+                check.begin(format!("Gaussian sigma {sigma} sensitivity {sensitivity} order {alpha}"));
+                check.relative("Gaussian", gaussian_rdp(order(alpha), scale(sigma), sensitivity), expected, RELATIVE);
+            }
+            Kind::RdpLaplace { scale: b, sensitivity, alpha } => {
+                check.begin(format!("Laplace b {b} sensitivity {sensitivity} order {alpha}"));
+                check.relative("Laplace", laplace_rdp(order(alpha), scale(b / sensitivity)), expected, RELATIVE);
+            }
+            Kind::RdpRandomizedResponse { p_truth: p, alpha } => {
+                check.begin(format!("randomised response {p} order {alpha}"));
+                let value = bernoulli_renyi((p, 1.0 - p), (1.0 - p, p), order(alpha));
+                check.relative("randomised response", value, expected, RELATIVE);
+            }
+            Kind::RdpKRr { epsilon, k, alpha } => {
+                check.begin(format!("{k}-ary randomised response epsilon {epsilon} order {alpha}"));
+                match k_ary_response(epsilon, k, order(alpha)) {
+                    Ok(value) => check.relative("k-RR", value, expected, RELATIVE),
+                    Err(error) => check.fail(error.to_string()),
+                }
+            }
+            Kind::RdpSubsampledGaussianPoisson {} => {
+                check.begin("subsampled Gaussian");
+                check.set_aside("no accountant of the subsampled Gaussian yet");
+            }
+            Kind::RdpToDpEpsilon { sigma, steps, delta, orders } => {
+                check.begin(format!("Gaussian sigma {sigma} steps {steps} delta {delta:e}"));
+                let usable = entry.clamped_expected.unwrap_or(expected);
+                compare_epsilon(check, &gaussian_curve(sigma, steps, &orders), delta, usable, entry.best_order, false);
+            }
+            Kind::RdpToDpDelta { sigma, steps, epsilon, orders } => {
+                check.begin(format!("Gaussian sigma {sigma} steps {steps} epsilon {epsilon}"));
+                let usable = entry.clamped_expected.unwrap_or(expected);
+                let curve = gaussian_curve(sigma, steps, &orders);
+                compare_delta(check, &curve, epsilon, usable, entry.log_expected, entry.best_order);
+            }
+            Kind::AnalyticGaussianDelta {} => {
+                check.begin("analytic Gaussian");
+                check.set_aside("no analytic Gaussian mechanism yet");
+            }
+        }
+    }
+}
