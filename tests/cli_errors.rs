@@ -528,3 +528,22 @@ fn a_full_disk_is_told() {
     assert_eq!(run(&[]), (Some(1), format!("error: stdout: {reason}\n")));
     assert_eq!(run(&["--output", "/dev/full"]), (Some(1), format!("error: /dev/full: {reason}\n")));
 }
+
+#[test]
+fn a_result_never_replaces_its_own_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts.csv");
+    let content = "outcome,count,count_neighbor\na,60,50\nb,40,50\n";
+    std::fs::write(&file, content).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_leakbound"))
+        .args(["audit", "counts", "counts.csv", "--output", "./counts.csv"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(
+        String::from_utf8(output.stderr).unwrap(),
+        @"error: ./counts.csv: --output: found the input file itself, expected another file, because the result replaces it"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+}

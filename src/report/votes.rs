@@ -198,7 +198,11 @@ impl VotesDocument {
         header.extend(&methods);
         header.push("exact");
         header.extend(&uppers);
-        header.extend(["lower/exact", "ε at least"]);
+        header.push("lower/exact");
+        let with_epsilon = self.queries.iter().any(|query| !query.epsilon.is_empty());
+        if with_epsilon {
+            header.push("ε at least");
+        }
         let mut table = TextTable::new(&header, &[]);
         for query in &self.queries {
             let exact = self.exact(query, order);
@@ -213,8 +217,10 @@ impl VotesDocument {
                 cells.push(row.map_or_else(String::new, |row| significant(row.rdp.0, 3)));
             }
             cells.push(share(best, exact));
-            let epsilon = query.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
-            cells.push(significant(epsilon, 3));
+            if with_epsilon {
+                let epsilon = query.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
+                cells.push(significant(epsilon, 3));
+            }
             table.row(cells);
         }
         let certified = self.queries.iter().filter(|query| {

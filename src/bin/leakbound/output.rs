@@ -4,10 +4,11 @@ use crate::args::{Common, Format};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use leakbound::record::{AtomicFile, InputFile};
 use leakbound::report::{Document, Envelope, Warning};
-use leakbound::{Error, Result};
+use leakbound::{Error, InputError, Result};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 
 /// The place of the result, opened before the work so that a full disk or a wrong folder is known at once.
 pub struct Output {
@@ -16,7 +17,21 @@ pub struct Output {
 }
 
 impl Output {
-    pub fn open(common: &Common) -> Result<Self> {
+    /// `inputs` are the files that the command reads: a result never replaces one of them.
+    pub fn open(common: &Common, inputs: &[&Path]) -> Result<Self> {
+        if let Some(output) = &common.output {
+            // A path that does not exist yet is no input.
+            let same = |input: &&&Path| matches!((input.canonicalize(), output.canonicalize()), (Ok(input), Ok(output)) if input == output);
+            if inputs.iter().any(|input| same(&input)) {
+                return Err(Error::from(InputError {
+                    file: output.clone(),
+                    place: "--output".into(),
+                    found: "the input file itself".into(),
+                    expected: "another file, because the result replaces it".into(),
+                    hint: None,
+                }));
+            }
+        }
         let file = common.output.as_ref().map(AtomicFile::create).transpose()?;
         Ok(Self { file, format: common.format })
     }

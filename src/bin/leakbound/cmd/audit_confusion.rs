@@ -7,7 +7,7 @@ use leakbound::report::{Warning, significant};
 use leakbound::{OutputSet, OutputSets, PairedCounts, Result};
 
 pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
-    let output = Output::open(common)?;
+    let output = Output::open(common, &[])?;
     // P is the world of members: the positive answer is the declared set, more likely under P.
     let counts = PairedCounts::new(
         vec!["positive".into(), "negative".into()],

@@ -9,7 +9,7 @@ use leakbound::{
     rectangles, split_pilot,
 };
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The counts of one query with the output sets chosen for them.
 pub struct AuditedQuery {
@@ -19,7 +19,9 @@ pub struct AuditedQuery {
 }
 
 pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
-    let output = Output::open(common)?;
+    let chosen_from = options.pilot.iter().chain(&options.law);
+    let inputs: Vec<&Path> = std::iter::once(&options.file).chain(chosen_from).map(PathBuf::as_path).collect();
+    let output = Output::open(common, &inputs)?;
     let file = read_counts(&options.file)?;
     let mut inputs = vec![file.input.clone()];
     let queries = choose_sets(common, options, &file, &mut inputs)?;

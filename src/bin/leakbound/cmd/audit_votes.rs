@@ -34,7 +34,7 @@ pub struct AuditedVotes {
 }
 
 pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
-    let output = Output::open(common)?;
+    let output = Output::open(common, &[&options.file])?;
     let mut file = VoteFile::open(&options.file)?;
     let recording = Recording::read(&mut file, options)?;
     let queries = choose(recording.queries, options)?;

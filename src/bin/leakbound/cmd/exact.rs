@@ -12,7 +12,7 @@ use leakbound::{
 use rayon::prelude::*;
 
 pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
-    let output = Output::open(common)?;
+    let output = Output::open(common, &[])?;
     let document = document(common, options)?;
     output.write(&document)?;
     Ok(document.claims.iter().any(|claim| claim.refuted))
