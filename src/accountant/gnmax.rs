@@ -99,7 +99,9 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
         let top = stay.max(leave);
         top + libm::log1p(libm::exp(stay.min(leave) - top))
     };
-    (value / (a - 1.0)).clamp(0.0, independent)
+    let cost = value / (a - 1.0);
+    // Exponents that overflow leave no number; the data-independent cost holds always.
+    if cost.is_nan() { independent } else { cost.clamp(0.0, independent) }
 }
 
 /// q (e^x - 1) for x ≥ 0, where q = e^{ln q} may underflow while the product does not.

@@ -13,6 +13,9 @@ const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Dwarnings";
 
+/// Inputs of a smoke run after the seeds, and the seed of the fuzzer: every run of it does the same.
+const SMOKE: [&str; 3] = ["-runs=5000", "-seed=1", "-reload=0"];
+
 /// What to fuzz and for how long.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
@@ -20,19 +23,19 @@ pub struct Options {
     seconds: u32,
     /// Names of targets; all when empty.
     targets: Vec<String>,
-    /// Whether the fuzzer's own lines are shown while it runs.
-    visible: bool,
+    /// A fixed number of inputs from the seeds alone, without the fuzzer's own lines; `seconds` is then only a limit.
+    smoke: bool,
 }
 
 impl Options {
-    /// All targets for long enough to replay the corpus and try some 100,000 inputs.
+    /// All seeds of all targets and the same few thousand inputs every time.
     pub fn smoke() -> Self {
-        Self { seconds: 4, targets: Vec::new(), visible: false }
+        Self { seconds: 120, targets: Vec::new(), smoke: true }
     }
 
     /// Reads `[--seconds N] [TARGET...]`.
     pub fn parse(arguments: &[String]) -> Result<Self, String> {
-        let mut options = Self { seconds: 60, targets: Vec::new(), visible: true };
+        let mut options = Self { seconds: 60, targets: Vec::new(), smoke: false };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             if argument == "--seconds" {
@@ -110,19 +113,27 @@ fn share_lockfile() -> Outcome {
 fn fuzz(target: &str, host: &str, options: &Options) -> Outcome {
     let binary = command::root().join("fuzz/target").join(host).join("release").join(target);
     let [corpus, artifacts, seeds] = ["corpus", "artifacts", "seeds"].map(|folder| format!("fuzz/{folder}/{target}"));
+    // A smoke run starts from the seeds, whatever earlier runs have found.
+    let corpus = if options.smoke { format!("fuzz/corpus/.smoke/{target}") } else { corpus };
+    if options.smoke && command::root().join(&corpus).is_dir() {
+        std::fs::remove_dir_all(command::root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
+    }
     for folder in [&corpus, &artifacts] {
         std::fs::create_dir_all(command::root().join(folder)).map_err(|error| format!("{folder}: {error}"))?;
     }
     let mut fuzzer = command::program(binary);
     fuzzer.args(["-timeout=10", "-rss_limit_mb=2048"]).arg(format!("-max_total_time={}", options.seconds));
+    if options.smoke {
+        fuzzer.args(SMOKE);
+    }
     fuzzer.arg(format!("-artifact_prefix={artifacts}/")).arg(corpus);
     if command::root().join(&seeds).is_dir() {
         fuzzer.arg(seeds);
     }
     command::announce(&fuzzer);
-    let (passed, lines) = follow(&mut fuzzer, options.visible).map_err(|error| command::failure(&fuzzer, &error))?;
+    let (passed, lines) = follow(&mut fuzzer, !options.smoke).map_err(|error| command::failure(&fuzzer, &error))?;
     let report = Report::read(&lines);
-    if !passed && !options.visible {
+    if !passed && options.smoke {
         eprintln!("{}", lines.join("\n"));
     }
     match report {
@@ -195,8 +206,8 @@ mod tests {
     #[test]
     fn options_are_read() {
         let read = |text| Options::parse(&words(text));
-        assert_eq!(read(""), Ok(Options { seconds: 60, targets: vec![], visible: true }));
-        assert_eq!(read("a --seconds 5 b"), Ok(Options { seconds: 5, targets: words("a b"), visible: true }));
+        assert_eq!(read(""), Ok(Options { seconds: 60, targets: vec![], smoke: false }));
+        assert_eq!(read("a --seconds 5 b"), Ok(Options { seconds: 5, targets: words("a b"), smoke: false }));
         assert!(read("--seconds").unwrap_err().contains("--seconds ``"));
         assert!(read("--seconds 0").is_err() && read("--seconds x").is_err());
         assert!(read("--second 1").unwrap_err().contains("`--second`"));
