@@ -157,23 +157,26 @@ pub(crate) fn log_concave_panels(
     Ok((LogIntegral { ln_value, error: error / sum.value() + rounding }, peak))
 }
 
-/// The index of the largest value of a concave sequence and that value, by steps that double, then halve. Where
-/// rounding makes neighbours equal the steps grow until they see a difference.
+/// The index of the largest value of a concave sequence and that value, by steps that double, then halve.
+///
+/// No step is shorter than rounding lets one see: over 8 √(ε|g|) nodes a parabola of curvature 1 falls by 8 ε|g|, more
+/// than the rounding of g, and a peak that close is the peak to 2 ε|g|.
 fn climb(value: &mut impl FnMut(i64) -> f64, start: i64) -> (i64, f64) {
+    // NaN, which is no value of a concave function, is cast to 0.
+    let shortest = |top: f64| ((8.0 * (f64::EPSILON * top.abs()).sqrt()).min(LONGEST_STEP) as i64).max(1);
     let (mut best, mut top) = (start, value(start));
-    let mut step = 1i64;
+    let mut step = shortest(top);
     let mut growing = true;
-    while step > 0 {
-        let mut flat = false;
-        let ahead = [best + step, best - step].into_iter().find_map(|index| {
+    while step >= shortest(top) {
+        let inside = |index: &i64| index.abs() <= 1 << 62; // a function that rises for ever has no peak
+        let ahead = [best + step, best - step].into_iter().filter(inside).find_map(|index| {
             let found = value(index);
-            flat |= found == top;
             (found > top).then_some((index, found))
         });
         if let Some(ahead) = ahead {
             (best, top) = ahead;
         }
-        if growing && (ahead.is_some() || flat) && step < 1 << 60 {
+        if growing && ahead.is_some() && step < LONGEST_STEP as i64 {
             step *= 2;
         } else if ahead.is_none() {
             growing = false;
@@ -182,6 +185,9 @@ fn climb(value: &mut impl FnMut(i64) -> f64, start: i64) -> (i64, f64) {
     }
     (best, top)
 }
+
+/// 2^60: twice as far still is an index.
+const LONGEST_STEP: f64 = (1u64 << 60) as f64;
 
 #[cfg(test)]
 mod tests {

@@ -151,4 +151,21 @@ mod tests {
             }
         }
     }
+
+    /// Laws of neighbours are close however far apart the counts are, and every peak is found beyond rounding.
+    #[test]
+    fn neighbours_far_apart_have_close_logarithms() {
+        let counts = vec![39_321, 47_513, 256, 833, 14, 2_572];
+        let histogram = VoteHistogram::new(counts).unwrap();
+        for scale in [5.968683880475112e-12, 6e-12, 1e-9, 1e-7, 3e-5, 1e-2] {
+            let noise = Noise::Gaussian(NoiseScale::new(scale).unwrap());
+            let law = noisy_argmax_law(&histogram, noise).unwrap();
+            for change in histogram.neighbors(crate::histogram::Adjacency::Moved) {
+                let other = noisy_argmax_law(&histogram.neighbor(change).unwrap(), noise).unwrap();
+                for (a, b) in law.ln_p().iter().zip(other.ln_p()) {
+                    assert!((a - b).abs() <= 1e-3 * a.abs() + 1e-9, "{scale} {change:?}: {a} {b}");
+                }
+            }
+        }
+    }
 }

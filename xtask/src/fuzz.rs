@@ -13,8 +13,9 @@ const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Dwarnings";
 
-/// Inputs of a smoke run after the seeds, and the seed of the fuzzer: every run of it does the same.
-const SMOKE: [&str; 3] = ["-runs=5000", "-seed=1", "-reload=0"];
+/// Inputs of a smoke run after the seeds, and the seed of the fuzzer: every run of it does the same. A shared machine
+/// may be slow, so an input has longer than when one waits for a hang.
+const SMOKE: [&str; 4] = ["-runs=5000", "-seed=1", "-reload=0", "-timeout=60"];
 
 /// What to fuzz and for how long.
 #[derive(Debug, PartialEq, Eq)]
