@@ -58,8 +58,8 @@ pub struct ProportionLimit {
     pub complement: f64,
 }
 
-/// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against 323 tabulated
-/// roots of 25 digits.
+/// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against the tabulated
+/// roots of `validation/reference`.
 const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
 
 /// The lower limit from an accurate root (x, 1 - x): the smaller of the two moves outwards and determines the other.
