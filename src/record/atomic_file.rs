@@ -23,7 +23,8 @@ use tempfile::NamedTempFile;
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
-    target: Target,
+    /// A pipe or device, which can be opened once only.
+    stream: Option<File>,
 }
 
 #[derive(Debug)]
@@ -44,8 +45,12 @@ impl AtomicFile {
     /// file may not be written to.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let target = reserve(path).map_err(|source| unwritable(path, source))?;
-        Ok(Self { path: path.to_path_buf(), target })
+        // The file beside is removed again at once: work that is interrupted leaves nothing behind.
+        let stream = match reserve(path).map_err(|source| unwritable(path, source))? {
+            Target::Beside(..) => None,
+            Target::Stream(file) => Some(file),
+        };
+        Ok(Self { path: path.to_path_buf(), stream })
     }
 
     /// The place as the user named it.
@@ -59,10 +64,11 @@ impl AtomicFile {
     /// # Errors
     /// [`Error::Io`] when the content cannot be written; the file beside is removed, and what stood in the place stays.
     pub fn commit(self, bytes: &[u8]) -> Result<()> {
-        let done = match self.target {
+        let target = self.stream.map_or_else(|| reserve(&self.path), |file| Ok(Target::Stream(file)));
+        let done = target.and_then(|target| match target {
             Target::Stream(mut file) => file.write_all(bytes),
             Target::Beside(beside, place) => replace(beside, &place, bytes),
-        };
+        });
         done.map_err(|source| unwritable(&self.path, source))
     }
 }
