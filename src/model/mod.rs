@@ -2,13 +2,17 @@
 //! under its neighbour. No randomness is drawn here.
 
 mod adversary;
+mod capc;
 mod composition;
 mod pate;
+mod private_knn;
 mod prompt_pate;
 mod vote_model;
 
 pub use adversary::Adversary;
+pub use capc::CapcModel;
 pub use composition::Composition;
 pub use pate::PateModel;
+pub use private_knn::PrivateKnnModel;
 pub use prompt_pate::PromptPateModel;
 pub use vote_model::VoteModel;

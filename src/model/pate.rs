@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// P_q (shape C, one probability per class) is the law of the vote of a teacher trained on a random part of the
 /// dataset; P'_q (shape C) that of the one teacher whose part holds the changed point. Partition and training are
-/// drawn anew for every sample.
+/// drawn anew for every sample. Where the dataset is changed in the parts of m teachers,
+/// `H' ~ Mult(k-m, P_q) + Mult(m, P'_q)`; see [`PateModel::with_changed_teachers`].
 ///
 /// # Example
 /// ```
@@ -30,6 +31,7 @@ pub struct PateModel {
     k: u64,
     p: Vec<f64>,
     p_marked: Vec<f64>,
+    changed: u64,
 }
 
 /// The same before it is checked.
@@ -39,8 +41,21 @@ struct Parameters {
     k: u64,
     p: Vec<f64>,
     p_marked: Vec<f64>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    changed: u64,
 }
 
+const fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+const fn is_one(changed: &u64) -> bool {
+    *changed == 1
+}
+
+/// The most changed teachers.
+const MAX_CHANGED: u64 = 64;
 /// What P' is called in messages.
 const MARKED: &str = "vote probabilities of the changed voter";
 
@@ -52,13 +67,11 @@ impl PateModel {
     /// [`Error::Domain`] for a k outside [1, 2^53], a probability outside [0, 1] (NaN included) or a wrong sum;
     /// [`Error::Length`] unless both have the same number of classes, 1 to 10,000.
     pub fn new(k: u64, p: &[f64], p_marked: &[f64]) -> Result<Self> {
-        if !(1..=MAX_COUNT).contains(&k) {
-            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 2^53]" });
-        }
+        check_voters(k)?;
         let p = vote_probabilities(p, "vote probabilities")?;
         let p_marked = vote_probabilities(p_marked, MARKED)?;
         same_classes(MARKED, p_marked.len(), p.len())?;
-        Ok(Self { k, p, p_marked })
+        Ok(Self { k, p, p_marked, changed: 1 })
     }
 
     /// The model of maximum likelihood given recorded votes: relative frequencies.
@@ -74,6 +87,25 @@ impl PateModel {
         let p = relative_frequencies(votes, "number of recorded votes under the dataset")?;
         let p_marked = relative_frequencies(votes_neighbor, "number of recorded votes under the neighbour")?;
         Self::new(k, &p, &p_marked)
+    }
+
+    /// The same where m teachers, not one, were trained on changed data.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for an m outside [1, 64] or above k.
+    pub fn with_changed_teachers(mut self, changed: u64) -> Result<Self> {
+        if !(1..=MAX_CHANGED.min(self.k)).contains(&changed) {
+            let quantity = "number of changed teachers";
+            return Err(Error::Domain { quantity, value: changed as f64, domain: "[1, 64], at most k" });
+        }
+        self.changed = changed;
+        Ok(self)
+    }
+
+    /// Number m of teachers whose data are changed under the neighbour.
+    #[must_use]
+    pub const fn changed_teachers(&self) -> u64 {
+        self.changed
     }
 
     /// Number of teachers k.
@@ -102,10 +134,25 @@ impl PateModel {
 
     /// The exact laws of the noisy argmax under the dataset and under its neighbour.
     pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
+        if self.changed != 1 {
+            return Err(Error::Refused {
+                operation: "exact law of random votes",
+                reason: format!("{} changed teachers are not supported yet", self.changed),
+            });
+        }
         Ok([
             multinomial_argmax_law(self.k, &self.p, noise)?,
             marked_argmax_law(self.k, &self.p, &self.p_marked, noise)?,
         ])
+    }
+}
+
+/// Checks a number of voters.
+pub(super) fn check_voters(k: u64) -> Result<()> {
+    if (1..=MAX_COUNT).contains(&k) {
+        Ok(())
+    } else {
+        Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 2^53]" })
     }
 }
 
@@ -118,7 +165,7 @@ pub(super) fn same_classes(quantity: &'static str, found: usize, classes: usize)
     }
 }
 
-fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Result<Vec<f64>> {
+pub(super) fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Result<Vec<f64>> {
     let total = votes.iter().fold(0u64, |sum, &votes| sum.saturating_add(votes));
     if !(1..=MAX_COUNT).contains(&total) {
         return Err(Error::Domain { quantity, value: total as f64, domain: "[1, 2^53]" });
@@ -129,13 +176,13 @@ fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Result<Vec<f64
 impl TryFrom<Parameters> for PateModel {
     type Error = Error;
     fn try_from(parameters: Parameters) -> Result<Self> {
-        Self::new(parameters.k, &parameters.p, &parameters.p_marked)
+        Self::new(parameters.k, &parameters.p, &parameters.p_marked)?.with_changed_teachers(parameters.changed)
     }
 }
 
 impl From<PateModel> for Parameters {
-    fn from(PateModel { k, p, p_marked }: PateModel) -> Self {
-        Self { k, p, p_marked }
+    fn from(PateModel { k, p, p_marked, changed }: PateModel) -> Self {
+        Self { k, p, p_marked, changed }
     }
 }
 

@@ -1,9 +1,11 @@
 //! One query of any of the models.
 
+use super::capc::CapcModel;
 use super::composition::Composition;
 use super::pate::PateModel;
+use super::private_knn::PrivateKnnModel;
 use super::prompt_pate::PromptPateModel;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::law::{Noise, OutcomeLaw};
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +26,12 @@ use serde::{Deserialize, Serialize};
 pub enum VoteModel {
     /// Random votes of randomly trained teachers.
     Pate(PateModel),
+    /// Random votes of parties that keep their data.
+    Capc(CapcModel),
     /// Fixed votes.
     PromptPate(PromptPateModel),
+    /// Labels of the nearest neighbours in a random part of the dataset.
+    PrivateKnn(PrivateKnnModel),
 }
 
 impl VoteModel {
@@ -34,6 +40,8 @@ impl VoteModel {
     pub fn classes(&self) -> usize {
         match self {
             Self::Pate(model) => model.classes(),
+            Self::Capc(model) => model.classes(),
+            Self::PrivateKnn(model) => model.classes(),
             Self::PromptPate(model) => model.classes(),
         }
     }
@@ -49,16 +57,21 @@ impl VoteModel {
         match self {
             Self::Pate(model) => model.laws(noise),
             Self::PromptPate(model) => model.laws(noise),
+            Self::Capc(_) | Self::PrivateKnn(_) => Err(Error::Refused {
+                operation: "exact law of random votes",
+                reason: "this model is not supported yet".into(),
+            }),
         }
     }
 
     /// How several queries to this model compose where nothing else is said: PromptPATE `independent`, since its
-    /// histograms are deterministic and its noise fresh; PATE `shared-teachers`, since it trains its teachers once.
+    /// histograms are deterministic and its noise fresh; Private-kNN `independent`, since it draws a subsample for every
+    /// answer; PATE and CaPC `shared-teachers`, since they train their teachers once.
     #[must_use]
     pub const fn default_composition(&self) -> Composition {
         match self {
-            Self::Pate(_) => Composition::SharedTeachers,
-            Self::PromptPate(_) => Composition::Independent,
+            Self::Pate(_) | Self::Capc(_) => Composition::SharedTeachers,
+            Self::PromptPate(_) | Self::PrivateKnn(_) => Composition::Independent,
         }
     }
 }
@@ -66,6 +79,18 @@ impl VoteModel {
 impl From<PateModel> for VoteModel {
     fn from(model: PateModel) -> Self {
         Self::Pate(model)
+    }
+}
+
+impl From<CapcModel> for VoteModel {
+    fn from(model: CapcModel) -> Self {
+        Self::Capc(model)
+    }
+}
+
+impl From<PrivateKnnModel> for VoteModel {
+    fn from(model: PrivateKnnModel) -> Self {
+        Self::PrivateKnn(model)
     }
 }
 

@@ -6,8 +6,8 @@ use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
 use super::stream::{Stream, World};
 use super::votes::MultinomialVotes;
 use crate::law::Noise;
-use crate::model::{PateModel, VoteModel};
-use rand::Rng;
+use crate::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
+use rand::{Rng, RngExt};
 use std::sync::Arc;
 
 /// argmax_c (H_c + Z_c): votes of a [`VoteModel`] with independent [`Noise`] on each class.
@@ -48,8 +48,13 @@ pub struct NoisyArgmax {
 
 #[derive(Debug, Clone)]
 enum Votes {
-    /// Random votes of `voters`, of whom one is `marked` under the neighbour: an alias table of P'.
-    Multinomial { voters: u64, votes: MultinomialVotes, marked: Arc<[u64]> },
+    /// Random votes of `voters`, of whom `changed` are `marked` under the neighbour: an alias table of P'.
+    Multinomial { voters: u64, votes: MultinomialVotes, marked: Arc<[u64]>, changed: u64 },
+    /// One alias table per party, the same size each; that of the changed party last.
+    Parties { tables: Arc<[u64]> },
+    /// Random labels of `neighbors`; each of `points` is included with probability `inclusion` and displaces a label
+    /// drawn from the alias table `last`.
+    Neighbors { neighbors: u64, votes: MultinomialVotes, last: Arc<[u64]>, inclusion: f64, label: usize, points: u64 },
     /// (H_c - max H)/s in both worlds.
     Fixed([Vec<f64>; 2]),
 }
@@ -62,6 +67,8 @@ impl NoisyArgmax {
         let inverse_scale = noise.scale().recip().min(f64::MAX);
         let votes = match model {
             VoteModel::Pate(model) => Votes::multinomial(model),
+            VoteModel::Capc(model) => Votes::parties(model),
+            VoteModel::PrivateKnn(model) => Votes::neighbors(model),
             VoteModel::PromptPate(model) => {
                 let worlds = [model.histogram(), model.histogram_neighbor()];
                 Votes::Fixed(worlds.map(|histogram| deficits(histogram.counts(), inverse_scale).collect()))
@@ -72,14 +79,47 @@ impl NoisyArgmax {
 
     fn sample<N: UnitNoise>(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
         match &self.votes {
-            Votes::Multinomial { voters, votes, marked } => {
+            Votes::Multinomial { voters, votes, marked, changed } => {
                 let mut histogram = vec![0; self.classes];
                 for _ in 0..samples {
                     match world {
                         World::Dataset => votes.draw(*voters, stream, &mut histogram),
                         World::Neighbor => {
-                            votes.draw(voters - 1, stream, &mut histogram);
-                            histogram[alias::draw(marked, stream.next_u64())] += 1;
+                            votes.draw(voters - changed, stream, &mut histogram);
+                            for _ in 0..*changed {
+                                histogram[alias::draw(marked, stream.next_u64())] += 1;
+                            }
+                        }
+                    }
+                    counts[winner::<N>(deficits(&histogram, self.inverse_scale), stream)] += 1;
+                }
+            }
+            Votes::Parties { tables } => {
+                let mut rows: Vec<&[u64]> = tables.chunks_exact(self.classes).collect();
+                let changed = rows.pop().unwrap_or(&[]);
+                if world == World::Neighbor {
+                    rows[0] = changed;
+                }
+                let mut histogram = vec![0; self.classes];
+                for _ in 0..samples {
+                    histogram.fill(0);
+                    for row in &rows {
+                        histogram[alias::draw(row, stream.next_u64())] += 1;
+                    }
+                    counts[winner::<N>(deficits(&histogram, self.inverse_scale), stream)] += 1;
+                }
+            }
+            Votes::Neighbors { neighbors, votes, last, inclusion, label, points } => {
+                let mut histogram = vec![0; self.classes];
+                let points = if world == World::Dataset { 0 } else { *points };
+                for _ in 0..samples {
+                    votes.draw(*neighbors, stream, &mut histogram);
+                    // Room for the displaced labels of a class that has no vote.
+                    histogram.iter_mut().for_each(|votes| *votes += points);
+                    for _ in 0..points {
+                        if stream.random_bool(*inclusion) {
+                            histogram[*label] += 1;
+                            histogram[alias::draw(last, stream.next_u64())] -= 1;
                         }
                     }
                     counts[winner::<N>(deficits(&histogram, self.inverse_scale), stream)] += 1;
@@ -99,8 +139,33 @@ impl Votes {
     fn multinomial(model: &PateModel) -> Self {
         let mut marked = Vec::with_capacity(model.classes());
         alias::append_table(&mut marked, model.probabilities_marked());
-        let votes = MultinomialVotes::new(model.teachers(), model.probabilities());
-        Self::Multinomial { voters: model.teachers(), votes, marked: marked.into() }
+        let (k, p) = (model.teachers(), model.probabilities());
+        // The tables of the first class hold k and k - 1 voters only.
+        let votes =
+            if model.changed_teachers() > 1 { MultinomialVotes::by_formula(p) } else { MultinomialVotes::new(k, p) };
+        Self::Multinomial { voters: model.teachers(), votes, marked: marked.into(), changed: model.changed_teachers() }
+    }
+
+    fn parties(model: &CapcModel) -> Self {
+        let mut tables = Vec::with_capacity((model.parties() + 1) * model.classes());
+        for p in model.probabilities() {
+            alias::append_table(&mut tables, p);
+        }
+        alias::append_table(&mut tables, model.probabilities_marked());
+        Self::Parties { tables: tables.into() }
+    }
+
+    fn neighbors(model: &PrivateKnnModel) -> Self {
+        let mut last = Vec::with_capacity(model.classes());
+        alias::append_table(&mut last, model.probabilities_last());
+        Self::Neighbors {
+            neighbors: model.neighbors(),
+            votes: MultinomialVotes::new(model.neighbors(), model.probabilities()),
+            last: last.into(),
+            inclusion: model.inclusion(),
+            label: model.label(),
+            points: model.points(),
+        }
     }
 }
 

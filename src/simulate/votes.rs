@@ -58,7 +58,8 @@ impl MultinomialVotes {
         }
     }
 
-    fn by_formula(probabilities: &[f64]) -> Self {
+    /// Without tables, for any number of voters.
+    pub(super) fn by_formula(probabilities: &[f64]) -> Self {
         Self::build(probabilities, |_, p, rest| {
             let others = p > rest;
             ConditionalVotes::Formula { q: if others { rest } else { p } / (p + rest), others }
