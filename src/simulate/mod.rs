@@ -4,11 +4,15 @@
 //! result does not depend on the number of threads or on which of them works on what.
 
 mod alias;
+mod argmax;
+mod binomial_table;
 mod engine;
 #[cfg(test)]
 mod goodness_of_fit;
+mod lanes;
 mod noise;
 mod noisy_argmax;
+mod parties;
 mod simulation;
 mod stream;
 mod votes;
