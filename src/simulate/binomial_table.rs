@@ -214,8 +214,8 @@ mod tests {
                 &mut drawn,
             );
             // The words are spread evenly; with tables, so are the draws. Else six standard deviations of the mean.
-            let (mean, found) = (0.25 * f64::from(n), drawn.iter().map(|&n| f64::from(n)).sum::<f64>() / 256 as f64);
-            assert!((found - mean).abs() <= 6.0 * (0.75 * mean / 256 as f64).sqrt() + 1e-9, "{n}: {found}");
+            let (mean, found) = (0.25 * f64::from(n), drawn.iter().map(|&n| f64::from(n)).sum::<f64>() / 256_f64);
+            assert!((found - mean).abs() <= 6.0 * (0.75 * mean / 256_f64).sqrt() + 1e-9, "{n}: {found}");
         }
     }
 
