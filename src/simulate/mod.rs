@@ -4,16 +4,22 @@
 //! result does not depend on the number of threads or on which of them works on what.
 
 mod alias;
+mod blocks;
 mod engine;
 #[cfg(test)]
 mod goodness_of_fit;
 mod noise;
 mod noisy_argmax;
+mod partial;
+mod shard;
 mod simulation;
 mod stream;
 mod votes;
 
+pub use blocks::BlockSet;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use noisy_argmax::NoisyArgmax;
-pub use simulation::{BLOCK_SAMPLES, Simulation};
+pub use partial::PartialCounts;
+pub use shard::Shard;
+pub use simulation::{BLOCK_SAMPLES, SAMPLER_VERSION, Simulation};
 pub use stream::{Stream, StreamId, World};
