@@ -113,7 +113,7 @@ where
     let take = || {
         let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         // A block that is begun is drawn in the other world too.
-        let wanted = |item: u64| item < items && (item % worlds != 0 || item == 0 || !over);
+        let wanted = |item: u64| item < items && (!item.is_multiple_of(worlds) || item == 0 || !over);
         let stop = failed.load(Ordering::Relaxed);
         next.try_update(Ordering::Relaxed, Ordering::Relaxed, |item| (wanted(item) && !stop).then_some(item + 1)).ok()
     };

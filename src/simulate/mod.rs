@@ -6,7 +6,6 @@
 mod alias;
 mod blocks;
 mod engine;
-#[cfg(test)]
 mod goodness_of_fit;
 mod noise;
 mod noisy_argmax;
@@ -18,6 +17,7 @@ mod votes;
 
 pub use blocks::BlockSet;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
+pub use goodness_of_fit::chi_square_p_value;
 pub use noisy_argmax::NoisyArgmax;
 pub use partial::PartialCounts;
 pub use shard::Shard;
