@@ -70,6 +70,9 @@ const NAMES: [&str; 21] = [
     "points",
 ];
 
+/// What is wrong with a list of both kinds.
+const MIXED: &str = "numbers beside rows";
+
 impl Keys {
     /// The keys of models that are written here, with the places of their values.
     pub(super) fn of_models(&self) -> Vec<(&'static str, Range<usize>)> {
@@ -120,13 +123,20 @@ fn explain(file: &Path, text: &str, error: &toml::de::Error) -> InputError {
             None => error,
         };
     }
-    let (found, expected) = match sentence.split_once(", expected ") {
-        Some((found, expected)) => (found, expected),
-        None if sentence.starts_with("missing field") => (sentence, "every key of the table"),
-        None => (sentence, "TOML"),
-    };
-    let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
-    fault(file, place, shown(found), shown(expected))
+    if let Some(missing) = sentence.strip_prefix("missing field ") {
+        return fault(file, place, format!("no key {missing}"), "every key of this table");
+    }
+    let of_value = ["invalid type: ", "invalid value: "].iter().find_map(|start| sentence.strip_prefix(start));
+    if let Some((found, expected)) = of_value.and_then(|rest| rest.split_once(", expected ")) {
+        return fault(file, place, shown(found), shown(expected));
+    }
+    if let Some((found, expected)) = sentence.split_once(", expected ").filter(|_| sentence.starts_with(MIXED)) {
+        return fault(file, place, found, expected);
+    }
+    let rest = error.span().and_then(|span| text.get(span.start..)).unwrap_or_default();
+    let here = rest.lines().next().unwrap_or_default();
+    let found = if here.is_empty() { "the end of a line".into() } else { format!("`{}`", shortened(here, 30)) };
+    fault(file, place, found, format!("TOML ({})", shown(sentence)))
 }
 
 /// A whole number of at least 0, also in powers of ten: `1e8`.
@@ -139,7 +149,7 @@ impl<'de> Deserialize<'de> for Whole {
         impl Visitor<'_> for Expect {
             type Value = Whole;
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a whole number of at least 0")
+                formatter.write_str("a whole number of at least 0, powers of ten up to 2^53")
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
                 Ok(Whole(value))
@@ -247,7 +257,7 @@ impl<'de> Deserialize<'de> for Laws {
         match (numbers.is_empty(), rows.is_empty()) {
             (_, true) => Ok(Self::One(numbers)),
             (true, false) => Ok(Self::Rows(rows)),
-            (false, false) => Err(de::Error::custom("numbers beside rows, expected one law or one row per party")),
+            (false, false) => Err(de::Error::custom(format!("{MIXED}, expected one law or one row per party"))),
         }
     }
 }

@@ -5,8 +5,7 @@ use super::scenario_keys::{Group, Key, Keys, Laws, Whole, line};
 use crate::error::{Error, InputError, Result, readable};
 use crate::histogram::VoteHistogram;
 use crate::law::Noise;
-use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
-use crate::special::{CompensatedSum, log_binomial_pmf};
+use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel, inclusion_of_rank};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -105,7 +104,7 @@ impl<'a> QueryKeys<'a> {
             _ => self.private_knn().map(VoteModel::from),
         };
         // What no single key is to blame for, such as two laws of different lengths.
-        let model = model.map_err(|error| self.text.explain(&self.span, &format!("model {known}"), error))?;
+        let model = model.map_err(|error| self.text.explain(&name.span(), &format!("model {known}"), error))?;
         Ok((noise, model))
     }
 
@@ -232,36 +231,5 @@ pub(super) fn entries_of(model: &VoteModel) -> u64 {
     match model {
         VoteModel::Capc(model) => (model.parties() * model.classes()) as u64,
         _ => 0,
-    }
-}
-
-/// γ P(Bin(r-1, γ) ≤ k-1): that the r-th nearest point is in a Poisson subsample of rate γ, and fewer than k nearer ones.
-fn inclusion_of_rank(k: u64, rank: u64, rate: f64) -> f64 {
-    if rank <= k {
-        return rate;
-    }
-    let nearer = (0..k).map(|nearer| libm::exp(log_binomial_pmf(nearer, rank - 1, rate)));
-    // A sum of terms that round up may exceed 1.
-    (rate * nearer.collect::<CompensatedSum>().value()).min(rate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Against the sum of the paper, Σ_{i<k} C(r-1, i) γ^(i+1) (1-γ)^(r-i-1), term by term.
-    #[test]
-    fn inclusion_is_that_of_the_paper() {
-        for (k, rank, rate) in [(3u64, 7u64, 0.2f64), (1, 2, 0.5), (5, 5, 0.3), (4, 30, 0.9), (2, 9, 0.0), (2, 9, 1.0)]
-        {
-            let mut sum = 0.0;
-            let mut choose = 1.0;
-            for i in 0..k.min(rank) {
-                sum += choose * rate.powi(i as i32 + 1) * (1.0 - rate).powi((rank - i - 1) as i32);
-                choose *= (rank - 1 - i) as f64 / (i + 1) as f64;
-            }
-            let value = inclusion_of_rank(k, rank, rate);
-            assert!((value - sum).abs() <= 1e-14 * sum, "{k} {rank} {rate}: {value} {sum}");
-        }
     }
 }

@@ -72,7 +72,7 @@ impl Shard {
             let samples = simulation.samples();
             return Err(Error::Refused {
                 operation: "shard",
-                reason: format!("{samples} samples make {blocks} blocks, too few for {} shards", self.count),
+                reason: format!("{} shards of {samples} samples, more than their {blocks} block(s)", self.count),
             });
         }
         let border = |shards: u64| (u128::from(shards) * u128::from(blocks) / u128::from(self.count)) as u64;
@@ -134,7 +134,7 @@ mod tests {
             "
         );
         let few = Shard::new(1, 3).unwrap().blocks(Simulation::new(100_000).unwrap());
-        assert_eq!(few.unwrap_err().to_string(), "shard: 100000 samples make 2 blocks, too few for 3 shards");
+        assert_eq!(few.unwrap_err().to_string(), "shard: 3 shards of 100000 samples, more than their 2 block(s)");
     }
 
     proptest! {

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 /// A checkpoint is written so seldom that its own time stays below one part in this many.
 const COST: u32 = 100;
+/// A tenth of a second or two are not noticed; threads wait for each other at the end of a step.
+const LONGEST_STEP: Duration = Duration::from_millis(250);
+const SHORTEST_STEP: Duration = Duration::from_millis(20);
 
 /// Where a simulation is saved, if anywhere.
 pub struct Keeper(Option<Place>);
@@ -85,6 +88,11 @@ impl Keeper {
     /// Saves the complete simulation.
     pub fn finish(&mut self, state: &PartialSimulation) -> Result<()> {
         self.0.as_mut().map_or(Ok(()), |place| place.save(state))
+    }
+
+    /// How long blocks are drawn before anything else is looked after.
+    pub fn step(&self) -> Duration {
+        self.0.as_ref().map_or(LONGEST_STEP, |place| place.interval.clamp(SHORTEST_STEP, LONGEST_STEP))
     }
 
     /// What someone should know who has to wait for long.

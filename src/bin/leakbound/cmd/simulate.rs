@@ -16,8 +16,6 @@ use std::time::{Duration, Instant};
 
 /// Samples per query and world where neither the command line nor the scenario says a number.
 const SAMPLES: u64 = 1_000_000;
-/// How long blocks are drawn before anything else is looked after.
-const STEP: Duration = Duration::from_millis(250);
 /// After this time the whole duration can be foretold.
 const SETTLED: Duration = Duration::from_secs(2);
 /// A simulation that takes longer is announced.
@@ -85,7 +83,7 @@ fn draw(
         loop {
             let position = state.samples();
             let told = |done| bar.set_position(position + done);
-            let more = state.queries[index].part.advance(&mechanism, blocks.clone(), STEP, told)?;
+            let more = state.queries[index].part.advance(&mechanism, blocks.clone(), keeper.step(), told)?;
             keeper.look_after(state, all)?;
             if !announced && start.elapsed() > SETTLED {
                 announced = true;
