@@ -254,12 +254,24 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
             desk.refused(2, "simulate s.toml --checkpoint new --checkpoint-seconds -1"),
         ]
         .join("\n"),
-        @""
+        @"
+        c: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
+        s.toml: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
+        s.toml: whole file: found another kind of file, expected a checkpoint of leakbound simulate
+        cut: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
+        c: plan.seed: found `3`, expected `8`, as asked for; hint: only parts of one simulation belong together
+        c: plan.samples: found `500000`, expected `100000`, as asked for; hint: only parts of one simulation belong together
+        c: shard: found `1/1`, expected `1/2`, as asked for
+        none/c: cannot write: No such file or directory (os error 2)
+        c: --output: found the input file itself, expected another file, because the result replaces it
+        new: --output: found the input file itself, expected another file, because the result replaces it
+        invalid value '-1' for '--checkpoint-seconds <S>': number of seconds = -1 is not in [0, inf)
+        "
     );
     assert_eq!(fs::read(desk.path("c")).unwrap(), file);
 }
 
-/// Ten times ten to the twelve samples: announced, small in memory, and saved on Ctrl-C.
+/// 10^13 samples: announced, small in memory, and saved on Ctrl-C.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hopeless_simulation_says_so_and_can_be_interrupted() {

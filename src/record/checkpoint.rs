@@ -189,7 +189,7 @@ fn content<'a>(file: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     match std::str::from_utf8(rest) {
         Ok(text) if first == first_line(rest).as_bytes() => Ok(text),
         _ if bytes.is_empty() => refuse("an empty file", wanted, "remove it to start anew"),
-        _ if first.starts_with(MARK.as_bytes()) || MARK.as_bytes().starts_with(first) => broken(),
+        _ if first.starts_with(MARK.as_bytes()) || MARK.as_bytes().starts_with(bytes) => broken(),
         _ if first.starts_with(FAMILY.as_bytes()) => refuse(
             "a checkpoint of another form, or one that was changed",
             MARK,

@@ -5,6 +5,7 @@
 
 mod alias;
 mod blocks;
+mod chi_square;
 mod engine;
 mod goodness_of_fit;
 mod noise;
@@ -16,8 +17,8 @@ mod stream;
 mod votes;
 
 pub use blocks::BlockSet;
+pub use chi_square::chi_square_p_value;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
-pub use goodness_of_fit::chi_square_p_value;
 pub use noisy_argmax::NoisyArgmax;
 pub use partial::PartialCounts;
 pub use shard::Shard;
