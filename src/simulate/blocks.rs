@@ -158,7 +158,7 @@ mod tests {
     fn sets_are_shown_in_words() {
         let words = |ranges: &[Range<u64>]| BlockSet::new(ranges.iter().cloned()).unwrap().words();
         assert_eq!(words(&[]), "blocks none");
-        assert_eq!(words(&[7..8]), "block 7");
+        assert_eq!(words(&[7..8, 9..9]), "block 7");
         assert_eq!(words(&[5..6, 0..2, 2..3]), "blocks 0-2, 5");
         let many: Vec<Range<u64>> = (0..10).map(|block| 2 * block..2 * block + 1).collect();
         assert_eq!(words(&many), "blocks 0, 2, 4, 6, 8, 10, 12, 14 and 2 more ranges");

@@ -6,6 +6,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 /// Outcomes that are expected fewer than ten times are put together; an impossible one that was seen gives 0.
 /// Both have the same length.
 pub fn p_value(counts: &[u64], law: &[f64]) -> f64 {
+    debug_assert_eq!(counts.len(), law.len());
     let trials = counts.iter().sum::<u64>() as f64;
     if counts.iter().zip(law).any(|(&count, &p)| count > 0 && p == 0.0) {
         return 0.0;
