@@ -85,7 +85,8 @@ pub use law::{
 pub use model::{Adversary, CapcModel, Composition, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
-    BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, simulate,
+    BLOCK_SAMPLES, BlockSet, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, SAMPLER_VERSION, Shard, Simulation,
+    Stream, StreamId, World, chi_square_p_value, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

@@ -4,6 +4,7 @@
 mod adversary;
 mod capc;
 mod composition;
+mod inclusion;
 mod pate;
 mod private_knn;
 mod prompt_pate;
@@ -12,6 +13,7 @@ mod vote_model;
 pub use adversary::Adversary;
 pub use capc::CapcModel;
 pub use composition::Composition;
+pub(crate) use inclusion::inclusion_of_rank;
 pub use pate::PateModel;
 pub use private_knn::PrivateKnnModel;
 pub use prompt_pate::PromptPateModel;

@@ -6,18 +6,25 @@
 mod alias;
 mod argmax;
 mod binomial_table;
+mod blocks;
+mod chi_square;
 mod engine;
-#[cfg(test)]
 mod goodness_of_fit;
 mod lanes;
 mod noise;
 mod noisy_argmax;
+mod partial;
 mod parties;
+mod shard;
 mod simulation;
 mod stream;
 mod votes;
 
+pub use blocks::BlockSet;
+pub use chi_square::chi_square_p_value;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use noisy_argmax::NoisyArgmax;
-pub use simulation::{BLOCK_SAMPLES, Simulation};
+pub use partial::PartialCounts;
+pub use shard::Shard;
+pub use simulation::{BLOCK_SAMPLES, SAMPLER_VERSION, Simulation};
 pub use stream::{Stream, StreamId, World};

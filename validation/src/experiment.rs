@@ -66,11 +66,12 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 6] = [
+pub const ALL: [Experiment; 7] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
+    Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

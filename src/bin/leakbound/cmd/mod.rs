@@ -3,7 +3,12 @@
 pub mod audit_confusion;
 pub mod audit_counts;
 pub mod audit_votes;
+pub mod bench;
+mod bench_works;
+mod checkpointing;
 pub mod composed;
 pub mod exact;
 pub mod generate;
+pub mod merge;
+pub mod simulate;
 pub mod upper;

@@ -1,0 +1,167 @@
+//! `leakbound simulate`.
+
+use super::checkpointing::Keeper;
+use crate::args::{Common, SimulateOptions};
+use crate::output::{Output, envelope, progress};
+use indicatif::ProgressBar;
+use leakbound::record::{
+    Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, SimulationPlan, read_scenario,
+};
+use leakbound::report::{CountsRow, LawPair, LawRow, Number, SimulateDocument, Warning, one_line, short};
+use leakbound::{BlockSet, Composition, NoisyArgmax, Result, Simulation, chi_square_p_value};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Samples per query and world where neither the command line nor the scenario says a number.
+const SAMPLES: u64 = 1_000_000;
+/// After this time the whole duration can be foretold.
+const SETTLED: Duration = Duration::from_secs(2);
+/// A simulation that takes longer is announced.
+const LONG: Duration = Duration::from_secs(600);
+
+pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
+    let scenario = read_scenario(&options.scenario)?;
+    let samples = options.samples.or(scenario.samples).unwrap_or(SAMPLES);
+    let seed = if common.seed_given { common.seed } else { scenario.seed.unwrap_or(common.seed) };
+    let simulation = Simulation::new(samples)?.seed(seed);
+    let blocks = options.shard.blocks(simulation)?;
+    let plan = SimulationPlan::new(scenario.sha256(), simulation);
+    let queries = scenario.queries.iter().map(|query| (query.query.clone(), query.model.classes()));
+    let wanted = Checkpoint { shard: options.shard, simulation: PartialSimulation::new(plan, queries)? };
+    let taken: Vec<&Path> = [&options.scenario].into_iter().chain(&options.checkpoint).map(|path| &**path).collect();
+    let output = Output::open(common, &taken)?;
+    let (mut keeper, mut state) = Keeper::open(options, wanted)?;
+    let bar = progress(common, state.samples_of(&blocks), "outputs");
+    bar.set_position(state.samples());
+    bar.reset_eta();
+    draw(common, &scenario, &blocks, &mut state, &mut keeper, &bar)?;
+    bar.finish_and_clear();
+    let laws = scenario.queries.par_iter().zip(&state.queries).map(|(query, done)| {
+        let [counts, counts_neighbor] = done.part.worlds();
+        let laws = query.model.laws(query.noise).and_then(|[p, q]| {
+            Ok(LawPair {
+                p_value: chi_square_p_value(counts, p.p())?,
+                p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
+                p: p.p().iter().copied().map(Number).collect(),
+                q: q.p().iter().copied().map(Number).collect(),
+            })
+        });
+        let refused = laws.as_ref().err().map(ToString::to_string);
+        LawRow { query: done.query.clone(), laws: laws.ok(), refused }
+    });
+    let laws: Vec<LawRow> = laws.collect();
+    let warnings = unlikely(&laws).into_iter().collect();
+    let mut document =
+        document(common, options, vec![scenario.input.clone()], &state, BlockSet::from(blocks), warnings);
+    document.title = title(&scenario, &state.plan);
+    document.envelope.seed = seed;
+    document.composition = scenario.composition;
+    document.shard = Some(options.shard);
+    document.laws = laws;
+    output.write(&document)?;
+    Ok(false)
+}
+
+/// Draws every missing block of every query, saving now and then.
+fn draw(
+    common: &Common,
+    scenario: &Scenario,
+    blocks: &Range<u64>,
+    state: &mut PartialSimulation,
+    keeper: &mut Keeper,
+    bar: &ProgressBar,
+) -> Result<()> {
+    let (start, before, mut announced) = (Instant::now(), state.samples(), common.quiet);
+    let all = state.samples_of(blocks);
+    for (index, query) in scenario.queries.iter().enumerate() {
+        if state.queries[index].part.blocks().missing_in(blocks.clone()).is_empty() {
+            continue;
+        }
+        let mechanism = NoisyArgmax::new(&query.model, query.noise);
+        loop {
+            let position = state.samples();
+            let told = |done| bar.set_position(position + done);
+            let more = state.queries[index].part.advance(&mechanism, blocks.clone(), keeper.step(), told)?;
+            keeper.look_after(state, all)?;
+            if !announced && start.elapsed() > SETTLED {
+                announced = true;
+                let rate = (state.samples() - before) as f64 / start.elapsed().as_secs_f64();
+                announce(bar, (all - state.samples()) as f64 / rate, rate, keeper.advice());
+            }
+            if !more {
+                break;
+            }
+        }
+    }
+    // A complete checkpoint is left as it is.
+    if state.samples() > before { keeper.finish(state) } else { Ok(()) }
+}
+
+/// Says how long it will take where that is long.
+fn announce(bar: &ProgressBar, seconds: f64, rate: f64, advice: &str) {
+    if seconds > LONG.as_secs_f64() {
+        let time = match seconds {
+            minutes if minutes < 7200.0 => format!("{:.0} minutes", minutes / 60.0),
+            hours if hours < 172_800.0 => format!("{:.0} hours", hours / 3600.0),
+            days => format!("{:.0} days", days / 86_400.0),
+        };
+        bar.suspend(|| eprintln!("note: about {time} to go at {:.1} million outputs a second; {advice}", rate / 1e6));
+    }
+}
+
+/// What simulation and merging have in common.
+pub fn document(
+    common: &Common,
+    options: &impl serde::Serialize,
+    inputs: Vec<InputFile>,
+    state: &PartialSimulation,
+    blocks: BlockSet,
+    warnings: Vec<Warning>,
+) -> SimulateDocument {
+    let queries = state.queries.iter().map(|query| {
+        let [counts, counts_neighbor] = query.part.worlds().clone();
+        let labels = (0..query.part.outcomes()).map(|outcome| outcome.to_string()).collect();
+        CountsRow { query: query.query.clone(), labels, counts, counts_neighbor }
+    });
+    SimulateDocument {
+        envelope: envelope(SIMULATE_SCHEMA, common, options, inputs, warnings),
+        title: String::new(),
+        plan: state.plan.clone(),
+        composition: None,
+        shard: None,
+        blocks,
+        blocks_in_all: state.queries.first().map_or(0, |query| query.part.simulation().blocks()),
+        queries: queries.collect(),
+        laws: Vec::new(),
+    }
+}
+
+fn title(scenario: &Scenario, plan: &SimulationPlan) -> String {
+    let queries = scenario.queries.len();
+    format!(
+        "Simulation of {}: {queries} quer{}, {} outputs per query and world, seed {}{}",
+        one_line(&scenario.input.path.to_string_lossy()),
+        if queries == 1 { "y" } else { "ies" },
+        short(plan.samples as f64),
+        plan.seed,
+        scenario.composition.map_or_else(String::new, |mode: Composition| format!(", {mode}"))
+    )
+}
+
+/// Counts that their law does not explain: the smallest p-value times the number of tests is below one in a million.
+fn unlikely(laws: &[LawRow]) -> Option<Warning> {
+    let tests = laws.iter().filter_map(|row| Some((row, row.laws.as_ref()?)));
+    let tests: Vec<(&LawRow, f64)> =
+        tests.flat_map(|(row, pair)| [(row, pair.p_value), (row, pair.p_value_neighbor)]).collect();
+    let (row, least) = tests.iter().min_by(|first, second| first.1.total_cmp(&second.1))?;
+    (least * tests.len() as f64).lt(&1e-6).then(|| Warning {
+        code: "unlikely-counts",
+        message: format!(
+            "the counts{} lie this far from their exact law with probability {least:e}",
+            row.query.as_ref().map_or_else(String::new, |name| format!(" of query {name}"))
+        ),
+        hint: "chance does not explain this: sampler and exact law disagree; please report it".into(),
+    })
+}
