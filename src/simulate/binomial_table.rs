@@ -1,8 +1,8 @@
 //! Binomial variables for a range of numbers of trials: an alias table for each, a general sampler beyond.
 
 use super::alias::{self, AliasTables};
+use super::binomial;
 use super::stream::Stream;
-use rand_distr::{Binomial, Distribution};
 use std::ops::RangeInclusive;
 
 /// Weights below 2^-60 of the largest are left out: together they weigh less than the 2^-50 of an alias table.
@@ -13,7 +13,7 @@ const NEGLIGIBLE: f64 = 8.673_617_379_884_035e-19;
 /// A draw from a table is off by less than 2^-40 in total variation: 2^-48 through the table and its index (`alias`),
 /// the rest through the rounding of the binomial probabilities, 2^-45 for n = 250. A table is built and read with
 /// additions, multiplications and divisions of IEEE doubles alone and is therefore the same on every platform; the
-/// general sampler calls the platform's ln and pow.
+/// general sampler evaluates logarithms.
 #[derive(Debug, Clone)]
 pub(super) struct BinomialTable {
     least: u64,
@@ -96,9 +96,7 @@ impl BinomialTable {
 
     /// A draw for any n, without tables.
     pub(super) fn draw_without_table(&self, n: u64, stream: &mut Stream) -> u64 {
-        let binomial = Binomial::new(n, self.q).expect("x/(x+y) of numbers that are not negative is a probability");
-        // Its sampler for tiny q is a Poisson variable, which knows no largest value.
-        let drawn = binomial.sample(stream).min(n);
+        let drawn = binomial::draw(n, self.q, stream);
         if self.failures { n - drawn } else { drawn }
     }
 

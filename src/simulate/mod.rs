@@ -17,6 +17,7 @@ mod noise;
 mod noisy_argmax;
 mod partial;
 mod parties;
+mod party_groups;
 mod shard;
 mod simulation;
 mod stream;

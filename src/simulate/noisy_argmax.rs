@@ -236,7 +236,7 @@ impl Votes {
                     }
                 }
             }
-            (Self::Parties(parties), _) => parties.draw(world, lanes, words, histogram),
+            (Self::Parties(parties), _) => parties.draw(world, lanes, stream, words, histogram),
             (Self::Fixed(_), _) => {}
         }
     }
