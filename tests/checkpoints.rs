@@ -8,8 +8,7 @@ use leakbound::{BLOCK_SAMPLES, Mechanism, PartialCounts, Shard, Simulation, Stre
 use proptest::prelude::*;
 use rand::Rng;
 use sha2::{Digest, Sha256};
-use std::ops::Range;
-use std::time::Duration;
+use std::ops::{ControlFlow, Range};
 
 /// Counts that depend on the block, at no cost.
 struct Cheap(usize);
@@ -41,7 +40,7 @@ fn drawn(blocks: Range<u64>) -> PartialSimulation {
     let mut state = empty(plan());
     for query in &mut state.queries {
         let mechanism = Cheap(query.part.outcomes());
-        query.part.advance(&mechanism, blocks.clone(), Duration::MAX, |_| ()).unwrap();
+        query.part.advance(&mechanism, blocks.clone(), |_| ControlFlow::Continue(())).unwrap();
     }
     state
 }
@@ -273,7 +272,7 @@ proptest! {
         let mut state = PartialSimulation::new(plan, [(None, outcomes)]).unwrap();
         for _ in 0..steps {
             let part: &mut PartialCounts = &mut state.queries[0].part;
-            part.advance(&Cheap(outcomes), 0..blocks, Duration::ZERO, |_| ()).unwrap();
+            part.advance(&Cheap(outcomes), 0..blocks, |_| ControlFlow::Break(())).unwrap();
         }
         let checkpoint = Checkpoint { shard: Shard::WHOLE, simulation: state };
         prop_assert_eq!(Checkpoint::from_bytes("c", &checkpoint.to_bytes()).unwrap(), checkpoint);

@@ -28,6 +28,9 @@ pub struct SimulateOptions {
     /// Draw the I-th of N parts, counted from 1: contiguous blocks; `leakbound merge` adds them up
     #[arg(long, value_name = "I/N", default_value = "1/1", allow_hyphen_values = true)]
     pub shard: Shard,
+    /// Leave out the exact laws, which take longer than few samples do
+    #[arg(long)]
+    pub no_law: bool,
 }
 
 /// Options of `leakbound merge`.

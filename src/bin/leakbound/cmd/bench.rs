@@ -6,6 +6,7 @@ use leakbound::report::{BenchDocument, BenchRow};
 use leakbound::{Error, MAX_COUNT, Mechanism, NoisyArgmax, PartialCounts, Result, Simulation};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -65,7 +66,10 @@ fn measure(pool: &ThreadPool, work: Work, time: Duration) -> Result<(u64, f64)> 
 fn outputs(mechanism: &NoisyArgmax, time: Duration) -> Result<u64> {
     let simulation = Simulation::new(MAX_COUNT)?;
     let mut part = PartialCounts::new(simulation, mechanism.outcomes())?;
-    part.advance(mechanism, 0..simulation.blocks(), time, |_| ())?;
+    let start = Instant::now();
+    part.advance(mechanism, 0..simulation.blocks(), |_| {
+        if start.elapsed() < time { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
     Ok(2 * part.samples())
 }
 

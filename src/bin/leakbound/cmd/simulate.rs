@@ -5,12 +5,13 @@ use crate::args::{Common, SimulateOptions};
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
 use leakbound::record::{
-    Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, SimulationPlan, read_scenario,
+    Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
+    read_scenario,
 };
 use leakbound::report::{CountsRow, LawPair, LawRow, Number, SimulateDocument, Warning, one_line, short};
 use leakbound::{BlockSet, Composition, NoisyArgmax, Result, Simulation, chi_square_p_value};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -38,20 +39,7 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     bar.reset_eta();
     draw(common, &scenario, &blocks, &mut state, &mut keeper, &bar)?;
     bar.finish_and_clear();
-    let laws = scenario.queries.par_iter().zip(&state.queries).map(|(query, done)| {
-        let [counts, counts_neighbor] = done.part.worlds();
-        let laws = query.model.laws(query.noise).and_then(|[p, q]| {
-            Ok(LawPair {
-                p_value: chi_square_p_value(counts, p.p())?,
-                p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
-                p: p.p().iter().copied().map(Number).collect(),
-                q: q.p().iter().copied().map(Number).collect(),
-            })
-        });
-        let refused = laws.as_ref().err().map(ToString::to_string);
-        LawRow { query: done.query.clone(), laws: laws.ok(), refused }
-    });
-    let laws: Vec<LawRow> = laws.collect();
+    let laws = if options.no_law { Vec::new() } else { laws(&scenario, &state) };
     let warnings = unlikely(&laws).into_iter().collect();
     let mut document =
         document(common, options, vec![scenario.input.clone()], &state, BlockSet::from(blocks), warnings);
@@ -64,6 +52,24 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     Ok(false)
 }
 
+/// The laws that the counts converge to.
+fn laws(scenario: &Scenario, state: &PartialSimulation) -> Vec<LawRow> {
+    let row = |(query, done): (&ScenarioQuery, &SimulatedQuery)| {
+        let [counts, counts_neighbor] = done.part.worlds();
+        let laws = query.model.laws(query.noise).and_then(|[p, q]| {
+            Ok(LawPair {
+                p_value: chi_square_p_value(counts, p.p())?,
+                p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
+                p: p.p().iter().copied().map(Number).collect(),
+                q: q.p().iter().copied().map(Number).collect(),
+            })
+        });
+        let refused = laws.as_ref().err().map(ToString::to_string);
+        LawRow { query: done.query.clone(), laws: laws.ok(), refused }
+    };
+    scenario.queries.par_iter().zip(&state.queries).map(row).collect()
+}
+
 /// Draws every missing block of every query, saving now and then.
 fn draw(
     common: &Common,
@@ -73,22 +79,27 @@ fn draw(
     keeper: &mut Keeper,
     bar: &ProgressBar,
 ) -> Result<()> {
-    let (start, before, mut announced) = (Instant::now(), state.samples(), common.quiet);
-    let all = state.samples_of(blocks);
+    let (start, before, all) = (Instant::now(), state.samples(), state.samples_of(blocks));
+    let (mut done, mut announced) = (before, common.quiet);
     for (index, query) in scenario.queries.iter().enumerate() {
         if state.queries[index].part.blocks().missing_in(blocks.clone()).is_empty() {
             continue;
         }
         let mechanism = NoisyArgmax::new(&query.model, query.noise);
         loop {
-            let position = state.samples();
-            let told = |done| bar.set_position(position + done);
-            let more = state.queries[index].part.advance(&mechanism, blocks.clone(), keeper.step(), told)?;
-            keeper.look_after(state, all)?;
+            let part = &mut state.queries[index].part;
+            let held = part.samples();
+            let more = part.advance(&mechanism, blocks.clone(), |drawn| {
+                bar.set_position(done + drawn);
+                let pause = keeper.is_due() || (!announced && start.elapsed() > SETTLED);
+                if pause { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            done += 2 * (part.samples() - held);
+            keeper.look_after(state, done as f64 / all as f64)?;
             if !announced && start.elapsed() > SETTLED {
                 announced = true;
-                let rate = (state.samples() - before) as f64 / start.elapsed().as_secs_f64();
-                announce(bar, (all - state.samples()) as f64 / rate, rate, keeper.advice());
+                let rate = (done - before) as f64 / start.elapsed().as_secs_f64();
+                announce(bar, (all - done) as f64 / rate, rate, keeper.advice());
             }
             if !more {
                 break;
@@ -96,7 +107,7 @@ fn draw(
         }
     }
     // A complete checkpoint is left as it is.
-    if state.samples() > before { keeper.finish(state) } else { Ok(()) }
+    if done > before { keeper.finish(state) } else { Ok(()) }
 }
 
 /// Says how long it will take where that is long.
