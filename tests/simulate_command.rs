@@ -124,6 +124,7 @@ fn the_document_says_what_decides_the_counts() {
     let law = &document["laws"][0];
     assert!((law["p"][0].as_f64().unwrap() - 0.159_520_995_319_951_5).abs() < 1e-12, "{law}");
     assert!(law["p_value"].as_f64().unwrap() > 1e-6);
+    assert_eq!(desk.json("simulate s.toml --no-law")["laws"].to_string(), "[]");
     // The command line overrules the file, a seed of 0 too.
     let plan = desk.json("simulate s.toml --samples 7 --seed 0")["plan"].clone();
     assert_eq!((plan["seed"].as_u64(), plan["samples"].as_u64()), (Some(0), Some(7)));

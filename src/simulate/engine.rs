@@ -14,6 +14,9 @@ pub const MAX_OUTCOMES: usize = 1 << 20;
 
 /// Something that prints one of finitely many outcomes under each of two neighbouring datasets, sample after sample.
 ///
+/// The mechanisms of this crate go through the same door as one of your own: `examples/own_mechanism.rs` simulates a
+/// noisy maximum with a rounding mistake, in shards, and refutes its claim.
+///
 /// # Example
 /// Randomised response tells the truth, 0 or 1, with probability 3/4:
 /// ```
