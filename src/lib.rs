@@ -73,20 +73,21 @@ pub use audit::{
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{
-    RdpCurve, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp, epsilon_at_delta,
-    epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
+    RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp,
+    epsilon_at_delta, epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
 pub use law::{
-    LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
+    ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law,
+    noisy_argmax_law, poisson_multinomial_argmax_law,
 };
 pub use model::{Adversary, CapcModel, Composition, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
     BLOCK_SAMPLES, BlockSet, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, SAMPLER_VERSION, Shard, Simulation,
-    Stream, StreamId, World, chi_square_p_value, simulate,
+    Stream, StreamId, World, chi_square_p_value, sample_laws, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

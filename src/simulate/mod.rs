@@ -4,13 +4,19 @@
 //! result does not depend on the number of threads or on which of them works on what.
 
 mod alias;
+mod argmax;
+mod binomial;
+mod binomial_table;
 mod blocks;
 mod chi_square;
 mod engine;
+mod exact_law;
 mod goodness_of_fit;
+mod lanes;
 mod noise;
 mod noisy_argmax;
 mod partial;
+mod parties;
 mod shard;
 mod simulation;
 mod stream;
@@ -19,6 +25,7 @@ mod votes;
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
+pub use exact_law::sample_laws;
 pub use noisy_argmax::NoisyArgmax;
 pub use partial::PartialCounts;
 pub use shard::Shard;
