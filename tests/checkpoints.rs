@@ -130,7 +130,7 @@ fn a_true_checksum_does_not_excuse_the_content() {
         c: plan.samples: found 0, expected a number in [1, 2^53]
         c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
         c: plan.sampler: found `91`, expected `1`; hint: another version of the program drew these counts in another way
-        c: plan.sampling: found `exact-law`, expected `monte-carlo`; hint: another version of the program drew these counts in another way
+        c: plan.sampling: found `exact-law`, expected `monte-carlo`; hint: counts that are drawn from a law at once have no parts
         c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
         c: plan.scenario_sha256: found `xyzababababababababababababababababababababababababababababa...`, expected 64 hexadecimal digits
         c: queries[0].blocks: found 2, expected blocks of the shard 1/3
