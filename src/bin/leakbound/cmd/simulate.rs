@@ -1,30 +1,23 @@
 //! `leakbound simulate`.
 
 use super::checkpointing::Keeper;
+use super::draw::draw_missing;
 use crate::args::{Common, Drawing, SimulateOptions};
-use crate::output::{Output, envelope, progress};
-use indicatif::ProgressBar;
+use crate::output::{Output, envelope};
 use leakbound::record::{
     Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
     read_scenario,
 };
 use leakbound::report::{CountsRow, LawPair, LawRow, Number, SimulateDocument, Warning, one_line, short};
 use leakbound::{
-    BlockSet, Composition, Error, NoisyArgmax, OutcomeLaw, PartialCounts, Result, Shard, Simulation, VoteModel,
-    chi_square_p_value, sample_laws,
+    BlockSet, Composition, Error, OutcomeLaw, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,
+    sample_laws,
 };
 use rayon::prelude::*;
-use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Samples per query and world where neither the command line nor the scenario says a number.
 const SAMPLES: u64 = 1_000_000;
-/// After this time the whole duration can be foretold.
-const SETTLED: Duration = Duration::from_secs(2);
-/// A simulation that takes longer is announced.
-const LONG: Duration = Duration::from_secs(600);
-
 pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     let scenario = read_scenario(&options.scenario)?;
     let samples = options.samples.or(scenario.samples).unwrap_or(SAMPLES);
@@ -42,11 +35,7 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
             let wanted = Checkpoint { shard: options.shard, simulation: state };
             let mut keeper;
             (keeper, state) = Keeper::open(options, wanted)?;
-            let bar = progress(common, state.samples_of(&blocks), "outputs");
-            bar.set_position(state.samples());
-            bar.reset_eta();
-            draw(common, &scenario, &blocks, &mut state, &mut keeper, &bar)?;
-            bar.finish_and_clear();
+            draw_missing(common, &scenario, &blocks, &mut state, &mut keeper)?;
             None
         }
     };
@@ -112,58 +101,6 @@ fn rows(scenario: &Scenario, state: &PartialSimulation, laws: Vec<Result<Laws>>)
         LawRow { query: done.query.clone(), laws: laws.ok(), refused }
     };
     scenario.queries.iter().zip(&state.queries).zip(laws).map(row).collect()
-}
-
-/// Draws every missing block of every query, saving now and then.
-fn draw(
-    common: &Common,
-    scenario: &Scenario,
-    blocks: &Range<u64>,
-    state: &mut PartialSimulation,
-    keeper: &mut Keeper,
-    bar: &ProgressBar,
-) -> Result<()> {
-    let (start, before, all) = (Instant::now(), state.samples(), state.samples_of(blocks));
-    let (mut done, mut announced) = (before, common.quiet);
-    for (index, query) in scenario.queries.iter().enumerate() {
-        if state.queries[index].part.blocks().missing_in(blocks.clone()).is_empty() {
-            continue;
-        }
-        let mechanism = NoisyArgmax::new(&query.model, query.noise);
-        loop {
-            let part = &mut state.queries[index].part;
-            let held = part.samples();
-            let more = part.advance(&mechanism, blocks.clone(), |drawn| {
-                bar.set_position(done + drawn);
-                let pause = keeper.is_due() || (!announced && start.elapsed() > SETTLED);
-                if pause { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            done += 2 * (part.samples() - held);
-            keeper.look_after(state, done as f64 / all as f64)?;
-            if !announced && start.elapsed() > SETTLED {
-                announced = true;
-                let rate = (done - before) as f64 / start.elapsed().as_secs_f64();
-                announce(bar, (all - done) as f64 / rate, rate, keeper.advice());
-            }
-            if !more {
-                break;
-            }
-        }
-    }
-    // A complete checkpoint is left as it is.
-    if done > before { keeper.finish(state) } else { Ok(()) }
-}
-
-/// Says how long it will take where that is long.
-fn announce(bar: &ProgressBar, seconds: f64, rate: f64, advice: &str) {
-    if seconds > LONG.as_secs_f64() {
-        let time = match seconds {
-            minutes if minutes < 7200.0 => format!("{:.0} minutes", minutes / 60.0),
-            hours if hours < 172_800.0 => format!("{:.0} hours", hours / 3600.0),
-            days => format!("{:.0} days", days / 86_400.0),
-        };
-        bar.suspend(|| eprintln!("note: about {time} to go at {:.1} million outputs a second; {advice}", rate / 1e6));
-    }
 }
 
 /// What simulation and merging have in common.
