@@ -1,7 +1,7 @@
 //! When a simulation is saved, and how it ends when the user interrupts it.
 
 use crate::args::SimulateOptions;
-use leakbound::record::{AtomicFile, Checkpoint, PartialSimulation};
+use leakbound::record::{AtomicFile, Checkpoint, PartialSimulation, remove_leftovers};
 use leakbound::{Error, InputError, Result, Shard};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -41,6 +41,10 @@ impl Keeper {
         }
         let shard = wanted.shard;
         let state = if exists { Checkpoint::read(&path)?.resume(&path, &wanted)? } else { wanted.simulation };
+        if options.resume {
+            // The run that is resumed may have been killed while it was writing.
+            remove_leftovers(&path);
+        }
         // Known now, not after hours: whether it can be written.
         drop(AtomicFile::create(&path)?);
         let interrupted = Arc::new(AtomicBool::new(false));
