@@ -95,6 +95,8 @@ pub(super) struct Drawn {
     pub(super) counts: [Vec<u64>; 2],
     /// The block after the last.
     pub(super) end: u64,
+    /// Whether `watch` did.
+    pub(super) broken_off: bool,
 }
 
 /// Draws the blocks of a range that is not empty, in rising order, until its end or until `watch` breaks off; at least
@@ -134,7 +136,8 @@ where
         .map(|_| work())
         .try_reduce_with(|left, right| Ok(left.plus(&right)))
         .unwrap_or_else(|| Ok(Tally::new(mechanism.outcomes())))?;
-    Ok(Drawn { counts: tally.counts, end: range.start + next.into_inner() / worlds })
+    let end = range.start + next.into_inner() / worlds;
+    Ok(Drawn { counts: tally.counts, end, broken_off: over.into_inner() })
 }
 
 /// The indices of outcomes as their labels.

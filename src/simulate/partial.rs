@@ -94,7 +94,7 @@ impl PartialCounts {
     ///
     /// # Errors
     /// [`Error::Refused`] for a range beyond the blocks of the simulation, and for a mechanism with another number of
-    /// outcomes or that does not count as many as it was asked for; the counts are then as they were.
+    /// outcomes or that does not count as many as it was asked for; what is held is then as good as before.
     pub fn advance<M, F>(&mut self, mechanism: &M, blocks: Range<u64>, watch: F) -> Result<bool>
     where
         M: Mechanism + ?Sized,
@@ -109,14 +109,19 @@ impl PartialCounts {
             let all = self.simulation.blocks();
             return Err(refuse(format!("block {} is none of the simulation's {all} blocks", blocks.end - 1)));
         }
-        let missing = self.blocks.missing_in(blocks.clone());
-        let Some(first) = missing.ranges().first() else { return Ok(false) };
-        let drawn = draw(mechanism, self.simulation, first.clone(), watch)?;
-        self.blocks.insert(first.start..drawn.end)?;
-        for (counts, more) in self.counts.iter_mut().zip(&drawn.counts) {
-            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        let before = self.samples();
+        for gap in self.blocks.missing_in(blocks.clone()).ranges() {
+            let earlier = 2 * (self.samples() - before);
+            let drawn = draw(mechanism, self.simulation, gap.clone(), |done| watch(earlier + done))?;
+            self.blocks.insert(gap.start..drawn.end)?;
+            for (counts, more) in self.counts.iter_mut().zip(&drawn.counts) {
+                counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+            }
+            if drawn.broken_off {
+                break;
+            }
         }
-        Ok(drawn.end < first.end || missing.ranges().len() > 1)
+        Ok(!self.blocks.missing_in(blocks).is_empty())
     }
 
     /// This part and another one of the same simulation.
@@ -140,10 +145,8 @@ impl PartialCounts {
             }
         }
         let blocks = self.blocks.union(&other.blocks).map_err(|_| {
-            let first = self.blocks.ranges().first().map_or(0, |range| range.start);
             let both: Vec<Range<u64>> = self.blocks.ranges().iter().flat_map(|range| other.held_in(range)).collect();
-            let both = BlockSet::new(both).unwrap_or_else(|_| BlockSet::from(first..first + 1));
-            refuse(format!("both parts hold {}", both.words()))
+            refuse(format!("both parts hold {}", BlockSet::new(both).unwrap_or_default().words()))
         })?;
         let sum = |world: usize| {
             self.counts[world].iter().zip(&other.counts[world]).map(|(ours, theirs)| ours + theirs).collect()
@@ -282,6 +285,20 @@ mod tests {
         assert!(!part.advance(&MECHANISM, 1..6, NEVER).unwrap());
         assert!(part.advance(&MECHANISM, 0..6, AT_ONCE).is_ok_and(|more| !more));
         assert_eq!(part.counts().unwrap().trials_neighbor(), simulation.samples());
+    }
+
+    #[test]
+    fn all_gaps_are_filled_in_one_call() {
+        let simulation = simulation(9 * BLOCK_SAMPLES);
+        let mut part = drawn(simulation, 2..3).merge(&drawn(simulation, 5..7)).unwrap();
+        let most = std::sync::atomic::AtomicU64::new(0);
+        let watch = |done| {
+            most.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        assert!(!part.advance(&MECHANISM, 1..9, watch).unwrap());
+        assert_eq!(part, drawn(simulation, 1..9));
+        assert_eq!(most.into_inner(), 2 * 5 * BLOCK_SAMPLES);
     }
 
     #[test]
