@@ -12,7 +12,7 @@ use leakbound::{
     PartialCounts, Shard, Simulation, Stream, World, audit_counts, simulate, split_pilot,
 };
 use rand::RngExt;
-use std::time::Duration;
+use std::ops::ControlFlow;
 
 /// Noisy argmax over votes, with noise rounded up to multiples of its scale.
 struct RoundedNoisyMax {
@@ -54,12 +54,13 @@ fn main() -> leakbound::Result<()> {
     // The whole simulation on all threads ..
     let counts = simulate(&mechanism, simulation, |_| ())?;
 
-    // .. is what three machines find together, each in steps between which it could save what it has.
+    // .. is what three machines find together, each in steps of a million samples or so, between which it could save what it has.
     let mut merged = PartialCounts::new(simulation, mechanism.outcomes())?;
     for number in 1..=3 {
         let blocks = Shard::new(number, 3)?.blocks(simulation)?;
         let mut part = PartialCounts::new(simulation, mechanism.outcomes())?;
-        while part.advance(&mechanism, blocks.clone(), Duration::from_millis(100), |_| ())? {}
+        let pause = |done| if done > 1_000_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        while part.advance(&mechanism, blocks.clone(), pause)? {}
         merged = merged.merge(&part)?;
     }
     assert_eq!(merged.counts()?, counts);
@@ -87,4 +88,13 @@ fn main() -> leakbound::Result<()> {
 
 fn share(counts: &[u64]) -> f64 {
     counts[0] as f64 / counts.iter().sum::<u64>() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    /// It fails where the rounding is not seen, at a failure probability of 1e-6.
+    #[test]
+    fn the_claim_is_refuted() {
+        super::main().unwrap();
+    }
 }

@@ -164,7 +164,7 @@ fn every_fault_is_named() {
             refused(&format!("{}inclusion = 0.5", KNN.replace("label = 1", "label = 2"))),
             refused(&format!("{KNN}inclusion = 0.5\npoints = 4")),
             scenario_from_bytes("s.toml", b"# \xff").unwrap_err().to_string(),
-            scenario_from_bytes("s.toml", &vec![b'\n'; (16 << 20) + 1]).unwrap_err().to_string(),
+            scenario_from_bytes("s.toml", &vec![b'\n'; (4 << 20) + 1]).unwrap_err().to_string(),
         ]
         .join("\n"),
         @r#"
@@ -229,7 +229,7 @@ fn every_fault_is_named() {
         s.toml: line 1, model private-knn: found label of the added point = 2, expected a value in [0, classes - 1]
         s.toml: line 8, points: found number of added points = 4, expected a value in [1, 64], at most k
         s.toml: line 1: found bytes that are no UTF-8, expected a scenario in TOML; hint: save it as UTF-8
-        s.toml: whole file: found more than 16 MiB, expected a scenario of at most 16 MiB
+        s.toml: whole file: found more than 4 MiB, expected a scenario of at most 4 MiB
         "#
     );
 }

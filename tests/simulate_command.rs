@@ -87,23 +87,23 @@ fn the_text_has_counts_and_exact_laws() {
     Simulation of s.toml: 2 queries, 5e5 outputs per query and world, seed 3
 
     Query teachers
-      class        S      share      exact       S'      share      exact
+      class        S      share        law       S'      share        law
       ─────────────────────────────────────────────────────────────────────
-          0    79631   0.159262   0.159521    94076   0.188152   0.188987
-          1   299314   0.598628   0.598279   275206   0.550412   0.549529
-          2   121055   0.242110   0.242200   130718   0.261436   0.261484
+          0    79985   0.159970   0.159521    94113   0.188226   0.188987
+          1   298439   0.596878   0.598279   275029   0.550058   0.549529
+          2   121576   0.243152   0.242200   130858   0.261716   0.261484
 
-    chi-square against the exact laws: p-value 0.848 under S, 0.278 under S'
+    chi-square against the laws (exact, relative error about 3.3e-15): p-value 0.126 under S, 0.389 under S'
 
     Query prompts
-      class        S      share      exact       S'      share      exact
+      class        S      share        law       S'      share        law
       ─────────────────────────────────────────────────────────────────────
-          0   319123   0.638246   0.638163   250213   0.500426   0.500000
-          1   180877   0.361754   0.361837   249787   0.499574   0.500000
+          0   318821   0.637642   0.638163   250059   0.500118   0.500000
+          1   181179   0.362358   0.361837   249941   0.499882   0.500000
 
-    chi-square against the exact laws: p-value 0.903 under S, 0.547 under S'
+    chi-square against the laws (exact, relative error about 1.8e-15): p-value 0.443 under S, 0.867 under S'
 
-    smallest of 4 chi-square p-values: 0.278 (1.00 times their number)
+    smallest of 4 chi-square p-values: 0.126 (times their number: 0.504)
     scenario 6133073adb24..., seed 3, 5e5 samples per query and world
     ");
 }
@@ -124,6 +124,7 @@ fn the_document_says_what_decides_the_counts() {
     let law = &document["laws"][0];
     assert!((law["p"][0].as_f64().unwrap() - 0.159_520_995_319_951_5).abs() < 1e-12, "{law}");
     assert!(law["p_value"].as_f64().unwrap() > 1e-6);
+    assert_eq!(desk.json("simulate s.toml --no-law")["laws"].to_string(), "[]");
     // The command line overrules the file, a seed of 0 too.
     let plan = desk.json("simulate s.toml --samples 7 --seed 0")["plan"].clone();
     assert_eq!((plan["seed"].as_u64(), plan["samples"].as_u64()), (Some(0), Some(7)));
@@ -307,6 +308,45 @@ fn killed_simulations_go_on() {
     let report = leakbound_validation::kill_resume::compare(program, folder.path(), 4);
     report.lines.iter().for_each(|line| println!("{line}"));
     assert_eq!(report.verdict, leakbound_validation::experiment::Verdict::Pass, "{:?}", report.lines);
+}
+
+/// 10^12 samples of every query in no time, said to be no simulation; without parts.
+#[test]
+fn counts_are_drawn_from_laws() {
+    let desk = Desk::new();
+    let document = desk.json("simulate s.toml --samples 1e12 --sampling exact-law");
+    assert_eq!(
+        (document["plan"]["sampling"].as_str(), document["blocks"].to_string()),
+        (Some("exact-law"), "[[0,15258790]]".into())
+    );
+    assert_eq!(document["warnings"][0]["code"], "exact-law-sampling");
+    for (query, law) in document["queries"].as_array().unwrap().iter().zip(document["laws"].as_array().unwrap()) {
+        assert_eq!(
+            query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(),
+            1_000_000_000_000
+        );
+        assert!(law["p_value"].as_f64().unwrap() > 1e-6 && law["p_value_neighbor"].as_f64().unwrap() > 1e-6, "{law}");
+    }
+    fs::write(desk.path("a.json"), document.to_string()).unwrap();
+    assert!(
+        desk.stdout("simulate s.toml --samples 9 --sampling exact-law")
+            .starts_with("Counts drawn from the laws of s.toml")
+    );
+    insta::assert_snapshot!(
+        [
+            desk.refused(1, "merge a.json"),
+            desk.refused(2, "simulate s.toml --sampling exact-law --shard 1/2"),
+            desk.refused(2, "simulate s.toml --sampling exact-law --checkpoint c"),
+            desk.refused(2, "simulate s.toml --sampling exact"),
+        ]
+        .join("\n"),
+        @"
+        a.json: plan.sampling: found `exact-law`, expected `monte-carlo`; hint: counts that are drawn from a law at once have no parts
+        sampling from the exact law: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        sampling from the exact law: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-law
+        "
+    );
 }
 
 #[test]

@@ -31,7 +31,7 @@ mod text;
 mod vote_file;
 
 pub use array_file::{ArrayFile, Element};
-pub use atomic_file::{AtomicFile, write_atomically};
+pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
 pub use checkpoint::Checkpoint;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
 pub use input_file::InputFile;

@@ -16,8 +16,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use toml::Spanned;
 
-/// The largest scenario file: it is held in memory whole, several times.
-const MAX_BYTES: u64 = 16 << 20;
+/// The largest scenario file: in memory its numbers take up to 50 times its size while they are read.
+const MAX_BYTES: u64 = 4 << 20;
 
 /// One query of a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,7 +55,7 @@ pub struct ScenarioQuery {
 /// | private-knn: `k`, `p`, `p_last`, `label`, `points` | number of neighbours; P and P^k; class and number (1) of the added points |
 /// | private-knn: `inclusion`, or `rank` and `rate` | ν itself, or ν = γ P(Bin(r-1, γ) ≤ k-1) of the rank r and the rate γ |
 ///
-/// Laws must sum to 1 within 1e-9. A file has at most 16 MiB and 2^20 outcomes in all queries together.
+/// Laws must sum to 1 within 1e-9. A file has at most 4 MiB and 2^20 outcomes in all queries together.
 ///
 /// # Example
 /// ```

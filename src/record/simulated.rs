@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct SimulationPlan {
     /// Identity of what is simulated: the [SHA-256 of the scenario](super::Scenario::sha256), 64 hexadecimal digits.
     pub scenario_sha256: String,
-    /// How counts are drawn; `monte-carlo` is the only way whose parts can be added up.
+    /// How counts are drawn: `monte-carlo`, whose parts can be added up, or `exact-law`.
     pub sampling: String,
     /// [`SAMPLER_VERSION`] of the program that drew them.
     pub sampler: u32,
@@ -26,13 +26,15 @@ pub struct SimulationPlan {
     pub samples: u64,
 }
 
+const MONTE_CARLO: &str = "monte-carlo";
+
 impl SimulationPlan {
     /// The plan of this program for a scenario.
     #[must_use]
     pub fn new(scenario_sha256: impl Into<String>, simulation: Simulation) -> Self {
         Self {
             scenario_sha256: scenario_sha256.into(),
-            sampling: "monte-carlo".into(),
+            sampling: MONTE_CARLO.into(),
             sampler: SAMPLER_VERSION,
             block_samples: BLOCK_SAMPLES,
             seed: simulation.get_seed(),
@@ -40,10 +42,19 @@ impl SimulationPlan {
         }
     }
 
+    /// The same for counts that are [drawn from laws](crate::sample_laws), all at once.
+    #[must_use]
+    pub fn from_laws(self) -> Self {
+        Self { sampling: "exact-law".into(), ..self }
+    }
+
     /// Refuses a plan that this program cannot go on with.
     pub(super) fn check(&self, file: &Path) -> Result<Simulation> {
+        if self.sampling != MONTE_CARLO {
+            let error = fault(file, "plan.sampling", quoted(&self.sampling), quoted(MONTE_CARLO));
+            return Err(hinted(error, "counts that are drawn from a law at once have no parts").into());
+        }
         let of_program = [
-            ("sampling", &self.sampling, "monte-carlo".to_owned()),
             ("sampler", &self.sampler.to_string(), SAMPLER_VERSION.to_string()),
             ("block_samples", &self.block_samples.to_string(), BLOCK_SAMPLES.to_string()),
         ];

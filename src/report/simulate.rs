@@ -23,7 +23,7 @@ pub struct CountsRow {
     pub counts_neighbor: Vec<u64>,
 }
 
-/// The exact laws of one query, which its counts converge to.
+/// The computed laws of one query, which its counts converge to.
 #[derive(Debug, Clone, Serialize)]
 pub struct LawRow {
     /// The query's name, where queries have one.
@@ -37,9 +37,13 @@ pub struct LawRow {
     pub refused: Option<String>,
 }
 
-/// Exact laws of both worlds against the counts.
+/// Laws of both worlds against the counts.
 #[derive(Debug, Clone, Serialize)]
 pub struct LawPair {
+    /// How they were computed: `exact`, up to rounding and quadrature, or `series`.
+    pub method: &'static str,
+    /// Estimated largest relative error of a probability.
+    pub error: Number,
     /// Probability of each outcome under the dataset.
     pub p: Vec<Number>,
     /// Probability of each outcome under the neighbour.
@@ -73,7 +77,7 @@ pub struct SimulateDocument {
     pub blocks_in_all: u64,
     /// The counts.
     pub queries: Vec<CountsRow>,
-    /// Exact laws, one row per query; empty where none was asked for.
+    /// Computed laws, one row per query; empty where none was asked for.
     pub laws: Vec<LawRow>,
 }
 
@@ -92,7 +96,7 @@ impl SimulateDocument {
         let pair = law.and_then(|law| law.laws.as_ref());
         let mut text = query.query.as_ref().map_or_else(String::new, |name| format!("Query {name}\n"));
         let header: &[&str] = match pair {
-            Some(_) => &["class", "S", "share", "exact", "S'", "share", "exact"],
+            Some(_) => &["class", "S", "share", "law", "S'", "share", "law"],
             None => &["class", "S", "share", "S'", "share"],
         };
         let mut table = TextTable::new(header, &[]);
@@ -113,9 +117,13 @@ impl SimulateDocument {
         }
         if let Some(pair) = pair {
             let [first, second] = [pair.p_value, pair.p_value_neighbor].map(|p| significant(p, 3));
-            text += &format!("chi-square against the exact laws: p-value {first} under S, {second} under S'\n\n");
+            text += &format!(
+                "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'\n\n",
+                pair.method,
+                significant(pair.error.0, 2)
+            );
         } else if let Some(reason) = law.and_then(|law| law.refused.as_ref()) {
-            text += &format!("no exact law: {reason}\n\n");
+            text += &format!("no law: {reason}\n\n");
         }
         text
     }
@@ -127,7 +135,7 @@ impl SimulateDocument {
         let least = values.iter().copied().reduce(f64::min)?;
         let corrected = (least * values.len() as f64).min(1.0);
         Some(format!(
-            "smallest of {} chi-square p-values: {} ({} times their number)\n",
+            "smallest of {} chi-square p-values: {} (times their number: {})\n",
             values.len(),
             significant(least, 3),
             significant(corrected, 3)

@@ -6,14 +6,16 @@ use super::stream::{Stream, World};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 /// The most outcomes that a simulated mechanism may have.
 pub const MAX_OUTCOMES: usize = 1 << 20;
 
 /// Something that prints one of finitely many outcomes under each of two neighbouring datasets, sample after sample.
+///
+/// The mechanisms of this crate go through the same door as one of your own: `examples/own_mechanism.rs` simulates a
+/// noisy maximum with a rounding mistake, in shards, and refutes its claim.
 ///
 /// # Example
 /// Randomised response tells the truth, 0 or 1, with probability 3/4:
@@ -81,7 +83,10 @@ where
     F: Fn(u64) + Sync,
 {
     let mut all = PartialCounts::new(simulation, mechanism.outcomes())?;
-    all.advance(mechanism, 0..simulation.blocks(), Duration::MAX, progress)?;
+    all.advance(mechanism, 0..simulation.blocks(), |done| {
+        progress(done);
+        ControlFlow::Continue(())
+    })?;
     all.counts()
 }
 
@@ -90,32 +95,26 @@ pub(super) struct Drawn {
     pub(super) counts: [Vec<u64>; 2],
     /// The block after the last.
     pub(super) end: u64,
+    /// Whether `watch` did.
+    pub(super) broken_off: bool,
 }
 
-/// Draws the blocks of a range that is not empty, in rising order, until its end or until the `time` is over; at least
+/// Draws the blocks of a range that is not empty, in rising order, until its end or until `watch` breaks off; at least
 /// one, and each in both worlds.
-pub(super) fn draw<M, F>(
-    mechanism: &M,
-    simulation: Simulation,
-    range: Range<u64>,
-    time: Duration,
-    progress: F,
-) -> Result<Drawn>
+pub(super) fn draw<M, F>(mechanism: &M, simulation: Simulation, range: Range<u64>, watch: F) -> Result<Drawn>
 where
     M: Mechanism + ?Sized,
-    F: Fn(u64) + Sync,
+    F: Fn(u64) -> ControlFlow<()> + Sync,
 {
-    // A time beyond what the clock can tell is no limit.
-    let deadline = Instant::now().checked_add(time);
     let worlds = World::ALL.len() as u64;
     let items = worlds * (range.end - range.start);
-    let (next, done, failed) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (over, failed) = (AtomicBool::new(false), AtomicBool::new(false));
     let take = || {
-        let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let (over, failed) = (over.load(Ordering::Relaxed), failed.load(Ordering::Relaxed));
         // A block that is begun is drawn in the other world too.
-        let wanted = |item: u64| item < items && (!item.is_multiple_of(worlds) || item == 0 || !over);
-        let stop = failed.load(Ordering::Relaxed);
-        next.try_update(Ordering::Relaxed, Ordering::Relaxed, |item| (wanted(item) && !stop).then_some(item + 1)).ok()
+        let wanted = |item: u64| item < items && !failed && (!over || !item.is_multiple_of(worlds));
+        next.try_update(Ordering::Relaxed, Ordering::Relaxed, |item| wanted(item).then_some(item + 1)).ok()
     };
     let work = || {
         let mut tally = Tally::new(mechanism.outcomes());
@@ -124,7 +123,9 @@ where
             let samples = tally.add_block(mechanism, simulation, world, block).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             })?;
-            progress(done.fetch_add(samples, Ordering::Relaxed) + samples);
+            if watch(done.fetch_add(samples, Ordering::Relaxed) + samples).is_break() {
+                over.store(true, Ordering::Relaxed);
+            }
         }
         Ok::<_, Error>(tally)
     };
@@ -135,7 +136,8 @@ where
         .map(|_| work())
         .try_reduce_with(|left, right| Ok(left.plus(&right)))
         .unwrap_or_else(|| Ok(Tally::new(mechanism.outcomes())))?;
-    Ok(Drawn { counts: tally.counts, end: range.start + next.into_inner() / worlds })
+    let end = range.start + next.into_inner() / worlds;
+    Ok(Drawn { counts: tally.counts, end, broken_off: over.into_inner() })
 }
 
 /// The indices of outcomes as their labels.

@@ -5,8 +5,7 @@ use super::engine::{MAX_OUTCOMES, Mechanism, draw, labels};
 use super::simulation::Simulation;
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
-use std::ops::Range;
-use std::time::Duration;
+use std::ops::{ControlFlow, Range};
 
 /// Counts of some blocks of a simulation, with the blocks that they hold, the same for both worlds.
 ///
@@ -17,7 +16,7 @@ use std::time::Duration;
 /// # Example
 /// ```
 /// use leakbound::{NoisyArgmax, PartialCounts, PateModel, Shard, Simulation, simulate};
-/// use std::time::Duration;
+/// use std::ops::ControlFlow;
 ///
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;
 /// let mechanism = NoisyArgmax::new(&model.into(), "gaussian:4".parse()?);
@@ -25,8 +24,8 @@ use std::time::Duration;
 /// let shard = |number| {
 ///     let mut part = PartialCounts::new(simulation, 3)?;
 ///     let blocks = Shard::new(number, 2)?.blocks(simulation)?;
-///     // Another thread could look at `part` or write it to a file between two steps.
-///     while part.advance(&mechanism, blocks.clone(), Duration::from_secs(1), |_| ())? {}
+///     // Breaks off after every block: here `part` could be looked at, or written to a file.
+///     while part.advance(&mechanism, blocks.clone(), |_| ControlFlow::Break(()))? {}
 ///     Ok::<_, leakbound::Error>(part)
 /// };
 /// let merged = shard(2)?.merge(&shard(1)?)?;
@@ -85,23 +84,21 @@ impl PartialCounts {
         Ok(part)
     }
 
-    /// Draws blocks of a range that are missing, in rising order, until none is left or the `time` is over; at least
+    /// Draws blocks of a range that are missing, in rising order, until none is left or `watch` breaks off; at least
     /// one. True while blocks of the range are missing.
     ///
-    /// Blocks are shared out among the threads of rayon's current pool. `progress` is told as in [`simulate`] how many
-    /// samples of both worlds together this call has drawn. A step of a tenth of a second or more costs nothing
-    /// against a single one; where an interruption must be answered soon, or the counts be saved now and then, take
-    /// many.
-    ///
-    /// [`simulate`]: crate::simulate
+    /// Blocks are shared out among the threads of rayon's current pool. After every block in one world `watch` is told,
+    /// from any thread and not always in order, how many samples of both worlds together this call has drawn; once it
+    /// breaks, no further block is begun. Threads then wait for each other, so that a call of many blocks is the
+    /// fastest.
     ///
     /// # Errors
     /// [`Error::Refused`] for a range beyond the blocks of the simulation, and for a mechanism with another number of
-    /// outcomes or that does not count as many as it was asked for; the counts are then as they were.
-    pub fn advance<M, F>(&mut self, mechanism: &M, blocks: Range<u64>, time: Duration, progress: F) -> Result<bool>
+    /// outcomes or that does not count as many as it was asked for; what is held is then as good as before.
+    pub fn advance<M, F>(&mut self, mechanism: &M, blocks: Range<u64>, watch: F) -> Result<bool>
     where
         M: Mechanism + ?Sized,
-        F: Fn(u64) + Sync,
+        F: Fn(u64) -> ControlFlow<()> + Sync,
     {
         let refuse = |reason: String| Error::Refused { operation: "simulation", reason };
         let (outcomes, expected) = (mechanism.outcomes(), self.outcomes());
@@ -112,14 +109,19 @@ impl PartialCounts {
             let all = self.simulation.blocks();
             return Err(refuse(format!("block {} is none of the simulation's {all} blocks", blocks.end - 1)));
         }
-        let missing = self.blocks.missing_in(blocks.clone());
-        let Some(first) = missing.ranges().first() else { return Ok(false) };
-        let drawn = draw(mechanism, self.simulation, first.clone(), time, progress)?;
-        self.blocks.insert(first.start..drawn.end)?;
-        for (counts, more) in self.counts.iter_mut().zip(&drawn.counts) {
-            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        let before = self.samples();
+        for gap in self.blocks.missing_in(blocks.clone()).ranges() {
+            let earlier = 2 * (self.samples() - before);
+            let drawn = draw(mechanism, self.simulation, gap.clone(), |done| watch(earlier + done))?;
+            self.blocks.insert(gap.start..drawn.end)?;
+            for (counts, more) in self.counts.iter_mut().zip(&drawn.counts) {
+                counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+            }
+            if drawn.broken_off {
+                break;
+            }
         }
-        Ok(drawn.end < first.end || missing.ranges().len() > 1)
+        Ok(!self.blocks.missing_in(blocks).is_empty())
     }
 
     /// This part and another one of the same simulation.
@@ -143,10 +145,8 @@ impl PartialCounts {
             }
         }
         let blocks = self.blocks.union(&other.blocks).map_err(|_| {
-            let first = self.blocks.ranges().first().map_or(0, |range| range.start);
             let both: Vec<Range<u64>> = self.blocks.ranges().iter().flat_map(|range| other.held_in(range)).collect();
-            let both = BlockSet::new(both).unwrap_or_else(|_| BlockSet::from(first..first + 1));
-            refuse(format!("both parts hold {}", both.words()))
+            refuse(format!("both parts hold {}", BlockSet::new(both).unwrap_or_default().words()))
         })?;
         let sum = |world: usize| {
             self.counts[world].iter().zip(&other.counts[world]).map(|(ours, theirs)| ours + theirs).collect()
@@ -258,7 +258,8 @@ mod tests {
     }
 
     const MECHANISM: Cheap = Cheap(3);
-    const NO_TIME: Duration = Duration::ZERO;
+    const AT_ONCE: fn(u64) -> ControlFlow<()> = |_| ControlFlow::Break(());
+    const NEVER: fn(u64) -> ControlFlow<()> = |_| ControlFlow::Continue(());
 
     fn simulation(samples: u64) -> Simulation {
         Simulation::new(samples).unwrap().seed(3).query(1)
@@ -266,7 +267,7 @@ mod tests {
 
     fn drawn(simulation: Simulation, blocks: Range<u64>) -> PartialCounts {
         let mut part = PartialCounts::new(simulation, 3).unwrap();
-        while part.advance(&MECHANISM, blocks.clone(), NO_TIME, |_| ()).unwrap() {}
+        while part.advance(&MECHANISM, blocks.clone(), AT_ONCE).unwrap() {}
         assert_eq!(part.blocks(), &BlockSet::from(blocks));
         part
     }
@@ -276,14 +277,28 @@ mod tests {
         let simulation = simulation(5 * BLOCK_SAMPLES + 7);
         let mut part = PartialCounts::new(simulation, 3).unwrap();
         let mut steps = 0;
-        while part.advance(&MECHANISM, 1..6, NO_TIME, |_| ()).unwrap() {
+        while part.advance(&MECHANISM, 1..6, AT_ONCE).unwrap() {
             steps += 1;
             assert_eq!(part.blocks(), &BlockSet::from(1..1 + steps));
         }
         assert_eq!((steps, part.samples()), (4, 4 * BLOCK_SAMPLES + 7));
-        assert!(!part.advance(&MECHANISM, 1..6, Duration::MAX, |_| ()).unwrap());
-        assert!(part.advance(&MECHANISM, 0..6, NO_TIME, |_| ()).is_ok_and(|more| !more));
+        assert!(!part.advance(&MECHANISM, 1..6, NEVER).unwrap());
+        assert!(part.advance(&MECHANISM, 0..6, AT_ONCE).is_ok_and(|more| !more));
         assert_eq!(part.counts().unwrap().trials_neighbor(), simulation.samples());
+    }
+
+    #[test]
+    fn all_gaps_are_filled_in_one_call() {
+        let simulation = simulation(9 * BLOCK_SAMPLES);
+        let mut part = drawn(simulation, 2..3).merge(&drawn(simulation, 5..7)).unwrap();
+        let most = std::sync::atomic::AtomicU64::new(0);
+        let watch = |done| {
+            most.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        assert!(!part.advance(&MECHANISM, 1..9, watch).unwrap());
+        assert_eq!(part, drawn(simulation, 1..9));
+        assert_eq!(most.into_inner(), 2 * 5 * BLOCK_SAMPLES);
     }
 
     #[test]
@@ -292,7 +307,7 @@ mod tests {
         let two = simulation(BLOCK_SAMPLES + 1);
         let (first, second) = (drawn(two, 0..1), drawn(two, 1..2));
         let mut part = first.clone();
-        let mut advance = |mechanism, blocks| part.advance(&Cheap(mechanism), blocks, NO_TIME, |_| ()).unwrap_err();
+        let mut advance = |mechanism, blocks| part.advance(&Cheap(mechanism), blocks, AT_ONCE).unwrap_err();
         let read = |blocks: Range<u64>, counts: &[u64], neighbor: &[u64]| {
             message(PartialCounts::from_counts(two, blocks.into(), counts.to_vec(), neighbor.to_vec()))
         };

@@ -116,6 +116,12 @@ fn attempt(program: &Path, folder: &Path, kills: u32, report: &mut Report) -> Re
         let counts = runs.complete("resumed.csv", true)?;
         report.claim(counts == whole, format!("run {run}: {here} kills, {share} left behind, same counts"));
     }
+    let names = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let names = names.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+    let mut left: Vec<String> = names.filter(|name| name.starts_with('.')).collect();
+    // A result is written once, at the end; a kill in that moment leaves its half beside it, as of every command.
+    left.retain(|name| name.starts_with(".run.checkpoint"));
+    report.claim(left.is_empty(), format!("halves of checkpoints left behind: {left:?}"));
     report.line(format!("{killed} kills in {run} runs"));
     Ok(())
 }

@@ -28,6 +28,22 @@ pub struct SimulateOptions {
     /// Draw the I-th of N parts, counted from 1: contiguous blocks; `leakbound merge` adds them up
     #[arg(long, value_name = "I/N", default_value = "1/1", allow_hyphen_values = true)]
     pub shard: Shard,
+    /// How counts are drawn
+    #[arg(long, value_enum, default_value = "monte-carlo")]
+    pub sampling: Drawing,
+    /// Leave out the computed laws, which take longer than few samples do
+    #[arg(long)]
+    pub no_law: bool,
+}
+
+/// How counts are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawing {
+    /// Votes and noise of every output are simulated
+    MonteCarlo,
+    /// Counts are drawn at once from the laws of the outputs: what a simulation would count, in no time
+    ExactLaw,
 }
 
 /// Options of `leakbound merge`.

@@ -2,10 +2,11 @@
 
 use crate::args::{BenchOptions, Common, Work};
 use crate::output::{Output, envelope};
-use leakbound::report::{BenchDocument, BenchRow};
+use leakbound::report::{BenchDocument, BenchRow, Warning};
 use leakbound::{Error, MAX_COUNT, Mechanism, NoisyArgmax, PartialCounts, Result, Simulation};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,8 +29,13 @@ pub fn run(common: &Common, options: &BenchOptions) -> Result<bool> {
             rows.push(BenchRow { work: work.name(), unit: work.unit(), threads, samples, seconds, rate });
         }
     }
+    let warnings = cfg!(debug_assertions).then(|| Warning {
+        code: "debug-build",
+        message: "this program was built with checks that cost speed".into(),
+        hint: "cargo build --release".into(),
+    });
     let document = BenchDocument {
-        envelope: envelope("leakbound.bench/1", common, options, Vec::new(), Vec::new()),
+        envelope: envelope("leakbound.bench/1", common, options, Vec::new(), warnings.into_iter().collect()),
         cores,
         machine: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
         rows,
@@ -65,7 +71,10 @@ fn measure(pool: &ThreadPool, work: Work, time: Duration) -> Result<(u64, f64)> 
 fn outputs(mechanism: &NoisyArgmax, time: Duration) -> Result<u64> {
     let simulation = Simulation::new(MAX_COUNT)?;
     let mut part = PartialCounts::new(simulation, mechanism.outcomes())?;
-    part.advance(mechanism, 0..simulation.blocks(), time, |_| ())?;
+    let start = Instant::now();
+    part.advance(mechanism, 0..simulation.blocks(), |_| {
+        if start.elapsed() < time { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
     Ok(2 * part.samples())
 }
 

@@ -1,7 +1,7 @@
 //! When a simulation is saved, and how it ends when the user interrupts it.
 
 use crate::args::SimulateOptions;
-use leakbound::record::{AtomicFile, Checkpoint, PartialSimulation};
+use leakbound::record::{AtomicFile, Checkpoint, PartialSimulation, remove_leftovers};
 use leakbound::{Error, InputError, Result, Shard};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -11,10 +11,6 @@ use std::time::{Duration, Instant};
 
 /// A checkpoint is written so seldom that its own time stays below one part in this many.
 const COST: u32 = 100;
-/// A tenth of a second or two are not noticed; threads wait for each other at the end of a step.
-const LONGEST_STEP: Duration = Duration::from_millis(250);
-const SHORTEST_STEP: Duration = Duration::from_millis(20);
-
 /// Where a simulation is saved, if anywhere.
 pub struct Keeper(Option<Place>);
 
@@ -45,12 +41,16 @@ impl Keeper {
         }
         let shard = wanted.shard;
         let state = if exists { Checkpoint::read(&path)?.resume(&path, &wanted)? } else { wanted.simulation };
+        if options.resume {
+            // The run that is resumed may have been killed while it was writing.
+            remove_leftovers(&path);
+        }
         // Known now, not after hours: whether it can be written.
         drop(AtomicFile::create(&path)?);
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
         let handler = move || {
-            // Whoever asks twice does not want to wait for the end of a step.
+            // Whoever asks twice does not want to wait for the end of the blocks that are begun.
             if flag.swap(true, Ordering::Relaxed) {
                 std::process::exit(1);
             }
@@ -66,23 +66,19 @@ impl Keeper {
         Ok((Self(Some(place)), state))
     }
 
-    /// Saves what is done where it is time to, or where the user wants to end.
-    pub fn look_after(&mut self, state: &PartialSimulation, all: u64) -> Result<()> {
+    /// Saves what is done, which is this share of all, where it is time to; and ends where the user wants to.
+    pub fn look_after(&mut self, state: &PartialSimulation, share: f64) -> Result<()> {
         let Some(place) = &mut self.0 else { return Ok(()) };
-        let interrupted = place.interrupted.load(Ordering::Relaxed);
-        if interrupted || place.last.elapsed() >= place.interval.max(place.took * COST) {
+        let interrupted = place.is_interrupted();
+        if interrupted || place.is_old() {
             place.save(state)?;
         }
         if !interrupted {
             return Ok(());
         }
-        let share = 100.0 * state.samples() as f64 / all.max(1) as f64;
-        let reason = format!("interrupted at {share:.1} %, which is saved; --resume goes on");
-        Err(Error::Io {
-            path: place.path.clone(),
-            action: "complete",
-            source: io::Error::new(ErrorKind::Interrupted, reason),
-        })
+        let reason = format!("interrupted at {:.1} %, which is saved; --resume goes on", 100.0 * share);
+        let source = io::Error::new(ErrorKind::Interrupted, reason);
+        Err(Error::Io { path: place.path.clone(), action: "complete", source })
     }
 
     /// Saves the complete simulation.
@@ -90,9 +86,9 @@ impl Keeper {
         self.0.as_mut().map_or(Ok(()), |place| place.save(state))
     }
 
-    /// How long blocks are drawn before anything else is looked after.
-    pub fn step(&self) -> Duration {
-        self.0.as_ref().map_or(LONGEST_STEP, |place| place.interval.clamp(SHORTEST_STEP, LONGEST_STEP))
+    /// Whether it is time to save, or the user wants to end.
+    pub fn is_due(&self) -> bool {
+        self.0.as_ref().is_some_and(|place| place.is_interrupted() || place.is_old())
     }
 
     /// What someone should know who has to wait for long.
@@ -105,6 +101,15 @@ impl Keeper {
 }
 
 impl Place {
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Whether the last checkpoint is old enough to be worth another one.
+    fn is_old(&self) -> bool {
+        self.last.elapsed() >= self.interval.max(self.took * COST)
+    }
+
     fn save(&mut self, state: &PartialSimulation) -> Result<()> {
         let start = Instant::now();
         Checkpoint { shard: self.shard, simulation: state.clone() }.write(&self.path)?;

@@ -7,6 +7,7 @@ pub mod bench;
 mod bench_works;
 mod checkpointing;
 pub mod composed;
+mod draw;
 pub mod exact;
 pub mod generate;
 pub mod merge;

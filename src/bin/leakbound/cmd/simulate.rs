@@ -1,26 +1,23 @@
 //! `leakbound simulate`.
 
 use super::checkpointing::Keeper;
-use crate::args::{Common, SimulateOptions};
-use crate::output::{Output, envelope, progress};
-use indicatif::ProgressBar;
+use super::draw::draw_missing;
+use crate::args::{Common, Drawing, SimulateOptions};
+use crate::output::{Output, envelope};
 use leakbound::record::{
-    Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, SimulationPlan, read_scenario,
+    Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
+    read_scenario,
 };
 use leakbound::report::{CountsRow, LawPair, LawRow, Number, SimulateDocument, Warning, one_line, short};
-use leakbound::{BlockSet, Composition, NoisyArgmax, Result, Simulation, chi_square_p_value};
+use leakbound::{
+    BlockSet, Composition, Error, OutcomeLaw, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,
+    sample_laws,
+};
 use rayon::prelude::*;
-use std::ops::Range;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Samples per query and world where neither the command line nor the scenario says a number.
 const SAMPLES: u64 = 1_000_000;
-/// After this time the whole duration can be foretold.
-const SETTLED: Duration = Duration::from_secs(2);
-/// A simulation that takes longer is announced.
-const LONG: Duration = Duration::from_secs(600);
-
 pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     let scenario = read_scenario(&options.scenario)?;
     let samples = options.samples.or(scenario.samples).unwrap_or(SAMPLES);
@@ -29,30 +26,25 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     let blocks = options.shard.blocks(simulation)?;
     let plan = SimulationPlan::new(scenario.sha256(), simulation);
     let queries = scenario.queries.iter().map(|query| (query.query.clone(), query.model.classes()));
-    let wanted = Checkpoint { shard: options.shard, simulation: PartialSimulation::new(plan, queries)? };
+    let mut state = PartialSimulation::new(plan, queries)?;
     let taken: Vec<&Path> = [&options.scenario].into_iter().chain(&options.checkpoint).map(|path| &**path).collect();
     let output = Output::open(common, &taken)?;
-    let (mut keeper, mut state) = Keeper::open(options, wanted)?;
-    let bar = progress(common, state.samples_of(&blocks), "outputs");
-    bar.set_position(state.samples());
-    bar.reset_eta();
-    draw(common, &scenario, &blocks, &mut state, &mut keeper, &bar)?;
-    bar.finish_and_clear();
-    let laws = scenario.queries.par_iter().zip(&state.queries).map(|(query, done)| {
-        let [counts, counts_neighbor] = done.part.worlds();
-        let laws = query.model.laws(query.noise).and_then(|[p, q]| {
-            Ok(LawPair {
-                p_value: chi_square_p_value(counts, p.p())?,
-                p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
-                p: p.p().iter().copied().map(Number).collect(),
-                q: q.p().iter().copied().map(Number).collect(),
-            })
-        });
-        let refused = laws.as_ref().err().map(ToString::to_string);
-        LawRow { query: done.query.clone(), laws: laws.ok(), refused }
-    });
-    let laws: Vec<LawRow> = laws.collect();
-    let warnings = unlikely(&laws).into_iter().collect();
+    let laws = match options.sampling {
+        Drawing::ExactLaw => Some(sample(options, &scenario, &mut state)?),
+        Drawing::MonteCarlo => {
+            let wanted = Checkpoint { shard: options.shard, simulation: state };
+            let mut keeper;
+            (keeper, state) = Keeper::open(options, wanted)?;
+            draw_missing(common, &scenario, &blocks, &mut state, &mut keeper)?;
+            None
+        }
+    };
+    let laws = match laws {
+        _ if options.no_law => Vec::new(),
+        Some(laws) => rows(&scenario, &state, laws.into_iter().map(Ok).collect()),
+        None => rows(&scenario, &state, laws_of(&scenario)),
+    };
+    let warnings = unlikely(&laws).into_iter().chain(drawn_from_laws(options)).collect();
     let mut document =
         document(common, options, vec![scenario.input.clone()], &state, BlockSet::from(blocks), warnings);
     document.title = title(&scenario, &state.plan);
@@ -64,51 +56,51 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     Ok(false)
 }
 
-/// Draws every missing block of every query, saving now and then.
-fn draw(
-    common: &Common,
-    scenario: &Scenario,
-    blocks: &Range<u64>,
-    state: &mut PartialSimulation,
-    keeper: &mut Keeper,
-    bar: &ProgressBar,
-) -> Result<()> {
-    let (start, before, mut announced) = (Instant::now(), state.samples(), common.quiet);
-    let all = state.samples_of(blocks);
-    for (index, query) in scenario.queries.iter().enumerate() {
-        if state.queries[index].part.blocks().missing_in(blocks.clone()).is_empty() {
-            continue;
-        }
-        let mechanism = NoisyArgmax::new(&query.model, query.noise);
-        loop {
-            let position = state.samples();
-            let told = |done| bar.set_position(position + done);
-            let more = state.queries[index].part.advance(&mechanism, blocks.clone(), keeper.step(), told)?;
-            keeper.look_after(state, all)?;
-            if !announced && start.elapsed() > SETTLED {
-                announced = true;
-                let rate = (state.samples() - before) as f64 / start.elapsed().as_secs_f64();
-                announce(bar, (all - state.samples()) as f64 / rate, rate, keeper.advice());
-            }
-            if !more {
-                break;
-            }
-        }
-    }
-    // A complete checkpoint is left as it is.
-    if state.samples() > before { keeper.finish(state) } else { Ok(()) }
+/// The laws of both worlds of one query.
+type Laws = [OutcomeLaw; 2];
+
+/// The laws of every query, on all threads.
+fn laws_of(scenario: &Scenario) -> Vec<Result<Laws>> {
+    scenario.queries.par_iter().map(|query| query.model.laws(query.noise)).collect()
 }
 
-/// Says how long it will take where that is long.
-fn announce(bar: &ProgressBar, seconds: f64, rate: f64, advice: &str) {
-    if seconds > LONG.as_secs_f64() {
-        let time = match seconds {
-            minutes if minutes < 7200.0 => format!("{:.0} minutes", minutes / 60.0),
-            hours if hours < 172_800.0 => format!("{:.0} hours", hours / 3600.0),
-            days => format!("{:.0} days", days / 86_400.0),
-        };
-        bar.suspend(|| eprintln!("note: about {time} to go at {:.1} million outputs a second; {advice}", rate / 1e6));
+/// Draws all counts at once from the laws, which are returned.
+fn sample(options: &SimulateOptions, scenario: &Scenario, state: &mut PartialSimulation) -> Result<Vec<Laws>> {
+    if options.checkpoint.is_some() || options.shard != Shard::WHOLE {
+        return Err(Error::Refused {
+            operation: "sampling from the exact law",
+            reason: "it takes no time and knows no blocks, so that there is nothing to share out or to save".into(),
+        });
     }
+    let laws: Vec<Laws> = laws_of(scenario).into_iter().collect::<Result<_>>()?;
+    for (query, [p, q]) in state.queries.iter_mut().zip(&laws) {
+        let simulation = query.part.simulation();
+        let counts = sample_laws(p, q, simulation)?;
+        let (first, second) = (counts.counts().to_vec(), counts.counts_neighbor().to_vec());
+        query.part = PartialCounts::from_counts(simulation, BlockSet::from(0..simulation.blocks()), first, second)?;
+    }
+    state.plan = state.plan.clone().from_laws();
+    Ok(laws)
+}
+
+/// Laws against counts.
+fn rows(scenario: &Scenario, state: &PartialSimulation, laws: Vec<Result<Laws>>) -> Vec<LawRow> {
+    let row = |((query, done), laws): ((&ScenarioQuery, &SimulatedQuery), Result<Laws>)| {
+        let [counts, counts_neighbor] = done.part.worlds();
+        let laws = laws.and_then(|[p, q]| {
+            Ok(LawPair {
+                method: if matches!(query.model, VoteModel::Capc(_)) { "series" } else { "exact" },
+                error: Number(p.error().max(q.error())),
+                p_value: chi_square_p_value(counts, p.p())?,
+                p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
+                p: p.p().iter().copied().map(Number).collect(),
+                q: q.p().iter().copied().map(Number).collect(),
+            })
+        });
+        let refused = laws.as_ref().err().map(ToString::to_string);
+        LawRow { query: done.query.clone(), laws: laws.ok(), refused }
+    };
+    scenario.queries.iter().zip(&state.queries).zip(laws).map(row).collect()
 }
 
 /// What simulation and merging have in common.
@@ -141,13 +133,26 @@ pub fn document(
 fn title(scenario: &Scenario, plan: &SimulationPlan) -> String {
     let queries = scenario.queries.len();
     format!(
-        "Simulation of {}: {queries} quer{}, {} outputs per query and world, seed {}{}",
+        "{} {}: {queries} quer{}, {} outputs per query and world, seed {}{}",
+        if plan.sampling == "exact-law" { "Counts drawn from the laws of" } else { "Simulation of" },
         one_line(&scenario.input.path.to_string_lossy()),
         if queries == 1 { "y" } else { "ies" },
         short(plan.samples as f64),
         plan.seed,
         scenario.composition.map_or_else(String::new, |mode: Composition| format!(", {mode}"))
     )
+}
+
+/// What counts drawn from laws are good for.
+fn drawn_from_laws(options: &SimulateOptions) -> Option<Warning> {
+    (options.sampling == Drawing::ExactLaw).then(|| Warning {
+        code: "exact-law-sampling",
+        message:
+            "counts are drawn from the laws, not simulated: they show what an audit of as many fresh outputs would \
+                  certify, and hold no information beyond the laws"
+                .into(),
+        hint: "--sampling monte-carlo simulates the outputs".into(),
+    })
 }
 
 /// Counts that their law does not explain: the smallest p-value times the number of tests is below one in a million.
