@@ -82,7 +82,10 @@ pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pea
 pub use law::{
     LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
 };
-pub use model::{Adversary, CapcModel, Composition, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+pub use model::{
+    Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
+    PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
+};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
     BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, simulate,
