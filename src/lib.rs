@@ -73,8 +73,8 @@ pub use audit::{
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{
-    RdpCurve, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp, epsilon_at_delta,
-    epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
+    RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp,
+    epsilon_at_delta, epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
@@ -88,7 +88,7 @@ pub use model::{
 };
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
-    BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, simulate,
+    BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, sample_laws, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

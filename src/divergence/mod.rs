@@ -3,13 +3,16 @@
 mod convert;
 mod epsilon;
 mod hockey_stick;
+mod mean_ratio;
 mod renyi;
+mod shared_teachers;
 mod worst_neighbor;
 
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_laws};
 pub use hockey_stick::hockey_stick;
 pub use renyi::{bernoulli_renyi, renyi_divergence};
+pub use shared_teachers::SharedTeachers;
 pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors};
 
 use crate::error::{Error, Result};

@@ -4,7 +4,9 @@
 //! result does not depend on the number of threads or on which of them works on what.
 
 mod alias;
+mod binomial;
 mod engine;
+mod exact_law;
 #[cfg(test)]
 mod goodness_of_fit;
 mod noise;
@@ -14,6 +16,7 @@ mod stream;
 mod votes;
 
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
+pub use exact_law::sample_laws;
 pub use noisy_argmax::NoisyArgmax;
 pub use simulation::{BLOCK_SAMPLES, Simulation};
 pub use stream::{Stream, StreamId, World};

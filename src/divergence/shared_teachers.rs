@@ -1,0 +1,381 @@
+//! What one query leaks when it is asked again and again of teachers that were trained once.
+
+use super::mean_ratio::{MAX_POWER, MeanRatio};
+use crate::bound::{Direction, UpperBound, Validity};
+use crate::error::{Error, Result};
+use crate::law::{Noise, OutcomeLaw, vote_probabilities};
+use crate::quadrature::LogIntegral;
+use crate::quantity::Order;
+use crate::special::{log_binomial_pmf, log_sum_exp, ndtr};
+use rayon::prelude::*;
+
+/// The votes of k teachers of whom m were trained on changed data, drawn once and then asked the same query n times,
+/// with fresh noise for every answer:
+/// ```text
+/// H ~ Mult(k, P) under the dataset,    H' ~ Mult(k-m, P) + Mult(m, P') under its neighbour.
+/// ```
+/// Given the votes the answers are independent; without them they are not, and the divergence of all answers is *not*
+/// n times that of one. [`Self::joint_laws`] has it exactly for two classes, [`Self::cap`] bounds it for any number of
+/// classes and of answers, also where every answer asks something else about the same votes.
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1)?;
+/// let [law, neighbor] = teachers.joint_laws("gaussian:40".parse()?, 1_000)?;
+/// let order = Order::new(2.0)?;
+/// let joint = renyi_divergence(&neighbor, &law, order)?;
+/// // A thousand times the divergence of one answer would be 0.0658.
+/// assert!((joint - 1.41e-3).abs() < 1e-5);
+/// let cap = teachers.cap(order, Direction::Reverse)?.value;
+/// assert!(joint < cap && (cap - (1.0 + 0.09 / (0.52 * 0.48) / 250.0f64).ln()).abs() < 1e-12);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedTeachers {
+    k: u64,
+    p: Vec<f64>,
+    p_marked: Vec<f64>,
+    changed: u64,
+}
+
+/// The most pairs of a histogram and a number of answers that are added up: some seconds of work.
+const MAX_WORK: u64 = 100_000_000;
+/// More voters do not raise the cap, while rounding would.
+const MOST_VOTERS_OF_CAP: u64 = 1_000_000;
+
+impl SharedTeachers {
+    /// k teachers (`k`) with vote probabilities P (`p`), m of whom (`changed`) have P' (`p_marked`) under the neighbour.
+    /// Each of the two laws must sum to 1 within 1e-9 and is divided by its sum.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for a k outside [1, 2^53], an m outside [1, k], a probability outside [0, 1] (NaN included) or a
+    /// wrong sum; [`Error::Length`] unless both laws have the same number of classes, 1 to 10,000.
+    pub fn new(k: u64, p: &[f64], p_marked: &[f64], changed: u64) -> Result<Self> {
+        const MARKED: &str = "vote probabilities of the changed voter";
+        if !(1..=1 << 53).contains(&k) {
+            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 2^53]" });
+        }
+        if !(1..=k).contains(&changed) {
+            let quantity = "number of changed teachers";
+            return Err(Error::Domain { quantity, value: changed as f64, domain: "[1, number of voters]" });
+        }
+        let p = vote_probabilities(p, "vote probabilities")?;
+        let p_marked = vote_probabilities(p_marked, MARKED)?;
+        if p.len() != p_marked.len() {
+            let expected = format!("{} classes", p.len());
+            return Err(Error::Length { quantity: MARKED, found: p_marked.len(), expected });
+        }
+        Ok(Self { k, p, p_marked, changed })
+    }
+
+    /// The exact laws, under the dataset and under its neighbour, of how many of n (`answers`) noisy argmaxes of two
+    /// classes are class 0: outcome j of 0 to n is j of them.
+    ///
+    /// ```text
+    /// P(j) = Σ_h P(H_0 = h) P(Bin(n, w(2h - k)) = j),    w(d) = P(Z_1 - Z_0 < d).
+    /// ```
+    /// The number of them is sufficient, so that the [`renyi_divergence`](crate::renyi_divergence) of the two laws is that
+    /// of the whole sequence of answers. The cost grows like nk: 20 ms for k = 250 and n = 1,000.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] unless there are two classes, one answer or more, and (n+1)(k+1) ≤ 10^8.
+    pub fn joint_laws(&self, noise: Noise, answers: u64) -> Result<[OutcomeLaw; 2]> {
+        let refused = |reason| Error::Refused { operation: "exact law of repeated answers", reason };
+        if self.p.len() != 2 {
+            return Err(refused(format!("it is known for 2 classes, not for {}", self.p.len())));
+        }
+        if answers == 0 || (answers.saturating_add(1)).saturating_mul(self.k + 1) > MAX_WORK {
+            return Err(refused(format!(
+                "{answers} answers of {} voters; there must be 1 or more, and answers times voters below {MAX_WORK:e}",
+                self.k,
+                MAX_WORK = MAX_WORK as f64
+            )));
+        }
+        let votes = [self.ln_votes(0), self.ln_votes(self.changed)];
+        let wins: Vec<[f64; 2]> = (0..=self.k).map(|h| win(noise, 2.0 * h as f64 - self.k as f64)).collect();
+        let mixtures: Vec<[f64; 2]> = (0..=answers)
+            .into_par_iter()
+            .map(|j| {
+                let given: Vec<f64> = wins.iter().map(|&win| ln_binomial(j, answers, win)).collect();
+                [0, 1].map(|world: usize| {
+                    log_sum_exp(votes[world].iter().zip(&given).map(|(votes, given)| votes + given))
+                })
+            })
+            .collect();
+        let law = |world: usize| {
+            let error = 1e-14 * (self.k as f64).sqrt().max(1.0);
+            let integrals: Vec<LogIntegral> =
+                mixtures.iter().map(|ln| LogIntegral { ln_value: ln[world], error }).collect();
+            OutcomeLaw::from_integrals(&integrals)
+        };
+        Ok([law(0)?, law(1)?])
+    }
+
+    /// An upper bound of the Rényi divergence of *all* answers together, however many there are and whatever they ask
+    /// about the votes: by data processing, that of the votes themselves, D_α(H‖H') forward and D_α(H'‖H) in reverse.
+    ///
+    /// For one changed teacher (m = 1), with r_y = P'_y/P_y and the mean ratio L = Σ_y H_y r_y/k,
+    /// ```text
+    /// D_α(H'‖H) = ln E_H L^α / (α-1) ≈ (α/2) χ²(P'‖P)/k,    D_α(H‖H') = ln E_H L^{1-α} / (α-1).
+    /// ```
+    /// Forward it is computed for every α up to 10^6 + 1. In reverse it is computed for whole α up to 1,024; between
+    /// whole orders (α-1) D_α, which is convex in α, is interpolated, from 0 at α = 1. Beyond these orders it is the limit D_∞. For m > 1 the voters are
+    /// divided into m groups of k/m with one changed voter each: the votes are a function of those of the groups, and
+    /// the divergences of the groups add, to about m² (α/2) χ²/k.
+    ///
+    /// It is infinite forward where a class has P'_y = 0 < P_y, in reverse where P_y = 0 < P'_y: with that class alone
+    /// the votes show which dataset they come from, however unlikely that is, and noise would hide it.
+    ///
+    /// # Errors
+    /// [`Error::NoConvergence`] when the law of the ratio is too uneven for its power series.
+    ///
+    /// # References
+    /// Data processing and additivity: van Erven and Harremoës (2014), "Rényi divergence and Kullback-Leibler
+    /// divergence", Theorems 9 and 28; convexity of (α-1) D_α: Corollary 2 there. The moments are ours.
+    pub fn cap(&self, order: Order, direction: Direction) -> Result<UpperBound> {
+        let bound = |value| UpperBound { value, name: "shared-teachers-cap", validity: Validity::NumericallyCertified };
+        if self.p == self.p_marked {
+            return Ok(bound(0.0));
+        }
+        let (base, longer) = (self.k / self.changed, self.k % self.changed);
+        let mut value = 0.0;
+        for (groups, voters) in [(self.changed - longer, base), (longer, base + 1)] {
+            if groups > 0 {
+                let ratio = MeanRatio::new(voters.min(MOST_VOTERS_OF_CAP), &self.p, &self.p_marked);
+                value += groups as f64 * one_changed(&ratio, order.get(), direction)?;
+            }
+        }
+        Ok(bound(value))
+    }
+
+    /// ln P(H_0 = h) for h = 0..=k where `changed` voters have P'.
+    fn ln_votes(&self, changed: u64) -> Vec<f64> {
+        let pair = |p: &[f64]| [p[0], p[1]];
+        (0..=self.k)
+            .map(|h| {
+                let parts = h.saturating_sub(self.k - changed)..=changed.min(h);
+                log_sum_exp(parts.map(|marked| {
+                    ln_binomial(marked, changed, pair(&self.p_marked))
+                        + ln_binomial(h - marked, self.k - changed, pair(&self.p))
+                }))
+            })
+            .collect()
+    }
+}
+
+/// The divergence of the votes of one group with one changed voter.
+fn one_changed(ratio: &MeanRatio, a: f64, direction: Direction) -> Result<f64> {
+    let largest = match direction {
+        Direction::Forward => ratio.minus_ln_smallest(),
+        Direction::Reverse => ratio.ln_largest(),
+    };
+    if !largest.is_finite() {
+        return Ok(f64::INFINITY);
+    }
+    let moment = match direction {
+        Direction::Forward => ratio.ln_negative_moment(a - 1.0),
+        Direction::Reverse => {
+            let (below, above) = (a.floor(), a.ceil());
+            if above > f64::from(MAX_POWER) {
+                return Ok(largest);
+            }
+            // At α = 1 it is ln E L = 0.
+            let at = |power: f64| if power < 2.0 { Ok(0.0) } else { ratio.ln_moment(power as u32) };
+            if above > below { (above - a) * at(below)? + (a - below) * at(above)? } else { at(a)? }
+        }
+    };
+    Ok((moment / (a - 1.0)).min(largest))
+}
+
+/// P(Z_1 - Z_0 < lead) and its complement: how often a class ahead by `lead` votes wins against another.
+fn win(noise: Noise, lead: f64) -> [f64; 2] {
+    let behind = |votes: f64| match noise {
+        Noise::Gaussian(sigma) => ndtr(-votes / sigma.get() * std::f64::consts::FRAC_1_SQRT_2),
+        // The sum of two Laplace variables: (2 + x) e^{-x}/4 beyond x scales.
+        Noise::Laplace(b) => {
+            let x = votes / b.get();
+            // Beyond all doubles the exponential has won.
+            if x > 800.0 { 0.0 } else { (2.0 + x) / 4.0 * libm::exp(-x) }
+        }
+    };
+    let tail = behind(lead.abs());
+    if lead < 0.0 { [tail, 1.0 - tail] } else { [1.0 - tail, tail] }
+}
+
+/// ln P(Bin(n, p) = j), given p and 1 - p, of which the smaller is the exact one.
+fn ln_binomial(j: u64, n: u64, [p, other]: [f64; 2]) -> f64 {
+    if p <= other { log_binomial_pmf(j, n, p) } else { log_binomial_pmf(n - j, n, other) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::divergence::renyi_divergence;
+    use crate::law::{marked_argmax_law, multinomial_argmax_law};
+
+    const GAUSSIAN: &str = "gaussian:40";
+
+    fn divergence(laws: &[OutcomeLaw; 2], order: f64, direction: Direction) -> f64 {
+        let order = Order::new(order).unwrap();
+        match direction {
+            Direction::Forward => renyi_divergence(&laws[0], &laws[1], order).unwrap(),
+            Direction::Reverse => renyi_divergence(&laws[1], &laws[0], order).unwrap(),
+        }
+    }
+
+    /// The table of an independent prototype: the joint divergence of order 2, and its cap of 1.44e-3.
+    #[test]
+    fn repeated_answers_saturate() {
+        let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1).unwrap();
+        for (answers, expected) in [(1, 6.58e-5), (10, 4.66e-4), (100, 1.19e-3), (1_000, 1.41e-3)] {
+            let laws = teachers.joint_laws(GAUSSIAN.parse().unwrap(), answers).unwrap();
+            for direction in Direction::BOTH {
+                let joint = divergence(&laws, 2.0, direction);
+                println!("{answers} answers, {direction:?}: {joint:e}");
+                assert!((joint / expected - 1.0).abs() < 0.02);
+                for order in [1.01, 1.5, 2.0, 7.3, 64.0] {
+                    let cap = teachers.cap(Order::new(order).unwrap(), direction).unwrap().value;
+                    assert!(divergence(&laws, order, direction) < cap);
+                }
+            }
+        }
+        let cap = teachers.cap(Order::new(2.0).unwrap(), Direction::Reverse).unwrap();
+        assert!((cap.value - 1.44e-3).abs() < 1e-5);
+    }
+
+    /// One answer has the laws of a marked vote.
+    #[test]
+    fn one_answer_is_the_noisy_argmax() {
+        let (p, marked) = ([0.6, 0.4], [0.1, 0.9]);
+        for noise in ["gaussian:2", "gaussian:0.3"] {
+            let noise: Noise = noise.parse().unwrap();
+            let laws = SharedTeachers::new(17, &p, &marked, 1).unwrap().joint_laws(noise, 1).unwrap();
+            let expected = multinomial_argmax_law(17, &p, noise).unwrap().p()[0];
+            assert!((laws[0].p()[1] - expected).abs() < 1e-13);
+            let expected = marked_argmax_law(17, &p, &marked, noise).unwrap().p()[0];
+            assert!((laws[1].p()[1] - expected).abs() < 1e-12);
+        }
+    }
+
+    /// Every sequence of answers and every vote, added up, for both kinds of noise and two changed teachers.
+    #[test]
+    fn joint_laws_are_those_of_an_enumeration() {
+        let (k, changed, answers) = (5u32, 2u32, 3u64);
+        let (p, marked) = ([0.3, 0.7], [0.8, 0.2]);
+        let teachers = SharedTeachers::new(u64::from(k), &p, &marked, u64::from(changed)).unwrap();
+        for noise in ["gaussian:1.5", "laplace:0.8"] {
+            let noise: Noise = noise.parse().unwrap();
+            let laws = teachers.joint_laws(noise, answers).unwrap();
+            for (world, law) in laws.iter().enumerate() {
+                let mut expected = vec![0.0; 4];
+                for votes in 0u32..1 << k {
+                    let probability = |voter: u32| {
+                        let of = if world == 1 && voter < changed { marked } else { p };
+                        of[(votes >> voter & 1) as usize]
+                    };
+                    let weight: f64 = (0..k).map(probability).product();
+                    let zeros = u64::from(k - votes.count_ones());
+                    let histogram = crate::histogram::VoteHistogram::new(vec![zeros, u64::from(k) - zeros]).unwrap();
+                    let win = crate::law::noisy_argmax_law(&histogram, noise).unwrap();
+                    for sequence in 0u32..1 << answers {
+                        let answer = |place: u64| win.p()[(sequence >> place & 1) as usize];
+                        let ones = sequence.count_ones() as usize;
+                        expected[3 - ones] += weight * (0..answers).map(answer).product::<f64>();
+                    }
+                }
+                for (found, expected) in law.p().iter().zip(&expected) {
+                    assert!((found / expected - 1.0).abs() < 1e-12, "{noise} {world}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    /// Histograms of 3 classes by enumeration of all votes of k voters, of whom `changed` have P'.
+    fn histograms(k: u32, changed: u32, p: [f64; 3], marked: [f64; 3]) -> OutcomeLaw {
+        let mut law = vec![0.0; ((k + 1) * (k + 1)) as usize];
+        for votes in 0..3u32.pow(k) {
+            let (mut rest, mut weight, mut counts) = (votes, 1.0, [0; 3]);
+            for voter in 0..k {
+                let class = (rest % 3) as usize;
+                rest /= 3;
+                weight *= if voter < changed { marked } else { p }[class];
+                counts[class] += 1;
+            }
+            law[(counts[0] * (k + 1) + counts[1]) as usize] += weight;
+        }
+        OutcomeLaw::from_probabilities(&law).unwrap()
+    }
+
+    /// Whole orders (reverse) and all orders (forward) are exact for one changed teacher; elsewhere the cap is above,
+    /// and with two changed teachers not above the sum for two teachers changed one after the other by much.
+    #[test]
+    fn caps_hold_for_every_histogram() {
+        for (k, p, marked) in [
+            (6, [0.2, 0.5, 0.3], [0.6, 0.3, 0.1]),
+            (8, [0.05, 0.9, 0.05], [0.3, 0.3, 0.4]),
+            (3, [0.3, 0.4, 0.3], [0.31, 0.39, 0.3]),
+        ] {
+            for changed in [1, 2, 3] {
+                let laws = [histograms(k, 0, p, marked), histograms(k, changed, p, marked)];
+                let teachers = SharedTeachers::new(u64::from(k), &p, &marked, u64::from(changed)).unwrap();
+                for direction in Direction::BOTH {
+                    for order in [1.1, 1.5, 2.0, 2.5, 3.0, 4.0, 7.7, 16.0, 64.0, 1024.0, 1025.0, 1e9] {
+                        let exact = divergence(&laws, order, direction);
+                        let cap = teachers.cap(Order::new(order).unwrap(), direction).unwrap().value;
+                        assert!(cap >= exact * (1.0 - 1e-12), "{k} {changed} {direction:?} {order}: {cap} < {exact}");
+                        let whole = direction == Direction::Forward || order.fract() == 0.0 && order <= 1024.0;
+                        if changed == 1 && whole && order <= 1025.0 {
+                            assert!((cap / exact - 1.0).abs() < 1e-8, "{k} {direction:?} {order}: {cap} {exact}");
+                        } else if order >= 2.0 {
+                            assert!(cap < 1.6 * exact, "{k} {changed} {direction:?} {order}: {cap} {exact}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn votes_that_tell_the_dataset_have_no_cap() {
+        let cap = |p: &[f64], marked: &[f64], direction| {
+            SharedTeachers::new(9, p, marked, 1).unwrap().cap(Order::new(3.0).unwrap(), direction).unwrap().value
+        };
+        let (all, some) = ([0.2, 0.3, 0.5], [0.0, 0.4, 0.6]);
+        assert_eq!(cap(&all, &some, Direction::Forward), f64::INFINITY);
+        assert!(cap(&all, &some, Direction::Reverse).is_finite());
+        assert_eq!(cap(&some, &all, Direction::Reverse), f64::INFINITY);
+        assert!(cap(&some, &all, Direction::Forward).is_finite());
+        assert_eq!(cap(&all, &all, Direction::Forward), 0.0);
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let message = |result: Result<SharedTeachers>| result.unwrap_err().to_string();
+        let joint = |p: &[f64], k, answers| {
+            let teachers = SharedTeachers::new(k, p, p, 1).unwrap();
+            teachers.joint_laws(GAUSSIAN.parse().unwrap(), answers).unwrap_err().to_string()
+        };
+        insta::assert_snapshot!(
+            [
+                message(SharedTeachers::new(0, &[1.0], &[1.0], 1)),
+                message(SharedTeachers::new(2, &[1.0], &[1.0], 3)),
+                message(SharedTeachers::new(2, &[1.0], &[0.5, 0.5], 1)),
+                message(SharedTeachers::new(2, &[f64::NAN], &[1.0], 1)),
+                joint(&[0.2, 0.2, 0.6], 5, 1),
+                joint(&[0.4, 0.6], 5, 0),
+                joint(&[0.4, 0.6], 1 << 53, u64::MAX),
+            ]
+            .join("\n"),
+            @"
+            number of voters = 0 is not in [1, 2^53]
+            number of changed teachers = 3 is not in [1, number of voters]
+            vote probabilities of the changed voter has length 2; expected 1 classes
+            vote probabilities = NaN is not in [0, 1]
+            exact law of repeated answers: it is known for 2 classes, not for 3
+            exact law of repeated answers: 0 answers of 5 voters; there must be 1 or more, and answers times voters below 1e8
+            exact law of repeated answers: 18446744073709551615 answers of 9007199254740992 voters; there must be 1 or more, and answers times voters below 1e8
+            "
+        );
+    }
+}
