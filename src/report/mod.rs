@@ -8,6 +8,7 @@ mod exact;
 mod number;
 mod table;
 mod votes;
+mod votes_text;
 
 pub use crate::error::one_line;
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
@@ -15,5 +16,6 @@ pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use number::{Number, short, significant};
 pub use votes::{
-    ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, Meaning, UpperRow, VotesDocument, VotesQuery,
+    AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, UpperRow, VotesDocument,
+    VotesQuery,
 };

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod added_point;
 pub mod audit_confusion;
 pub mod audit_counts;
 pub mod audit_votes;
@@ -7,3 +8,5 @@ pub mod composed;
 pub mod exact;
 pub mod generate;
 pub mod upper;
+pub mod vote_recording;
+pub mod vote_warnings;
