@@ -162,9 +162,11 @@ impl NeighborSampling {
             return Err(Error::Refused {
                 operation: "fit of Private-kNN",
                 reason: format!(
-                    "with probability {beyond:.1e} the {} neighbours at rate {} are not all among the {ranks} recorded; \
+                    "with probability {} the {} neighbours at rate {} are not all among the {ranks} recorded; \
                      at most 1e-9 is allowed, so record more neighbours of each query",
-                    self.k, self.rate
+                    if beyond > 0.01 { format!("{beyond:.2}") } else { format!("{beyond:.1e}") },
+                    self.k,
+                    self.rate
                 ),
             });
         }
@@ -284,7 +286,7 @@ mod tests {
             fit of Private-kNN: with probability 1.4e-3 the 200 neighbours at rate 0.2 are not all among the 1200 recorded; at most 1e-9 is allowed, so record more neighbours of each query
             label of a neighbour = 3 is not in [0, classes - 1]
             label probabilities of the neighbours has length 0; expected 1 to 10000 classes
-            fit of Private-kNN: with probability 1.0e0 the 200 neighbours at rate 0.2 are not all among the 0 recorded; at most 1e-9 is allowed, so record more neighbours of each query
+            fit of Private-kNN: with probability 1.00 the 200 neighbours at rate 0.2 are not all among the 0 recorded; at most 1e-9 is allowed, so record more neighbours of each query
             "
         );
     }

@@ -8,5 +8,6 @@ pub mod inequalities;
 pub mod ladder;
 pub mod laws_by_simulation;
 pub mod multinomial;
+pub mod private_prediction;
 pub mod tables;
 pub mod timing;

@@ -90,8 +90,7 @@ pub enum AuditCommand {
     Confusion(ConfusionOptions),
     /// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
     #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
-                            --noise gaussian:40 --samples 1e6\n  leakbound audit votes fashion_knn.npz --model private-knn \
-                            --adversary pois-natq \\\n    --candidates test --noise gaussian:30 --samples 1e8 --sampling exact-law")]
+                            --noise gaussian:40 --samples 1e6")]
     Votes(VotesOptions),
 }
 

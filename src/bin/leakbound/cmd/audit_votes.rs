@@ -158,19 +158,17 @@ fn claims(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<leakbo
 }
 
 fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -> String {
+    let (samples, seed) = (short(options.samples as f64), common.seed);
     let drawn = match options.sampling {
-        Sampling::MonteCarlo => "simulated per query and world",
+        Sampling::MonteCarlo => format!("{samples} outputs simulated per query and world, seed {seed}"),
         Sampling::ExactLaw => {
-            "per query and world drawn from the law itself, not simulated: they show what an audit of so many certifies"
+            format!("{samples} outputs per query and world, seed {seed}, drawn from the law itself and not simulated")
         }
     };
     format!(
-        "Audit of {}: {words}, {} noise, {queries} queries\n{} outputs {drawn}, seed {}; failure probability {} per query and \
-         method",
+        "Audit of {}: {words}, {} noise, {queries} queries\n{drawn}; failure probability {} per query and method",
         one_line(&options.file.to_string_lossy()),
         options.noise,
-        short(options.samples as f64),
-        common.seed,
         short(options.bound.failure_probability.get())
     )
 }

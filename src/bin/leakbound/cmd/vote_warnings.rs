@@ -113,16 +113,21 @@ fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> 
     let composed = composed.filter(|composed| !matches!(composed.meaning, leakbound::report::Meaning::Bound))?;
     let order = options.bound.orders.0[0].get();
     let place = composed.orders.iter().position(|other| *other == order)?;
-    let direction = options.bound.direction.list()[0];
-    let value = |names: &[&str]| {
+    let value = |direction: Direction, names: &[&str]| {
         let curve = composed.curves.iter().find(|curve| curve.direction == direction && names.contains(&curve.name));
         curve.map(|curve| curve.values[place].0)
     };
-    let (sum, cap) = (value(&["exact-sum", "order-2-sum"])?, value(&["joint-exact", "shared-teachers-cap"])?);
+    // A cap is often infinite in one direction: a rare class that the changed teacher never votes for.
+    let pair = |direction| {
+        let sum = value(direction, &["exact-sum", "order-2-sum"])?;
+        Some((direction, sum, value(direction, &["joint-exact", "shared-teachers-cap"])?))
+    };
+    let pairs = options.bound.direction.list().into_iter().filter_map(pair);
+    let (direction, sum, cap) = pairs.reduce(|a, b| if b.1 / b.2 > a.1 / a.2 { b } else { a })?;
     (sum > cap).then(|| Warning {
         code: "sum-above-joint",
         message: format!(
-            "at order {} the sum over {} answers, {}, is {} times the most that they leak together, {}",
+            "at order {}, {direction}, the sum over {} answers, {}, is {} times the most that they leak together, {}",
             short(order),
             short(composed.queries as f64),
             significant(sum, 3),
