@@ -2,7 +2,7 @@
 
 use super::pate::{check_voters, relative_frequencies, same_classes};
 use crate::error::{Error, Result};
-use crate::law::vote_probabilities;
+use crate::law::{ExpandedLaw, Noise, OutcomeLaw, poisson_multinomial_argmax_law, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
 /// The votes of k CaPC parties on one query q, under the dataset and under its neighbour:
@@ -112,6 +112,32 @@ impl CapcModel {
         }
         mean.iter_mut().for_each(|mean| *mean /= self.p.len() as f64);
         mean
+    }
+
+    /// The laws of the noisy argmax under the dataset and under its neighbour, each with the sizes of the terms of its
+    /// series: see [`poisson_multinomial_argmax_law`].
+    ///
+    /// # Errors
+    /// Those of [`poisson_multinomial_argmax_law`], which refuses Laplace noise and noise too small for the undecided parties.
+    ///
+    /// # Example
+    /// ```
+    /// # use leakbound::CapcModel;
+    /// let model = CapcModel::new(&[vec![0.9, 0.1], vec![0.5, 0.5]], &[0.2, 0.8])?;
+    /// let [law, neighbor] = model.expanded_laws("gaussian:4".parse()?)?;
+    /// assert!(law.remainder < 1e-9);
+    /// assert!(law.law.p()[0] > neighbor.law.p()[0]);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    pub fn expanded_laws(&self, noise: Noise) -> Result<[ExpandedLaw; 2]> {
+        let mut neighbor = self.p.clone();
+        neighbor[0].clone_from(&self.p_marked);
+        Ok([poisson_multinomial_argmax_law(&self.p, noise)?, poisson_multinomial_argmax_law(&neighbor, noise)?])
+    }
+
+    /// The laws alone.
+    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
+        Ok(self.expanded_laws(noise)?.map(|expanded| expanded.law))
     }
 }
 

@@ -52,12 +52,15 @@ impl VoteModel {
     /// # Errors
     /// Those of [`multinomial_argmax_law`](crate::multinomial_argmax_law) and
     /// [`marked_argmax_law`](crate::marked_argmax_law) for PATE, which refuse Laplace noise and k above 10^6; those of
-    /// [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE.
+    /// [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE; those of
+    /// [`poisson_multinomial_argmax_law`](crate::poisson_multinomial_argmax_law) for CaPC, which also refuses noise that
+    /// is too small.
     pub fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
         match self {
             Self::Pate(model) => model.laws(noise),
             Self::PromptPate(model) => model.laws(noise),
-            Self::Capc(_) | Self::PrivateKnn(_) => Err(Error::Refused {
+            Self::Capc(model) => model.laws(noise),
+            Self::PrivateKnn(_) => Err(Error::Refused {
                 operation: "exact law of random votes",
                 reason: "this model is not supported yet".into(),
             }),

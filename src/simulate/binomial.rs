@@ -61,7 +61,7 @@ impl Rejection {
     /// np ≥ 10, p ≤ 1/2.
     fn new(n: u64, p: f64) -> Self {
         let deviation = (n as f64 * p * (1.0 - p)).sqrt();
-        let b = 2.53f64.mul_add(deviation, 1.15);
+        let b = 1.15 + 2.53 * deviation;
         let mode = ((n as f64 * p + p) as u64).min(n);
         Self {
             n,
@@ -69,7 +69,7 @@ impl Rejection {
             mode,
             ln_mode: log_binomial_pmf(mode, n, p),
             shift: (n as f64).mul_add(p, -(mode as f64)) + 0.5,
-            a: 0.0248f64.mul_add(b, -0.0873) + 0.01 * p,
+            a: -0.0873 + 0.0248 * b + 0.01 * p,
             b,
             alpha: (2.83 + 5.1 / b) * deviation,
         }
