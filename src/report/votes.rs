@@ -33,8 +33,8 @@ impl fmt::Display for Meaning {
 pub enum LawKind {
     /// The law of the output, by numerical integration.
     Exact,
-    /// An expansion of the law of CaPC to the second order in the differences between the parties.
-    ExpansionOrder2,
+    /// A series for the law of CaPC, cut off where its estimated remainder is small.
+    Series,
 }
 
 impl LawKind {
@@ -43,7 +43,7 @@ impl LawKind {
     pub const fn column(self) -> &'static str {
         match self {
             Self::Exact => "exact",
-            Self::ExpansionOrder2 => "order-2",
+            Self::Series => "series",
         }
     }
 
@@ -52,7 +52,7 @@ impl LawKind {
     pub const fn sum(self) -> &'static str {
         match self {
             Self::Exact => "exact-sum",
-            Self::ExpansionOrder2 => "order-2-sum",
+            Self::Series => "series-sum",
         }
     }
 
@@ -61,9 +61,18 @@ impl LawKind {
     pub const fn validity(self) -> Validity {
         match self {
             Self::Exact => Validity::Exact,
-            Self::ExpansionOrder2 => Validity::Heuristic,
+            Self::Series => Validity::Heuristic,
         }
     }
+}
+
+/// How far a series for the law was taken, the worst of all queries and both worlds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SeriesNote {
+    /// The last degree.
+    pub degree: usize,
+    /// What is left out, relative to each probability: an estimate and no bound.
+    pub remainder: f64,
 }
 
 /// The point that an adversary adds who does not choose the queries.
@@ -139,9 +148,9 @@ pub struct VotesQuery {
     pub lower: Vec<BoundRow>,
     /// ε lower bounds.
     pub epsilon: Vec<EpsilonRow>,
-    /// Exact divergences of the fitted model; none where its law is an expansion.
+    /// Exact divergences of the fitted model; none where its law is a series.
     pub exact: Vec<ExactRow>,
-    /// Divergences of an expansion of the law, where that is what there is.
+    /// Divergences by a series for the law, where that is what there is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approximate: Vec<ExactRow>,
     /// Upper bounds.
@@ -214,6 +223,9 @@ pub struct VotesDocument {
     pub shown: Direction,
     /// What the divergences of the fitted model are.
     pub law: LawKind,
+    /// How far the series was taken, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesNote>,
     /// The point that the adversary adds, where it was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added_point: Option<AddedPoint>,

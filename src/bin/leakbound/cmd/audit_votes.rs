@@ -8,7 +8,7 @@ use super::{composed, vote_warnings};
 use crate::args::{Common, ModelName, Sampling, VotesOptions};
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
-use leakbound::report::{ExactRow, LawKind, Number, UpperRow, VotesDocument, VotesQuery, one_line, short};
+use leakbound::report::{ExactRow, LawKind, Number, SeriesNote, UpperRow, VotesDocument, VotesQuery, one_line, short};
 use leakbound::{
     Adversary, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, Probability, Result, SetSource, Simulation,
     VoteModel, audit_counts, rectangles, renyi_divergence, sample_laws, simulate,
@@ -22,6 +22,8 @@ pub struct AuditedVotes {
     pub model: VoteModel,
     pub p: OutcomeLaw,
     pub q: OutcomeLaw,
+    /// How far the series for them was taken, where it is one.
+    pub series: Option<SeriesNote>,
     pub counts: PairedCounts,
     pub sets: OutputSets,
     pub upper: Upper,
@@ -45,6 +47,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
     bar.finish_and_clear();
     let queries = rows(options, law, &audited)?;
     let composed = composed::section(&audited, mode, law, options)?;
+    let series = audited.iter().filter_map(|query| query.series).reduce(worse);
     let warnings = vote_warnings::all(options, mode, law, &audited, &queries, composed.as_ref());
     let document = VotesDocument {
         envelope: envelope("leakbound.audit-votes/1", common, options, recording.inputs, warnings),
@@ -52,6 +55,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
         orders: options.bound.orders.0.iter().map(|order| order.get()).collect(),
         shown: options.bound.direction.list()[0],
         law,
+        series,
         added_point: recording.point,
         queries,
         composed,
@@ -76,20 +80,42 @@ fn with_defaults(options: &VotesOptions) -> VotesOptions {
 
 const fn law_kind(model: &VoteModel) -> LawKind {
     match model {
-        VoteModel::Capc(_) => LawKind::ExpansionOrder2,
+        VoteModel::Capc(_) => LawKind::Series,
         _ => LawKind::Exact,
     }
 }
 
+/// The laws of both worlds.
+struct Laws {
+    laws: [OutcomeLaw; 2],
+    series: Option<SeriesNote>,
+}
+
+impl Laws {
+    fn new(model: &VoteModel, options: &VotesOptions) -> Result<Self> {
+        let VoteModel::Capc(model) = model else {
+            return Ok(Self { laws: model.laws(options.noise)?, series: None });
+        };
+        let expanded = model.expanded_laws(options.noise)?;
+        let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
+        let series = notes.reduce(worse);
+        Ok(Self { laws: expanded.map(|law| law.law), series })
+    }
+}
+
+/// Of two notes, what holds for both.
+pub fn worse(a: SeriesNote, b: SeriesNote) -> SeriesNote {
+    SeriesNote { degree: a.degree.max(b.degree), remainder: a.remainder.max(b.remainder) }
+}
+
 /// Laws on all threads, then the outputs query by query; a simulation is itself on all threads.
 fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &ProgressBar) -> Result<Vec<AuditedVotes>> {
-    let laws: Vec<[OutcomeLaw; 2]> =
-        queries.par_iter().map(|query| query.model.laws(options.noise)).collect::<Result<_>>()?;
+    let laws: Vec<Laws> = queries.par_iter().map(|query| Laws::new(&query.model, options)).collect::<Result<_>>()?;
     let rate = options.rate.and_then(|rate| Probability::new(rate).ok());
     queries
         .into_iter()
         .zip(laws)
-        .map(|(query, [p, q])| {
+        .map(|(query, Laws { laws: [p, q], series })| {
             let simulation = Simulation::new(options.samples)?.seed(common.seed).query(query.position as u64);
             let counts = match options.sampling {
                 Sampling::MonteCarlo => {
@@ -105,7 +131,7 @@ fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Pro
             let sets = OutputSets::from_laws(&p, &q, &options.bound.orders.0, SetSource::ExactLaw)?;
             let upper = Upper::new(&query.model, options.noise, rate, &p);
             let Query { position, label, model } = query;
-            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, counts, sets, upper })
+            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, sets, upper })
         })
         .collect()
 }

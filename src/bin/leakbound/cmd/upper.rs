@@ -89,7 +89,7 @@ impl Upper {
                 _ => moved(noise, model.points(), None),
             },
             VoteModel::Pate(model) => moved(noise, model.changed_teachers(), Some(log_q())),
-            // All changed points are with one party, which has one vote. Its law is an expansion, the union bound is one.
+            // All changed points are with one party, which has one vote. Its law is a series; the union bound is a bound.
             VoteModel::Capc(model) => {
                 let log_q = match noise {
                     Noise::Gaussian(sigma) if model.parties() <= MOST_PARTIES => {

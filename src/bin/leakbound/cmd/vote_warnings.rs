@@ -1,8 +1,8 @@
 //! What the reader of an audit of votes must know.
 
-use super::audit_votes::AuditedVotes;
+use super::audit_votes::{AuditedVotes, worse};
 use crate::args::{ModelName, Sampling, VotesOptions};
-use leakbound::report::{ComposedSection, LawKind, VotesQuery, Warning, short, significant};
+use leakbound::report::{ComposedSection, LawKind, SeriesNote, VotesQuery, Warning, short, significant};
 use leakbound::{Composition, Direction, renyi_divergence};
 
 /// All warnings, those about the model first.
@@ -15,7 +15,7 @@ pub fn all(
     composed: Option<&ComposedSection>,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    warnings.extend(model(options, mode, law));
+    warnings.extend(model(options, mode, audited));
     let above: Vec<&str> = audited
         .iter()
         .filter(|query| {
@@ -61,7 +61,7 @@ pub fn all(
 }
 
 /// What holds for the model and not for the mechanism behind it.
-fn model(options: &VotesOptions, mode: Composition, law: LawKind) -> Vec<Warning> {
+fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     match options.model {
         ModelName::Pate | ModelName::Capc => warnings.push(Warning {
@@ -87,13 +87,14 @@ fn model(options: &VotesOptions, mode: Composition, law: LawKind) -> Vec<Warning
             hint: "--composition shared-teachers for teachers that are trained once".into(),
         });
     }
-    if law == LawKind::ExpansionOrder2 {
+    if let Some(SeriesNote { degree, remainder }) = audited.iter().filter_map(|query| query.series).reduce(worse) {
         warnings.push(Warning {
-            code: "expansion",
-            message: "the law of the parties' votes is an expansion to the second order in their differences; column \
-                      order-2 is no exact value"
-                .into(),
-            hint: "lower bounds from --sampling monte-carlo do not depend on its values".into(),
+            code: "series",
+            message: format!(
+                "the law of the parties' votes is a series, taken to degree {degree}; what it leaves out of a \
+                 probability is estimated at {remainder:.0e} of it, and not proved"
+            ),
+            hint: "lower bounds from --sampling monte-carlo hold whatever it leaves out".into(),
         });
     }
     if options.sampling == Sampling::ExactLaw {
@@ -119,7 +120,7 @@ fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> 
     };
     // A cap is often infinite in one direction: a rare class that the changed teacher never votes for.
     let pair = |direction| {
-        let sum = value(direction, &["exact-sum", "order-2-sum"])?;
+        let sum = value(direction, &["exact-sum", "series-sum"])?;
         Some((direction, sum, value(direction, &["joint-exact", "shared-teachers-cap"])?))
     };
     let pairs = options.bound.direction.list().into_iter().filter_map(pair);
