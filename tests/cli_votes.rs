@@ -111,7 +111,7 @@ fn what_a_recording_does_not_have_is_named() {
             knn(1, "ranked.npz --k 5 --adversary pois-natq"),
             knn(1, "ranked.npz --k 5 --adversary pois-natq --candidates embedding"),
             knn(1, "features.npz --k 5"),
-            knn(2, "features.npz --k 5 --train train.npz"),
+            knn(1, "features.npz --k 5 --train train.npz"),
             knn(1, "train.npz --k 5"),
             knn(1, "ranked.npz --k 5 --train none.npz"),
         ]
@@ -122,7 +122,7 @@ fn what_a_recording_does_not_have_is_named() {
         ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
         ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
         features.npz: whole file: found arrays `query_features`, expected the array `features`
-        point has length 1; expected 2 features, as the queries
+        train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
         train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
         none.npz: cannot read: No such file or directory (os error 2)
         "

@@ -63,6 +63,17 @@ pub fn of_teachers(votes: &Path) -> Result<Vec<Case>> {
         };
         cases.push(Case::new("capc", name(adversary), votes.queries.iter().map(fit).collect::<Result<_>>()?));
     }
+    // Where the second label is the true one the point was not mislabelled.
+    let second: ndarray::Array1<u64> = file.arrays().whole_numbers("second_label")?;
+    let asked = file.pate(Adversary::PoisAdvq)?.queries;
+    let wrong: Vec<bool> =
+        asked.iter().map(|query| query.label.is_some_and(|label| second[query.position] != label as u64)).collect();
+    for case in cases.iter_mut().filter(|case| case.adversary == "pois-advq") {
+        let mut wrong = wrong.iter();
+        case.queries.retain(|_| wrong.next().is_some_and(|wrong| *wrong));
+        let (kept, all) = (case.queries.len(), asked.len());
+        case.note = format!("{} of {all} queries left out: their second label is the true one", all - kept);
+    }
     cases.extend(prompts(&mut file)?);
     Ok(cases)
 }

@@ -31,6 +31,8 @@ pub struct Row {
     pub queries: String,
     /// Per answer: [curve][order of SHOWN]; a mean where every query is asked once.
     pub rdp: [[Option<f64>; 2]; 4],
+    /// The law's RDP of one answer at the first order of SHOWN, a mean over all queries.
+    pub mean: f64,
     /// After [`ANSWERS`] answers, converted; illustrative for the lower curve and where answers are dependent.
     pub epsilon: [Option<f64>; 4],
 }
@@ -94,8 +96,10 @@ pub fn row(case: &Case) -> Result<Row> {
             *epsilon = Some(if nothing { 0.0 } else { curve.epsilon(delta).0.get() });
         }
     }
+    let divergences = judged.iter().map(|judged| exact(judged, two)).collect::<Result<Vec<f64>>>()?;
+    let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
     let Case { model, adversary, note, .. } = case;
-    Ok(Row { model, adversary, note: note.clone(), queries, rdp, epsilon })
+    Ok(Row { model, adversary, note: note.clone(), queries, rdp, mean, epsilon })
 }
 
 /// Counts drawn from the laws; none where the law is not accurate enough for that.

@@ -58,6 +58,13 @@ fn findings(rows: &[Row]) -> Vec<Finding> {
             (holds(&values), figures.join(", "))
         })
     };
+    let mean = |model: &str, adversary: &str| {
+        rows.iter().find(|row| row.model == model && row.adversary == adversary).map(|row| row.mean)
+    };
+    let means = |names: [(&str, &str); 2], holds: &dyn Fn(f64, f64) -> bool| {
+        let [a, b] = names.map(|(model, adversary)| mean(model, adversary));
+        a.zip(b).map(|(a, b)| (holds(a, b), format!("{a:.3e}, {b:.3e}")))
+    };
     let rising = |values: &[f64]| values.is_sorted();
     let close = |values: &[f64]| (0.5..2.0).contains(&(values[1] / values[0]));
     let models = |adversary| [("pate", adversary), ("capc", adversary), ("prompt-pate*", adversary)];
@@ -71,6 +78,14 @@ fn findings(rows: &[Row]) -> Vec<Finding> {
         (
             "in PATE pois-advq leaks more than nat-advq",
             compare(&[("pate", "nat-advq"), ("pate", "pois-advq")], &|values| values[0] < values[1]),
+        ),
+        (
+            "in PATE pois-advq leaks more than nat-advq in the mean over the queries",
+            means([("pate", "nat-advq"), ("pate", "pois-advq")], &|natural, poisoned| natural < poisoned),
+        ),
+        (
+            "PATE leaks less than CaPC in the mean over the queries",
+            means([("pate", "pois-advq"), ("capc", "pois-advq")], &|pate, capc| pate < capc),
         ),
         (
             "in CaPC both adversarial queries leak alike (within a factor of 2)",

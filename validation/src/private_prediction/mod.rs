@@ -74,22 +74,21 @@ fn shown(value: Option<f64>) -> String {
     match value {
         None => "-".into(),
         Some(0.0) => "0".into(),
-        Some(value) if (1e-3..1e4).contains(&value) => format!("{value:.4}"),
+        Some(value) if (1e-2..1e4).contains(&value) => format!("{value:.4}"),
         Some(value) => format!("{value:.2e}"),
     }
 }
 
 fn table(report: &mut Report, rows: &[Row]) {
     let cells =
-        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>11}", shown(*value))).collect::<String>();
+        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>12}", shown(*value))).collect::<String>();
     for (place, order) in SHOWN.iter().enumerate() {
         report.line("");
         let head: String = ["lower", "law", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
-        report.line(format!("RDP of one answer, order {order}{:>18}{head}", ""));
+        report.line(format!("{:<51}{head}", format!("RDP of one answer, order {order}")));
         for row in rows {
             let values = std::array::from_fn(|curve| row.rdp[curve][place]);
-            let cells = cells(&values).replace(' ', " ");
-            report.line(format!("{:<13}{:<22}{:<16}{cells}", row.model, row.adversary, row.queries));
+            report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
         }
     }
     report.line("");
@@ -101,6 +100,11 @@ fn table(report: &mut Report, rows: &[Row]) {
     ));
     for row in rows {
         report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
+    }
+    report.line("");
+    report.line("mean over all queries of the law's RDP of one answer, order 2");
+    for row in rows {
+        report.line(format!("{:<13}{:<22}{:>10}", row.model, row.adversary, shown(Some(row.mean))));
     }
     report.line("");
     for row in rows.iter().filter(|row| !row.note.is_empty()) {

@@ -101,6 +101,16 @@ impl<'a> Scene<'a> {
         let sampling = NeighborSampling::new(k, rate, ranks)?;
         let index = match (&votes.features, &training) {
             (Some(queries), Some(training)) => {
+                let (found, wanted) = (training.features.ncols(), queries.ncols());
+                if found != wanted {
+                    return Err(Error::from(InputError {
+                        file: options.train.clone().unwrap_or_else(|| options.file.clone()),
+                        place: "array `features`".into(),
+                        found: format!("{found} features of each point"),
+                        expected: format!("{wanted} as in `query_features`"),
+                        hint: None,
+                    }));
+                }
                 Some(NeighborIndex::new(queries.view(), training.features.view(), ranks)?)
             }
             _ => None,
