@@ -80,7 +80,8 @@ pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
 pub use law::{
-    LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
+    Displacement, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws, marked_argmax_law,
+    marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law,
 };
 pub use model::{Adversary, CapcModel, Composition, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};

@@ -2,18 +2,18 @@
 
 mod categorical;
 mod custom_argmax;
-mod dual;
 mod gaussian_argmax;
 mod laplace_argmax;
 mod noise;
-mod polynomial;
 mod random_votes;
 
 pub use categorical::OutcomeLaw;
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
 pub(crate) use random_votes::normalised as vote_probabilities;
-pub use random_votes::{marked_argmax_law, multinomial_argmax_law};
+pub use random_votes::{
+    Displacement, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws, multinomial_argmax_law,
+};
 
 use crate::error::Result;
 use crate::histogram::VoteHistogram;

@@ -50,14 +50,15 @@ impl VoteModel {
     /// noise Z_c, in votes, is independent of the votes and of the other classes.
     ///
     /// # Errors
-    /// Those of [`multinomial_argmax_law`](crate::multinomial_argmax_law) and
-    /// [`marked_argmax_law`](crate::marked_argmax_law) for PATE, which refuse Laplace noise and k above 10^6; those of
-    /// [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE.
+    /// Those of [`marked_argmax_laws`](crate::marked_argmax_laws) for PATE and of
+    /// [`displaced_argmax_laws`](crate::displaced_argmax_laws) for Private-kNN, which refuse Laplace noise and k above
+    /// 10^6; those of [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE.
     pub fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
         match self {
             Self::Pate(model) => model.laws(noise),
             Self::PromptPate(model) => model.laws(noise),
-            Self::Capc(_) | Self::PrivateKnn(_) => Err(Error::Refused {
+            Self::PrivateKnn(model) => model.laws(noise),
+            Self::Capc(_) => Err(Error::Refused {
                 operation: "exact law of random votes",
                 reason: "this model is not supported yet".into(),
             }),
