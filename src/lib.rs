@@ -80,8 +80,8 @@ pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
 pub use law::{
-    ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law,
-    noisy_argmax_law, poisson_multinomial_argmax_law,
+    Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws,
+    marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
