@@ -89,7 +89,8 @@ pub use model::{
 };
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
-    BLOCK_SAMPLES, MAX_OUTCOMES, Mechanism, NoisyArgmax, Simulation, Stream, StreamId, World, sample_laws, simulate,
+    BLOCK_SAMPLES, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, RaoBlackwell, Simulation, Stream, StreamId, World,
+    rao_blackwell, sample_laws, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

@@ -1,5 +1,6 @@
 //! Exact output laws: what a mechanism prints with which probability.
 
+mod argmax_table;
 mod categorical;
 mod cumulant_series;
 mod custom_argmax;
@@ -10,6 +11,7 @@ mod noise;
 mod poisson_multinomial;
 mod random_votes;
 
+pub(crate) use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeLaw;
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;

@@ -9,8 +9,10 @@ mod engine;
 mod exact_law;
 #[cfg(test)]
 mod goodness_of_fit;
+mod multinomial;
 mod noise;
 mod noisy_argmax;
+mod rao_blackwell;
 mod simulation;
 mod stream;
 mod votes;
@@ -18,5 +20,6 @@ mod votes;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use exact_law::sample_laws;
 pub use noisy_argmax::NoisyArgmax;
+pub use rao_blackwell::{Estimate, RaoBlackwell, rao_blackwell};
 pub use simulation::{BLOCK_SAMPLES, Simulation};
 pub use stream::{Stream, StreamId, World};

@@ -81,6 +81,7 @@ pub const ALL: [Experiment; 7] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
+    Experiment { name: "capc", run: crate::capc::report },
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },

@@ -2,6 +2,7 @@
 //!
 //! Each experiment prints its figures and ends in a verdict; the fast ones are also tests of the main package.
 
+pub mod capc;
 pub mod coverage;
 pub mod experiment;
 pub mod inequalities;
