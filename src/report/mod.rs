@@ -16,6 +16,6 @@ pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use number::{Number, short, significant};
 pub use votes::{
-    AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesNote, UpperRow,
-    VotesDocument, VotesQuery,
+    AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,
+    UpperRow, VotesDocument, VotesQuery,
 };

@@ -2,7 +2,7 @@
 
 use super::counts::{BoundRow, Claim, EpsilonRow};
 use super::document::Envelope;
-use super::number::{Number, significant};
+use super::number::{Number, short, significant};
 use crate::bound::{Direction, Validity};
 use crate::model::PoisonSearch;
 use serde::Serialize;
@@ -73,6 +73,36 @@ pub struct SeriesNote {
     pub degree: usize,
     /// What is left out, relative to each probability: an estimate and no bound.
     pub remainder: f64,
+}
+
+/// A divergence by the series against a Monte Carlo estimate that knows no series.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesCheck {
+    /// The query, which leaks most by the series.
+    pub query: String,
+    /// α; the divergence is D(S‖S').
+    pub order: f64,
+    /// Its value by the series.
+    pub series: f64,
+    /// Its Rao-Blackwell estimate.
+    pub estimate: f64,
+    /// The standard error of the estimate.
+    pub standard_error: f64,
+    /// Draws behind the estimate.
+    pub draws: u64,
+}
+
+impl fmt::Display for SeriesCheck {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { query, order, series, estimate, standard_error, .. } = self;
+        let [series, estimate, error] =
+            [(*series, 6), (*estimate, 6), (*standard_error, 2)].map(|(v, n)| significant(v, n));
+        let order = short(*order);
+        write!(
+            formatter,
+            "query {query}, order {order}: series {series}, Rao-Blackwell Monte Carlo {estimate} ± {error}"
+        )
+    }
 }
 
 /// The point that an adversary adds who does not choose the queries.
@@ -226,6 +256,9 @@ pub struct VotesDocument {
     /// How far the series was taken, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesNote>,
+    /// The series against an estimate without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series_check: Option<SeriesCheck>,
     /// The point that the adversary adds, where it was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added_point: Option<AddedPoint>,

@@ -178,6 +178,9 @@ impl Document for VotesDocument {
         let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };
         text += &format!("Mean over the queries, {}, per order (nats{more})\n", self.shown);
         text += &self.orders_text();
+        if let Some(check) = &self.series_check {
+            text += &format!("Check: {check}\n\n");
+        }
         text += &self.composed_text();
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)

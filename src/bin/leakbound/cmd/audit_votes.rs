@@ -8,10 +8,12 @@ use super::{composed, vote_warnings};
 use crate::args::{Common, ModelName, Sampling, VotesOptions};
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
-use leakbound::report::{ExactRow, LawKind, Number, SeriesNote, UpperRow, VotesDocument, VotesQuery, one_line, short};
+use leakbound::report::{
+    ExactRow, LawKind, Number, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery, one_line, short,
+};
 use leakbound::{
-    Adversary, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, Probability, Result, SetSource, Simulation,
-    VoteModel, audit_counts, rectangles, renyi_divergence, sample_laws, simulate,
+    Adversary, Error, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, Probability, Result, SetSource, Simulation,
+    VoteModel, audit_counts, rao_blackwell, rectangles, renyi_divergence, sample_laws, simulate,
 };
 use rayon::prelude::*;
 
@@ -56,6 +58,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
         shown: options.bound.direction.list()[0],
         law,
         series,
+        series_check: series_check(common, options, &audited)?,
         added_point: recording.point,
         queries,
         composed,
@@ -134,6 +137,36 @@ fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Pro
             Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, sets, upper })
         })
         .collect()
+}
+
+/// Draws of the check of a series: a fraction of a second.
+const CHECK_DRAWS: u64 = 20_000;
+
+/// The series for the query that leaks most against a Monte Carlo estimate of the same law.
+fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Option<SeriesCheck>> {
+    let order = options.bound.orders.0[0];
+    let mut worst: Option<(&AuditedVotes, f64)> = None;
+    for query in audited.iter().filter(|query| query.series.is_some()) {
+        let divergence = renyi_divergence(&query.p, &query.q, order)?;
+        if worst.is_none_or(|worst| divergence > worst.1) {
+            worst = Some((query, divergence));
+        }
+    }
+    let Some((query, series)) = worst else { return Ok(None) };
+    let estimates = match rao_blackwell(&query.model, options.noise, Simulation::new(CHECK_DRAWS)?.seed(common.seed)) {
+        // Noise for which it is not offered.
+        Err(Error::Refused { .. }) => return Ok(None),
+        estimates => estimates?,
+    };
+    let [forward, _] = estimates.renyi(order)?;
+    Ok(Some(SeriesCheck {
+        query: query.name.clone(),
+        order: order.get(),
+        series,
+        estimate: forward.value,
+        standard_error: forward.standard_error,
+        draws: CHECK_DRAWS,
+    }))
 }
 
 fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes]) -> Result<Vec<VotesQuery>> {
