@@ -39,22 +39,37 @@ pub struct Row {
 
 struct Judged<'a> {
     model: &'a VoteModel,
-    laws: [OutcomeLaw; 2],
+    /// None where the added point is hardly ever among the neighbours.
+    laws: Option<[OutcomeLaw; 2]>,
+}
+
+/// A point that votes with a smaller probability leaks nothing that shows: by the subsampled Gaussian with this rate,
+/// below 1e-19 at the orders shown.
+const NEVER: f64 = 1e-9;
+
+impl<'a> Judged<'a> {
+    fn new(model: &'a VoteModel, noise: Noise) -> Result<Self> {
+        let never = matches!(model, VoteModel::PrivateKnn(model) if model.inclusion() < NEVER);
+        Ok(Self { model, laws: if never { None } else { Some(model.laws(noise)?) } })
+    }
+
+    fn divergence(&self, order: Order) -> Result<f64> {
+        self.laws.as_ref().map_or(Ok(0.0), |[p, q]| renyi_divergence(p, q, order))
+    }
 }
 
 /// Forward divergences of one case; none with the reason where its law cannot be computed.
 pub fn row(case: &Case) -> Result<Row> {
     let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
     let judged: Vec<Judged<'_>> =
-        case.queries.par_iter().map(|model| Ok(Judged { model, laws: model.laws(noise)? })).collect::<Result<_>>()?;
+        case.queries.par_iter().map(|model| Judged::new(model, noise)).collect::<Result<_>>()?;
     let two = Order::new(SHOWN[0])?;
-    let exact = |judged: &Judged<'_>, order| renyi_divergence(&judged.laws[0], &judged.laws[1], order);
     let (chosen, queries): (Vec<(usize, &Judged<'_>)>, String) = if case.natural {
         (judged.iter().enumerate().collect(), format!("{} once each", judged.len()))
     } else {
         let mut worst = (0, -1.0);
         for (index, judged) in judged.iter().enumerate() {
-            let divergence = exact(judged, two)?;
+            let divergence = judged.divergence(two)?;
             if divergence > worst.1 {
                 worst = (index, divergence);
             }
@@ -69,8 +84,11 @@ pub fn row(case: &Case) -> Result<Row> {
     let per_query: Vec<[Option<Vec<f64>>; 4]> = chosen
         .par_iter()
         .map(|(index, judged)| {
-            let lower = counts(judged, *index)?.map(|counts| lower(judged, &counts, &orders, share)).transpose()?;
-            let law = orders.iter().map(|&order| exact(judged, order)).collect::<Result<Vec<_>>>()?;
+            let lower = match &judged.laws {
+                None => Some(vec![0.0; orders.len()]),
+                Some(laws) => counts(laws, *index)?.map(|counts| lower(laws, &counts, &orders, share)).transpose()?,
+            };
+            let law = orders.iter().map(|&order| judged.divergence(order)).collect::<Result<Vec<_>>>()?;
             let [dependent, independent] = accountants(case, judged, &orders)?;
             Ok([lower, Some(law), dependent, independent])
         })
@@ -96,25 +114,30 @@ pub fn row(case: &Case) -> Result<Row> {
             *epsilon = Some(if nothing { 0.0 } else { curve.epsilon(delta).0.get() });
         }
     }
-    let divergences = judged.iter().map(|judged| exact(judged, two)).collect::<Result<Vec<f64>>>()?;
+    let divergences = judged.iter().map(|judged| judged.divergence(two)).collect::<Result<Vec<f64>>>()?;
     let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
     let Case { model, adversary, note, .. } = case;
     Ok(Row { model, adversary, note: note.clone(), queries, rdp, mean, epsilon })
 }
 
 /// Counts drawn from the laws; none where the law is not accurate enough for that.
-fn counts(judged: &Judged<'_>, index: usize) -> Result<Option<PairedCounts>> {
+fn counts([p, q]: &[OutcomeLaw; 2], index: usize) -> Result<Option<PairedCounts>> {
     let simulation = Simulation::new(SAMPLES)?.query(index as u64);
-    match sample_laws(&judged.laws[0], &judged.laws[1], simulation) {
+    match sample_laws(p, q, simulation) {
         Ok(counts) => Ok(Some(counts)),
         Err(leakbound::Error::Refused { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn lower(judged: &Judged<'_>, counts: &PairedCounts, orders: &[Order], share: FailureProbability) -> Result<Vec<f64>> {
+fn lower(
+    [p, q]: &[OutcomeLaw; 2],
+    counts: &PairedCounts,
+    orders: &[Order],
+    share: FailureProbability,
+) -> Result<Vec<f64>> {
     let shown = SHOWN.iter().map(|&order| Order::new(order)).collect::<Result<Vec<_>>>()?;
-    let sets = OutputSets::from_laws(&judged.laws[0], &judged.laws[1], &shown, SetSource::ExactLaw)?;
+    let sets = OutputSets::from_laws(p, q, &shown, SetSource::ExactLaw)?;
     let rectangles = rectangles(counts, &sets, share)?;
     let at = |order: &Order| {
         rectangles.iter().map(|rectangle| rectangle.corner(*order, Direction::Forward).value).fold(0.0, f64::max)
@@ -132,7 +155,7 @@ fn accountants(case: &Case, judged: &Judged<'_>, orders: &[Order]) -> Result<[Op
     let log_q = match judged.model {
         VoteModel::PromptPate(model) => log_flip_probability(model.histogram(), sigma),
         VoteModel::Capc(model) => log_flip_probability_of_parties(model.probabilities(), sigma),
-        _ => judged.laws[0].complement()[judged.laws[0].mode()].ln(),
+        _ => judged.laws.as_ref().map_or(0.0, |[law, _]| law.complement()[law.mode()].ln()),
     };
     let dependent = orders.iter().map(|&order| gnmax_data_dependent(order, sigma, log_q)).collect();
     let independent = orders.iter().map(|&order| gnmax_data_independent(order, sigma)).collect();
