@@ -179,3 +179,140 @@ fn repeated_answers_of_the_same_teachers_are_capped() {
     let fresh = text(run_in(folder.path(), &format!("{arguments} --composition independent --format json")));
     assert!(!fresh.contains("sum-above-joint") && !fresh.contains("shared-teachers-cap"));
 }
+
+const KNN: &str = "validation/data/fashion_knn.npz";
+
+/// Values of one order in a list of rows of JSON.
+fn at<'a>(rows: &'a Value, order: f64, name: Option<&str>) -> &'a Value {
+    let row = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["order"] == order && name.is_none_or(|name| row["name"] == name));
+    row.unwrap_or_else(|| panic!("no {name:?} at {order} in {rows}"))
+}
+
+/// The law of CaPC is a series, and nothing calls it exact.
+#[test]
+fn a_series_is_never_called_exact() {
+    let arguments = format!("{FASHION} --model capc --noise gaussian:40 --queries 18,266 --orders 2,8 --samples 1e4");
+    let document = json(&arguments);
+    assert_eq!(document["law"], "series");
+    assert!(document["series"]["remainder"].as_f64().unwrap() < 1e-9, "{}", document["series"]);
+    assert!(codes(&document).contains(&"series"));
+    for query in document["queries"].as_array().unwrap() {
+        assert_eq!(query["exact"].as_array().unwrap().len(), 0);
+        let law = at(&query["approximate"], 2.0, None)["forward"].as_f64().unwrap();
+        let dependent = at(&query["upper"], 2.0, Some("gnmax-data-dependent"))["rdp"].as_f64().unwrap();
+        assert!(law > 1e-5 && law < dependent, "{law} {dependent}");
+    }
+    let check = &document["series_check"];
+    let value = |name: &str| check[name].as_f64().unwrap();
+    // A standard error of a fixed seed: a correct program fails this with probability 6e-7.
+    assert!((value("series") - value("estimate")).abs() < 5.0 * value("standard_error"), "{check}");
+    assert!(value("standard_error") < 1e-3 * value("series"), "{check}");
+    let shown = text(run(&format!("audit votes {arguments}")));
+    assert!(
+        shown.contains(" series   ") && shown.contains("Check: query 266") && shown.contains("series-sum"),
+        "{shown}"
+    );
+    assert!(!shown.contains(" exact   ") && !shown.contains("exact-sum"), "{shown}");
+    let rows = text(run(&format!("audit votes {arguments} --format csv")));
+    assert!(rows.contains(",approximate,series,") && !rows.contains(",exact,"), "{rows}");
+}
+
+#[test]
+fn private_knn_with_every_recorded_adversary() {
+    for (adversary, point) in [("nat-advq", None), ("pois-advq", None), ("pois-natq", Some("test"))] {
+        let document = json(&format!(
+            "{KNN} --model private-knn --noise gaussian:30 --adversary {adversary} --queries 2,1 --orders 2 \
+             --samples 1e8 --sampling exact-law"
+        ));
+        assert_eq!((&document["options"]["k"], &document["options"]["rate"]), (&200.into(), &0.2.into()));
+        assert_eq!(document["added_point"]["search"].as_str(), point);
+        assert_eq!(document["composed"]["composition"], "independent");
+        assert!(codes(&document).contains(&"independent-labels"));
+        for query in document["queries"].as_array().unwrap() {
+            let exact = at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap();
+            let upper = at(&query["upper"], 2.0, Some("subsampled-gaussian"));
+            let closed_form = (0.04 * (2.0 / 900.0f64).exp_m1()).ln_1p();
+            assert!((upper["rdp"].as_f64().unwrap() / closed_form - 1.0).abs() < 1e-11, "{upper}");
+            assert_eq!(upper["validity"], "numerically-certified");
+            assert!(exact <= closed_form && (point.is_some() || exact > 1e-7), "{adversary}: {exact}");
+        }
+    }
+    let added = json(&format!(
+        "{KNN} --model private-knn --noise gaussian:30 --adversary pois-natq --candidates train --queries 2 --samples 1"
+    ));
+    let point = &added["added_point"];
+    // The largest E(x) among the 500 recorded training points, by an independent program.
+    assert!((point["expected_votes"].as_f64().unwrap() - 3.560_830_618_259).abs() < 1e-9, "{point}");
+    assert!(point["row"].as_u64().unwrap() < 500);
+}
+
+/// Labels of neighbours from distances are the recorded ones, and an embedding votes on more queries than a candidate.
+#[test]
+fn features_stand_for_ranked_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    // Points on a line, classes by turns; queries between them.
+    let points = Array2::from_shape_fn((60, 1), |(point, _)| 1.5f64.powi(point as i32 % 30) + point as f64);
+    let queries = array![[3.3], [40.1]];
+    let ranked = Array2::from_shape_fn((2, 60), |(query, rank)| {
+        let mut order: Vec<usize> = (0..60).collect();
+        order.sort_by(|a, b| {
+            let distance = |point: usize| (points[[point, 0]] - queries[[query, 0]]).abs();
+            distance(*a).total_cmp(&distance(*b))
+        });
+        (order[rank] % 3) as u8
+    });
+    archive(&folder, "ranked.npz", |writer| {
+        writer.add_array("neighbour_labels", &ranked).unwrap();
+        writer.add_array("query_label", &array![0u8, 1]).unwrap();
+    });
+    archive(&folder, "features.npz", |writer| {
+        writer.add_array("query_features", &queries).unwrap();
+        writer.add_array("query_label", &array![0u8, 1]).unwrap();
+        writer.add_array("features", &points).unwrap();
+        writer.add_array("labels", &ndarray::Array1::from_shape_fn(60, |point| (point % 3) as u8)).unwrap();
+    });
+    let audit = |more: &str| -> Value {
+        let arguments = format!(
+            "audit votes {more} --model private-knn --noise gaussian:2 --k 4 --rate 0.8 --orders 2 --samples 1e3 --format json"
+        );
+        serde_json::from_str(&text(run_in(folder.path(), &arguments))).unwrap()
+    };
+    assert_eq!(audit("ranked.npz")["queries"], audit("features.npz")["queries"]);
+    let votes = |search: &str| {
+        let document = audit(&format!("features.npz --adversary pois-natq --candidates {search}"));
+        document["added_point"]["expected_votes"].as_f64().unwrap()
+    };
+    assert!(votes("train") > 0.0 && votes("embedding") >= votes("train"), "{} {}", votes("train"), votes("embedding"));
+}
+
+/// Where m teachers or points change, more leaks, and the accountants are those of groups.
+#[test]
+fn groups_have_accountants_of_their_own() {
+    for (file, model, name) in
+        [(FASHION, "pate", "gnmax-data-independent"), (KNN, "private-knn", "subsampled-gaussian")]
+    {
+        let audit = |changed: u32| {
+            let document = json(&format!(
+                "{file} --model {model} --noise gaussian:40 --queries 42 --orders 2 --samples 1e3 --changed {changed}"
+            ));
+            let query = &document["queries"][0];
+            let upper = |name: &str| {
+                let row = query["upper"].as_array().unwrap().iter().find(|row| row["name"] == name);
+                row.map(|row| row["rdp"].as_f64().unwrap())
+            };
+            (at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap(), upper(name).unwrap(), upper("mironov-group"))
+        };
+        let ((one, upper_of_one, none), (three, upper_of_three, generic)) = (audit(1), audit(3));
+        assert_eq!(none, None);
+        assert!(three > 2.0 * one, "{model}: {one} {three}");
+        assert!(one < upper_of_one && three < upper_of_three && upper_of_three < generic.unwrap(), "{model}");
+        if model == "pate" {
+            assert!((upper_of_three / (9.0 * upper_of_one) - 1.0).abs() < 1e-12);
+            assert!((generic.unwrap() / (36.0 * upper_of_one) - 1.0).abs() < 1e-12);
+        }
+    }
+}

@@ -118,8 +118,8 @@ impl NeighborIndex {
     /// A point of the feature space that is among the nearest of many queries: a local maximum of E(x) = Σ_q ν(r_q(x)).
     ///
     /// Starts are the published averages: for each class the training points among the 200 (and 1000) nearest of its
-    /// queries, each weighted by the number of queries it is near to; and the average of all `points`. From every start
-    /// E ascends by x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1,
+    /// queries, each weighted by the number of queries it is near to; the average of all `points`; and the one of them with
+    /// the largest E, so that the result is never worse than a training point. From every start E ascends by x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1,
     /// ½, ¼, .. the first that gains: a step towards the queries that are about to be won. The best end is returned; it
     /// need not be the global maximum.
     ///
@@ -152,14 +152,27 @@ impl NeighborIndex {
         };
         let value = |start: &Array1<f64>| Ok((self.expected_votes(start.view(), sampling)?, start.clone()));
         let averages = starts.iter().map(value).collect::<Result<Vec<_>>>()?;
+        let nearest = self.best_point(points, sampling)?;
         let ends = starts
             .into_par_iter()
-            .chain(rayon::iter::once(average))
+            .chain([average, nearest])
             .map(|start| self.ascend(start, sampling))
             .collect::<Result<Vec<_>>>()?;
         let expected_votes_average = best(averages).map_or(0.0, |(value, _)| value);
         let (expected_votes, features) = best(ends).unwrap_or_else(|| unreachable!("there is always a start"));
         Ok(Embedding { ranks: self.ranks_of(features.view())?, features, expected_votes, expected_votes_average })
+    }
+
+    /// The training point of the largest E(x), the first of equals.
+    fn best_point(&self, points: ArrayView2<'_, f64>, sampling: &NeighborSampling) -> Result<Array1<f64>> {
+        let value = |point: usize| Ok((self.expected_votes(points.row(point), sampling)?, point));
+        let larger = |a: (f64, usize), b: (f64, usize)| {
+            let first = b.0 > a.0 || (b.0 == a.0 && b.1 < a.1);
+            Ok(if first { b } else { a })
+        };
+        let best: Option<Result<(f64, usize)>> = (0..points.nrows()).into_par_iter().map(value).try_reduce_with(larger);
+        let average = || Array1::zeros(points.ncols());
+        Ok(best.transpose()?.map_or_else(average, |(_, point)| points.row(point).to_owned()))
     }
 
     /// Averages of the neighbours of the queries of one class, for every class; and that of all points.
