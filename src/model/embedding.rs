@@ -118,10 +118,11 @@ impl NeighborIndex {
     /// A point of the feature space that is among the nearest of many queries: a local maximum of E(x) = Σ_q ν(r_q(x)).
     ///
     /// Starts are the published averages: for each class the training points among the 200 (and 1000) nearest of its
-    /// queries, each weighted by the number of queries it is near to; the average of all `points`; and the one of them with
-    /// the largest E, so that the result is never worse than a training point. From every start E ascends by x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1,
-    /// ½, ¼, .. the first that gains: a step towards the queries that are about to be won. The best end is returned; it
-    /// need not be the global maximum.
+    /// queries, each weighted by the number of queries it is near to; the average of all `points`; and the one of them
+    /// with the largest E, so that the result is never worse than a training point. From every start E ascends by
+    /// x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1, ½, ¼, .. the
+    /// first that gains: a step towards the queries that are about to be won. The best end is returned; it need not be
+    /// the global maximum.
     ///
     /// `labels` holds the class of every query; `sampling` should have as many ranks as the index.
     ///
