@@ -63,8 +63,8 @@ mod solve;
 pub mod special;
 
 pub use accountant::{
-    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
-    log_flip_probability,
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
+    log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
     AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
@@ -80,14 +80,18 @@ pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
 pub use law::{
-    ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, marked_argmax_law, multinomial_argmax_law,
-    noisy_argmax_law, poisson_multinomial_argmax_law,
+    Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws,
+    marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
-pub use model::{Adversary, CapcModel, Composition, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+pub use model::{
+    Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
+    PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
+};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
-    BLOCK_SAMPLES, BlockSet, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, SAMPLER_VERSION, Shard, Simulation,
-    Stream, StreamId, World, chi_square_p_value, sample_laws, simulate,
+    BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, RaoBlackwell,
+    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, World, chi_square_p_value, rao_blackwell, sample_laws,
+    simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

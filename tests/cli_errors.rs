@@ -341,7 +341,7 @@ fn values_that_no_file_decides() {
         invalid value 'all' for '--composition <MODE>': composition `all` cannot be read; expected independent, shared-teachers or per-query
         invalid value '0' for '--n-queries <N>': `0` is not a whole number in [1, 1e9]
         invalid value '1e12' for '--n-queries <N>': `1e12` is not a whole number in [1, 1e9]
-        invalid value 'magic' for '--model <MODEL>': expected pate, prompt-pate
+        invalid value 'magic' for '--model <MODEL>': expected pate, capc, prompt-pate, private-knn
         invalid value '-1' for '--tp <N>': `-1` is not a whole number in [0, 2^53]
         invalid value '1.5' for '--tp <N>': `1.5` is not a whole number in [0, 2^53]
         invalid value '9007199254740993' for '--tp <N>': `9007199254740993` is not a whole number in [0, 2^53]

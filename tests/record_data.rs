@@ -38,6 +38,33 @@ fn a_wrong_label_draws_the_retrained_teachers_away() {
 }
 
 #[test]
+fn capc_votes_of_the_recorded_adversaries() {
+    let mut file = VoteFile::open(data("fashion_votes.npz")).unwrap();
+    for adversary in [Adversary::NatAdvq, Adversary::PoisAdvq] {
+        let votes = file.capc(adversary).unwrap();
+        assert_eq!((votes.parties, votes.classes, votes.queries.len()), (250, 10, 60), "{adversary}");
+        for query in &votes.queries {
+            assert_eq!((query.instantiations, query.votes.len()), (12, 250));
+            assert!(query.votes.iter().all(|party| party.iter().sum::<u64>() == 12));
+            assert_eq!(query.votes_neighbor.iter().sum::<u64>(), 50);
+        }
+    }
+    let missing = file.capc(Adversary::PoisNatq).unwrap_err().to_string();
+    assert!(missing.ends_with("recorded: nat-advq, pois-advq"), "{missing}");
+}
+
+#[test]
+fn neighbours_of_private_knn() {
+    let votes = VoteFile::open(data("fashion_knn.npz")).unwrap().private_knn().unwrap();
+    assert_eq!((votes.classes, votes.queries.len()), (10, 300));
+    assert!(votes.queries.iter().all(|query| query.neighbor_labels.as_ref().unwrap().len() == 2000));
+    assert_eq!(votes.features.unwrap().dim(), (300, 64));
+    let candidates = votes.candidates.unwrap();
+    assert_eq!(candidates.ranks.dim(), (1000, 300));
+    assert_eq!(candidates.is_test.unwrap().iter().filter(|is_test| **is_test).count(), 500);
+}
+
+#[test]
 fn prompt_votes_differ_by_at_most_one_vote() {
     let mut file = VoteFile::open(data("prompt_votes.npz")).unwrap();
     assert_eq!(file.arrays().names(), ["votes", "votes_prime", "query_label"]);

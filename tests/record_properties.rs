@@ -14,6 +14,15 @@ fn votes(compressed: bool) -> Vec<u8> {
     writer.add_array("pate_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
     writer.add_array("pate_nat_advq", &array![[1u8, 1, 0]]).unwrap();
     writer.add_array("adv_query", &array![1i32]).unwrap();
+    writer.add_array("capc_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
+    writer.add_array("capc_nat_advq", &array![[1u8, 1, 0]]).unwrap();
+    writer.add_array("neighbour_labels", &array![[1u8, 1, 0]]).unwrap();
+    writer.add_array("query_features", &array![[1.0f32, 0.5]]).unwrap();
+    writer.add_array("candidate_rank", &array![[3u32], [1]]).unwrap();
+    writer.add_array("candidate_label", &array![1u8, 0]).unwrap();
+    writer.add_array("candidate_is_test", &array![true, false]).unwrap();
+    writer.add_array("features", &array![[1.0f64, 0.5]]).unwrap();
+    writer.add_array("labels", &array![2i16]).unwrap();
     writer.add_array("votes", &array![[0i64, 1, 1]]).unwrap();
     writer.add_array("votes_prime", &array![[0u16, 0, 1]]).unwrap();
     writer.finish().unwrap().into_inner()
@@ -30,8 +39,11 @@ fn read_everything(bytes: &[u8]) -> Vec<String> {
         Ok(mut file) => {
             for adversary in Adversary::ALL {
                 errors.extend(file.pate(adversary).err().map(|error| error.to_string()));
+                errors.extend(file.capc(adversary).err().map(|error| error.to_string()));
             }
             errors.extend(file.prompt_pate().err().map(|error| error.to_string()));
+            errors.extend(file.private_knn().err().map(|error| error.to_string()));
+            errors.extend(file.private_knn_training().err().map(|error| error.to_string()));
         }
     }
     errors

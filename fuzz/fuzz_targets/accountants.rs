@@ -2,8 +2,9 @@
 #![no_main]
 
 use leakbound::{
-    Delta, Epsilon, NoiseScale, Order, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, gaussian_rdp,
-    gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
+    Delta, Epsilon, NoiseScale, Order, Probability, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, gaussian_rdp,
+    gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
+    subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +21,14 @@ fuzz_target!(|input: (f64, f64, f64, f64, f64)| {
         let dependent = cost("gnmax-data-dependent", gnmax_data_dependent(order, scale, log_q));
         assert!(dependent <= independent, "order {order}, scale {scale}, ln q {log_q}: {dependent} > {independent}");
     }
-    cost("gaussian", gaussian_rdp(order, scale, 1.0));
+    let whole = cost("gaussian", gaussian_rdp(order, scale, 1.0));
+    if let Ok(rate) = Probability::new(log_q.abs().fract()) {
+        let sampled = cost("subsampled gaussian", subsampled_gaussian_rdp(order, rate, scale, 1.0));
+        assert!(sampled <= whole, "order {order}, scale {scale}, rate {rate}: {sampled} > {whole}");
+        let group = cost("group", subsampled_gaussian_group_rdp(order, rate, scale, 1.0, 2));
+        assert!(group <= gaussian_rdp(order, scale, 2.0), "order {order}, scale {scale}, rate {rate}: {group}");
+        cost("generic group", group_rdp(order, 3, |order| gaussian_rdp(order, scale, 1.0)));
+    }
     let laplace = cost("laplace", laplace_rdp(order, scale));
     // Never above the pure ε of the mechanism.
     assert!(laplace <= 1.0 / scale.get() * (1.0 + 1e-12), "order {order}, scale {scale}: {laplace}");

@@ -9,7 +9,7 @@ use leakbound::{Adversary, Error};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Write};
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 21] = [
     "pate_votes",
     "adv_query",
     "pate_nat_advq",
@@ -20,6 +20,17 @@ const NAMES: [&str; 10] = [
     "votes_prime",
     "histogram",
     "histogram_prime",
+    "capc_votes",
+    "capc_nat_advq",
+    "capc_pois_advq",
+    "capc_pois_natq",
+    "neighbour_labels",
+    "query_features",
+    "candidate_rank",
+    "candidate_label",
+    "candidate_is_test",
+    "features",
+    "labels",
 ];
 
 fuzz_target!(|bytes: &[u8]| {
@@ -42,6 +53,32 @@ fuzz_target!(|bytes: &[u8]| {
             }
             Err(error) => one_line(error),
         }
+        match open().and_then(|mut file| file.capc(adversary)) {
+            Ok(votes) => {
+                assert!(votes.parties > 0 && votes.classes > 0);
+                for query in &votes.queries {
+                    assert_eq!([query.votes.len(), query.votes_neighbor.len()], [votes.parties, votes.classes]);
+                    let instantiations = query.instantiations as u64;
+                    assert!(query.votes.iter().all(|party| party.iter().sum::<u64>() == instantiations));
+                    assert!(query.label.is_none_or(|label| label < votes.classes));
+                }
+            }
+            Err(error) => one_line(error),
+        }
+    }
+    match open().and_then(|mut file| file.private_knn()) {
+        Ok(votes) => {
+            let queries = votes.queries.len();
+            assert!(queries > 0 && votes.features.is_none_or(|features| features.nrows() == queries));
+            assert!(votes.candidates.is_none_or(|candidates| candidates.ranks.ncols() == queries));
+            let labels = votes.queries.iter().flat_map(|query| query.neighbor_labels.iter().flatten());
+            assert!(labels.copied().all(|label| label < votes.classes));
+        }
+        Err(error) => one_line(error),
+    }
+    match open().and_then(|mut file| file.private_knn_training()) {
+        Ok(training) => assert_eq!(training.features.nrows(), training.labels.len()),
+        Err(error) => one_line(error),
     }
     match open().and_then(|mut file| file.prompt_pate()) {
         Ok(votes) => {

@@ -1,23 +1,25 @@
 //! Exact output laws: what a mechanism prints with which probability.
 
+mod argmax_table;
 mod categorical;
 mod cumulant_series;
 mod custom_argmax;
-mod dual;
 mod gaussian_argmax;
 mod independent_counts;
 mod laplace_argmax;
 mod noise;
 mod poisson_multinomial;
-mod polynomial;
 mod random_votes;
 
+pub(crate) use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeLaw;
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
 pub use poisson_multinomial::{ExpandedLaw, poisson_multinomial_argmax_law};
 pub(crate) use random_votes::normalised as vote_probabilities;
-pub use random_votes::{marked_argmax_law, multinomial_argmax_law};
+pub use random_votes::{
+    Displacement, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws, multinomial_argmax_law,
+};
 
 use crate::error::Result;
 use crate::histogram::VoteHistogram;

@@ -78,9 +78,9 @@ const MAX_VOTERS: usize = 1_000_000;
 /// # use leakbound::poisson_multinomial_argmax_law;
 /// // Two voters who know and one who does not.
 /// let parties = [vec![1.0, 0.0], vec![0.0, 1.0], vec![0.25, 0.75]];
-/// let expanded = poisson_multinomial_argmax_law(&parties, "gaussian:3".parse()?)?;
-/// // The difference of the counts is ±1, that of the noise normal with σ√2: 0.25 Φ(1/√18) + 0.75 Φ(-1/√18).
-/// assert!((expanded.law.p()[0] - 0.453_415_928_941_698).abs() < 1e-11);
+/// let expanded = poisson_multinomial_argmax_law(&parties, "gaussian:6".parse()?)?;
+/// // The difference of the counts is ±1, that of the noise normal with 6√2: 0.25 Φ(1/√72) + 0.75 Φ(-1/√72).
+/// assert!((expanded.law.p()[0] - 0.476_546_403_938_732).abs() < 1e-11);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn poisson_multinomial_argmax_law(parties: &[Vec<f64>], noise: Noise) -> Result<ExpandedLaw> {

@@ -124,7 +124,7 @@ impl CapcModel {
     /// ```
     /// # use leakbound::CapcModel;
     /// let model = CapcModel::new(&[vec![0.9, 0.1], vec![0.5, 0.5]], &[0.2, 0.8])?;
-    /// let [law, neighbor] = model.expanded_laws("gaussian:4".parse()?)?;
+    /// let [law, neighbor] = model.expanded_laws("gaussian:10".parse()?)?;
     /// assert!(law.remainder < 1e-9);
     /// assert!(law.law.p()[0] > neighbor.law.p()[0]);
     /// # Ok::<(), leakbound::Error>(())

@@ -2,7 +2,7 @@
 
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result};
-use crate::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, vote_probabilities};
+use crate::law::{Noise, OutcomeLaw, marked_argmax_laws, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
 /// The votes of k PATE teachers on one query q, under the dataset and under its neighbour:
@@ -134,16 +134,7 @@ impl PateModel {
 
     /// The exact laws of the noisy argmax under the dataset and under its neighbour.
     pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
-        if self.changed != 1 {
-            return Err(Error::Refused {
-                operation: "exact law of random votes",
-                reason: format!("{} changed teachers are not supported yet", self.changed),
-            });
-        }
-        Ok([
-            multinomial_argmax_law(self.k, &self.p, noise)?,
-            marked_argmax_law(self.k, &self.p, &self.p_marked, noise)?,
-        ])
+        marked_argmax_laws(self.k, &self.p, &self.p_marked, self.changed, noise)
     }
 }
 

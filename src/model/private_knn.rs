@@ -2,7 +2,7 @@
 
 use super::pate::{check_voters, same_classes};
 use crate::error::{Error, Result};
-use crate::law::vote_probabilities;
+use crate::law::{Displacement, Noise, OutcomeLaw, displaced_argmax_laws, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
 /// The votes of the k nearest neighbours of a query q in a Poisson subsample of rate γ, under the dataset and under its
@@ -135,6 +135,13 @@ impl PrivateKnnModel {
     #[must_use]
     pub const fn points(&self) -> u64 {
         self.points
+    }
+
+    /// The exact laws of the noisy argmax under the dataset and under its neighbour.
+    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
+        let displacement =
+            Displacement { law: &self.p_last, points: self.points, inclusion: self.inclusion, label: self.label };
+        displaced_argmax_laws(self.k, &self.p, &displacement, noise)
     }
 }
 

@@ -5,7 +5,7 @@ use super::composition::Composition;
 use super::pate::PateModel;
 use super::private_knn::PrivateKnnModel;
 use super::prompt_pate::PromptPateModel;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::law::{Noise, OutcomeLaw};
 use serde::{Deserialize, Serialize};
 
@@ -50,9 +50,9 @@ impl VoteModel {
     /// noise Z_c, in votes, is independent of the votes and of the other classes.
     ///
     /// # Errors
-    /// Those of [`multinomial_argmax_law`](crate::multinomial_argmax_law) and
-    /// [`marked_argmax_law`](crate::marked_argmax_law) for PATE, which refuse Laplace noise and k above 10^6; those of
-    /// [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE; those of
+    /// Those of [`marked_argmax_laws`](crate::marked_argmax_laws) for PATE and of
+    /// [`displaced_argmax_laws`](crate::displaced_argmax_laws) for Private-kNN, which refuse Laplace noise and k above
+    /// 10^6; those of [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE; those of
     /// [`poisson_multinomial_argmax_law`](crate::poisson_multinomial_argmax_law) for CaPC, which also refuses noise that
     /// is too small.
     pub fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
@@ -60,10 +60,7 @@ impl VoteModel {
             Self::Pate(model) => model.laws(noise),
             Self::PromptPate(model) => model.laws(noise),
             Self::Capc(model) => model.laws(noise),
-            Self::PrivateKnn(_) => Err(Error::Refused {
-                operation: "exact law of random votes",
-                reason: "this model is not supported yet".into(),
-            }),
+            Self::PrivateKnn(model) => model.laws(noise),
         }
     }
 

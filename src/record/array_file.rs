@@ -153,6 +153,18 @@ impl ArrayFile {
         }
     }
 
+    /// Reads an array of numbers of either float dtype.
+    pub(super) fn numbers<D: Dimension>(&mut self, name: &str) -> Result<Array<f64, D>> {
+        match self.header(name)?.dtype() {
+            "f32" => Ok(self.read::<f32, D>(name)?.mapv(f64::from)),
+            "f64" => self.read(name),
+            other => {
+                let error = self.at(name, format!("dtype {}", quoted(other)), "dtype `f32` or `f64`");
+                Err(hinted(error, "numpy converts with .astype(numpy.float64)").into())
+            }
+        }
+    }
+
     /// An error of one array as a whole.
     pub(super) fn at(&self, name: &str, found: impl Into<String>, expected: impl Into<String>) -> InputError {
         fault(&self.input.path, format!("array {}", quoted(name)), found, expected)

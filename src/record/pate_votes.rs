@@ -2,10 +2,10 @@
 //! neighbour's.
 
 use super::array_file::ArrayFile;
-use super::fault::{fault, several};
+use super::vote_arrays::{asked, histogram, labels};
 use crate::error::Result;
 use crate::model::Adversary;
-use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
+use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
 
 /// The most histogram entries held: instantiations x queries x classes, 8 bytes each.
@@ -54,19 +54,7 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<PateV
     let (instantiations, queries, teachers) = votes.dim();
     let changed: Array2<u16> = arrays.classes(array(adversary))?;
     let labels = labels(arrays, queries, "pate_votes")?;
-    let positions = match adversary {
-        Adversary::PoisNatq => {
-            let expected = format!("{}, one per query of `pate_votes`", several(queries, "row"));
-            rows(arrays, array(adversary), changed.nrows(), queries, expected)?;
-            (0..queries).collect()
-        }
-        Adversary::NatAdvq | Adversary::PoisAdvq => {
-            let positions = positions(arrays, queries)?;
-            let expected = format!("{}, one per entry of `adv_query`", several(positions.len(), "row"));
-            rows(arrays, array(adversary), changed.nrows(), positions.len(), expected)?;
-            positions
-        }
-    };
+    let positions = asked(arrays, adversary, "pate_votes", queries, array(adversary), changed.nrows())?;
     let largest = |values: &mut dyn Iterator<Item = u16>| values.max().unwrap_or(0);
     let classes = 1 + largest(&mut votes.iter().copied())
         .max(largest(&mut changed.iter().copied()))
@@ -95,58 +83,11 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<PateV
     Ok(PateVotes { teachers, classes, queries })
 }
 
-/// How many of the votes go to each class.
-pub(super) fn histogram(votes: ArrayView1<'_, u16>, classes: usize) -> Vec<u64> {
-    let mut histogram = vec![0; classes];
-    for &vote in votes {
-        histogram[usize::from(vote)] += 1;
-    }
-    histogram
-}
-
-/// The true classes of the queries, where the file has them.
-pub(super) fn labels(arrays: &mut ArrayFile, queries: usize, like: &str) -> Result<Option<Array1<u16>>> {
-    if !arrays.has("query_label") {
-        return Ok(None);
-    }
-    let labels: Array1<u16> = arrays.classes("query_label")?;
-    rows(
-        arrays,
-        "query_label",
-        labels.len(),
-        queries,
-        format!("{}, one per query of `{like}`", several(queries, "row")),
-    )?;
-    Ok(Some(labels))
-}
-
-pub(super) fn rows(arrays: &ArrayFile, name: &str, found: usize, wanted: usize, expected: String) -> Result<()> {
-    if found == wanted { Ok(()) } else { Err(arrays.at(name, several(found, "row"), expected).into()) }
-}
-
-/// The positions of the adversarial queries, each at most once.
-fn positions(arrays: &mut ArrayFile, queries: usize) -> Result<Vec<usize>> {
-    let positions: Array1<u64> = arrays.whole_numbers("adv_query")?;
-    let expected = format!("a position from 0 to {} of `pate_votes`", queries - 1);
-    if let Some(error) = arrays.first_fault("adv_query", &positions, |position| position >= queries as u64, &expected) {
-        return Err(error.into());
-    }
-    let mut seen = vec![false; queries];
-    for (index, &position) in positions.iter().enumerate() {
-        if std::mem::replace(&mut seen[position as usize], true) {
-            let place = format!("array `adv_query`, index [{index}]");
-            let found = format!("`{position}` a second time");
-            return Err(fault(&arrays.input().path, place, found, "each query once").into());
-        }
-    }
-    Ok(positions.iter().map(|&position| position as usize).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::votes_from_bytes;
-    use ndarray::{Array, Dimension, array};
+    use ndarray::{Array, Array1, Dimension, array};
     use ndarray_npy::{NpzWriter, WritableElement};
     use std::io::Cursor;
 

@@ -2,7 +2,7 @@
 
 use super::array_file::ArrayFile;
 use super::fault::{fault, listed, several};
-use super::pate_votes::{histogram, labels, rows};
+use super::vote_arrays::{histogram, labels, rows};
 use crate::counts::MAX_COUNT;
 use crate::error::Result;
 use crate::histogram::{MAX_CLASSES, VoteHistogram};

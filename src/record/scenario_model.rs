@@ -5,7 +5,7 @@ use super::scenario_keys::{Group, Key, Keys, Laws, Whole, line};
 use crate::error::{Error, InputError, Result, readable};
 use crate::histogram::VoteHistogram;
 use crate::law::Noise;
-use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel, inclusion_of_rank};
+use crate::model::{CapcModel, NeighborSampling, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -188,7 +188,9 @@ impl<'a> QueryKeys<'a> {
                     let expected = format!("a rank counted from 1, and above k only for a k of at most {MAX_RANKED}");
                     return Err(self.text.fault(&rank.span(), "rank", format!("rank {number}"), expected).into());
                 }
-                Ok(inclusion_of_rank(k, number, rate))
+                NeighborSampling::new(k, rate, 1)
+                    .and_then(|sampling| sampling.inclusion(number))
+                    .map_err(|error| self.text.explain(&rank.span(), "rank", error))
             }
             _ => {
                 let expected = "either `inclusion`, or `rank` and `rate`";

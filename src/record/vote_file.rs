@@ -1,7 +1,9 @@
 //! A file of recorded votes.
 
 use super::array_file::ArrayFile;
+use super::capc_votes::{self, CapcVotes};
 use super::input_file::InputFile;
+use super::knn_votes::{self, KnnTraining, KnnVotes};
 use super::pate_votes::{self, PateVotes};
 use super::prompt_votes::{self, PromptPateVotes};
 use crate::error::Result;
@@ -55,6 +57,46 @@ impl VoteFile {
     /// that does not exist or comes twice, and a class of 10,000 or above.
     pub fn pate(&mut self, adversary: Adversary) -> Result<PateVotes> {
         pate_votes::read(&mut self.arrays, adversary)
+    }
+
+    /// Votes of CaPC parties in both worlds, for one adversary.
+    ///
+    /// Arrays, of any integer dtype: `capc_votes` of shape (instantiation, query, party), where a party has the same
+    /// data in every instantiation; for the adversarial queries `adv_query` of shape (j) with the positions of the
+    /// queries, and `capc_nat_advq` or `capc_pois_advq` of shape (j, training); for the natural queries `capc_pois_natq`
+    /// of shape (query, training): votes of the first party trained on its data and the added point. Optionally
+    /// `query_label` of shape (query). Classes are counted from 0 and their number is one more than the largest in any
+    /// array that is read.
+    ///
+    /// # Errors
+    /// As [`VoteFile::pate`].
+    pub fn capc(&mut self, adversary: Adversary) -> Result<CapcVotes> {
+        capc_votes::read(&mut self.arrays, adversary)
+    }
+
+    /// Queries of a Private-kNN and the points that an adversary may add.
+    ///
+    /// Arrays: `neighbour_labels` of shape (query, rank) with the classes, counted from 0, of the training points
+    /// nearest to the query, the nearest first; or `query_features` of shape (query, feature) and the training points
+    /// of [`VoteFile::private_knn_training`]. Optionally `query_label` of shape (query), and for the candidates
+    /// `candidate_rank` of shape (candidate, query) with ranks counted from 1, `candidate_label` (candidate) and
+    /// `candidate_is_test` (candidate). Features are of a float dtype, `candidate_is_test` is boolean, the others are
+    /// of any integer dtype.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when neither form is there, lengths disagree,
+    /// a rank is 0, a feature is not finite, or a class is 10,000 or above.
+    pub fn private_knn(&mut self) -> Result<KnnVotes> {
+        knn_votes::read(&mut self.arrays)
+    }
+
+    /// Training points of a Private-kNN: `features` of shape (point, feature), of a float dtype, and `labels` of shape
+    /// (point), of any integer dtype.
+    ///
+    /// # Errors
+    /// As [`VoteFile::private_knn`].
+    pub fn private_knn_training(&mut self) -> Result<KnnTraining> {
+        knn_votes::read_training(&mut self.arrays)
     }
 
     /// Votes of PromptPATE teachers in both worlds.

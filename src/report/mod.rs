@@ -10,6 +10,7 @@ mod number;
 mod simulate;
 mod table;
 mod votes;
+mod votes_text;
 
 pub use crate::error::one_line;
 pub use bench::{BenchDocument, BenchRow};
@@ -19,5 +20,6 @@ pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, Out
 pub use number::{Number, short, significant};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use votes::{
-    ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, Meaning, UpperRow, VotesDocument, VotesQuery,
+    AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,
+    UpperRow, VotesDocument, VotesQuery,
 };

@@ -1,12 +1,11 @@
 //! Counts of N independent outputs drawn at once from an exact law.
 
-use super::binomial;
+use super::multinomial::Multinomial;
 use super::simulation::Simulation;
 use super::stream::World;
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::law::OutcomeLaw;
-use crate::special::CompensatedSum;
 
 /// The block whose streams draw from exact laws. A simulation has at most 2^37 blocks and never comes here, so that no
 /// count drawn from a law shares a stream with a simulated one.
@@ -79,31 +78,10 @@ pub fn sample_laws(law: &OutcomeLaw, neighbor: &OutcomeLaw, simulation: Simulati
     PairedCounts::new(labels, counts(law, simulation, World::Dataset), counts(neighbor, simulation, World::Neighbor))
 }
 
-/// Mult(N, p) class by class, the likely ones first: given what is left, N_i ~ Bin(left, p_i/(p_i + rest)), or all
-/// others are drawn where they are the rarer side.
 fn counts(law: &OutcomeLaw, simulation: Simulation, world: World) -> Vec<u64> {
+    let mut counts = vec![0; law.outcomes()];
     let mut stream = simulation.stream(world, BLOCK);
-    let p = law.p();
-    let mut order: Vec<usize> = (0..p.len()).filter(|&outcome| p[outcome] > 0.0).collect();
-    order.sort_by(|&a, &b| p[b].total_cmp(&p[a]).then(a.cmp(&b)));
-    // rests[i]: what comes after the i-th, summed from the smallest.
-    let mut rests = vec![0.0; order.len()];
-    let mut sum = CompensatedSum::default();
-    for place in (1..order.len()).rev() {
-        sum.add(p[order[place]]);
-        rests[place - 1] = sum.value();
-    }
-    let mut counts = vec![0; p.len()];
-    let mut left = simulation.samples();
-    for (&outcome, rest) in order.iter().zip(rests) {
-        let total = p[outcome] + rest;
-        counts[outcome] = if p[outcome] > rest {
-            left - binomial::draw(left, rest / total, &mut stream)
-        } else {
-            binomial::draw(left, p[outcome] / total, &mut stream)
-        };
-        left -= counts[outcome];
-    }
+    Multinomial::new(law.p()).add(simulation.samples(), &mut stream, |outcome, count| counts[outcome] = count);
     counts
 }
 

@@ -119,9 +119,67 @@ fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
     })
 }
 
+/// (P(Bin(n, p) ≥ k), P(Bin(n, p) < k)): the smaller of the two with a relative error of about 1e-14, the other as its
+/// complement. NaN where p is not in [0, 1].
+///
+/// # Errors
+/// [`Error::NoConvergence`] when an iteration limit is met, for n near 2^53 only.
+pub(crate) fn binomial_tails(k: u64, n: u64, p: f64) -> Result<(f64, f64)> {
+    if !(0.0..=1.0).contains(&p) {
+        return Ok((f64::NAN, f64::NAN));
+    }
+    if k == 0 {
+        return Ok((1.0, 0.0));
+    }
+    if k > n || p == 0.0 {
+        return Ok((0.0, 1.0));
+    }
+    if p == 1.0 {
+        return Ok((1.0, 0.0));
+    }
+    // The continued fraction converges fast on the side of the mean where the tail is small.
+    if p * (n as f64 + 1.0) <= k as f64 {
+        let upper = small_tail(k, n, Odds::new(p, true))?;
+        Ok((upper, 1.0 - upper))
+    } else {
+        let lower = small_tail(n - k + 1, n, Odds::new(p, false))?;
+        Ok((1.0 - lower, lower))
+    }
+}
+
+/// P(Bin(n, x) ≥ k) for 1 ≤ k ≤ n, 0 < x < 1 and x ≤ k/(n+1).
+fn small_tail(k: u64, n: u64, odds: Odds) -> Result<f64> {
+    if k == n {
+        let ln = if odds.success_is_exact { odds.success.ln() } else { libm::log1p(-odds.failure) };
+        return Ok(libm::exp(n as f64 * ln));
+    }
+    Ok(libm::exp(log_pmf_inner(k, n, odds)) * odds.failure * tail_fraction(k, n, odds)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Both tails against the sum of the point probabilities, on both sides of the mean and at the ends.
+    #[test]
+    fn tails_are_sums_of_point_probabilities() {
+        let pmf = |j, n, p| super::super::log_binomial_pmf(j, n, p).exp();
+        for n in [1u64, 2, 7, 40, 300] {
+            for p in [1e-9, 0.03, 0.2, 0.5, 0.77, 1.0 - 1e-6] {
+                for k in 0..=n + 1 {
+                    let (upper, lower) = binomial_tails(k, n, p).unwrap();
+                    let (sum_upper, sum_lower): (f64, f64) =
+                        ((k..=n).map(|j| pmf(j, n, p)).sum(), (0..k).map(|j| pmf(j, n, p)).sum());
+                    let small = if sum_upper < sum_lower { (upper, sum_upper) } else { (lower, sum_lower) };
+                    assert!((small.0 - small.1).abs() <= 2e-13 * small.1 + 1e-305, "{k} {n} {p}: {small:?}");
+                    assert!((upper + lower - 1.0).abs() < 1e-15, "{k} {n} {p}");
+                }
+            }
+        }
+        assert_eq!(binomial_tails(3, 10, 0.0).unwrap(), (0.0, 1.0));
+        assert_eq!(binomial_tails(3, 10, 1.0).unwrap(), (1.0, 0.0));
+        assert!(binomial_tails(3, 10, f64::NAN).unwrap().0.is_nan());
+    }
 
     #[test]
     fn the_root_reproduces_the_tail_summed_term_by_term() {

@@ -6,7 +6,7 @@ mod log;
 mod normal;
 mod sum;
 
-pub(crate) use beta::binomial_tail_root;
+pub(crate) use beta::{binomial_tail_root, binomial_tails};
 pub use binomial::log_binomial_pmf;
 pub(crate) use binomial::log_poisson_pmf;
 pub(crate) use log::log_sum_exp;

@@ -1,6 +1,17 @@
 //! What an experiment is and what it hands back.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The folder of recordings that are not kept here, as asked for on the command line.
+pub static DATA: OnceLock<PathBuf> = OnceLock::new();
+
+/// The folder of recordings: `--data`, or `../shared/data` beside the repository. It need not exist.
+#[must_use]
+pub fn data_folder() -> PathBuf {
+    DATA.get().cloned().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"))
+}
 
 /// What an experiment found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,12 +77,14 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 7] = [
+pub const ALL: [Experiment; 9] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
+    Experiment { name: "capc", run: crate::capc::report },
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
+    Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

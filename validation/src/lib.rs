@@ -2,6 +2,7 @@
 //!
 //! Each experiment prints its figures and ends in a verdict; the fast ones are also tests of the main package.
 
+pub mod capc;
 pub mod coverage;
 pub mod experiment;
 pub mod inequalities;
@@ -9,5 +10,6 @@ pub mod kill_resume;
 pub mod ladder;
 pub mod laws_by_simulation;
 pub mod multinomial;
+pub mod private_prediction;
 pub mod tables;
 pub mod timing;

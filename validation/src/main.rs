@@ -1,7 +1,7 @@
-//! `cargo run --release -p leakbound-validation [-- NAME...] [--write] [--date YYYY-MM-DD]`: runs experiments, prints
-//! a verdict for each, and exits with 1 if one fails.
+//! `cargo run --release -p leakbound-validation [-- NAME...] [--write] [--date YYYY-MM-DD] [--data FOLDER]`: runs
+//! experiments, prints a verdict for each, and exits with 1 if one fails.
 
-use leakbound_validation::experiment::{ALL, Experiment, Verdict};
+use leakbound_validation::experiment::{ALL, DATA, Experiment, Verdict};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -32,9 +32,17 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
                 let given = arguments.next().filter(|date| is_date(date));
                 date = Some(given.ok_or("--date needs a date as YYYY-MM-DD")?);
             }
+            "--data" => {
+                // Set once: a second folder would be ignored, so it is refused.
+                let folder = arguments.next().ok_or("--data needs a folder")?;
+                DATA.set(folder.into()).map_err(|_| "--data comes twice")?;
+            }
             name => experiments.push(*ALL.iter().find(|experiment| experiment.name == name).ok_or_else(|| {
                 let names: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
-                format!("`{name}` is no experiment; there are {}, and the options --write and --date", names.join(", "))
+                format!(
+                    "`{name}` is no experiment; there are {}, and the options --write, --date and --data",
+                    names.join(", ")
+                )
             })?),
         }
     }

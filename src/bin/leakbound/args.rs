@@ -1,10 +1,11 @@
 //! Command line arguments; every value is checked while it is parsed.
 
+mod votes;
+
+pub use votes::{ModelName, Queries, Sampling, VotesOptions};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use leakbound::{
-    Adjacency, Adversary, Composition, Delta, Direction, Epsilon, FailureProbability, Method, Noise, Order,
-    VoteHistogram,
-};
+use leakbound::{Adjacency, Delta, Direction, Epsilon, FailureProbability, Method, Noise, Order, VoteHistogram};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -142,7 +143,7 @@ pub struct ExactOptions {
 }
 
 /// What an audit bounds.
-#[derive(Debug, Args, Serialize)]
+#[derive(Debug, Clone, Args, Serialize)]
 pub struct BoundOptions {
     /// Rényi orders, such as 2,5 or 2..64
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
@@ -200,49 +201,8 @@ pub struct ConfusionOptions {
     pub bound: BoundOptions,
 }
 
-/// Options of `leakbound audit votes`.
-#[derive(Debug, Args, Serialize)]
-pub struct VotesOptions {
-    /// Recorded votes (.npz)
-    pub file: PathBuf,
-    /// The private prediction model that is fitted to the votes
-    #[arg(long, value_enum)]
-    pub model: ModelName,
-    /// Noise on every count: gaussian:SIGMA or laplace:B
-    #[arg(long, allow_hyphen_values = true)]
-    pub noise: Noise,
-    /// Who changed which point (pate): nat-advq, pois-advq or pois-natq
-    #[arg(long, default_value = "pois-advq", value_name = "NAME")]
-    pub adversary: Adversary,
-    /// Simulated outputs per query and world, such as 1e6
-    #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true)]
-    pub samples: u64,
-    /// Positions of the queries to audit, such as 3,17, or all
-    #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all", allow_hyphen_values = true)]
-    pub queries: Queries,
-    /// How the queries compose: independent, shared-teachers or per-query [default: what the model guarantees]
-    #[arg(long, value_name = "MODE")]
-    pub composition: Option<Composition>,
-    /// Compose N answers to the query that leaks most by the exact law, instead of one to each query
-    #[arg(long, value_name = "N", value_parser = n_queries, allow_hyphen_values = true)]
-    pub n_queries: Option<u64>,
-    /// What to bound
-    #[command(flatten)]
-    pub bound: BoundOptions,
-}
-
-/// A model of private prediction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModelName {
-    /// Multinomial votes; one teacher of S' was trained on the changed point
-    Pate,
-    /// Fixed votes of both worlds
-    PromptPate,
-}
-
 /// Claims of a mechanism's author; a refuted one ends the program with status 3.
-#[derive(Debug, Args, Serialize)]
+#[derive(Debug, Clone, Args, Serialize)]
 pub struct ClaimOptions {
     /// Delta of epsilon bounds and of --claim-epsilon
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
@@ -271,16 +231,6 @@ impl Serialize for Methods {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|method| method.name()))
     }
-}
-
-/// Queries as written on the command line.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum Queries {
-    /// Every recorded one.
-    All(&'static str),
-    /// These positions.
-    Some(Vec<usize>),
 }
 
 /// Directions as written on the command line.
@@ -364,10 +314,6 @@ fn samples(text: &str) -> Parsed<u64> {
     whole(text, leakbound::MAX_COUNT, "2^53")
 }
 
-fn n_queries(text: &str) -> Parsed<u64> {
-    whole(text, 1_000_000_000, "1e9")
-}
-
 /// A whole number of at least 1, also in powers of ten.
 fn whole(text: &str, most: u64, words: &str) -> Parsed<u64> {
     let value = number(text)?;
@@ -418,21 +364,6 @@ fn methods(text: &str) -> Parsed<Methods> {
         }
     }
     Ok(Methods(methods))
-}
-
-fn queries(text: &str) -> Parsed<Queries> {
-    if text == "all" {
-        return Ok(Queries::All("all"));
-    }
-    let mut positions = Vec::new();
-    for part in text.split(',') {
-        let position: usize = part.trim().parse().map_err(|_| format!("`{part}` is not a position"))?;
-        if positions.contains(&position) {
-            return Err(format!("position {position} comes twice"));
-        }
-        positions.push(position);
-    }
-    Ok(Queries::Some(positions))
 }
 
 fn histogram(text: &str) -> Parsed<VoteHistogram> {

@@ -1,10 +1,11 @@
 //! RDP of mechanisms, and their conversion to (ε, δ).
 
-use super::check::TableCheck;
+use super::check::{Side, TableCheck};
 use super::conversions::{compare_delta, compare_epsilon};
 use super::{Decimal, load, order};
 use leakbound::{
-    NoiseScale, Order, OutcomeLaw, RdpCurve, bernoulli_renyi, gaussian_rdp, laplace_rdp, renyi_divergence,
+    NoiseScale, Order, OutcomeLaw, Probability, RdpCurve, bernoulli_renyi, gaussian_rdp, laplace_rdp, renyi_divergence,
+    subsampled_gaussian_rdp,
 };
 use serde::Deserialize;
 
@@ -27,7 +28,7 @@ enum Kind {
     RdpLaplace { scale: f64, sensitivity: f64, alpha: f64 },
     RdpRandomizedResponse { p_truth: f64, alpha: f64 },
     RdpKRr { epsilon: f64, k: u32, alpha: f64 },
-    RdpSubsampledGaussianPoisson {},
+    RdpSubsampledGaussianPoisson { q: f64, sigma: f64, alpha: f64 },
     RdpToDpEpsilon { sigma: f64, steps: f64, delta: f64, orders: Vec<f64> },
     RdpToDpDelta { sigma: f64, steps: f64, epsilon: f64, orders: Vec<f64> },
     AnalyticGaussianDelta {},
@@ -77,9 +78,13 @@ pub(super) fn compare(check: &mut TableCheck) {
                     Err(error) => check.fail(error.to_string()),
                 }
             }
-            Kind::RdpSubsampledGaussianPoisson {} => {
-                check.begin("subsampled Gaussian");
-                check.set_aside("no accountant of the subsampled Gaussian yet");
+            Kind::RdpSubsampledGaussianPoisson { q, sigma, alpha } => {
+                check.begin(format!("subsampled Gaussian rate {q} sigma {sigma} order {alpha}"));
+                let rate = Probability::new(q).expect("a table's rate is a probability");
+                let value = subsampled_gaussian_rdp(order(alpha), rate, scale(sigma), 1.0);
+                // The accountant rounds up by 1e-12.
+                check.relative("subsampled Gaussian", value, expected, 3e-12);
+                check.side("subsampled Gaussian", value, expected, Side::Above);
             }
             Kind::RdpToDpEpsilon { sigma, steps, delta, orders } => {
                 check.begin(format!("Gaussian sigma {sigma} steps {steps} delta {delta:e}"));

@@ -1,146 +1,179 @@
-//! `leakbound audit votes`: fit, simulate, bound from below, compute exactly, bound from above.
+//! `leakbound audit votes`: fit, draw outputs, bound from below, compute the law, bound from above.
 
+use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::audit_counts::{bound_rows, epsilon_rows, plan};
-use super::composed;
 use super::upper::Upper;
-use crate::args::{Common, ModelName, Queries, VotesOptions};
+use super::vote_recording::{Query, Recording, choose};
+use super::{composed, vote_warnings};
+use crate::args::{Common, ModelName, Sampling, VotesOptions};
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
-use leakbound::record::VoteFile;
-use leakbound::report::{ExactRow, Number, UpperRow, VotesDocument, VotesQuery, Warning, one_line, short};
+use leakbound::report::{
+    ExactRow, LawKind, Number, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery, one_line, short,
+};
 use leakbound::{
-    Composition, Direction, Error, InputError, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, PateModel,
-    PromptPateModel, Result, SetSource, Simulation, VoteModel, audit_counts, rectangles, renyi_divergence, simulate,
+    Adversary, Error, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, Probability, Result, SetSource, Simulation,
+    VoteModel, audit_counts, rao_blackwell, rectangles, renyi_divergence, sample_laws, simulate,
 };
 use rayon::prelude::*;
-use std::collections::HashMap;
-
-/// One query with its model.
-struct Query {
-    position: usize,
-    label: Option<usize>,
-    model: VoteModel,
-}
 
 /// One query with everything that is known of it.
 pub struct AuditedVotes {
     pub name: String,
     label: Option<usize>,
+    pub model: VoteModel,
     pub p: OutcomeLaw,
     pub q: OutcomeLaw,
+    /// How far the series for them was taken, where it is one.
+    pub series: Option<SeriesNote>,
     pub counts: PairedCounts,
     pub sets: OutputSets,
     pub upper: Upper,
 }
 
 pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
-    let output = Output::open(common, &[&options.file])?;
-    let mut file = VoteFile::open(&options.file)?;
-    let recording = Recording::read(&mut file, options)?;
+    let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();
+    let output = Output::open(common, &inputs)?;
+    let recording = Recording::read(options)?;
+    let options = &with_defaults(options);
     let queries = choose(recording.queries, options)?;
     let mode = options.composition.unwrap_or_else(|| queries[0].model.default_composition());
-    let bar = progress(common, 2 * options.samples.saturating_mul(queries.len() as u64), "outputs");
+    let law = law_kind(&queries[0].model);
+    let outputs = match options.sampling {
+        Sampling::MonteCarlo => 2 * options.samples.saturating_mul(queries.len() as u64),
+        Sampling::ExactLaw => queries.len() as u64,
+    };
+    let unit = if options.sampling == Sampling::MonteCarlo { "outputs" } else { "queries" };
+    let bar = progress(common, outputs, unit);
     let audited = audit(common, options, queries, &bar)?;
     bar.finish_and_clear();
-    let queries = rows(options, &audited)?;
-    let warnings = warnings(options, mode, &audited, &queries);
+    let queries = rows(options, law, &audited)?;
+    let composed = composed::section(&audited, mode, law, options)?;
+    let series = audited.iter().filter_map(|query| query.series).reduce(worse);
+    let warnings = vote_warnings::all(options, mode, law, &audited, &queries, composed.as_ref());
     let document = VotesDocument {
-        envelope: envelope("leakbound.audit-votes/1", common, options, vec![file.input().clone()], warnings),
+        envelope: envelope("leakbound.audit-votes/1", common, options, recording.inputs, warnings),
         title: title(common, options, &recording.words, audited.len()),
         orders: options.bound.orders.0.iter().map(|order| order.get()).collect(),
         shown: options.bound.direction.list()[0],
+        law,
+        series,
+        series_check: series_check(common, options, &audited)?,
+        added_point: recording.point,
         queries,
-        composed: composed::section(&audited, mode, options)?,
+        composed,
         claims: claims(options, &audited)?,
     };
     output.write(&document)?;
     Ok(document.claims.iter().any(|claim| claim.refuted))
 }
 
-/// The recorded queries, fitted.
-struct Recording {
-    queries: Vec<Query>,
-    words: String,
+/// The options as they are used: those of Private-kNN have values only there.
+fn with_defaults(options: &VotesOptions) -> VotesOptions {
+    let mut options = options.clone();
+    if options.model == ModelName::PrivateKnn {
+        options.k.get_or_insert(DEFAULT_K);
+        options.rate.get_or_insert(DEFAULT_RATE);
+        if options.adversary == Adversary::PoisNatq {
+            options.candidates.get_or_insert(DEFAULT_SEARCH);
+        }
+    }
+    options
 }
 
-impl Recording {
-    fn read(file: &mut VoteFile, options: &VotesOptions) -> Result<Self> {
-        match options.model {
-            ModelName::Pate => {
-                let votes = file.pate(options.adversary)?;
-                let k = votes.teachers as u64;
-                let words = format!("pate, {}, k = {k} teachers, {} classes", options.adversary, votes.classes);
-                let fit = |query: leakbound::record::PateQuery| {
-                    let model = PateModel::from_votes(k, &query.votes, &query.votes_neighbor)?;
-                    Ok(Query { position: query.position, label: query.label, model: VoteModel::Pate(model) })
-                };
-                Ok(Self { queries: votes.queries.into_iter().map(fit).collect::<Result<_>>()?, words })
-            }
-            ModelName::PromptPate => {
-                let votes = file.prompt_pate()?;
-                let words = format!("prompt-pate, fixed votes, {} classes", votes.classes);
-                let fit = |query: leakbound::record::PromptPateQuery| {
-                    let model = PromptPateModel::new(query.histogram, query.histogram_neighbor)?;
-                    Ok(Query { position: query.position, label: query.label, model: VoteModel::PromptPate(model) })
-                };
-                Ok(Self { queries: votes.queries.into_iter().map(fit).collect::<Result<_>>()?, words })
-            }
-        }
+const fn law_kind(model: &VoteModel) -> LawKind {
+    match model {
+        VoteModel::Capc(_) => LawKind::Series,
+        _ => LawKind::Exact,
     }
 }
 
-/// The queries asked for, in the order asked for.
-fn choose(queries: Vec<Query>, options: &VotesOptions) -> Result<Vec<Query>> {
-    let refuse = |found: String, expected: String| {
-        Error::from(InputError { file: options.file.clone(), place: "--queries".into(), found, expected, hint: None })
-    };
-    let chosen: Vec<Query> = match &options.queries {
-        Queries::All(_) => queries,
-        Queries::Some(positions) => {
-            let recorded: Vec<String> = queries.iter().map(|query| query.position.to_string()).collect();
-            let shown = recorded.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-            let more = if recorded.len() > 8 { ", ..." } else { "" };
-            let mut by_position: HashMap<usize, Query> =
-                queries.into_iter().map(|query| (query.position, query)).collect();
-            let take = |position: &usize| {
-                by_position.remove(position).ok_or_else(|| {
-                    let expected = format!("each of the recorded positions at most once: {shown}{more}");
-                    refuse(format!("position {position}"), expected)
-                })
-            };
-            positions.iter().map(take).collect::<Result<_>>()?
-        }
-    };
-    if chosen.is_empty() {
-        return Err(refuse("no query".into(), "at least 1 query".into()));
-    }
-    Ok(chosen)
+/// The laws of both worlds.
+struct Laws {
+    laws: [OutcomeLaw; 2],
+    series: Option<SeriesNote>,
 }
 
-/// Exact laws on all threads, then the simulation query by query, itself on all threads.
+impl Laws {
+    fn new(model: &VoteModel, options: &VotesOptions) -> Result<Self> {
+        let VoteModel::Capc(model) = model else {
+            return Ok(Self { laws: model.laws(options.noise)?, series: None });
+        };
+        let expanded = model.expanded_laws(options.noise)?;
+        let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
+        let series = notes.reduce(worse);
+        Ok(Self { laws: expanded.map(|law| law.law), series })
+    }
+}
+
+/// Of two notes, what holds for both.
+pub fn worse(a: SeriesNote, b: SeriesNote) -> SeriesNote {
+    SeriesNote { degree: a.degree.max(b.degree), remainder: a.remainder.max(b.remainder) }
+}
+
+/// Laws on all threads, then the outputs query by query; a simulation is itself on all threads.
 fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &ProgressBar) -> Result<Vec<AuditedVotes>> {
-    let laws: Vec<[OutcomeLaw; 2]> =
-        queries.par_iter().map(|query| query.model.laws(options.noise)).collect::<Result<_>>()?;
+    let laws: Vec<Laws> = queries.par_iter().map(|query| Laws::new(&query.model, options)).collect::<Result<_>>()?;
+    let rate = options.rate.and_then(|rate| Probability::new(rate).ok());
     queries
         .into_iter()
         .zip(laws)
-        .map(|(query, [p, q])| {
-            let mechanism = NoisyArgmax::new(&query.model, options.noise);
+        .map(|(query, Laws { laws: [p, q], series })| {
             let simulation = Simulation::new(options.samples)?.seed(common.seed).query(query.position as u64);
-            let before = bar.position();
-            let counts = simulate(&mechanism, simulation, |done| bar.set_position(before + done))?;
+            let counts = match options.sampling {
+                Sampling::MonteCarlo => {
+                    let mechanism = NoisyArgmax::new(&query.model, options.noise);
+                    let before = bar.position();
+                    simulate(&mechanism, simulation, |done| bar.set_position(before + done))?
+                }
+                Sampling::ExactLaw => {
+                    bar.inc(1);
+                    sample_laws(&p, &q, simulation)?
+                }
+            };
             let sets = OutputSets::from_laws(&p, &q, &options.bound.orders.0, SetSource::ExactLaw)?;
-            let upper = Upper::new(&query.model, options.noise, &p);
-            Ok(AuditedVotes { name: query.position.to_string(), label: query.label, p, q, counts, sets, upper })
+            let upper = Upper::new(&query.model, options.noise, rate, &p);
+            let Query { position, label, model } = query;
+            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, sets, upper })
         })
         .collect()
 }
 
-fn rows(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<VotesQuery>> {
+/// Draws of the check of a series: a fraction of a second.
+const CHECK_DRAWS: u64 = 20_000;
+
+/// The series for the query that leaks most against a Monte Carlo estimate of the same law.
+fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Option<SeriesCheck>> {
+    let order = options.bound.orders.0[0];
+    let mut worst: Option<(&AuditedVotes, f64)> = None;
+    for query in audited.iter().filter(|query| query.series.is_some()) {
+        let divergence = renyi_divergence(&query.p, &query.q, order)?;
+        if worst.is_none_or(|worst| divergence > worst.1) {
+            worst = Some((query, divergence));
+        }
+    }
+    let Some((query, series)) = worst else { return Ok(None) };
+    let estimates = match rao_blackwell(&query.model, options.noise, Simulation::new(CHECK_DRAWS)?.seed(common.seed)) {
+        // Noise for which it is not offered.
+        Err(Error::Refused { .. }) => return Ok(None),
+        estimates => estimates?,
+    };
+    let [forward, _] = estimates.renyi(order)?;
+    Ok(Some(SeriesCheck {
+        query: query.name.clone(),
+        order: order.get(),
+        series,
+        estimate: forward.value,
+        standard_error: forward.standard_error,
+        draws: CHECK_DRAWS,
+    }))
+}
+
+fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes]) -> Result<Vec<VotesQuery>> {
     let plan = plan(&options.bound);
     let row = |query: &AuditedVotes| {
         let audit = audit_counts(&query.counts, &query.sets, &plan)?;
-        let exact = plan.orders.iter().map(|&order| {
+        let divergences = plan.orders.iter().map(|&order| {
             Ok(ExactRow {
                 order: order.get(),
                 forward: Number(renyi_divergence(&query.p, &query.q, order)?),
@@ -153,6 +186,9 @@ fn rows(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<VotesQue
                 UpperRow { name: bound.name, order: order.get(), rdp: Number(bound.value), validity: bound.validity }
             })
         });
+        let divergences = divergences.collect::<Result<Vec<_>>>()?;
+        let (exact, approximate) =
+            if law == LawKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
         Ok(VotesQuery {
             query: query.name.clone(),
             label: query.label,
@@ -160,7 +196,8 @@ fn rows(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<VotesQue
             counts_neighbor: query.counts.counts_neighbor().to_vec(),
             lower: bound_rows(&query.name, &audit),
             epsilon: epsilon_rows(&query.name, &audit),
-            exact: exact.collect::<Result<_>>()?,
+            exact,
+            approximate,
             upper: upper.collect(),
         })
     };
@@ -180,109 +217,17 @@ fn claims(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<leakbo
 }
 
 fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -> String {
+    let (samples, seed) = (short(options.samples as f64), common.seed);
+    let drawn = match options.sampling {
+        Sampling::MonteCarlo => format!("{samples} outputs simulated per query and world, seed {seed}"),
+        Sampling::ExactLaw => {
+            format!("{samples} outputs per query and world, seed {seed}, drawn from the law itself and not simulated")
+        }
+    };
     format!(
-        "Audit of {}: {words}, {} noise, {queries} queries\n{} outputs simulated per query and world, seed {}; failure \
-         probability {} per query and method",
+        "Audit of {}: {words}, {} noise, {queries} queries\n{drawn}; failure probability {} per query and method",
         one_line(&options.file.to_string_lossy()),
         options.noise,
-        short(options.samples as f64),
-        common.seed,
         short(options.bound.failure_probability.get())
     )
-}
-
-fn warnings(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes], rows: &[VotesQuery]) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    if options.model == ModelName::Pate {
-        warnings.push(Warning {
-            code: "fitted-model",
-            message: "bounds and exact values hold for the model fitted to the recorded votes, not for the training \
-                      itself"
-                .into(),
-            hint: "record more instantiations to see how much the fit matters".into(),
-        });
-        if mode == Composition::Independent {
-            warnings.push(Warning {
-                code: "fresh-training",
-                message: "sums are bounds only if every answer comes from freshly trained teachers".into(),
-                hint: "--composition shared-teachers for teachers that are trained once".into(),
-            });
-        }
-    }
-    let above: Vec<&str> = audited
-        .iter()
-        .filter(|query| {
-            let orders = &options.bound.orders.0;
-            orders.iter().any(|&order| {
-                let exact = renyi_divergence(&query.p, &query.q, order).unwrap_or(0.0);
-                query.upper.names().iter().any(|name| exact > query.upper.rdp(name, order) * (1.0 + 1e-9))
-            })
-        })
-        .map(|query| query.name.as_str())
-        .collect();
-    if !above.is_empty() {
-        warnings.push(Warning {
-            code: "accountant-exceeded",
-            message: format!("the exact divergence exceeds an accountant on queries {}", above.join(", ")),
-            hint: "an accountant is wrong for these votes, or the neighbour differs by more than one vote".into(),
-        });
-    }
-    let unequal =
-        audited.iter().filter(|query| query.upper.names() == ["gaussian"] || query.upper.names() == ["laplace"]);
-    let unequal = unequal.count();
-    if unequal > 0 {
-        warnings.push(Warning {
-            code: "votes-differ",
-            message: format!("in {unequal} queries the votes of the worlds differ by more or less than one moved vote"),
-            hint: "their accountants use the real difference of the votes".into(),
-        });
-    }
-    warnings.extend(chance(options, rows));
-    let silent = audited.iter().all(|query| {
-        renyi_divergence(&query.p, &query.q, options.bound.orders.0[0]).unwrap_or(0.0) == 0.0
-            && renyi_divergence(&query.q, &query.p, options.bound.orders.0[0]).unwrap_or(0.0) == 0.0
-    });
-    if silent {
-        warnings.push(Warning {
-            code: "no-difference",
-            message: "the two worlds have the same law in every query".into(),
-            hint: "check that the recorded neighbour differs".into(),
-        });
-    }
-    warnings
-}
-
-/// Here the truth is known: how many bounds exceed it, and whether chance explains that.
-fn chance(options: &VotesOptions, rows: &[VotesQuery]) -> Option<Warning> {
-    let wrong = |query: &&VotesQuery| {
-        query.lower.iter().any(|lower| {
-            let exact = query.exact.iter().find(|exact| exact.order == lower.order);
-            exact.is_some_and(|exact| {
-                lower.rdp_lower.0
-                    > if lower.direction == Direction::Forward { exact.forward.0 } else { exact.reverse.0 }
-            })
-        })
-    };
-    let names: Vec<&str> = rows.iter().filter(wrong).map(|query| query.query.as_str()).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let (count, failure) = (rows.len() as f64, options.bound.failure_probability.get());
-    let expected = count * failure * options.bound.methods.0.len() as f64;
-    let most = expected + 4.0 * expected.sqrt() + 1.0;
-    Some(Warning {
-        code: "bound-above-exact",
-        message: format!(
-            "in {} of {} queries a lower bound exceeds the exact value (query {}); each may be wrong with probability \
-             {failure}",
-            names.len(),
-            rows.len(),
-            names.join(", ")
-        ),
-        hint: if names.len() as f64 > most {
-            "chance does not explain this: simulation and exact law disagree".into()
-        } else {
-            "chance explains this; composed bounds and claims divide the failure probability among the queries".into()
-        },
-    })
 }

@@ -2,10 +2,12 @@
 
 use super::audit_votes::AuditedVotes;
 use crate::args::VotesOptions;
-use leakbound::report::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning, Number};
+use leakbound::report::{ComposedCurve, ComposedEpsilon, ComposedSection, LawKind, Meaning, Number};
 use leakbound::{
-    Composition, Direction, Epsilon, Order, RdpCurve, Rectangle, Result, order_grid, rectangles, renyi_divergence,
+    Composition, Direction, Epsilon, Order, OutcomeLaw, RdpCurve, Rectangle, Result, SharedTeachers, VoteModel,
+    order_grid, rectangles, renyi_divergence,
 };
+use rayon::prelude::*;
 
 const PRODUCT: &str = "the outputs are independent under both datasets, so divergences add";
 const DEPENDENT: &str = "teachers trained once make the answers dependent, and a sum can overstate what they leak \
@@ -20,13 +22,18 @@ struct Sequence<'a> {
 }
 
 /// The composed figures; None with `per-query`.
-pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptions) -> Result<Option<ComposedSection>> {
+pub fn section(
+    audited: &[AuditedVotes],
+    mode: Composition,
+    law: LawKind,
+    options: &VotesOptions,
+) -> Result<Option<ComposedSection>> {
     let (meaning, reason) = match mode {
         Composition::Independent => (Meaning::Bound, PRODUCT),
         Composition::SharedTeachers => (Meaning::Illustrative, DEPENDENT),
         Composition::PerQuery => return Ok(None),
     };
-    let sequence = sequence(audited, options)?;
+    let sequence = sequence(audited, law, options)?;
     let orders = orders(&options.bound.orders.0);
     // All queries of the sequence at once: the failure probability is divided among them.
     let share = options.bound.failure_probability.split(sequence.queries.len());
@@ -61,7 +68,17 @@ pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptio
             };
             sequence.times * sequence.queries.iter().map(one).sum::<f64>()
         };
-        curves.push(curve("exact-sum", direction, &orders, meaning, meaning, options, exact)?);
+        let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
+        curves.push(curve(law.sum(), direction, &orders, exact_meaning, exact_meaning, options, exact)?);
+        if mode == Composition::SharedTeachers && options.n_queries.is_some() {
+            let query = sequence.queries[0];
+            for (name, values) in together(&query.model, sequence.length, direction, &orders, options)? {
+                let value = |order: Order| {
+                    orders.iter().position(|other| *other == order).map_or(f64::INFINITY, |place| values[place])
+                };
+                curves.push(curve(name, direction, &orders, Meaning::Bound, Meaning::Bound, options, value)?);
+            }
+        }
         for name in upper_names(&sequence.queries) {
             let upper =
                 |order| sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order)).sum::<f64>();
@@ -84,6 +101,45 @@ pub fn section(audited: &[AuditedVotes], mode: Composition, options: &VotesOptio
     }))
 }
 
+/// What all answers to one query leak together when the teachers are trained once: exactly for two classes, and at
+/// most, however many answers there are.
+fn together(
+    model: &VoteModel,
+    answers: u64,
+    direction: Direction,
+    orders: &[Order],
+    options: &VotesOptions,
+) -> Result<Vec<(&'static str, Vec<f64>)>> {
+    let divergence = |[p, q]: &[OutcomeLaw; 2], order| {
+        let (p, q) = if direction == Direction::Forward { (p, q) } else { (q, p) };
+        renyi_divergence(p, q, order)
+    };
+    let mut curves = Vec::new();
+    let cap = match model {
+        VoteModel::Pate(model) => {
+            let (k, m) = (model.teachers(), model.changed_teachers());
+            let teachers = SharedTeachers::new(k, model.probabilities(), model.probabilities_marked(), m)?;
+            // Refused for more classes and for very long sequences, where the cap says nearly as much.
+            if let Ok(laws) = teachers.joint_laws(options.noise, answers) {
+                let joint = orders.par_iter().map(|&order| divergence(&laws, order)).collect::<Result<_>>()?;
+                curves.push(("joint-exact", joint));
+            }
+            orders.par_iter().map(|&order| Ok(teachers.cap(order, direction)?.value)).collect::<Result<_>>()?
+        }
+        VoteModel::Capc(model) => {
+            // All answers are a function of the votes, of which only that of the first party has another law.
+            let laws = [
+                OutcomeLaw::from_probabilities(&model.probabilities()[0])?,
+                OutcomeLaw::from_probabilities(model.probabilities_marked())?,
+            ];
+            orders.iter().map(|&order| divergence(&laws, order)).collect::<Result<_>>()?
+        }
+        _ => return Ok(curves),
+    };
+    curves.push(("shared-teachers-cap", cap));
+    Ok(curves)
+}
+
 /// Names of the accountants of all queries, each once.
 fn upper_names(queries: &[&AuditedVotes]) -> Vec<&'static str> {
     let mut names = Vec::new();
@@ -96,7 +152,7 @@ fn upper_names(queries: &[&AuditedVotes]) -> Vec<&'static str> {
 }
 
 /// One answer to each query, or N answers to the query that leaks most by the exact law: chosen before any count.
-fn sequence<'a>(audited: &'a [AuditedVotes], options: &VotesOptions) -> Result<Sequence<'a>> {
+fn sequence<'a>(audited: &'a [AuditedVotes], law: LawKind, options: &VotesOptions) -> Result<Sequence<'a>> {
     let Some(times) = options.n_queries else {
         let length = audited.len() as u64;
         let words = format!("one answer to each of {length} queries");
@@ -111,7 +167,11 @@ fn sequence<'a>(audited: &'a [AuditedVotes], options: &VotesOptions) -> Result<S
             (worst, largest) = (query, divergence);
         }
     }
-    let words = format!("{times} answers to query {}, which leaks most by the exact law", worst.name);
+    let words = format!(
+        "{times} answers to query {}, which leaks most by the {}",
+        worst.name,
+        if law == LawKind::Exact { "exact law" } else { "law" }
+    );
     Ok(Sequence { queries: vec![worst], times: times as f64, words, length: times })
 }
 

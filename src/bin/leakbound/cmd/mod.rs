@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod added_point;
 pub mod audit_confusion;
 pub mod audit_counts;
 pub mod audit_votes;
@@ -13,3 +14,5 @@ pub mod generate;
 pub mod merge;
 pub mod simulate;
 pub mod upper;
+pub mod vote_recording;
+pub mod vote_warnings;

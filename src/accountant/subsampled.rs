@@ -1,0 +1,254 @@
+//! The Gaussian mechanism on a Poisson subsample.
+
+use super::gaussian::gaussian_rdp;
+use crate::quantity::{NoiseScale, Order, Probability};
+use crate::special::{LN_SQRT_2PI, log_binomial_pmf, log_sum_exp};
+
+/// Beyond so many standard deviations of a peak an integrand is below 1e-21 of it.
+const REACH: f64 = 10.0;
+/// The longest step of the trapezoid rule.
+const STEP: f64 = 0.25;
+/// Nodes at one step before the bound is used that needs none.
+const MAX_NODES: f64 = 65_536.0;
+/// Relative distance of two step lengths at which the finer one is the integral.
+const TOLERANCE: f64 = 1e-12;
+/// Halvings of the step.
+const LEVELS: usize = 4;
+
+/// RDP of the Gaussian mechanism with ℓ₂ sensitivity s (in votes) and standard deviation σ on a Poisson subsample of
+/// rate γ, for datasets of which one has one point more:
+/// ```text
+/// D = ln E_{z ~ N(0,1)} (1 - γ + γ e^{zν - ν²/2})^α/(α-1),    ν = s/σ,
+/// ```
+/// for any real order, in both directions: the other, D(N(0,1) ‖ (1-γ) N(0,1) + γ N(ν,1)), is never larger.
+///
+/// *Sensitivity in Private-kNN.* An added point x is in the subsample T ∪ {x} with probability γ. If it is, and among
+/// the k nearest, it adds a vote for its label and displaces the vote of the k-th neighbour: the votes move by
+/// e_{y'} - e_c, of norm √2, or not at all, or by 1 where fewer than k points were in the subsample. Given T, the answers
+/// are N(h, σ²I) without x and (1-γ) N(h, σ²I) + γ N(h + v, σ²I) with it, ‖v‖ ≤ √2, a pair in one dimension; and since
+/// exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although neighbours
+/// differ in one added point, `sensitivity` is √2, not 1.
+///
+/// The integral is taken by the trapezoid rule in the form E[(1+u)^α - 1 - αu], u = γ (e^w - 1), where nothing cancels
+/// and all terms are positive: relative error below 1e-12, and the result is rounded up by as much. Where the order or
+/// ν is so large that the rule needs more than 65,536 nodes, Minkowski's inequality gives
+/// D ≤ α/(α-1) ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
+///
+/// ```
+/// # use leakbound::{NoiseScale, Order, Probability, subsampled_gaussian_rdp};
+/// let (order, rate, sigma) = (Order::new(2.0)?, Probability::new(0.2)?, NoiseScale::new(30.0)?);
+/// let rdp = subsampled_gaussian_rdp(order, rate, sigma, 2f64.sqrt());
+/// assert!((rdp / (1.0 + 0.04 * (2.0 / 900.0f64).exp_m1()).ln() - 1.0).abs() < 1e-11);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Mironov, Talwar and Zhang (2019), "Rényi differential privacy of the sampled Gaussian mechanism", Theorems 4 and 5;
+/// Zhu et al. (2020), "Private-kNN", for the mechanism.
+#[must_use]
+pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScale, sensitivity: f64) -> f64 {
+    let (a, q, shift) = (order.get(), rate.get(), (sensitivity / sigma.get()).abs());
+    let whole = gaussian_rdp(order, sigma, sensitivity);
+    if q == 0.0 || shift == 0.0 {
+        return 0.0;
+    }
+    if q == 1.0 || !whole.is_finite() {
+        return whole;
+    }
+    let exponent = 0.5 * (a - 1.0) * shift * shift;
+    let minkowski = a / (a - 1.0) * log_mean_exp(q, exponent);
+    let integral = integral(a, q, shift).map_or(f64::INFINITY, |log_excess| softplus(log_excess) / (a - 1.0));
+    (integral * (1.0 + TOLERANCE)).min(minkowski * (1.0 + TOLERANCE)).min(whole)
+}
+
+/// RDP of the same mechanism for datasets of which one has up to m points more, each of which moves the votes by at
+/// most s:
+/// ```text
+/// exp((α-1) D) ≤ Σ_{b=1..m} w_b/γ_m exp((α-1) D(γ_m, b s)),    γ_m = 1 - (1-γ)^m,   w_b = P(Bin(m, γ) = b),
+/// ```
+/// with D(γ, s) of [`subsampled_gaussian_rdp`]. For m = 1 that is D(γ, s) itself.
+///
+/// *Proof.* Given the other points of the subsample, b of the m are in it with probability w_b and move the votes by
+/// some v_b, ‖v_b‖ ≤ b s. With N_v = N(h + v, σ²I) the answers are N_0 without the points and Σ_b w_b N_{v_b} with them,
+/// which is the mixture with weights w_b/γ_m of (1-γ_m) N_0 + γ_m N_{v_b}. exp((α-1) D) is jointly convex, in either
+/// direction.
+///
+/// ```
+/// # use leakbound::{NoiseScale, Order, Probability, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
+/// let (order, rate, sigma) = (Order::new(8.0)?, Probability::new(0.2)?, NoiseScale::new(30.0)?);
+/// let group = |points| subsampled_gaussian_group_rdp(order, rate, sigma, 2f64.sqrt(), points);
+/// assert!((group(1) / subsampled_gaussian_rdp(order, rate, sigma, 2f64.sqrt()) - 1.0).abs() < 1e-12);
+/// assert!(group(4) > 4.0 * group(1) && group(4) < 16.0 * group(1) * 1.8);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// The theorems of [`subsampled_gaussian_rdp`]; Chadha et al. (2024), "Auditing Private Prediction", appendix C, for
+/// the question.
+#[must_use]
+pub fn subsampled_gaussian_group_rdp(
+    order: Order,
+    rate: Probability,
+    sigma: NoiseScale,
+    sensitivity: f64,
+    points: u64,
+) -> f64 {
+    let (a, q) = (order.get(), rate.get());
+    let together = -libm::expm1(points as f64 * libm::log1p(-q));
+    let Some(together_rate) = Probability::new(together).ok().filter(|rate| rate.get() > 0.0) else { return 0.0 };
+    let terms: Vec<(f64, f64)> = (1..=points)
+        .map(|b| {
+            let rdp = subsampled_gaussian_rdp(order, together_rate, sigma, b as f64 * sensitivity);
+            (log_binomial_pmf(b, points, q) - together.ln(), (a - 1.0) * rdp)
+        })
+        .filter(|(ln_weight, _)| *ln_weight > f64::NEG_INFINITY)
+        .collect();
+    let largest = terms.iter().map(|term| term.1).fold(0.0, f64::max);
+    let log_mean = if largest < 1.0 {
+        libm::log1p(terms.iter().map(|(ln_weight, exponent)| libm::exp(*ln_weight) * libm::expm1(*exponent)).sum())
+    } else {
+        log_sum_exp(terms.iter().map(|(ln_weight, exponent)| ln_weight + exponent))
+    };
+    // Weights that add up to 1 to a rounding error or two.
+    log_mean.min(largest).max(0.0) / (a - 1.0)
+}
+
+/// ln(1 - q + q e^x) for x ≥ 0.
+fn log_mean_exp(q: f64, x: f64) -> f64 {
+    if x > 40.0 { x + q.ln() + libm::log1p((1.0 - q) / q * libm::exp(-x)) } else { libm::log1p(q * libm::expm1(x)) }
+}
+
+/// ln(1 + e^x).
+fn softplus(x: f64) -> f64 {
+    if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
+}
+
+/// ln(E (1+u)^a - 1), or none where the trapezoid rule would be too long or does not settle.
+fn integral(a: f64, q: f64, shift: f64) -> Option<f64> {
+    // Peaks lie between 0 and a ν; 1 - q + q e^w vanishes at a distance of πσ/s from the real line.
+    let (low, high) = (-REACH, a * shift + REACH);
+    let mut step = STEP.min(0.4 / shift);
+    let mut before = None;
+    for _ in 0..=LEVELS {
+        let nodes = (high - low) / step;
+        if !(nodes <= MAX_NODES) {
+            return None;
+        }
+        let terms = (0..=nodes.ceil() as u32).map(|node| {
+            let t = low + f64::from(node) * step;
+            log_excess(a, q, t * shift - 0.5 * shift * shift) - 0.5 * t * t - LN_SQRT_2PI
+        });
+        let value = log_sum_exp(terms) + step.ln();
+        if before.is_some_and(|before: f64| (before - value).abs() <= TOLERANCE) {
+            return Some(value);
+        }
+        before = Some(value);
+        step *= 0.5;
+    }
+    None
+}
+
+/// ln[(1+u)^a - 1 - a u] with u = q (e^w - 1): -inf at u = 0.
+fn log_excess(a: f64, q: f64, w: f64) -> f64 {
+    let u = q * libm::expm1(w);
+    if (a * u).abs() <= 0.02 {
+        // Σ_{j≥2} C(a, j) u^j: ten terms reach 1e-17 of the first.
+        let mut term = 0.5 * a * (a - 1.0) * u * u;
+        let mut sum = term;
+        for j in 2..12 {
+            let j = f64::from(j);
+            term *= (a - j) / (j + 1.0) * u;
+            sum += term;
+        }
+        return sum.ln();
+    }
+    // With l = ln(1+u): e^l (e^{(a-1)l} - 1) - (a-1)(e^l - 1).
+    let l = if w > 40.0 { w + q.ln() + libm::log1p((1.0 - q) / q * libm::exp(-w)) } else { libm::log1p(u) };
+    let x = (a - 1.0) * l;
+    if x > 30.0 {
+        return a * l + libm::log1p(-libm::exp(-x) * (1.0 - (a - 1.0) * libm::expm1(-l)));
+    }
+    (libm::exp(l) * libm::expm1(x) - (a - 1.0) * libm::expm1(l)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rdp(a: f64, q: f64, sigma: f64, s: f64) -> f64 {
+        let scale = NoiseScale::new(sigma).unwrap();
+        subsampled_gaussian_rdp(Order::new(a).unwrap(), Probability::new(q).unwrap(), scale, s)
+    }
+
+    /// For whole orders the binomial theorem: Σ_j C(a,j) (1-q)^{a-j} q^j e^{j(j-1)ν²/2}, with the 1 taken out.
+    #[test]
+    fn whole_orders_are_finite_sums() {
+        for a in [2u64, 3, 5, 17, 64] {
+            for q in [1e-6, 0.01, 0.2, 0.7, 0.999] {
+                for (sigma, s) in [(1.0, 1.0), (30.0, 2f64.sqrt()), (5.0, 4.0), (0.4, 1.0)] {
+                    let shift = s / sigma;
+                    let terms = (2..=a).map(|j| {
+                        let exponent = 0.5 * (j * (j - 1)) as f64 * shift * shift;
+                        let ln = if exponent > 1.0 {
+                            exponent + libm::log1p(-libm::exp(-exponent))
+                        } else {
+                            libm::expm1(exponent).ln()
+                        };
+                        log_binomial_pmf(j, a, q) + ln
+                    });
+                    let expected = softplus(log_sum_exp(terms)) / (a - 1) as f64;
+                    let value = rdp(a as f64, q, sigma, s);
+                    assert!((value / expected - 1.0).abs() < 5e-12, "{a} {q} {sigma} {s}: {value} {expected}");
+                    assert!(value >= expected * (1.0 - 1e-14));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn limits() {
+        assert_eq!(rdp(7.5, 0.0, 2.0, 1.0), 0.0);
+        assert_eq!(rdp(7.5, 0.3, 2.0, 0.0), 0.0);
+        assert_eq!(rdp(8.0, 1.0, 2.0, 1.0), 1.0);
+        // No order, rate or noise gives more than without subsampling, or no number.
+        for a in [1.0 + 1e-12, 1.01, 2.0, 1e3, 1e6, 1e12, 1e300] {
+            for q in [1e-300, 1e-9, 0.2, 1.0 - 1e-12] {
+                for sigma in [1e-300, 1e-3, 1.0, 1e3, 1e150] {
+                    let value = rdp(a, q, sigma, 1.5);
+                    let whole = gaussian_rdp(Order::new(a).unwrap(), NoiseScale::new(sigma).unwrap(), 1.5);
+                    assert!(value >= 0.0 && value <= whole, "{a} {q} {sigma}: {value} {whole}");
+                }
+            }
+        }
+    }
+
+    /// The bound without nodes is above the integral and close to it where it takes over.
+    #[test]
+    fn the_bound_of_large_orders_continues_the_integral() {
+        let (below, above) = (rdp(3900.0, 0.2, 1.0, 1.0), rdp(20_000.0, 0.2, 1.0, 1.0));
+        assert!(below < 0.5 * 3900.0 && above < 1e4 && above > 1e4 - 2.0, "{below} {above}");
+        let orders = [1.5, 4.0, 40.0, 400.0, 4000.0, 40_000.0, 400_000.0];
+        assert!(orders.windows(2).all(|pair| rdp(pair[0], 0.2, 1.0, 1.0) < rdp(pair[1], 0.2, 1.0, 1.0)));
+    }
+
+    /// Order 2 of the whole mixture by its closed form: Σ_{b,c} w_b w_c e^{b c s²/σ²}, for points that all move the
+    /// votes in one direction. The bound holds and is close to it at rates where all or none of the points matter.
+    #[test]
+    fn groups_are_bounded() {
+        let (sigma, s) = (30.0, 2f64.sqrt());
+        let (order, scale) = (Order::new(2.0).unwrap(), NoiseScale::new(sigma).unwrap());
+        for points in [1u64, 2, 5, 40] {
+            for q in [1e-4, 0.2, 0.9, 1.0] {
+                let w = |b: u64| libm::exp(log_binomial_pmf(b, points, q));
+                let excess: f64 = (0..=points)
+                    .flat_map(|b| (0..=points).map(move |c| (b, c)))
+                    .map(|(b, c)| w(b) * w(c) * libm::expm1((b * c) as f64 * (s / sigma).powi(2)))
+                    .sum();
+                let truth = libm::log1p(excess);
+                let bound = subsampled_gaussian_group_rdp(order, Probability::new(q).unwrap(), scale, s, points);
+                assert!(bound >= truth * (1.0 - 1e-12), "{points} {q}: {bound} {truth}");
+                assert!(bound <= 1.5 * truth, "{points} {q}: {bound} {truth}");
+            }
+        }
+    }
+}

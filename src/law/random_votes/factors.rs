@@ -1,0 +1,344 @@
+//! The factors of all classes at one value x of the winning noisy count, under one tilt.
+
+use super::lanes::exp;
+use super::noise_table::NoiseTable;
+use super::votes::{Component, Group, Output, Votes};
+use crate::error::Result;
+use crate::solve::{Search, increasing_root};
+use crate::special::log_sum_exp;
+
+/// Coefficients below e^-44 = 8e-20 of the largest are dropped at both ends.
+const DROP: f64 = 44.0;
+
+/// A value x = floor + offset of the winning noisy count, with the noise around it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) floor: i64,
+    pub(super) noise: &'a NoiseTable,
+}
+
+/// A polynomial Σ_i exp(ln_scale) coefficients[i] z^(low + i) with non-negative coefficients of sum 1.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) power: usize,
+    pub(super) low: usize,
+    pub(super) coefficients: Vec<f64>,
+    /// ln of its value at z = 1.
+    pub(super) ln_mass: f64,
+    pub(super) mean: f64,
+    pub(super) variance: f64,
+}
+
+/// The components of one class, with F in them or, where it wins, with f.
+#[derive(Debug)]
+pub(super) struct Factor {
+    pub(super) forms: Vec<Form>,
+    /// Σ_b ε^b exp(ln_scale) weights[b] forms[b], with ε scaled by η.
+    pub(super) weights: Vec<f64>,
+    pub(super) ln_scale: f64,
+    pub(super) base: usize,
+}
+
+/// The factors of all groups; the winners' where they are wanted.
+#[derive(Debug)]
+pub(super) struct Factors {
+    pub(super) ln_tilt: f64,
+    pub(super) ln_eta: f64,
+    pub(super) losing: Vec<Factor>,
+    pub(super) winning: Vec<Option<Factor>>,
+}
+
+/// Which groups are to win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Winner {
+    None,
+    Group(usize),
+    Any,
+}
+
+impl Winner {
+    pub(super) const fn group(self) -> Option<usize> {
+        match self {
+            Self::Group(group) => Some(group),
+            Self::None | Self::Any => None,
+        }
+    }
+}
+
+/// ln of the value at z = 1 of what an output is a coefficient of, and the mean degree there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mass {
+    pub(super) ln_mass: f64,
+    pub(super) mean: f64,
+}
+
+impl Form {
+    /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
+    fn new(weights: &[f64], noise: &[f64], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
+        let degree = weights.len() - 1;
+        let ln = |n: usize| weights[n] + n as f64 * ln_tilt + noise[n];
+        let mut at = (*mode).min(degree);
+        let mut top = ln(at);
+        while at < degree && ln(at + 1) > top {
+            at += 1;
+            top = ln(at);
+        }
+        while at > 0 && ln(at - 1) > top {
+            at -= 1;
+            top = ln(at);
+        }
+        *mode = at;
+        let (mut low, mut high) = (at, at);
+        while low > 0 && ln(low - 1) > top - DROP {
+            low -= 1;
+        }
+        while high < degree && ln(high + 1) > top - DROP {
+            high += 1;
+        }
+        let mut coefficients: Vec<f64> = (low..=high).map(|n| exp(ln(n) - top)).collect();
+        let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
+        for (index, &value) in coefficients.iter().enumerate() {
+            let n = index as f64;
+            mass += value;
+            first += n * value;
+            second += n * n * value;
+        }
+        coefficients.iter_mut().for_each(|value| *value /= mass);
+        let mean = first / mass;
+        Self {
+            power,
+            low,
+            coefficients,
+            ln_mass: top + mass.ln(),
+            mean: low as f64 + mean,
+            variance: (second / mass - mean * mean).max(0.0),
+        }
+    }
+}
+
+/// Where the largest coefficients were met last.
+#[derive(Debug, Clone)]
+pub(super) struct Modes {
+    losing: Vec<usize>,
+    winning: Vec<usize>,
+}
+
+impl Modes {
+    pub(super) fn new(votes: &Votes) -> Self {
+        let start: Vec<usize> = votes.groups.iter().map(|group| group.ln_poisson.len() / 2).collect();
+        Self { losing: start.clone(), winning: start }
+    }
+}
+
+impl Factor {
+    /// The factor of a group with the noise of each shift; only its base unless `marked`.
+    fn new<'a>(group: &Group, ln_tilt: f64, marked: bool, mode: &mut usize, noise: impl Fn(i64) -> &'a [f64]) -> Self {
+        let form = |component: &Component, mode: &mut usize| {
+            Form::new(&group.ln_poisson, noise(component.shift), ln_tilt, component.power, mode)
+        };
+        let base = form(&group.components[group.base], mode);
+        if !marked {
+            return Self { weights: Vec::new(), ln_scale: base.ln_mass, forms: vec![base], base: 0 };
+        }
+        let mut forms: Vec<Form> = Vec::with_capacity(group.components.len());
+        let mut near = *mode;
+        for (index, component) in group.components.iter().enumerate() {
+            if index != group.base {
+                forms.push(form(component, &mut near));
+            }
+        }
+        forms.insert(group.base, base);
+        Self { forms, weights: Vec::new(), ln_scale: 0.0, base: group.base }
+    }
+
+    /// ln of the masses of the components with their weights.
+    fn ln_shares(&self, group: &Group, ln_eta: f64) -> Vec<f64> {
+        let of = |(form, component): (&Form, &Component)| {
+            form.ln_mass + component.ln_weight + component.power as f64 * ln_eta
+        };
+        self.forms.iter().zip(&group.components).map(of).collect()
+    }
+
+    /// Weights relative to the sum of the shares.
+    fn weigh(&mut self, group: &Group, ln_eta: f64) {
+        let shares = self.ln_shares(group, ln_eta);
+        self.ln_scale = log_sum_exp(shares.iter().copied());
+        self.weights = shares.iter().map(|share| libm::exp(share - self.ln_scale)).collect();
+    }
+
+    /// Mean and variance of the power of ε.
+    fn power(&self) -> (f64, f64) {
+        let (mut first, mut second) = (0.0, 0.0);
+        for (form, &weight) in self.forms.iter().zip(&self.weights) {
+            let power = form.power as f64;
+            first += weight * power;
+            second += weight * power * power;
+        }
+        (first, (second - first * first).max(0.0))
+    }
+
+    pub(super) fn base_form(&self) -> &Form {
+        &self.forms[self.base]
+    }
+}
+
+impl Factors {
+    /// The factors at a place under a tilt; those of the winners that are wanted.
+    pub(super) fn new(
+        votes: &Votes,
+        place: Place<'_>,
+        ln_tilt: f64,
+        marked: bool,
+        modes: &mut Modes,
+        wins: Winner,
+    ) -> Result<Self> {
+        let mut losing = Vec::with_capacity(votes.groups.len());
+        let mut winning = Vec::with_capacity(votes.groups.len());
+        for (index, group) in votes.groups.iter().enumerate() {
+            let ln_cdf = |shift| place.noise.ln_cdf(place.floor, shift);
+            losing.push(Factor::new(group, ln_tilt, marked, &mut modes.losing[index], ln_cdf));
+            winning.push((wins == Winner::Any || wins == Winner::Group(index)).then(|| {
+                let ln_density = |shift| place.noise.ln_density(place.floor, shift);
+                Factor::new(group, ln_tilt, marked, &mut modes.winning[index], ln_density)
+            }));
+        }
+        let mut factors = Self { ln_tilt, ln_eta: 0.0, losing, winning };
+        if marked {
+            factors.weigh(votes, wins.group())?;
+        }
+        Ok(factors)
+    }
+
+    /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.
+    fn weigh(&mut self, votes: &Votes, winner: Option<usize>) -> Result<()> {
+        let target = votes.marks as f64;
+        let search = Search { start: 0.0, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the marks" };
+        let evaluate = |ln_eta: f64| {
+            let (mut mean, mut variance) = (-target, 0.0);
+            for (index, (factor, group)) in self.losing.iter_mut().zip(&votes.groups).enumerate() {
+                factor.weigh(group, ln_eta);
+                let (first, second) = factor.power();
+                let mut multiplicity = group.multiplicity as f64;
+                if winner == Some(index)
+                    && let Some(winning) = &mut self.winning[index]
+                {
+                    winning.weigh(group, ln_eta);
+                    let (first, second) = winning.power();
+                    (mean, variance, multiplicity) = (mean + first, variance + second, multiplicity - 1.0);
+                }
+                mean += multiplicity * first;
+                variance += multiplicity * second;
+            }
+            ((), mean, variance.max(1e-3))
+        };
+        let close = |excess: f64, variance: f64| excess.abs() <= 0.5 * variance.sqrt() + 0.25;
+        (self.ln_eta, ()) = increasing_root(search, evaluate, close)?;
+        for (winning, group) in self.winning.iter_mut().zip(&votes.groups) {
+            if let Some(winning) = winning {
+                winning.weigh(group, self.ln_eta);
+            }
+        }
+        Ok(())
+    }
+
+    /// ln of all that the products below leave out, for the winner g of an output.
+    pub(super) fn ln_scale(&self, votes: &Votes, output: &Output, winner: Option<usize>) -> f64 {
+        let scale = |factor: &Factor| if output.marked { factor.ln_scale } else { factor.base_form().ln_mass };
+        let mut sum = output.ln_factor - output.degree as f64 * self.ln_tilt;
+        if output.marked {
+            sum -= votes.marks as f64 * self.ln_eta;
+        }
+        for (factor, group) in self.losing.iter().zip(&votes.groups) {
+            sum += group.multiplicity as f64 * scale(factor);
+        }
+        if let Some(winner) = winner
+            && let Some(winning) = &self.winning[winner]
+        {
+            sum += scale(winning) - scale(&self.losing[winner]);
+        }
+        sum
+    }
+
+    /// The mass of an output for each winner; None for groups that are not to win.
+    pub(super) fn masses(&self, votes: &Votes, output: &Output) -> Vec<Option<Mass>> {
+        let series = |factor: &Factor| factor.series(output.marked, votes.marks);
+        let powers = if output.marked { votes.marks + 1 } else { 1 };
+        let losing: Vec<Vec<Moment>> = self.losing.iter().map(series).collect();
+        let products = |positions: &mut dyn Iterator<Item = usize>| {
+            let mut products = vec![Moment::one(powers)];
+            for group in positions {
+                products.push(Moment::product(products.last().map_or(&[], Vec::as_slice), &losing[group]));
+            }
+            products
+        };
+        let prefixes = products(&mut votes.positions.iter().copied());
+        let suffixes = products(&mut votes.positions.iter().rev().copied());
+        let mass = |winner: usize| {
+            let own = series(self.winning[winner].as_ref()?);
+            let position = votes.first_position[winner];
+            let left = Moment::product(&prefixes[position], &own);
+            let product = Moment::product(&left, &suffixes[votes.positions.len() - 1 - position]);
+            let top = product[powers - 1];
+            Some(top.mass(self.ln_scale(votes, output, Some(winner))))
+        };
+        (0..votes.groups.len()).map(mass).collect()
+    }
+
+    /// The mass of an output with a winner of a group in it, or with none.
+    pub(super) fn mass(&self, votes: &Votes, output: &Output, winner: Option<usize>) -> (Mass, f64) {
+        let powers = if output.marked { votes.marks + 1 } else { 1 };
+        let mut product = Moment::one(powers);
+        let mut variance = 0.0;
+        for (position, &group) in votes.positions.iter().enumerate() {
+            let wins = winner.is_some_and(|winner| votes.first_position[winner] == position);
+            let factor = if wins { self.winning[group].as_ref() } else { None }.unwrap_or(&self.losing[group]);
+            product = Moment::product(&product, &factor.series(output.marked, votes.marks));
+            variance += factor.base_form().variance;
+        }
+        (product[powers - 1].mass(self.ln_scale(votes, output, winner)), variance)
+    }
+}
+
+/// A mass and its first moment: numbers whose products have the products of the masses and the sums of the means.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    mass: f64,
+    first: f64,
+}
+
+impl Factor {
+    /// Masses and moments by power of ε.
+    fn series(&self, marked: bool, marks: usize) -> Vec<Moment> {
+        if !marked {
+            return vec![Moment { mass: 1.0, first: self.base_form().mean }];
+        }
+        let mut series = vec![Moment { mass: 0.0, first: 0.0 }; marks + 1];
+        for (form, &weight) in self.forms.iter().zip(&self.weights) {
+            series[form.power] = Moment { mass: weight, first: weight * form.mean };
+        }
+        series
+    }
+}
+
+impl Moment {
+    fn one(powers: usize) -> Vec<Self> {
+        let mut series = vec![Self { mass: 0.0, first: 0.0 }; powers];
+        series[0].mass = 1.0;
+        series
+    }
+
+    fn product(left: &[Self], right: &[Self]) -> Vec<Self> {
+        let mut product = vec![Self { mass: 0.0, first: 0.0 }; left.len()];
+        for (a, left) in left.iter().enumerate().filter(|(_, left)| left.mass > 0.0) {
+            for (target, right) in product[a..].iter_mut().zip(right) {
+                target.mass += left.mass * right.mass;
+                target.first += left.mass * right.first + left.first * right.mass;
+            }
+        }
+        product
+    }
+
+    fn mass(self, ln_scale: f64) -> Mass {
+        Mass { ln_mass: ln_scale + self.mass.ln(), mean: self.first / self.mass }
+    }
+}

@@ -1,0 +1,306 @@
+//! The integral over the winning noisy count, for all classes and laws at once.
+
+use super::factors::{Factors, Modes, Place, Winner};
+use super::inversion::Circle;
+use super::noise_table::NoiseTable;
+use super::spectrum::coefficients;
+use super::votes::{Output, Votes};
+use crate::error::{Error, Result};
+use crate::quadrature::LogIntegral;
+use crate::solve::{Search, increasing_root};
+use crate::special::log_sum_exp;
+use rayon::prelude::*;
+
+/// The most nodes of the first level, and the most values of ln Φ at them: some minutes of work.
+const MAX_NODES: f64 = 5e4;
+const MAX_TABLE_VALUES: f64 = 1e10;
+/// Step of the first level, in units of σ, and the number of levels.
+const FIRST_STEP: f64 = 0.4;
+const LEVELS: u32 = 4;
+/// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
+const LEVEL_DISTANCE: f64 = 2e-8;
+/// Nodes that follow each other, each search starting where the last one ended.
+const CHUNK: usize = 8;
+/// ln of the share of the peak below which a density that is only bounded does not matter.
+const NEGLIGIBLE: f64 = -42.0;
+/// ln of the rounding error, relative to the peak, from which a density is computed again: 30 ε.
+const INEXACT: f64 = -32.6;
+
+/// ln of the density of a winner at one node.
+#[derive(Debug, Clone, Copy)]
+struct Density {
+    ln_value: f64,
+    /// ln of its rounding error, or of an upper bound of the density where it is not known.
+    ln_error: f64,
+    known: bool,
+}
+
+impl Density {
+    fn is_vague(self, peak: f64) -> bool {
+        self.ln_error > peak + if self.known { INEXACT } else { NEGLIGIBLE }
+    }
+}
+
+/// x = index·step of the lattice of a level.
+#[derive(Debug)]
+struct Node {
+    floor: i64,
+    /// Which table has its noise.
+    table: usize,
+    ln_tilt: f64,
+    /// By output, then group.
+    densities: Vec<Vec<Density>>,
+}
+
+pub(super) struct Integral<'a> {
+    votes: &'a Votes,
+    sigma: f64,
+    circle: Circle,
+    /// How far the mean may be from the degree.
+    slack: f64,
+}
+
+impl<'a> Integral<'a> {
+    pub(super) fn new(votes: &'a Votes, sigma: f64) -> Self {
+        let k = votes.k as f64;
+        // The degree of a product under its tilt is ultra log-concave, so its tails are below those of a Poisson
+        // variable of the same mean: beyond t = E + √(E² + 2Ek) they have less than e^-E, for E = 40. Each mark shifts
+        // the mean by at most 1.
+        let tail = 40.0 / 3.0 + (40.0f64 / 3.0).hypot((80.0 * k).sqrt());
+        let slack = 2.0 * k.sqrt() + 1.0;
+        Self { votes, sigma, circle: Circle::new(tail + slack + votes.marks as f64), slack }
+    }
+
+    /// ln of the integrals, by output, then group.
+    pub(super) fn laws(&self) -> Result<Vec<Vec<LogIntegral>>> {
+        let marks = self.votes.marks as f64;
+        let voters = self.votes.k as f64;
+        // Beyond, every class has less than e^-46 of its integral.
+        let (first, last) = (-marks - 9.6 * self.sigma, voters + marks + 14.6 * self.sigma);
+        let nodes = (last - first) / (FIRST_STEP * self.sigma);
+        if !(nodes <= MAX_NODES && nodes * voters <= MAX_TABLE_VALUES) {
+            return Err(Error::Refused {
+                operation: "exact law of random votes",
+                reason: format!(
+                    "{voters} voters with noise of scale {:e} need {nodes:.1e} nodes of {voters} values, more than the \
+                     {MAX_NODES:e} nodes or {MAX_TABLE_VALUES:e} values of some minutes",
+                    self.sigma
+                ),
+            });
+        }
+        let (numerator, denominator) = rational_step(FIRST_STEP * self.sigma);
+        let mut sums: Vec<Vec<Vec<f64>>> = Vec::new();
+        let mut before: Option<Vec<Vec<f64>>> = None;
+        let mut distance = f64::INFINITY;
+        for level in 0..LEVELS {
+            let parts = denominator << level;
+            let step = numerator as f64 / parts as f64;
+            let (from, to) = ((first / step).floor() as i64, (last / step).ceil() as i64);
+            let new = (from..=to).filter(|index| level == 0 || index % 2 != 0).map(|index| index * numerator);
+            let nodes = self.densities(&new.collect::<Vec<_>>(), parts)?;
+            for (output, sums) in self.each_output(&mut sums).enumerate() {
+                for (group, sums) in sums.iter_mut().enumerate() {
+                    sums.extend(nodes.iter().map(|node| node.densities[output][group].ln_value));
+                }
+            }
+            let value = |sum: &Vec<f64>| step.ln() + log_sum_exp(sum.iter().copied());
+            let values: Vec<Vec<f64>> = sums.iter().map(|sums| sums.iter().map(value).collect()).collect();
+            if let Some(coarse) = before.replace(values.clone()) {
+                distance =
+                    values.iter().flatten().zip(coarse.iter().flatten()).fold(0.0, |worst: f64, (fine, coarse)| {
+                        let difference = if fine == coarse { 0.0 } else { (fine - coarse).abs() };
+                        worst.max(difference / (1.0 + 1e-7 * fine.abs()))
+                    });
+                if distance <= LEVEL_DISTANCE {
+                    let integral = |ln_value: &f64| self.with_error(*ln_value, distance);
+                    return Ok(values.iter().map(|values| values.iter().map(integral).collect()).collect());
+                }
+            }
+        }
+        Err(Error::NoConvergence {
+            quantity: "law of random votes",
+            residual: distance,
+            tolerance: LEVEL_DISTANCE,
+            iterations: LEVELS as usize,
+        })
+    }
+
+    fn each_output<'s>(&self, sums: &'s mut Vec<Vec<Vec<f64>>>) -> impl Iterator<Item = &'s mut Vec<Vec<f64>>> {
+        if sums.is_empty() {
+            *sums = vec![vec![Vec::new(); self.votes.groups.len()]; self.votes.outputs.len()];
+        }
+        sums.iter_mut()
+    }
+
+    /// Truncation, and rounding of products of this many factors.
+    fn with_error(&self, ln_value: f64, distance: f64) -> LogIntegral {
+        let rounding = f64::EPSILON * (8.0 + self.votes.groups.len() as f64 + 2.0 * ln_value.abs());
+        LogIntegral { ln_value, error: distance * distance + rounding }
+    }
+
+    /// The densities at x = numerator/parts.
+    fn densities(&self, numerators: &[i64], parts: i64) -> Result<Vec<Node>> {
+        let floors = numerators.iter().map(|numerator| numerator.div_euclid(parts));
+        let (lowest, highest) = (floors.clone().min().unwrap_or(0), floors.max().unwrap_or(0));
+        let marks = self.votes.marks as i64;
+        let reach = (-marks - highest, self.votes.k as i64 + marks - lowest);
+        let mut places: Vec<usize> = vec![usize::MAX; parts as usize];
+        let mut offsets: Vec<i64> = Vec::new();
+        let mut nodes: Vec<Node> = Vec::with_capacity(numerators.len());
+        for numerator in numerators {
+            let offset = numerator.rem_euclid(parts);
+            if places[offset as usize] == usize::MAX {
+                places[offset as usize] = offsets.len();
+                offsets.push(offset);
+            }
+            let table = places[offset as usize];
+            nodes.push(Node { floor: numerator.div_euclid(parts), table, ln_tilt: 0.0, densities: Vec::new() });
+        }
+        let tables: Vec<NoiseTable> = offsets
+            .par_iter()
+            .map(|&offset| NoiseTable::gaussian(self.sigma, offset as f64 / parts as f64, reach.0, reach.1))
+            .collect();
+        nodes.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, &tables)).collect::<Result<()>>()?;
+        self.refine(&mut nodes, &tables)?;
+        Ok(nodes)
+    }
+
+    fn place<'t>(node: &Node, tables: &'t [NoiseTable]) -> Place<'t> {
+        Place { floor: node.floor, noise: &tables[node.table] }
+    }
+
+    /// The densities of all winners under one tilt.
+    fn evaluate(&self, nodes: &mut [Node], tables: &[NoiseTable]) -> Result<()> {
+        let mut modes = Modes::new(self.votes);
+        let outputs = &self.votes.outputs;
+        // A tilt serves all laws where the marks move the mean by a fraction of the standard deviation.
+        let together = self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0;
+        let mut tilts = vec![0.0; outputs.len()];
+        for node in nodes {
+            let place = Self::place(node, tables);
+            node.densities.clear();
+            for (outputs, ln_tilt) in outputs.chunks(if together { outputs.len() } else { 1 }).zip(&mut tilts) {
+                let (tilt, _) = self.tilted(place, &outputs[0], Winner::None, *ln_tilt, &mut modes)?;
+                *ln_tilt = tilt;
+                let marked = outputs.iter().any(|output| output.marked);
+                let factors = Factors::new(self.votes, place, tilt, marked, &mut modes, Winner::Any)?;
+                node.densities.extend(self.of_winners(&factors, outputs));
+            }
+            node.ln_tilt = tilts[0];
+        }
+        Ok(())
+    }
+
+    /// The densities of the winners that the factors have.
+    fn of_winners(&self, factors: &Factors, outputs: &[Output]) -> Vec<Vec<Density>> {
+        let values = coefficients(&self.circle, self.votes, factors, outputs);
+        let of_output = |(output, values): (&Output, Vec<super::spectrum::Coefficient>)| {
+            let masses = factors.masses(self.votes, output);
+            let of_group = |(group, coefficient): (usize, super::spectrum::Coefficient)| {
+                let Some(mass) = masses[group] else {
+                    return Density { ln_value: f64::NEG_INFINITY, ln_error: f64::INFINITY, known: false };
+                };
+                if !(mass.ln_mass > f64::NEG_INFINITY) {
+                    // Below the range of doubles relative to the other winners.
+                    return Density { ln_value: f64::NEG_INFINITY, ln_error: f64::INFINITY, known: false };
+                }
+                if !((mass.mean - output.degree as f64).abs() <= self.slack) {
+                    return Density { ln_value: f64::NEG_INFINITY, ln_error: mass.ln_mass, known: false };
+                }
+                let ln_scale = factors.ln_scale(self.votes, output, Some(group));
+                let ln_error = ln_scale + (f64::EPSILON * coefficient.magnitude).ln();
+                Density { ln_value: ln_scale + coefficient.value.max(0.0).ln(), ln_error, known: true }
+            };
+            values.into_iter().enumerate().map(of_group).collect()
+        };
+        outputs.iter().zip(values).map(of_output).collect()
+    }
+
+    /// The factors with the tilt that centres the degree of an output, with a winner or with none.
+    fn tilted(
+        &self,
+        place: Place<'_>,
+        output: &Output,
+        winner: Winner,
+        start: f64,
+        modes: &mut Modes,
+    ) -> Result<(f64, Factors)> {
+        let search = Search { start, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the votes" };
+        let mut steps = 0;
+        let evaluate = |ln_tilt: f64| {
+            // A multiple of 2^-20, so that n ln ρ is exact.
+            let ln_tilt = (ln_tilt * 1_048_576.0).round() / 1_048_576.0;
+            let factors = match Factors::new(self.votes, place, ln_tilt, output.marked, modes, winner) {
+                Ok(factors) => factors,
+                Err(error) => return (Err(error), 0.0, 1.0),
+            };
+            let (mass, variance) = factors.mass(self.votes, output, winner.group());
+            // Half a standard deviation off costs nothing.
+            let close = 0.5 * variance.sqrt() + 0.25;
+            steps += 1;
+            // The slope is a guess; where Newton's method goes to and fro with it, every other step halves the bracket.
+            let slope = if steps > 8 && steps % 2 == 0 { f64::MIN_POSITIVE } else { variance.max(1e-3) / close };
+            (Ok(factors), (mass.mean - output.degree as f64) / close, slope)
+        };
+        let (_, factors) = increasing_root(search, evaluate, |excess, _| excess.abs() <= 1.0)?;
+        let factors = factors?;
+        Ok((factors.ln_tilt, factors))
+    }
+
+    /// Computes densities that are not exact enough with a tilt of their own, the largest first.
+    fn refine(&self, nodes: &mut [Node], tables: &[NoiseTable]) -> Result<()> {
+        let mut most = 4;
+        loop {
+            let mut vague: Vec<(usize, usize, usize)> = Vec::new();
+            for output in 0..self.votes.outputs.len() {
+                for group in 0..self.votes.groups.len() {
+                    let densities = || nodes.iter().map(|node| node.densities[output][group]);
+                    let peak = densities().fold(f64::NEG_INFINITY, |peak, density| peak.max(density.ln_value));
+                    let mut found: Vec<(f64, usize)> = densities()
+                        .enumerate()
+                        .filter(|(_, density)| density.is_vague(peak))
+                        .map(|(node, density)| (density.ln_error, node))
+                        .collect();
+                    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                    found.truncate(most);
+                    vague.extend(found.into_iter().map(|(_, node)| (output, group, node)));
+                }
+            }
+            if vague.is_empty() {
+                return Ok(());
+            }
+            most *= 2;
+            let refined: Vec<Density> = vague
+                .par_iter()
+                .map(|&(output, group, node)| self.with_own_tilt(output, group, &nodes[node], tables))
+                .collect::<Result<_>>()?;
+            for ((output, group, node), density) in vague.into_iter().zip(refined) {
+                nodes[node].densities[output][group] = density;
+            }
+        }
+    }
+
+    fn with_own_tilt(&self, output: usize, group: usize, node: &Node, tables: &[NoiseTable]) -> Result<Density> {
+        let output = self.votes.outputs[output];
+        let place = Self::place(node, tables);
+        let mut modes = Modes::new(self.votes);
+        let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilt, &mut modes)?;
+        let density = self.of_winners(&factors, &[output])[0][group];
+        // There is no better tilt.
+        Ok(Density { ln_error: f64::NEG_INFINITY, ..density })
+    }
+}
+
+/// A step of at most `step` that has a small denominator, so that nodes share their distances to whole votes.
+fn rational_step(step: f64) -> (i64, i64) {
+    if step < 1.0 {
+        return (1, (1.0 / step).ceil() as i64);
+    }
+    let candidates = (1..=4i64).map(|denominator| ((step * denominator as f64).floor() as i64, denominator));
+    candidates.fold(
+        (1, 1),
+        |best, (numerator, denominator)| {
+            if numerator * best.1 > best.0 * denominator { (numerator, denominator) } else { best }
+        },
+    )
+}

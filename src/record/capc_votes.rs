@@ -1,0 +1,186 @@
+//! Recorded votes of CaPC parties: repeated trainings of every party on its own data, and of the first party once a
+//! point is added to its data.
+
+use super::array_file::ArrayFile;
+use super::fault::{fault, hinted, listed};
+use super::vote_arrays::{asked, histogram, labels};
+use crate::error::Result;
+use crate::model::Adversary;
+use ndarray::{Array2, Array3, Axis};
+use serde::Serialize;
+
+/// The most entries held: parties x queries x classes, 8 bytes each.
+const MAX_ENTRIES: u64 = 1 << 27;
+
+/// The array with the votes of the first party trained with the changed point.
+const fn array(adversary: Adversary) -> &'static str {
+    match adversary {
+        Adversary::NatAdvq => "capc_nat_advq",
+        Adversary::PoisAdvq => "capc_pois_advq",
+        Adversary::PoisNatq => "capc_pois_natq",
+    }
+}
+
+/// Votes of CaPC parties for every query of one adversary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CapcVotes {
+    /// Number of parties k.
+    pub parties: usize,
+    /// Number of classes C.
+    pub classes: usize,
+    /// The queries, in the order of the file; at least one.
+    pub queries: Vec<CapcQuery>,
+}
+
+/// The votes on one query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CapcQuery {
+    /// Where the query stands in `capc_votes`, counted from 0.
+    pub position: usize,
+    /// Its true class, where the file says it.
+    pub label: Option<usize>,
+    /// Number of repeated trainings of every party on its own data, one vote each.
+    pub instantiations: usize,
+    /// Votes under the dataset: a row per party with one entry per class.
+    pub votes: Vec<Vec<u64>>,
+    /// Votes per class of the first party trained with the changed point.
+    pub votes_neighbor: Vec<u64>,
+}
+
+/// Reads the arrays and counts the votes.
+pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<CapcVotes> {
+    let name = array(adversary);
+    if arrays.has("capc_votes") && !arrays.has(name) {
+        let found = format!("arrays {}", listed(arrays.names()));
+        let expected = format!("the array `{name}` of shape (query, training)");
+        let others: Vec<String> = Adversary::ALL
+            .into_iter()
+            .filter(|other| arrays.has(array(*other)))
+            .map(|other| other.to_string())
+            .collect();
+        let recorded = if others.is_empty() { String::new() } else { format!("; recorded: {}", others.join(", ")) };
+        let hint = format!("record votes of party 0 trained on its data and the changed point{recorded}");
+        return Err(hinted(fault(&arrays.input().path, "whole file", found, expected), hint).into());
+    }
+    let votes: Array3<u16> = arrays.classes("capc_votes")?;
+    let (instantiations, queries, parties) = votes.dim();
+    let changed: Array2<u16> = arrays.classes(name)?;
+    let labels = labels(arrays, queries, "capc_votes")?;
+    let positions = asked(arrays, adversary, "capc_votes", queries, name, changed.nrows())?;
+    let occurring = votes.iter().chain(changed.iter()).chain(labels.iter().flatten());
+    let classes = 1 + usize::from(occurring.copied().max().unwrap_or(0));
+    let entries = (parties as u64).saturating_mul(positions.len() as u64).saturating_mul(classes as u64);
+    if entries > MAX_ENTRIES {
+        let found = format!("{} queries of {parties} parties and {classes} classes", positions.len());
+        return Err(arrays.at("capc_votes", found, format!("at most {MAX_ENTRIES} votes per party and class")).into());
+    }
+    let queries = positions
+        .into_iter()
+        .zip(changed.outer_iter())
+        .map(|(position, changed)| {
+            // Axes (instantiation, party): a column holds all trainings of a party.
+            let votes = votes.index_axis(Axis(1), position);
+            CapcQuery {
+                position,
+                label: labels.as_ref().map(|labels| usize::from(labels[position])),
+                instantiations,
+                votes: votes.columns().into_iter().map(|party| histogram(party, classes)).collect(),
+                votes_neighbor: histogram(changed, classes),
+            }
+        })
+        .collect();
+    Ok(CapcVotes { parties, classes, queries })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::votes_from_bytes;
+    use ndarray::{Array1, array};
+    use ndarray_npy::NpzWriter;
+    use std::io::Cursor;
+
+    type Writer = NpzWriter<Cursor<Vec<u8>>>;
+
+    fn read(arrays: impl FnOnce(&mut Writer), adversary: Adversary) -> Result<CapcVotes> {
+        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+        arrays(&mut writer);
+        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.capc(adversary)
+    }
+
+    /// Two trainings of three parties on two queries.
+    fn votes() -> Array3<u8> {
+        array![[[0, 0, 1], [2, 2, 2]], [[0, 1, 1], [2, 2, 0]]]
+    }
+
+    #[test]
+    fn a_column_is_a_party() {
+        let votes = read(
+            |writer| {
+                writer.add_array("capc_votes", &votes()).unwrap();
+                writer.add_array("adv_query", &array![1i64]).unwrap();
+                writer.add_array("capc_nat_advq", &array![[1i64, 2, 2]]).unwrap();
+                writer.add_array("query_label", &array![0i32, 3]).unwrap();
+            },
+            Adversary::NatAdvq,
+        )
+        .unwrap();
+        let query = CapcQuery {
+            position: 1,
+            label: Some(3),
+            instantiations: 2,
+            votes: vec![vec![0, 0, 2, 0], vec![0, 0, 2, 0], vec![1, 0, 1, 0]],
+            votes_neighbor: vec![0, 1, 2, 0],
+        };
+        assert_eq!(votes, CapcVotes { parties: 3, classes: 4, queries: vec![query] });
+    }
+
+    #[test]
+    fn what_is_missing_or_disagrees_is_named() {
+        let message = |arrays: &dyn Fn(&mut Writer), adversary| read(arrays, adversary).unwrap_err().to_string();
+        let advq = |rows: Array2<u8>, positions: Array1<i32>| {
+            message(
+                &move |writer| {
+                    writer.add_array("capc_votes", &votes()).unwrap();
+                    writer.add_array("capc_pois_advq", &rows).unwrap();
+                    writer.add_array("adv_query", &positions).unwrap();
+                },
+                Adversary::PoisAdvq,
+            )
+        };
+        insta::assert_snapshot!(
+            [
+                message(&|writer| writer.add_array("pate_votes", &votes()).unwrap(), Adversary::NatAdvq),
+                message(&|writer| writer.add_array("capc_votes", &votes()).unwrap(), Adversary::NatAdvq),
+                message(
+                    &|writer| {
+                        writer.add_array("capc_votes", &votes()).unwrap();
+                        writer.add_array("capc_nat_advq", &array![[1u8]]).unwrap();
+                        writer.add_array("capc_pois_advq", &array![[1u8]]).unwrap();
+                    },
+                    Adversary::PoisNatq,
+                ),
+                message(
+                    &|writer| {
+                        writer.add_array("capc_votes", &votes()).unwrap();
+                        writer.add_array("capc_pois_natq", &array![[1u8]]).unwrap();
+                    },
+                    Adversary::PoisNatq,
+                ),
+                message(&|writer| writer.add_array("capc_votes", &array![[0u8, 1]]).unwrap(), Adversary::NatAdvq),
+                advq(array![[0], [1]], array![0]),
+                advq(array![[0]], array![2]),
+            ]
+            .join("\n"),
+            @r"
+            v.npz: whole file: found arrays `pate_votes`, expected the array `capc_votes`
+            v.npz: whole file: found arrays `capc_votes`, expected the array `capc_nat_advq` of shape (query, training); hint: record votes of party 0 trained on its data and the changed point
+            v.npz: whole file: found arrays `capc_votes`, `capc_nat_advq`, `capc_pois_advq`, expected the array `capc_pois_natq` of shape (query, training); hint: record votes of party 0 trained on its data and the changed point; recorded: nat-advq, pois-advq
+            v.npz: array `capc_pois_natq`: found 1 row, expected 2 rows, one per query of `capc_votes`
+            v.npz: whole file: found arrays `capc_votes`, expected the array `capc_nat_advq` of shape (query, training); hint: record votes of party 0 trained on its data and the changed point
+            v.npz: array `capc_pois_advq`: found 2 rows, expected 1 row, one per entry of `adv_query`
+            v.npz: array `adv_query`, index [0]: found `2`, expected a position from 0 to 1 of `capc_votes`
+            "
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! `leakbound audit votes` as text and CSV.
+
+use super::counts::claims_text;
+use super::document::Document;
+use super::number::{short, significant};
+use super::table::{TextTable, csv_text, warnings_text};
+use super::votes::{Meaning, VotesDocument, VotesQuery};
+use crate::bound::Direction;
+use crate::error::Result;
+use serde::Serialize;
+
+/// Orders in text.
+const MOST_ORDERS: usize = 6;
+
+impl VotesDocument {
+    fn upper_names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for row in self.queries.iter().flat_map(|query| &query.upper) {
+            if !names.contains(&row.name) {
+                names.push(row.name);
+            }
+        }
+        names
+    }
+
+    fn methods(&self) -> Vec<&'static str> {
+        let mut methods = Vec::new();
+        for row in self.queries.first().map_or(&[][..], |query| &query.lower) {
+            if !methods.contains(&row.method) {
+                methods.push(row.method);
+            }
+        }
+        methods
+    }
+
+    /// The orders that fit a page: the first, the last, and some between them in equal ratios.
+    fn shown_orders(&self) -> Vec<f64> {
+        let count = self.orders.len();
+        if count <= MOST_ORDERS {
+            return self.orders.clone();
+        }
+        let places = (0..MOST_ORDERS)
+            .map(|step| (((count as f64).powf(step as f64 / (MOST_ORDERS - 1) as f64)).round() as usize - 1).max(step));
+        places.map(|place| self.orders[place.min(count - 1)]).collect()
+    }
+
+    fn lower(&self, query: &VotesQuery, method: &str, order: f64) -> Option<f64> {
+        let row =
+            query.lower.iter().find(|row| row.method == method && row.order == order && row.direction == self.shown);
+        row.map(|row| row.rdp_lower.0)
+    }
+
+    fn exact(&self, query: &VotesQuery, order: f64) -> f64 {
+        let row = query.divergences().iter().find(|row| row.order == order);
+        row.map_or(0.0, |row| if self.shown == Direction::Forward { row.forward.0 } else { row.reverse.0 })
+    }
+
+    /// Per query at one order: lower bounds, exact value, upper bounds, and the share certified.
+    fn queries_text(&self, order: f64) -> String {
+        let (methods, uppers) = (self.methods(), self.upper_names());
+        let mut header = vec!["query", "label"];
+        header.extend(&methods);
+        header.push(self.law.column());
+        header.extend(&uppers);
+        let share_name = format!("lower/{}", self.law.column());
+        header.push(&share_name);
+        let with_epsilon = self.queries.iter().any(|query| !query.epsilon.is_empty());
+        if with_epsilon {
+            header.push("ε at least");
+        }
+        let mut table = TextTable::new(&header, &[]);
+        for query in &self.queries {
+            let exact = self.exact(query, order);
+            let lower: Vec<f64> = methods.iter().filter_map(|method| self.lower(query, method, order)).collect();
+            let best = lower.iter().copied().fold(0.0, f64::max);
+            let mut cells =
+                vec![query.query.clone(), query.label.map_or_else(|| "-".into(), |label| label.to_string())];
+            cells.extend(lower.iter().map(|value| significant(*value, 3)));
+            cells.push(significant(exact, 3));
+            for name in &uppers {
+                let row = query.upper.iter().find(|row| row.name == *name && row.order == order);
+                cells.push(row.map_or_else(String::new, |row| significant(row.rdp.0, 3)));
+            }
+            cells.push(share(best, exact));
+            if with_epsilon {
+                let epsilon = query.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
+                cells.push(significant(epsilon, 3));
+            }
+            table.row(cells);
+        }
+        let certified = self.queries.iter().filter(|query| {
+            methods.iter().any(|method| self.lower(query, method, order).is_some_and(|value| value > 0.0))
+        });
+        let count = self.queries.len();
+        let mut text = table.text();
+        text.truncate(text.trim_end().len());
+        text + &format!("\n  leakage certified in {} of {count} queries\n\n", certified.count())
+    }
+
+    /// Means over the queries, order by order.
+    fn orders_text(&self) -> String {
+        let (methods, uppers) = (self.methods(), self.upper_names());
+        let mut header = vec!["order α"];
+        header.extend(&methods);
+        header.push(self.law.column());
+        header.extend(&uppers);
+        let share_name = format!("lower/{}", self.law.column());
+        header.push(&share_name);
+        let mut table = TextTable::new(&header, &[]);
+        let count = self.queries.len() as f64;
+        for order in self.shown_orders() {
+            let mean = |value: &dyn Fn(&VotesQuery) -> f64| self.queries.iter().map(value).sum::<f64>() / count;
+            let lower: Vec<f64> =
+                methods.iter().map(|method| mean(&|query| self.lower(query, method, order).unwrap_or(0.0))).collect();
+            let exact = mean(&|query| self.exact(query, order));
+            let mut cells = vec![short(order)];
+            cells.extend(lower.iter().map(|value| significant(*value, 4)));
+            cells.push(significant(exact, 4));
+            for name in &uppers {
+                let upper = mean(&|query| {
+                    query.upper.iter().find(|row| row.name == *name && row.order == order).map_or(0.0, |row| row.rdp.0)
+                });
+                cells.push(significant(upper, 4));
+            }
+            cells.push(share(lower.iter().copied().fold(0.0, f64::max), exact));
+            table.row(cells);
+        }
+        table.text()
+    }
+
+    fn composed_text(&self) -> String {
+        let Some(composed) = &self.composed else { return String::new() };
+        let mut text = format!(
+            "Composed: {} ({}). The sum of the lower bounds is {}: {}.\n",
+            composed.sequence,
+            composed.composition,
+            match composed.meaning {
+                Meaning::Bound => "a bound",
+                Meaning::Illustrative => "illustrative",
+            },
+            composed.reason
+        );
+        let shown: Vec<usize> = self
+            .shown_orders()
+            .iter()
+            .filter_map(|order| composed.orders.iter().position(|other| other == order))
+            .collect();
+        let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", short(composed.orders[index]))).collect();
+        let delta = composed.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
+        let epsilon_name = format!("ε at δ = {}", short(delta));
+        let mut header = vec!["curve", "RDP is"];
+        header.extend(names.iter().map(String::as_str));
+        header.extend([epsilon_name.as_str(), "ε is"]);
+        let mut table = TextTable::new(&header, &[0, 1, header.len() - 1]);
+        for curve in composed.curves.iter().filter(|curve| curve.direction == self.shown) {
+            let mut cells = vec![curve.name.to_owned(), curve.meaning.to_string()];
+            cells.extend(shown.iter().map(|&index| significant(curve.values[index].0, 4)));
+            cells.extend([significant(curve.epsilon.epsilon.0, 4), curve.epsilon.meaning.to_string()]);
+            table.row(cells);
+        }
+        text += &table.text();
+        text
+    }
+}
+
+fn share(lower: f64, exact: f64) -> String {
+    if exact > 0.0 { format!("{:.1} %", 100.0 * lower / exact) } else { "-".into() }
+}
+
+impl Document for VotesDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n", self.title);
+        if let Some(&order) = self.orders.first() {
+            text += &format!("Rényi divergence of order {}, {}, per query (nats)\n", short(order), self.shown);
+            text += &self.queries_text(order);
+        }
+        let more = self.orders.len() - self.shown_orders().len();
+        let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };
+        text += &format!("Mean over the queries, {}, per order (nats{more})\n", self.shown);
+        text += &self.orders_text();
+        if let Some(check) = &self.series_check {
+            text += &format!("Check: {check}\n\n");
+        }
+        text += &self.composed_text();
+        text += &claims_text(&self.claims);
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            query: &'a str,
+            kind: &'a str,
+            name: &'a str,
+            direction: &'a str,
+            order: Option<f64>,
+            delta: Option<f64>,
+            value: String,
+            failure_probability: Option<f64>,
+            validity: &'a str,
+        }
+        let mut rows = Vec::new();
+        for query in &self.queries {
+            let name = query.query.as_str();
+            rows.extend(query.lower.iter().map(|row| Row {
+                query: name,
+                kind: "lower",
+                name: row.method,
+                direction: row.direction.name(),
+                order: Some(row.order),
+                delta: None,
+                value: row.rdp_lower.text(),
+                failure_probability: Some(row.failure_probability),
+                validity: row.validity.name(),
+            }));
+            rows.extend(query.epsilon.iter().map(|row| Row {
+                query: name,
+                kind: "lower-epsilon",
+                name: row.method,
+                direction: row.direction.name(),
+                order: None,
+                delta: Some(row.delta),
+                value: row.epsilon_lower.text(),
+                failure_probability: Some(row.failure_probability),
+                validity: row.validity.name(),
+            }));
+            let exact = query.divergences().iter().flat_map(|row| {
+                Direction::BOTH.map(|direction| {
+                    (row.order, direction, if direction == Direction::Forward { row.forward } else { row.reverse })
+                })
+            });
+            rows.extend(exact.map(|(order, direction, value)| Row {
+                query: name,
+                kind: if query.exact.is_empty() { "approximate" } else { "exact" },
+                name: self.law.column(),
+                direction: direction.name(),
+                order: Some(order),
+                delta: None,
+                value: value.text(),
+                failure_probability: None,
+                validity: self.law.validity().name(),
+            }));
+            rows.extend(query.upper.iter().map(|row| Row {
+                query: name,
+                kind: "upper",
+                name: row.name,
+                direction: Direction::Forward.name(),
+                order: Some(row.order),
+                delta: None,
+                value: row.rdp.text(),
+                failure_probability: None,
+                validity: row.validity.name(),
+            }));
+        }
+        csv_text(rows)
+    }
+}

@@ -1,0 +1,318 @@
+//! `leakbound audit votes` beyond PATE as it is recorded: models, adversaries, groups, sampling, repeated answers.
+#![cfg(feature = "cli")]
+
+use assert_cmd::Command;
+use ndarray::{Array2, Array3, array};
+use ndarray_npy::NpzWriter;
+use serde_json::Value;
+use std::fs::File;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+const FASHION: &str = "validation/data/fashion_votes.npz";
+
+fn run_in(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
+    command.current_dir(folder).args(arguments.split_whitespace()).output().unwrap()
+}
+
+fn run(arguments: &str) -> Output {
+    run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+fn text(output: Output) -> String {
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &str) -> Value {
+    serde_json::from_str(&text(run(&format!("audit votes {arguments} --format json")))).unwrap()
+}
+
+/// The one line of a refusal.
+fn refused(status: i32, output: Output) -> String {
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+    assert!(output.stdout.is_empty());
+    stderr.trim_end().strip_prefix("error: ").unwrap_or_else(|| panic!("{stderr}")).to_owned()
+}
+
+fn codes(document: &Value) -> Vec<&str> {
+    document["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect()
+}
+
+fn archive(folder: &TempDir, name: &str, add: impl FnOnce(&mut NpzWriter<File>)) {
+    let mut writer = NpzWriter::new(File::create(folder.path().join(name)).unwrap());
+    add(&mut writer);
+    writer.finish().unwrap();
+}
+
+#[test]
+fn options_of_another_model_are_refused() {
+    let votes = |more: &str| refused(2, run(&format!("audit votes {FASHION} --noise gaussian:40 {more}")));
+    insta::assert_snapshot!(
+        [
+            votes("--model pate --k 200"),
+            votes("--model capc --rate 0.2"),
+            votes("--model pate --candidates test"),
+            votes("--model prompt-pate --train a.npz"),
+            votes("--model capc --changed 2"),
+            votes("--model prompt-pate --changed 2"),
+            votes("--model pate --changed 0"),
+            votes("--model pate --changed 65"),
+            votes("--model private-knn --rate 0"),
+            votes("--model private-knn --rate nan"),
+            votes("--model private-knn --k 0"),
+            votes("--model private-knn --candidates near"),
+            votes("--model pate --sampling guess"),
+        ]
+        .join("\n"),
+        @r"
+        --k: only --model private-knn has it
+        --rate: only --model private-knn has it
+        --candidates: only --model private-knn has it
+        --train: only --model private-knn has it
+        --changed: the changed points of CaPC are all with one party, which has one vote
+        --changed: the votes of both worlds are recorded
+        invalid value '0' for '--changed <M>': `0` is not a whole number in [1, 64]
+        invalid value '65' for '--changed <M>': `65` is not a whole number in [1, 64]
+        invalid value '0' for '--rate <GAMMA>': subsampling rate = 0 is not in (0, 1]
+        invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
+        invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
+        invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
+        invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-law
+        "
+    );
+}
+
+#[test]
+fn what_a_recording_does_not_have_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    archive(&folder, "ranked.npz", |writer| {
+        writer.add_array("neighbour_labels", &Array2::<u8>::zeros((2, 60))).unwrap();
+    });
+    archive(&folder, "features.npz", |writer| {
+        writer.add_array("query_features", &array![[0.0f32, 1.0]]).unwrap();
+    });
+    archive(&folder, "train.npz", |writer| {
+        writer.add_array("features", &array![[0.0f32], [1.0]]).unwrap();
+        writer.add_array("labels", &array![0u8, 1]).unwrap();
+    });
+    let knn = |status, more: &str| {
+        let arguments = format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9");
+        refused(status, run_in(folder.path(), &arguments))
+    };
+    insta::assert_snapshot!(
+        [
+            knn(2, "ranked.npz --k 50"),
+            knn(1, "ranked.npz --k 5 --adversary nat-advq"),
+            knn(1, "ranked.npz --k 5 --adversary pois-natq"),
+            knn(1, "ranked.npz --k 5 --adversary pois-natq --candidates embedding"),
+            knn(1, "features.npz --k 5"),
+            knn(1, "features.npz --k 5 --train train.npz"),
+            knn(1, "train.npz --k 5"),
+            knn(1, "ranked.npz --k 5 --train none.npz"),
+        ]
+        .join("\n"),
+        @r"
+        fit of Private-kNN: with probability 0.03 the 50 neighbours at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbours of each query
+        ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
+        ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
+        ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
+        features.npz: whole file: found arrays `query_features`, expected the array `features`
+        train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
+        train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
+        none.npz: cannot read: No such file or directory (os error 2)
+        "
+    );
+}
+
+#[test]
+fn counts_drawn_from_the_law_say_so() {
+    let arguments = format!("{FASHION} --model pate --noise gaussian:40 --queries 18 --samples 1e12 --orders 2");
+    let document = json(&format!("{arguments} --sampling exact-law"));
+    assert_eq!(document["options"]["sampling"], "exact-law");
+    assert!(codes(&document).contains(&"exact-law-sampling"));
+    let query = &document["queries"][0];
+    let total: u64 = query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(total, 1_000_000_000_000);
+    let exact = query["exact"][0]["forward"].as_f64().unwrap();
+    let corner = query["lower"].as_array().unwrap().iter().find(|row| row["method"] == "two-cut-corner").unwrap();
+    let lower = corner["rdp_lower"].as_f64().unwrap();
+    assert!(lower < exact && lower > 0.9 * exact, "{lower} {exact}");
+    let shown = text(run(&format!("audit votes {arguments} --sampling exact-law")));
+    assert!(shown.contains("drawn from the law itself and not simulated"), "{shown}");
+}
+
+/// P = (0.52, 0.48) and P' = (0.22, 0.78), 250 teachers: a thousand answers leak 1.41e-3 at order 2, and their sum
+/// says 47 times as much.
+#[test]
+fn repeated_answers_of_the_same_teachers_are_capped() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |zeros: usize, all: usize| (0..all).map(move |vote| u8::from(vote >= zeros));
+    archive(&folder, "two.npz", |writer| {
+        let votes = Array3::from_shape_vec((1, 1, 250), side(130, 250).collect()).unwrap();
+        writer.add_array("pate_votes", &votes).unwrap();
+        writer.add_array("adv_query", &array![0i32]).unwrap();
+        writer.add_array("pate_pois_advq", &Array2::from_shape_vec((1, 50), side(11, 50).collect()).unwrap()).unwrap();
+    });
+    let arguments = "audit votes two.npz --model pate --noise gaussian:40 --orders 2 --samples 1e4 --n-queries 1000";
+    let output = text(run_in(folder.path(), &format!("{arguments} --format json")));
+    let document: Value = serde_json::from_str(&output).unwrap();
+    let composed = &document["composed"];
+    let place = composed["orders"].as_array().unwrap().iter().position(|order| order == 2.0).unwrap();
+    let value = |name: &str, direction: &str| {
+        let curves = composed["curves"].as_array().unwrap();
+        let curve = curves.iter().find(|curve| curve["name"] == name && curve["direction"] == direction).unwrap();
+        assert!(name == "exact-sum" || curve["meaning"] == "bound", "{curve}");
+        curve["values"][place].as_f64().unwrap()
+    };
+    for (name, expected) in [("exact-sum", 6.58e-2), ("joint-exact", 1.41e-3), ("shared-teachers-cap", 1.44e-3)] {
+        assert!((value(name, "reverse") / expected - 1.0).abs() < 5e-3, "{name}: {}", value(name, "reverse"));
+    }
+    assert!(value("joint-exact", "forward") <= value("shared-teachers-cap", "forward"));
+    let warning = document["warnings"].as_array().unwrap().iter().find(|row| row["code"] == "sum-above-joint").unwrap();
+    assert!(warning["message"].as_str().unwrap().contains("times the most that they leak together"), "{warning}");
+    // Trained anew for every answer, the divergences add and there is nothing to warn of.
+    let fresh = text(run_in(folder.path(), &format!("{arguments} --composition independent --format json")));
+    assert!(!fresh.contains("sum-above-joint") && !fresh.contains("shared-teachers-cap"));
+}
+
+const KNN: &str = "validation/data/fashion_knn.npz";
+
+/// Values of one order in a list of rows of JSON.
+fn at<'a>(rows: &'a Value, order: f64, name: Option<&str>) -> &'a Value {
+    let row = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["order"] == order && name.is_none_or(|name| row["name"] == name));
+    row.unwrap_or_else(|| panic!("no {name:?} at {order} in {rows}"))
+}
+
+/// The law of CaPC is a series, and nothing calls it exact.
+#[test]
+fn a_series_is_never_called_exact() {
+    let arguments = format!("{FASHION} --model capc --noise gaussian:40 --queries 18,266 --orders 2,8 --samples 1e4");
+    let document = json(&arguments);
+    assert_eq!(document["law"], "series");
+    assert!(document["series"]["remainder"].as_f64().unwrap() < 1e-9, "{}", document["series"]);
+    assert!(codes(&document).contains(&"series"));
+    for query in document["queries"].as_array().unwrap() {
+        assert_eq!(query["exact"].as_array().unwrap().len(), 0);
+        let law = at(&query["approximate"], 2.0, None)["forward"].as_f64().unwrap();
+        let dependent = at(&query["upper"], 2.0, Some("gnmax-data-dependent"))["rdp"].as_f64().unwrap();
+        assert!(law > 1e-5 && law < dependent, "{law} {dependent}");
+    }
+    let check = &document["series_check"];
+    let value = |name: &str| check[name].as_f64().unwrap();
+    // A standard error of a fixed seed: a correct program fails this with probability 6e-7.
+    assert!((value("series") - value("estimate")).abs() < 5.0 * value("standard_error"), "{check}");
+    assert!(value("standard_error") < 1e-3 * value("series"), "{check}");
+    let shown = text(run(&format!("audit votes {arguments}")));
+    assert!(
+        shown.contains(" series   ") && shown.contains("Check: query 266") && shown.contains("series-sum"),
+        "{shown}"
+    );
+    assert!(!shown.contains(" exact   ") && !shown.contains("exact-sum"), "{shown}");
+    let rows = text(run(&format!("audit votes {arguments} --format csv")));
+    assert!(rows.contains(",approximate,series,") && !rows.contains(",exact,"), "{rows}");
+}
+
+#[test]
+fn private_knn_with_every_recorded_adversary() {
+    for (adversary, point) in [("nat-advq", None), ("pois-advq", None), ("pois-natq", Some("test"))] {
+        let document = json(&format!(
+            "{KNN} --model private-knn --noise gaussian:30 --adversary {adversary} --queries 2,1 --orders 2 \
+             --samples 1e8 --sampling exact-law"
+        ));
+        assert_eq!((&document["options"]["k"], &document["options"]["rate"]), (&200.into(), &0.2.into()));
+        assert_eq!(document["added_point"]["search"].as_str(), point);
+        assert_eq!(document["composed"]["composition"], "independent");
+        assert!(codes(&document).contains(&"independent-labels"));
+        for query in document["queries"].as_array().unwrap() {
+            let exact = at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap();
+            let upper = at(&query["upper"], 2.0, Some("subsampled-gaussian"));
+            let closed_form = (0.04 * (2.0 / 900.0f64).exp_m1()).ln_1p();
+            assert!((upper["rdp"].as_f64().unwrap() / closed_form - 1.0).abs() < 1e-11, "{upper}");
+            assert_eq!(upper["validity"], "numerically-certified");
+            assert!(exact <= closed_form && (point.is_some() || exact > 1e-7), "{adversary}: {exact}");
+        }
+    }
+    let added = json(&format!(
+        "{KNN} --model private-knn --noise gaussian:30 --adversary pois-natq --candidates train --queries 2 --samples 1"
+    ));
+    let point = &added["added_point"];
+    // The largest E(x) among the 500 recorded training points, by an independent program.
+    assert!((point["expected_votes"].as_f64().unwrap() - 3.560_830_618_259).abs() < 1e-9, "{point}");
+    assert!(point["row"].as_u64().unwrap() < 500);
+}
+
+/// Labels of neighbours from distances are the recorded ones, and an embedding votes on more queries than a candidate.
+#[test]
+fn features_stand_for_ranked_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    // Points on a line, classes by turns; queries between them.
+    let points = Array2::from_shape_fn((60, 1), |(point, _)| 1.5f64.powi(point as i32 % 30) + point as f64);
+    let queries = array![[3.3], [40.1]];
+    let ranked = Array2::from_shape_fn((2, 60), |(query, rank)| {
+        let mut order: Vec<usize> = (0..60).collect();
+        order.sort_by(|a, b| {
+            let distance = |point: usize| (points[[point, 0]] - queries[[query, 0]]).abs();
+            distance(*a).total_cmp(&distance(*b))
+        });
+        (order[rank] % 3) as u8
+    });
+    archive(&folder, "ranked.npz", |writer| {
+        writer.add_array("neighbour_labels", &ranked).unwrap();
+        writer.add_array("query_label", &array![0u8, 1]).unwrap();
+    });
+    archive(&folder, "features.npz", |writer| {
+        writer.add_array("query_features", &queries).unwrap();
+        writer.add_array("query_label", &array![0u8, 1]).unwrap();
+        writer.add_array("features", &points).unwrap();
+        writer.add_array("labels", &ndarray::Array1::from_shape_fn(60, |point| (point % 3) as u8)).unwrap();
+    });
+    let audit = |more: &str| -> Value {
+        let arguments = format!(
+            "audit votes {more} --model private-knn --noise gaussian:2 --k 4 --rate 0.8 --orders 2 --samples 1e3 --format json"
+        );
+        serde_json::from_str(&text(run_in(folder.path(), &arguments))).unwrap()
+    };
+    assert_eq!(audit("ranked.npz")["queries"], audit("features.npz")["queries"]);
+    let votes = |search: &str| {
+        let document = audit(&format!("features.npz --adversary pois-natq --candidates {search}"));
+        document["added_point"]["expected_votes"].as_f64().unwrap()
+    };
+    assert!(votes("train") > 0.0 && votes("embedding") >= votes("train"), "{} {}", votes("train"), votes("embedding"));
+}
+
+/// Where m teachers or points change, more leaks, and the accountants are those of groups.
+#[test]
+fn groups_have_accountants_of_their_own() {
+    for (file, model, name) in
+        [(FASHION, "pate", "gnmax-data-independent"), (KNN, "private-knn", "subsampled-gaussian")]
+    {
+        let audit = |changed: u32| {
+            let document = json(&format!(
+                "{file} --model {model} --noise gaussian:40 --queries 42 --orders 2 --samples 1e3 --changed {changed}"
+            ));
+            let query = &document["queries"][0];
+            let upper = |name: &str| {
+                let row = query["upper"].as_array().unwrap().iter().find(|row| row["name"] == name);
+                row.map(|row| row["rdp"].as_f64().unwrap())
+            };
+            (at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap(), upper(name).unwrap(), upper("mironov-group"))
+        };
+        let ((one, upper_of_one, none), (three, upper_of_three, generic)) = (audit(1), audit(3));
+        assert_eq!(none, None);
+        assert!(three > 2.0 * one, "{model}: {one} {three}");
+        assert!(one < upper_of_one && three < upper_of_three && upper_of_three < generic.unwrap(), "{model}");
+        if model == "pate" {
+            assert!((upper_of_three / (9.0 * upper_of_one) - 1.0).abs() < 1e-12);
+            assert!((generic.unwrap() / (36.0 * upper_of_one) - 1.0).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What is known of one mechanism and one adversary.
+
+use super::cases::Case;
+use leakbound::{
+    Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, OutputSets, PairedCounts, RdpCurve, Result,
+    SetSource, Simulation, VoteModel, gnmax_data_dependent, gnmax_data_independent, log_flip_probability,
+    log_flip_probability_of_parties, order_grid, rectangles, renyi_divergence, sample_laws, subsampled_gaussian_rdp,
+};
+use rayon::prelude::*;
+
+/// Outputs per query and world, as published.
+const SAMPLES: u64 = 100_000_000;
+/// Answers composed, as published.
+pub const ANSWERS: f64 = 1000.0;
+/// δ of the composed ε, as published.
+pub const DELTA: f64 = 1e-6;
+/// Failure probability of the lower bounds of one row, over all its queries together.
+const FAILURE: f64 = 0.05;
+/// Orders of the table.
+pub const SHOWN: [f64; 2] = [2.0, 10.0];
+
+/// The curves of the table, in its order.
+pub const CURVES: [&str; 4] = ["lower", "law", "data-dependent", "data-independent"];
+
+/// One row.
+pub struct Row {
+    pub model: &'static str,
+    pub adversary: &'static str,
+    pub note: String,
+    /// Which query is repeated, or how many are asked once each.
+    pub queries: String,
+    /// Per answer: [curve][order of SHOWN]; a mean where every query is asked once.
+    pub rdp: [[Option<f64>; 2]; 4],
+    /// The law's RDP of one answer at the first order of SHOWN, a mean over all queries.
+    pub mean: f64,
+    /// After [`ANSWERS`] answers, converted; illustrative for the lower curve and where answers are dependent.
+    pub epsilon: [Option<f64>; 4],
+}
+
+struct Judged<'a> {
+    model: &'a VoteModel,
+    /// None where the added point is hardly ever among the neighbours.
+    laws: Option<[OutcomeLaw; 2]>,
+}
+
+/// A point that votes with a smaller probability leaks nothing that shows: by the subsampled Gaussian with this rate,
+/// below 1e-19 at the orders shown.
+const NEVER: f64 = 1e-9;
+
+impl<'a> Judged<'a> {
+    fn new(model: &'a VoteModel, noise: Noise) -> Result<Self> {
+        let never = matches!(model, VoteModel::PrivateKnn(model) if model.inclusion() < NEVER);
+        Ok(Self { model, laws: if never { None } else { Some(model.laws(noise)?) } })
+    }
+
+    fn divergence(&self, order: Order) -> Result<f64> {
+        self.laws.as_ref().map_or(Ok(0.0), |[p, q]| renyi_divergence(p, q, order))
+    }
+}
+
+/// Forward divergences of one case; none with the reason where its law cannot be computed.
+pub fn row(case: &Case) -> Result<Row> {
+    let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
+    let judged: Vec<Judged<'_>> =
+        case.queries.par_iter().map(|model| Judged::new(model, noise)).collect::<Result<_>>()?;
+    let two = Order::new(SHOWN[0])?;
+    let (chosen, queries): (Vec<(usize, &Judged<'_>)>, String) = if case.natural {
+        (judged.iter().enumerate().collect(), format!("{} once each", judged.len()))
+    } else {
+        let mut worst = (0, -1.0);
+        for (index, judged) in judged.iter().enumerate() {
+            let divergence = judged.divergence(two)?;
+            if divergence > worst.1 {
+                worst = (index, divergence);
+            }
+        }
+        (vec![(worst.0, &judged[worst.0])], format!("the worst of {}", judged.len()))
+    };
+    let mut orders = order_grid();
+    orders.extend(SHOWN.iter().map(|&order| Order::new(order)).collect::<Result<Vec<_>>>()?);
+    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    let share = FailureProbability::new(FAILURE)?.split(chosen.len());
+    // [curve][order], a mean over the chosen queries.
+    let per_query: Vec<[Option<Vec<f64>>; 4]> = chosen
+        .par_iter()
+        .map(|(index, judged)| {
+            let lower = match &judged.laws {
+                None => Some(vec![0.0; orders.len()]),
+                Some(laws) => counts(laws, *index)?.map(|counts| lower(laws, &counts, &orders, share)).transpose()?,
+            };
+            let law = orders.iter().map(|&order| judged.divergence(order)).collect::<Result<Vec<_>>>()?;
+            let [dependent, independent] = accountants(case, judged, &orders)?;
+            Ok([lower, Some(law), dependent, independent])
+        })
+        .collect::<Result<_>>()?;
+    let mean = |curve: usize| -> Option<Vec<f64>> {
+        let curves: Option<Vec<&Vec<f64>>> = per_query.iter().map(|curves| curves[curve].as_ref()).collect();
+        let curves = curves?;
+        let count = curves.len() as f64;
+        Some((0..orders.len()).map(|order| curves.iter().map(|curve| curve[order]).sum::<f64>() / count).collect())
+    };
+    let means: [Option<Vec<f64>>; 4] = std::array::from_fn(mean);
+    let place = |shown: f64| orders.iter().position(|order| order.get() == shown).unwrap_or(0);
+    let rdp = std::array::from_fn(|curve| {
+        std::array::from_fn(|shown| means[curve].as_ref().map(|values| values[place(SHOWN[shown])]))
+    });
+    let delta = leakbound::Delta::new(DELTA)?;
+    let mut epsilon = [None; 4];
+    for (epsilon, mean) in epsilon.iter_mut().zip(means) {
+        if let Some(values) = mean {
+            // Nothing proved converts to nothing.
+            let nothing = values.iter().all(|value| *value == 0.0);
+            let curve = RdpCurve::new(orders.clone(), values)?.repeated(ANSWERS);
+            *epsilon = Some(if nothing { 0.0 } else { curve.epsilon(delta).0.get() });
+        }
+    }
+    let divergences = judged.iter().map(|judged| judged.divergence(two)).collect::<Result<Vec<f64>>>()?;
+    let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
+    let Case { model, adversary, note, .. } = case;
+    Ok(Row { model, adversary, note: note.clone(), queries, rdp, mean, epsilon })
+}
+
+/// Counts drawn from the laws; none where the law is not accurate enough for that.
+fn counts([p, q]: &[OutcomeLaw; 2], index: usize) -> Result<Option<PairedCounts>> {
+    let simulation = Simulation::new(SAMPLES)?.query(index as u64);
+    match sample_laws(p, q, simulation) {
+        Ok(counts) => Ok(Some(counts)),
+        Err(leakbound::Error::Refused { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn lower(
+    [p, q]: &[OutcomeLaw; 2],
+    counts: &PairedCounts,
+    orders: &[Order],
+    share: FailureProbability,
+) -> Result<Vec<f64>> {
+    let shown = SHOWN.iter().map(|&order| Order::new(order)).collect::<Result<Vec<_>>>()?;
+    let sets = OutputSets::from_laws(p, q, &shown, SetSource::ExactLaw)?;
+    let rectangles = rectangles(counts, &sets, share)?;
+    let at = |order: &Order| {
+        rectangles.iter().map(|rectangle| rectangle.corner(*order, Direction::Forward).value).fold(0.0, f64::max)
+    };
+    Ok(orders.iter().map(at).collect())
+}
+
+/// Data-dependent and data-independent.
+fn accountants(case: &Case, judged: &Judged<'_>, orders: &[Order]) -> Result<[Option<Vec<f64>>; 2]> {
+    let sigma = NoiseScale::new(case.sigma)?;
+    if let Some(rate) = case.rate {
+        let rdp = |order: &Order| subsampled_gaussian_rdp(*order, rate, sigma, 2f64.sqrt());
+        return Ok([None, Some(orders.iter().map(rdp).collect())]);
+    }
+    let log_q = match judged.model {
+        VoteModel::PromptPate(model) => log_flip_probability(model.histogram(), sigma),
+        VoteModel::Capc(model) => log_flip_probability_of_parties(model.probabilities(), sigma),
+        _ => judged.laws.as_ref().map_or(0.0, |[law, _]| law.complement()[law.mode()].ln()),
+    };
+    let dependent = orders.iter().map(|&order| gnmax_data_dependent(order, sigma, log_q)).collect();
+    let independent = orders.iter().map(|&order| gnmax_data_independent(order, sigma)).collect();
+    Ok([Some(dependent), Some(independent)])
+}

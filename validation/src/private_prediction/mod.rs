@@ -1,0 +1,113 @@
+//! The audit of private prediction on recorded data: the figures of Chadha et al. (2024) as one table, and whether the
+//! findings agree.
+
+mod cases;
+mod figures;
+mod findings;
+
+use crate::experiment::{self, Report, Verdict};
+use cases::Case;
+use figures::{CURVES, Row, SHOWN};
+use leakbound::Result;
+use std::path::{Path, PathBuf};
+
+/// Where a recording lies: in the folder that was asked for, or the copy beside this program.
+fn recording(name: &str) -> Option<PathBuf> {
+    let copies = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    [experiment::data_folder(), copies].into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Audits every model with every adversary.
+#[must_use]
+pub fn report() -> Report {
+    let mut report = Report::new(
+        "Recorded Fashion-MNIST votes and neighbours: lower bounds from 10^8 outputs per query and world, drawn from the \
+         laws (two-cut-corner, failure probability 0.05 per row), the law itself, and accountants; forward divergences \
+         D(S||S'). PATE, CaPC and PromptPATE: k = 250, sigma = 40; Private-kNN: k = 200, rate 0.2, sigma = 30. \
+         prompt-pate* is a stand-in: recorded votes, fixed, with the change that a prompt would make. Per-answer RDP is \
+         that of the worst query where one is repeated and the mean where all are asked once; epsilon is at delta = 1e-6 \
+         after 1000 answers, by adding the RDP and converting it: illustrative, as published, except for accountants.",
+    );
+    match rows(&mut report) {
+        Ok(rows) => {
+            table(&mut report, &rows);
+            findings::judge(&mut report, &rows);
+        }
+        Err(error) => report.claim(false, error.to_string()),
+    }
+    report
+}
+
+fn rows(report: &mut Report) -> Result<Vec<Row>> {
+    let mut cases: Vec<Case> = Vec::new();
+    match recording("fashion_votes.npz") {
+        Some(path) => cases.extend(cases::of_teachers(&path)?),
+        None => report.line("skipped: fashion_votes.npz is not there"),
+    }
+    let training = recording("fashion_knn_train.npz");
+    match recording("fashion_knn.npz") {
+        Some(path) => cases.extend(cases::of_neighbors(&path, training.as_deref())?),
+        None => report.line("skipped: fashion_knn.npz is not there"),
+    }
+    if training.is_none() {
+        report.line("skipped: the embedding adversary, since fashion_knn_train.npz is not in the folder of --data");
+    }
+    report.line("skipped: capc with pois-natq, of which nothing is recorded");
+    let mut rows = Vec::new();
+    for case in &cases {
+        match figures::row(case) {
+            Ok(row) => rows.push(row),
+            Err(error @ leakbound::Error::Refused { .. }) => {
+                report.line(format!("skipped: {} {}: {error}", case.model, case.adversary));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if rows.is_empty() {
+        report.verdict = Verdict::Figures;
+    }
+    Ok(rows)
+}
+
+/// A figure of three digits.
+fn shown(value: Option<f64>) -> String {
+    match value {
+        None => "-".into(),
+        Some(0.0) => "0".into(),
+        Some(value) if (1e-2..1e4).contains(&value) => format!("{value:.4}"),
+        Some(value) => format!("{value:.2e}"),
+    }
+}
+
+fn table(report: &mut Report, rows: &[Row]) {
+    let cells =
+        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>12}", shown(*value))).collect::<String>();
+    for (place, order) in SHOWN.iter().enumerate() {
+        report.line("");
+        let head: String = ["lower", "law", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
+        report.line(format!("{:<51}{head}", format!("RDP of one answer, order {order}")));
+        for row in rows {
+            let values = std::array::from_fn(|curve| row.rdp[curve][place]);
+            report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
+        }
+    }
+    report.line("");
+    report.line(format!(
+        "epsilon after {} answers, delta = {:e} ({})",
+        figures::ANSWERS,
+        figures::DELTA,
+        CURVES.join(", ")
+    ));
+    for row in rows {
+        report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
+    }
+    report.line("");
+    report.line("mean over all queries of the law's RDP of one answer, order 2");
+    for row in rows {
+        report.line(format!("{:<13}{:<22}{:>10}", row.model, row.adversary, shown(Some(row.mean))));
+    }
+    report.line("");
+    for row in rows.iter().filter(|row| !row.note.is_empty()) {
+        report.line(format!("{} {}: {}", row.model, row.adversary, row.note));
+    }
+}
