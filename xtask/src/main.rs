@@ -14,6 +14,7 @@ usage: cargo xtask COMMAND
   test                              every check a change must pass; what CI runs
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
   bench [FILTER]                    run the benches, or those whose name contains FILTER
+  compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
   validate [ARGUMENT...]            redo the published tables and figures, in release mode";
 
 fn main() -> ExitCode {
@@ -29,8 +30,23 @@ fn main() -> ExitCode {
             let mut bench = command::cargo(["bench", "--all-features", "--"]);
             ("bench", command::run_visibly(bench.args(rest)))
         }
+        Some(("compare", rest)) => {
+            let mut build = command::cargo(["build", "--release"]);
+            let mut compare =
+                command::cargo(["run", "--release", "-p", "leakbound-validation", "--bin", "compare", "--"]);
+            let mut run = || command::run_visibly(compare.args(rest));
+            ("compare", command::run_visibly(&mut build).and_then(|()| run()))
+        }
         Some(("validate", rest)) => {
-            let mut validate = command::cargo(["run", "--release", "-p", "leakbound-validation", "--"]);
+            let mut validate = command::cargo([
+                "run",
+                "--release",
+                "-p",
+                "leakbound-validation",
+                "--bin",
+                "leakbound-validation",
+                "--",
+            ]);
             ("validate", command::run_visibly(validate.args(rest)))
         }
         Some(("help" | "--help" | "-h", _)) => {

@@ -1,0 +1,295 @@
+//! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--write]`: runs the Python
+//! programs that a user would otherwise write and `leakbound bench`, one after the other and again, and prints the
+//! ratios of their rates round by round. With `--write` the table goes to `benches/RESULTS.md`.
+//!
+//! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+type Result<T> = std::result::Result<T, String>;
+
+/// A work of `leakbound bench` and the script that does the same.
+struct Work {
+    name: &'static str,
+    /// The script with its arguments.
+    script: &'static [&'static str],
+    /// What the parameters of its lines must contain.
+    parameters: &'static str,
+    /// How many times the rate of the best NumPy program is promised.
+    promised: f64,
+}
+
+const WORKS: [Work; 4] = [
+    Work {
+        name: "fixed",
+        script: &["noisy_argmax_fixed.py", "4000000", "numpy", "numba", "jax", "--C", "10", "--reps", "1"],
+        parameters: "C=10",
+        promised: 5.0,
+    },
+    Work {
+        name: "pate",
+        script: &["noisy_argmax_pate.py", "1000000", "numpy", "numba", "--reps", "1"],
+        parameters: "k=250",
+        promised: 24.0,
+    },
+    Work {
+        name: "capc",
+        script: &["noisy_argmax_capc.py", "400000", "numpy", "numba", "--reps", "1"],
+        parameters: "k=250",
+        promised: 16.0,
+    },
+    Work {
+        name: "private-knn",
+        script: &["noisy_argmax_pate.py", "1000000", "numpy", "numba", "--reps", "1"],
+        parameters: "k=200",
+        promised: 20.0,
+    },
+];
+
+/// A law of each world by the script: the pair takes the sum of the two.
+const LAW_SCRIPT: [&str; 5] = ["noisy_argmax_pate.py", "1000", "exact", "--reps", "1"];
+
+struct Options {
+    python: PathBuf,
+    baselines: PathBuf,
+    rounds: usize,
+    seconds: f64,
+    write: bool,
+}
+
+fn main() -> ExitCode {
+    match options(std::env::args().skip(1)).and_then(|options| compare(&options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("compare: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
+    let root = root();
+    let mut options = Options {
+        python: "python3".into(),
+        baselines: root.join("../shared/baselines"),
+        rounds: 3,
+        seconds: 2.0,
+        write: false,
+    };
+    while let Some(name) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
+        match name.as_str() {
+            "--python" => options.python = value()?.into(),
+            "--baselines" => options.baselines = value()?.into(),
+            "--rounds" => {
+                let rounds = value()?.parse().ok().filter(|rounds| (1..=1000).contains(rounds));
+                options.rounds = rounds.ok_or("--rounds must be a number from 1 to 1000")?;
+            }
+            "--seconds" => {
+                let seconds = value()?.parse().ok().filter(|seconds| (0.1..=600.0).contains(seconds));
+                options.seconds = seconds.ok_or("--seconds must be a number from 0.1 to 600")?;
+            }
+            "--write" => options.write = true,
+            other => return Err(format!("`{other}` is no option; see the head of validation/src/bin/compare.rs")),
+        }
+    }
+    if !options.baselines.is_dir() {
+        return Err(format!("{}: no such folder (hint: --baselines FOLDER)", options.baselines.display()));
+    }
+    Ok(options)
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A line that the scripts write.
+#[derive(Deserialize)]
+struct Baseline {
+    variant: String,
+    params: String,
+    rate_median: f64,
+    sec_median: f64,
+}
+
+/// Rates by what was measured, one per round; ours beside them.
+#[derive(Default)]
+struct Measured {
+    ours: Vec<f64>,
+    baselines: BTreeMap<String, Vec<f64>>,
+}
+
+fn compare(options: &Options) -> Result<()> {
+    let mut all: Vec<(String, f64, Measured)> =
+        WORKS.iter().map(|work| (work.name.to_owned(), work.promised, Measured::default())).collect();
+    let mut laws = Measured::default();
+    let mut sweep = Vec::new();
+    for round in 0..options.rounds {
+        for (work, (_, _, measured)) in WORKS.iter().zip(&mut all) {
+            eprintln!("round {} of {}: {}", round + 1, options.rounds, work.name);
+            for line in baseline(options, work.script)? {
+                if line.params.contains(work.parameters) {
+                    measured.baselines.entry(line.variant).or_default().push(line.rate_median);
+                }
+            }
+            measured.ours.push(ours(work.name, options.seconds)?);
+        }
+        eprintln!("round {} of {}: exact laws", round + 1, options.rounds);
+        let pair: f64 = baseline(options, &LAW_SCRIPT)?
+            .iter()
+            .filter(|line| line.params.contains("k=250"))
+            .map(|line| line.sec_median)
+            .sum();
+        laws.baselines.entry("numpy, generating function, both worlds".into()).or_default().push(1.0 / pair);
+        laws.ours.push(ours("exact-law-pair", options.seconds)?);
+        sweep.push(thousand_queries()?);
+    }
+    all.push(("exact-law-pair".into(), 62e-3 * 2.0 / 5e-3, laws));
+    let text = table(options, &all, &sweep);
+    println!("{text}");
+    if options.write {
+        let file = root().join("benches/RESULTS.md");
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Runs a script and returns its lines.
+fn baseline(options: &Options, script: &[&str]) -> Result<Vec<Baseline>> {
+    let file = std::env::temp_dir().join(format!("leakbound-compare-{}.jsonl", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    let output = Command::new(&options.python)
+        .args(script)
+        .current_dir(&options.baselines)
+        .env("BASELINE_JSONL", &file)
+        .env("BASELINE_WAIT", "0")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error} (hint: --python PROGRAM)", options.python.display()))?;
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let _ = std::fs::remove_file(&file);
+    // JAX may be missing: its part comes last, and what was measured before counts.
+    if text.is_empty() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {}", script[0], message.lines().last().unwrap_or("no result")));
+    }
+    text.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))).collect()
+}
+
+/// The rate of our own on two threads.
+fn ours(work: &str, seconds: f64) -> Result<f64> {
+    let seconds = seconds.to_string();
+    let arguments = ["bench", "--work", work, "--threads", "2", "--seconds", &seconds, "--format", "json"];
+    let document: serde_json::Value =
+        serde_json::from_slice(&leakbound(&arguments)?).map_err(|error| format!("bench: {error}"))?;
+    let rows = document["rows"].as_array().ok_or("bench: no rows")?;
+    let row = rows.iter().find(|row| row["threads"] == 2).ok_or("bench: no row for two threads")?;
+    row["rate"].as_f64().ok_or_else(|| "bench: no rate".into())
+}
+
+fn leakbound(arguments: &[&str]) -> Result<Vec<u8>> {
+    let program = root().join("target/release/leakbound");
+    let output = Command::new(&program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    if !output.status.success() {
+        return Err(format!("leakbound {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    Ok(output.stdout)
+}
+
+/// Seconds for 1000 queries with laws of their own, two worlds, 10^8 outputs each, drawn from the exact laws.
+fn thousand_queries() -> Result<f64> {
+    let mut scenario = String::from("model = \"pate\"\nnoise = \"gaussian:40\"\nk = 250\nsamples = 1e8\n");
+    for query in 0..1000u32 {
+        // From teachers that are nearly sure to teachers that are not, all different.
+        let weights: Vec<f64> = (0..10u32)
+            .map(|class| (-f64::from(class * (1 + query % 97)) / 40.0).exp() + f64::from(query) * 1e-5)
+            .collect();
+        let total: f64 = weights.iter().sum();
+        let p: Vec<String> = weights.iter().map(|weight| format!("{:.17}", weight / total)).collect();
+        let mut marked = p.clone();
+        marked.rotate_right(1 + (query % 9) as usize);
+        let _ = writeln!(scenario, "[[query]]\np = [{}]\np_marked = [{}]", p.join(", "), marked.join(", "));
+    }
+    let file = std::env::temp_dir().join(format!("leakbound-compare-{}.toml", std::process::id()));
+    std::fs::write(&file, scenario).map_err(|error| format!("{}: {error}", file.display()))?;
+    let start = Instant::now();
+    let name = file.to_string_lossy();
+    let arguments = ["simulate", &name, "--sampling", "exact-law", "--threads", "2", "--format", "json"];
+    let outcome = leakbound(&arguments);
+    let seconds = start.elapsed().as_secs_f64();
+    let _ = std::fs::remove_file(&file);
+    outcome.map(|_| seconds)
+}
+
+fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> String {
+    let date = time::OffsetDateTime::now_utc().date();
+    let mut text = format!(
+        "# Rates beside those of Python programs, {date}\n\n{}, 2 threads, {} rounds of one run each, interleaved. Ratios \
+         are formed within a round: median [smallest .. largest]. Rates are medians, per second of wall time on a shared \
+         machine: compare them within a line only. Written by `cargo xtask compare --write`.\n\n\
+         | work | program | its rate | ours | ratio | promised |\n|---|---|---|---|---|---|\n",
+        processor(),
+        options.rounds
+    );
+    for (name, promised, measured) in all {
+        let numpy = best(measured, "numpy");
+        for (variant, rates) in [numpy, best(measured, "numba"), best(measured, "jax")].into_iter().flatten() {
+            let ratios: Vec<f64> = measured.ours.iter().zip(rates).map(|(ours, theirs)| ours / theirs).collect();
+            let promise = if variant.starts_with("numpy") { format!("{promised:.0} x") } else { String::new() };
+            let _ = writeln!(
+                text,
+                "| {name} | {variant} | {} | {} | {:.1} x [{:.1} .. {:.1}] | {promise} |",
+                rate(median(rates)),
+                rate(median(&measured.ours)),
+                median(&ratios),
+                ratios.iter().copied().fold(f64::INFINITY, f64::min),
+                ratios.iter().copied().fold(0.0, f64::max),
+            );
+        }
+    }
+    let pate = all.iter().find(|(name, ..)| name == "pate").and_then(|(_, _, measured)| best(measured, "numpy"));
+    let days = pate.map_or(f64::NAN, |(_, rates)| 2e11 / median(rates) / 86_400.0);
+    let _ = writeln!(
+        text,
+        "\n1000 queries x 2 worlds x 10^8 outputs of PATE by exact-law sampling, laws included: {:.1} s [{:.1} .. {:.1}]; \
+         the best NumPy program would simulate them in {days:.1} days.",
+        median(sweep),
+        sweep.iter().copied().fold(f64::INFINITY, f64::min),
+        sweep.iter().copied().fold(0.0, f64::max),
+    );
+    text
+}
+
+/// The variant of a family with the largest median rate.
+fn best<'a>(measured: &'a Measured, family: &str) -> Option<(&'a String, &'a [f64])> {
+    let of_family = measured.baselines.iter().filter(|(variant, _)| variant.starts_with(family));
+    of_family.max_by(|a, b| median(a.1).total_cmp(&median(b.1))).map(|(variant, rates)| (variant, rates.as_slice()))
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    if sorted.is_empty() { f64::NAN } else { (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0 }
+}
+
+fn rate(value: f64) -> String {
+    if value >= 1e6 { format!("{:.1} M/s", value / 1e6) } else { format!("{value:.3} /s") }
+}
+
+/// The processor's name where the system tells it.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1).map(str::trim));
+    name.map_or_else(|| format!("{} {}", std::env::consts::ARCH, std::env::consts::OS), str::to_owned)
+}
