@@ -2,13 +2,52 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::{
-    BLOCK_SAMPLES, Mechanism, NoisyArgmax, PateModel, PromptPateModel, Stream, StreamId, VoteHistogram, VoteModel,
-    World,
+    BLOCK_SAMPLES, CapcModel, Mechanism, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Stream, StreamId,
+    VoteHistogram, VoteModel, World,
 };
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, Gamma};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Vote probabilities of 10 classes, from even to nearly sure.
 const SPREAD: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
 const CONCENTRATED: [f64; 10] = [0.96, 0.02, 0.01, 0.004, 0.003, 0.002, 0.001, 0.0, 0.0, 0.0];
+
+/// 250 laws like those of parties with data of their own: Dirichlet(6, 3, 1/8, .., 1/8).
+fn parties() -> CapcModel {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(0);
+    let shapes = [6.0, 3.0].into_iter().chain([0.125; 8]);
+    let gammas: Vec<Gamma<f64>> = shapes.map(|shape| Gamma::new(shape, 1.0).unwrap()).collect();
+    let mut law = || {
+        let draws: Vec<f64> = gammas.iter().map(|gamma| gamma.sample(&mut generator)).collect();
+        let total: f64 = draws.iter().sum();
+        draws.into_iter().map(|draw| draw / total).collect::<Vec<f64>>()
+    };
+    let laws: Vec<Vec<f64>> = (0..250).map(|_| law()).collect();
+    CapcModel::new(&laws, &law()).unwrap()
+}
+
+/// What 12 recorded trainings of each party leave: few classes each.
+fn recorded_parties() -> CapcModel {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(1);
+    let votes: Vec<Vec<u64>> = parties()
+        .probabilities()
+        .iter()
+        .map(|law| {
+            let mut votes = vec![0; 10];
+            for _ in 0..12 {
+                let mut left: f64 = generator.random();
+                let class = law.iter().position(|p| {
+                    left -= p;
+                    left < 0.0
+                });
+                votes[class.unwrap_or(0)] += 1;
+            }
+            votes
+        })
+        .collect();
+    CapcModel::from_votes(&votes, &[3, 9, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap()
+}
 
 fn block(criterion: &mut Criterion) {
     let pate = |k, p: &[f64]| VoteModel::from(PateModel::new(k, p, &[0.1; 10]).unwrap());
@@ -22,6 +61,9 @@ fn block(criterion: &mut Criterion) {
         ("pate, k = 250, spread, laplace", pate(250, &SPREAD), "laplace:40"),
         ("pate, k = 250, concentrated", pate(250, &CONCENTRATED), "gaussian:40"),
         ("pate, k = 20000, without tables", pate(20_000, &SPREAD), "gaussian:40"),
+        ("capc", parties().into(), "gaussian:40"),
+        ("capc, 12 trainings", recorded_parties().into(), "gaussian:40"),
+        ("private-knn, k = 200", PrivateKnnModel::new(200, &SPREAD, &[0.1; 10], 0.2, 3).unwrap().into(), "gaussian:30"),
         ("prompt-pate", prompts.clone(), "gaussian:40"),
         ("prompt-pate, laplace", prompts, "laplace:40"),
     ] {

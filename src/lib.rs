@@ -89,8 +89,9 @@ pub use model::{
 };
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
-    BLOCK_SAMPLES, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, RaoBlackwell, Simulation, Stream, StreamId, World,
-    rao_blackwell, sample_laws, simulate,
+    BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, RaoBlackwell,
+    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, World, chi_square_p_value, rao_blackwell, sample_laws,
+    simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

@@ -2,8 +2,8 @@
 //! committed numbers is value-breaking and is called so in the changelog.
 
 use leakbound::{
-    BLOCK_SAMPLES, Mechanism, NoisyArgmax, PairedCounts, PateModel, PromptPateModel, Simulation, VoteHistogram, World,
-    simulate,
+    BLOCK_SAMPLES, CapcModel, Mechanism, NoisyArgmax, PairedCounts, PateModel, PrivateKnnModel, PromptPateModel,
+    Simulation, VoteHistogram, World, simulate,
 };
 use std::collections::HashSet;
 
@@ -16,6 +16,18 @@ fn prompts() -> NoisyArgmax {
     let histogram = |counts: [u64; 5]| VoteHistogram::new(counts.to_vec()).unwrap();
     let model = PromptPateModel::new(histogram([14, 12, 10, 8, 6]), histogram([13, 13, 10, 8, 6])).unwrap();
     NoisyArgmax::new(&model.into(), "laplace:4".parse().unwrap())
+}
+
+fn parties() -> NoisyArgmax {
+    let rows = [[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.125, 0.0, 0.875]];
+    let rows: Vec<Vec<f64>> = rows.iter().cycle().take(40).map(|row| row.to_vec()).collect();
+    let model = CapcModel::new(&rows, &[0.0, 0.0, 1.0]).unwrap();
+    NoisyArgmax::new(&model.into(), "gaussian:8".parse().unwrap())
+}
+
+fn neighbors() -> NoisyArgmax {
+    let model = PrivateKnnModel::new(200, &[0.5, 0.4, 0.1, 0.0], &[0.4, 0.4, 0.1, 0.1], 0.2, 2).unwrap();
+    NoisyArgmax::new(&model.into(), "gaussian:30".parse().unwrap())
 }
 
 /// Three whole blocks and a part of a fourth, for query 2.
@@ -31,16 +43,22 @@ fn on_threads(threads: usize, mechanism: &NoisyArgmax) -> PairedCounts {
 #[test]
 fn committed_counts_are_drawn_again() {
     let counts = on_threads(2, &pate());
-    assert_eq!(counts.counts(), [79165, 53269, 33966, 21177, 12423]);
-    assert_eq!(counts.counts_neighbor(), [79357, 53010, 34014, 21184, 12435]);
+    assert_eq!(counts.counts(), [79151, 53348, 34261, 21180, 12060]);
+    assert_eq!(counts.counts_neighbor(), [78800, 53380, 34169, 20992, 12659]);
     let counts = on_threads(2, &prompts());
-    assert_eq!(counts.counts(), [90847, 52218, 29821, 17167, 9947]);
-    assert_eq!(counts.counts_neighbor(), [71575, 70992, 30288, 17046, 10099]);
+    assert_eq!(counts.counts(), [90332, 52729, 29847, 17124, 9968]);
+    assert_eq!(counts.counts_neighbor(), [70882, 71146, 30254, 17414, 10304]);
+    let counts = on_threads(2, &parties());
+    assert_eq!(counts.counts(), [28225, 95870, 75905]);
+    assert_eq!(counts.counts_neighbor(), [25435, 90772, 83793]);
+    let counts = on_threads(2, &neighbors());
+    assert_eq!(counts.counts(), [133372, 63921, 2273, 434]);
+    assert_eq!(counts.counts_neighbor(), [133210, 63958, 2385, 447]);
 }
 
 #[test]
 fn threads_do_not_matter() {
-    for mechanism in [pate(), prompts()] {
+    for mechanism in [pate(), prompts(), parties(), neighbors()] {
         let serial = World::ALL.map(|world| {
             let mut counts = vec![0; mechanism.outcomes()];
             for block in 0..simulation().blocks() {

@@ -104,10 +104,9 @@ fn reserve(path: &Path) -> io::Result<Target> {
         None => None,
     };
     let place = if permissions.is_some() { fs::canonicalize(path)? } else { path.to_path_buf() };
-    let name = place.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy().into_owned();
-    let prefix = format!(".{}.", name.chars().take(100).collect::<String>());
+    let prefix = prefix(&place).ok_or(io::ErrorKind::InvalidFilename)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".part");
+    builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
     let new = permissions.or_else(of_a_new_file);
     if let Some(permissions) = new {
         builder.permissions(permissions);
@@ -117,6 +116,34 @@ fn reserve(path: &Path) -> io::Result<Target> {
     fs::metadata(folder(&place))?;
     let beside = builder.tempfile_in(folder(&place)).map_err(|error| io::Error::from(error.kind()))?;
     Ok(Target::Beside(beside, place))
+}
+
+/// How the names of files beside end, after so many random characters.
+const SUFFIX: &str = ".part";
+const RANDOM: usize = 6;
+
+/// How they begin.
+fn prefix(place: &Path) -> Option<String> {
+    let name = place.file_name()?.to_string_lossy();
+    Some(format!(".{}.", name.chars().take(100).collect::<String>()))
+}
+
+/// Removes the files beside a place that writers left there who were killed half way.
+///
+/// Only for a place that nobody else writes to: what another process is writing there at the moment is removed too.
+/// Files that cannot be removed stay.
+pub fn remove_leftovers(path: impl AsRef<Path>) {
+    let place = fs::canonicalize(path.as_ref()).unwrap_or_else(|_| path.as_ref().to_path_buf());
+    let Some(prefix) = prefix(&place) else { return };
+    for entry in fs::read_dir(folder(&place)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(&prefix)?.strip_suffix(SUFFIX));
+        if random
+            .is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The permissions of an ordinary new file, from which the system takes the user's mask; temporary files are private.
@@ -180,6 +207,26 @@ mod tests {
         fs::write(&file, "x").unwrap();
         assert!(AtomicFile::create(file.join("a")).is_err());
         assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn what_killed_writers_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in
+            ["c", ".c.aB3dE6.part", ".c.123456.part", ".c.12345.part", ".c.123.56.part", ".d.123456.part", "x.part"]
+        {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        remove_leftovers(folder.path().join("c"));
+        remove_leftovers(folder.path().join("none").join("c"));
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, [".c.123.56.part", ".c.12345.part", ".d.123456.part", "c", "x.part"]);
+        // The names that are written are those that are looked for.
+        let Target::Beside(beside, _) = reserve(&folder.path().join("c")).unwrap() else { panic!("a file") };
+        let (_, path) = beside.keep().unwrap();
+        remove_leftovers(folder.path().join("c"));
+        assert!(!path.exists());
     }
 
     #[cfg(unix)]

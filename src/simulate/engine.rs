@@ -1,16 +1,21 @@
 //! Blocks of samples on all threads.
 
+use super::partial::PartialCounts;
 use super::simulation::Simulation;
 use super::stream::{Stream, World};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The most outcomes that a simulated mechanism may have.
 pub const MAX_OUTCOMES: usize = 1 << 20;
 
 /// Something that prints one of finitely many outcomes under each of two neighbouring datasets, sample after sample.
+///
+/// The mechanisms of this crate go through the same door as one of your own: `examples/own_mechanism.rs` simulates a
+/// noisy maximum with a rounding mistake, in shards, and refutes its claim.
 ///
 /// # Example
 /// Randomised response tells the truth, 0 or 1, with probability 3/4:
@@ -54,7 +59,7 @@ pub trait Mechanism: Sync {
 /// The blocks of both worlds are shared out among the threads of rayon's current pool. The counts depend on the
 /// mechanism, on `simulation` and on nothing else, and memory does not grow with the samples. `progress` is told, from
 /// any thread and not always in order, how many samples of the two worlds together are done so far, 2 ·
-/// [`Simulation::samples`] at the end.
+/// [`Simulation::samples`] at the end. [`PartialCounts`] draws the same in parts.
 ///
 /// # Errors
 /// [`Error::Length`] unless the mechanism has 1 to 2^20 outcomes, [`Error::Refused`] when it does not count as many
@@ -77,30 +82,67 @@ where
     M: Mechanism + ?Sized,
     F: Fn(u64) + Sync,
 {
-    let outcomes = mechanism.outcomes();
-    if !(1..=MAX_OUTCOMES).contains(&outcomes) {
-        return Err(Error::Length {
-            quantity: "set of outcomes",
-            found: outcomes,
-            expected: format!("1 to {MAX_OUTCOMES} outcomes"),
-        });
-    }
-    let done = AtomicU64::new(0);
+    let mut all = PartialCounts::new(simulation, mechanism.outcomes())?;
+    all.advance(mechanism, 0..simulation.blocks(), |done| {
+        progress(done);
+        ControlFlow::Continue(())
+    })?;
+    all.counts()
+}
+
+/// Counts of the first blocks of a range.
+pub(super) struct Drawn {
+    pub(super) counts: [Vec<u64>; 2],
+    /// The block after the last.
+    pub(super) end: u64,
+    /// Whether `watch` did.
+    pub(super) broken_off: bool,
+}
+
+/// Draws the blocks of a range that is not empty, in rising order, until its end or until `watch` breaks off; at least
+/// one, and each in both worlds.
+pub(super) fn draw<M, F>(mechanism: &M, simulation: Simulation, range: Range<u64>, watch: F) -> Result<Drawn>
+where
+    M: Mechanism + ?Sized,
+    F: Fn(u64) -> ControlFlow<()> + Sync,
+{
     let worlds = World::ALL.len() as u64;
-    let tally = (0..worlds * simulation.blocks())
+    let items = worlds * (range.end - range.start);
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (over, failed) = (AtomicBool::new(false), AtomicBool::new(false));
+    let take = || {
+        let (over, failed) = (over.load(Ordering::Relaxed), failed.load(Ordering::Relaxed));
+        // A block that is begun is drawn in the other world too.
+        let wanted = |item: u64| item < items && !failed && (!over || !item.is_multiple_of(worlds));
+        next.try_update(Ordering::Relaxed, Ordering::Relaxed, |item| wanted(item).then_some(item + 1)).ok()
+    };
+    let work = || {
+        let mut tally = Tally::new(mechanism.outcomes());
+        while let Some(item) = take() {
+            let (block, world) = (range.start + item / worlds, World::ALL[(item % worlds) as usize]);
+            let samples = tally.add_block(mechanism, simulation, world, block).inspect_err(|_| {
+                failed.store(true, Ordering::Relaxed);
+            })?;
+            if watch(done.fetch_add(samples, Ordering::Relaxed) + samples).is_break() {
+                over.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok::<_, Error>(tally)
+    };
+    let workers = rayon::current_num_threads().min(usize::try_from(items).unwrap_or(usize::MAX));
+    let tally = (0..workers)
         .into_par_iter()
-        .try_fold(
-            || Tally::new(outcomes),
-            |mut tally, index| {
-                let (block, world) = (index / worlds, World::ALL[(index % worlds) as usize]);
-                let samples = tally.add_block(mechanism, simulation, world, block)?;
-                progress(done.fetch_add(samples, Ordering::Relaxed) + samples);
-                Ok::<_, Error>(tally)
-            },
-        )
-        .try_reduce(|| Tally::new(outcomes), |left, right| Ok(left.plus(&right)))?;
-    let [counts, counts_neighbor] = tally.counts;
-    PairedCounts::new((0..outcomes).map(|outcome| outcome.to_string()).collect(), counts, counts_neighbor)
+        .with_max_len(1)
+        .map(|_| work())
+        .try_reduce_with(|left, right| Ok(left.plus(&right)))
+        .unwrap_or_else(|| Ok(Tally::new(mechanism.outcomes())))?;
+    let end = range.start + next.into_inner() / worlds;
+    Ok(Drawn { counts: tally.counts, end, broken_off: over.into_inner() })
+}
+
+/// The indices of outcomes as their labels.
+pub(super) fn labels(outcomes: usize) -> Vec<String> {
+    (0..outcomes).map(|outcome| outcome.to_string()).collect()
 }
 
 /// Counts of some blocks.

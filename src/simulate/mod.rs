@@ -4,22 +4,34 @@
 //! result does not depend on the number of threads or on which of them works on what.
 
 mod alias;
+mod argmax;
 mod binomial;
+mod binomial_table;
+mod blocks;
+mod chi_square;
 mod engine;
 mod exact_law;
-#[cfg(test)]
 mod goodness_of_fit;
+mod lanes;
 mod multinomial;
 mod noise;
 mod noisy_argmax;
+mod partial;
+mod parties;
+mod party_groups;
 mod rao_blackwell;
+mod shard;
 mod simulation;
 mod stream;
 mod votes;
 
+pub use blocks::BlockSet;
+pub use chi_square::chi_square_p_value;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use exact_law::sample_laws;
 pub use noisy_argmax::NoisyArgmax;
+pub use partial::PartialCounts;
 pub use rao_blackwell::{Estimate, RaoBlackwell, rao_blackwell};
-pub use simulation::{BLOCK_SAMPLES, Simulation};
+pub use shard::Shard;
+pub use simulation::{BLOCK_SAMPLES, SAMPLER_VERSION, Simulation};
 pub use stream::{Stream, StreamId, World};

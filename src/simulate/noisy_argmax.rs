@@ -1,25 +1,29 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
-use super::alias;
+use super::alias::AliasTables;
+use super::argmax::{Argmax, Fixed, Random, batch_size};
 use super::engine::Mechanism;
+use super::lanes::Lanes;
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
+use super::parties::PartyVotes;
 use super::stream::{Stream, World};
 use super::votes::MultinomialVotes;
 use crate::law::Noise;
-use crate::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
-use rand::{Rng, RngExt};
+use crate::model::{PateModel, PrivateKnnModel, VoteModel};
+use rand::Rng;
 use std::sync::Arc;
 
 /// argmax_c (H_c + Z_c): votes of a [`VoteModel`] with independent [`Noise`] on each class.
 ///
-/// One sample draws, in this order, the votes under P (class by class, most likely first), under the neighbour the
-/// vote of the changed voter under P', and the noise of the classes 0 to C-1. Votes are compared as differences from
-/// the largest, in units of the noise: (H_c - max H)/s + Z_c/s, so that nothing is lost where the noise is far smaller
-/// than the votes. Two classes tie only where their noise agrees to the last bits of a double, with probability below
+/// Votes are compared as differences from the largest, in units of the noise: (H_c - max H)/s + Z_c/s, so that nothing
+/// is lost where the noise is far smaller than the votes. The noise is drawn by inversion, and of each draw only as many
+/// random bits are computed as the comparison needs: 32 for most, 96 in double precision with tails to 2^-97 where those
+/// leave it open. Two classes tie only where their noise agrees to the last bits of a double, with probability below
 /// 1e-13 for ten classes; then the first wins.
 ///
-/// Building one makes the tables of the vote sampler: a few milliseconds and 2 MB for 250 voters and 10 classes, at
-/// most 32 MB. Copies share them.
+/// Building one makes the tables of the vote sampler: a few milliseconds and 1 MB for 250 voters and 10 classes, at
+/// most 128 MiB for many voters and classes; what does not fit is drawn without tables. Copies share them. Numbers of
+/// voters from 2^31 on are drawn one sample at a time.
 ///
 /// # Example
 /// ```
@@ -36,7 +40,7 @@ use std::sync::Arc;
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE", section 4.1 (GNMax); Chadha et al. (2024), "Auditing
-/// Private Prediction", section 5.
+/// Private Prediction", sections 5 and 6.
 #[derive(Debug, Clone)]
 pub struct NoisyArgmax {
     votes: Votes,
@@ -48,15 +52,21 @@ pub struct NoisyArgmax {
 
 #[derive(Debug, Clone)]
 enum Votes {
-    /// Random votes of `voters`, of whom `changed` are `marked` under the neighbour: an alias table of P'.
-    Multinomial { voters: u64, votes: MultinomialVotes, marked: Arc<[u64]>, changed: u64 },
-    /// One alias table per party, the same size each; that of the changed party last.
-    Parties { tables: Arc<[u64]> },
-    /// Random labels of `neighbors`; each of `points` is included with probability `inclusion` and displaces a label
-    /// drawn from the alias table `last`.
-    Neighbors { neighbors: u64, votes: MultinomialVotes, last: Arc<[u64]>, inclusion: f64, label: usize, points: u64 },
+    /// Random votes of `voters`, with what is special under the neighbour.
+    Multinomial { voters: u64, votes: MultinomialVotes, change: Change },
+    /// Every party by its own law.
+    Parties(PartyVotes),
     /// (H_c - max H)/s in both worlds.
     Fixed([Vec<f64>; 2]),
+}
+
+/// What is special under the neighbour, with an alias table.
+#[derive(Debug, Clone)]
+enum Change {
+    /// So many of the voters vote by this law.
+    Marked { changed: u64, law: Arc<AliasTables> },
+    /// Each of so many points, when it is included, adds a vote for its label and takes one away by this law.
+    Added { points: u64, inclusion: f64, label: usize, last: Arc<AliasTables> },
 }
 
 impl NoisyArgmax {
@@ -66,105 +76,168 @@ impl NoisyArgmax {
         // The inverse of a subnormal scale is infinite, and 0 times that is no number.
         let inverse_scale = noise.scale().recip().min(f64::MAX);
         let votes = match model {
-            VoteModel::Pate(model) => Votes::multinomial(model),
-            VoteModel::Capc(model) => Votes::parties(model),
-            VoteModel::PrivateKnn(model) => Votes::neighbors(model),
+            VoteModel::Pate(model) => Votes::of_teachers(model),
+            VoteModel::Capc(model) => Votes::Parties(PartyVotes::new(model)),
+            VoteModel::PrivateKnn(model) => Votes::of_neighbors(model),
             VoteModel::PromptPate(model) => {
                 let worlds = [model.histogram(), model.histogram_neighbor()];
-                Votes::Fixed(worlds.map(|histogram| deficits(histogram.counts(), inverse_scale).collect()))
+                Votes::Fixed(worlds.map(|histogram| deficits(histogram.counts(), inverse_scale)))
             }
         };
         Self { votes, classes: model.classes(), noise, inverse_scale }
     }
 
     fn sample<N: UnitNoise>(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        match &self.votes {
-            Votes::Multinomial { voters, votes, marked, changed } => {
-                let mut histogram = vec![0; self.classes];
-                for _ in 0..samples {
-                    match world {
-                        World::Dataset => votes.draw(*voters, stream, &mut histogram),
-                        World::Neighbor => {
-                            votes.draw(voters - changed, stream, &mut histogram);
-                            for _ in 0..*changed {
-                                histogram[alias::draw(marked, stream.next_u64())] += 1;
-                            }
-                        }
-                    }
-                    counts[winner::<N>(deficits(&histogram, self.inverse_scale), stream)] += 1;
-                }
+        if let Votes::Multinomial { voters, votes, change } = &self.votes
+            && *voters + Change::MAX_POINTS >= 1 << 31
+        {
+            return self.sample_one_by_one::<N>(*voters, votes, change, world, stream, samples, counts);
+        }
+        let mut lanes = Lanes::new(stream);
+        let mut argmax = Argmax::new(self.classes);
+        let batch = batch_size(self.classes);
+        let mut votes = vec![0; batch * self.votes.room(self.classes)];
+        let (mut most, mut words) = (vec![0; batch], vec![0; batch]);
+        let mut left = samples;
+        while left > 0 {
+            let winners = if let Votes::Fixed(worlds) = &self.votes {
+                argmax.winners::<N>(&Fixed(&worlds[world.index()]), &mut lanes, stream)
+            } else {
+                self.votes.draw(world, &mut lanes, stream, &mut words, &mut votes);
+                let votes = Random::new(&votes[..batch * self.classes], &mut most, self.inverse_scale);
+                argmax.winners::<N>(&votes, &mut lanes, stream)
+            };
+            let used = left.min(batch as u64);
+            for &winner in &winners[..used as usize] {
+                counts[winner as usize] += 1;
             }
-            Votes::Parties { tables } => {
-                let mut rows: Vec<&[u64]> = tables.chunks_exact(self.classes).collect();
-                let changed = rows.pop().unwrap_or(&[]);
-                if world == World::Neighbor {
-                    rows[0] = changed;
-                }
-                let mut histogram = vec![0; self.classes];
-                for _ in 0..samples {
-                    histogram.fill(0);
-                    for row in &rows {
-                        histogram[alias::draw(row, stream.next_u64())] += 1;
+            left -= used;
+        }
+    }
+
+    /// The same for any number of voters.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one variant of the votes, and a block")]
+    fn sample_one_by_one<N: UnitNoise>(
+        &self,
+        voters: u64,
+        votes: &MultinomialVotes,
+        change: &Change,
+        world: World,
+        stream: &mut Stream,
+        samples: u64,
+        counts: &mut [u64],
+    ) {
+        let mut histogram = vec![0; self.classes];
+        for _ in 0..samples {
+            match (change, world) {
+                (_, World::Dataset) => votes.draw_one(voters, stream, &mut histogram),
+                (Change::Marked { changed, law }, World::Neighbor) => {
+                    votes.draw_one(voters - changed, stream, &mut histogram);
+                    for _ in 0..*changed {
+                        histogram[law.draw(stream.next_u64())] += 1;
                     }
-                    counts[winner::<N>(deficits(&histogram, self.inverse_scale), stream)] += 1;
                 }
-            }
-            Votes::Neighbors { neighbors, votes, last, inclusion, label, points } => {
-                let mut histogram = vec![0; self.classes];
-                let points = if world == World::Dataset { 0 } else { *points };
-                for _ in 0..samples {
-                    votes.draw(*neighbors, stream, &mut histogram);
-                    // Room for the displaced labels of a class that has no vote.
+                (Change::Added { points, inclusion, label, last }, World::Neighbor) => {
+                    votes.draw_one(voters, stream, &mut histogram);
                     histogram.iter_mut().for_each(|votes| *votes += points);
-                    for _ in 0..points {
-                        if stream.random_bool(*inclusion) {
+                    for _ in 0..*points {
+                        if includes(*inclusion, stream.next_u64()) {
                             histogram[*label] += 1;
-                            histogram[alias::draw(last, stream.next_u64())] -= 1;
+                            histogram[last.draw(stream.next_u64())] -= 1;
                         }
                     }
-                    counts[winner::<N>(deficits(&histogram, self.inverse_scale), stream)] += 1;
                 }
             }
-            Votes::Fixed(worlds) => {
-                let deficits = &worlds[world.index()];
-                for _ in 0..samples {
-                    counts[winner::<N>(deficits.iter().copied(), stream)] += 1;
+            let (mut winner, mut most) = (0, f64::NEG_INFINITY);
+            for (class, deficit) in deficits(&histogram, self.inverse_scale).into_iter().enumerate() {
+                let sum = deficit + N::exact(stream.next_u32(), stream.next_u64());
+                if sum > most {
+                    (winner, most) = (class, sum);
                 }
             }
+            counts[winner] += 1;
         }
     }
 }
 
+impl Change {
+    /// No model adds more points than this.
+    const MAX_POINTS: u64 = 64;
+}
+
+/// Whether a point is included, given a random word: with a probability rounded to 2^-53.
+fn includes(inclusion: f64, word: u64) -> bool {
+    (word >> 11) as f64 * 2f64.powi(-53) < inclusion
+}
+
 impl Votes {
-    fn multinomial(model: &PateModel) -> Self {
-        let mut marked = Vec::with_capacity(model.classes());
-        alias::append_table(&mut marked, model.probabilities_marked());
-        let (k, p) = (model.teachers(), model.probabilities());
-        // The tables of the first class hold k and k - 1 voters only.
-        let votes =
-            if model.changed_teachers() > 1 { MultinomialVotes::by_formula(p) } else { MultinomialVotes::new(k, p) };
-        Self::Multinomial { voters: model.teachers(), votes, marked: marked.into(), changed: model.changed_teachers() }
-    }
-
-    fn parties(model: &CapcModel) -> Self {
-        let mut tables = Vec::with_capacity((model.parties() + 1) * model.classes());
-        for p in model.probabilities() {
-            alias::append_table(&mut tables, p);
+    fn of_teachers(model: &PateModel) -> Self {
+        let (voters, changed) = (model.teachers(), model.changed_teachers());
+        Self::Multinomial {
+            voters,
+            votes: MultinomialVotes::new(voters, changed, model.probabilities()),
+            change: Change::Marked { changed, law: Arc::new(AliasTables::of(model.probabilities_marked())) },
         }
-        alias::append_table(&mut tables, model.probabilities_marked());
-        Self::Parties { tables: tables.into() }
     }
 
-    fn neighbors(model: &PrivateKnnModel) -> Self {
-        let mut last = Vec::with_capacity(model.classes());
-        alias::append_table(&mut last, model.probabilities_last());
-        Self::Neighbors {
-            neighbors: model.neighbors(),
-            votes: MultinomialVotes::new(model.neighbors(), model.probabilities()),
-            last: last.into(),
-            inclusion: model.inclusion(),
-            label: model.label(),
-            points: model.points(),
+    fn of_neighbors(model: &PrivateKnnModel) -> Self {
+        Self::Multinomial {
+            voters: model.neighbors(),
+            votes: MultinomialVotes::new(model.neighbors(), 0, model.probabilities()),
+            change: Change::Added {
+                points: model.points(),
+                inclusion: model.inclusion(),
+                label: model.label(),
+                last: Arc::new(AliasTables::of(model.probabilities_last())),
+            },
+        }
+    }
+
+    /// Entries that the votes of a sample take while they are drawn.
+    fn room(&self, classes: usize) -> usize {
+        match self {
+            Self::Multinomial { votes, .. } => votes.room(),
+            Self::Parties(_) => classes,
+            Self::Fixed(_) => 0,
+        }
+    }
+
+    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; in Private-kNN the same number more
+    /// for every class.
+    fn draw(&self, world: World, lanes: &mut Lanes, stream: &mut Stream, words: &mut [u64], histogram: &mut [u32]) {
+        let batch = words.len();
+        match (self, world) {
+            (Self::Multinomial { voters, votes, .. }, World::Dataset) => {
+                votes.draw(*voters as u32, lanes, stream, words, histogram);
+            }
+            (Self::Multinomial { voters, votes, change: Change::Marked { changed, law } }, World::Neighbor) => {
+                votes.draw((voters - changed) as u32, lanes, stream, words, histogram);
+                for _ in 0..*changed {
+                    lanes.fill(words);
+                    for (sample, &word) in words.iter().enumerate() {
+                        histogram[batch * law.draw(word) + sample] += 1;
+                    }
+                }
+            }
+            (
+                Self::Multinomial { voters, votes, change: Change::Added { points, inclusion, label, last } },
+                World::Neighbor,
+            ) => {
+                votes.draw(*voters as u32, lanes, stream, words, histogram);
+                // Room for the displaced labels of a class that has no vote.
+                histogram.iter_mut().for_each(|votes| *votes += *points as u32);
+                for _ in 0..*points {
+                    lanes.fill(words);
+                    let included: Vec<u32> = words.iter().map(|&word| includes(*inclusion, word).into()).collect();
+                    lanes.fill(words);
+                    for ((sample, &word), included) in words.iter().enumerate().zip(included) {
+                        histogram[batch * label + sample] += included;
+                        histogram[batch * last.draw(word) + sample] -= included;
+                    }
+                }
+            }
+            (Self::Parties(parties), _) => parties.draw(world, lanes, stream, words, histogram),
+            (Self::Fixed(_), _) => {}
         }
     }
 }
@@ -183,23 +256,9 @@ impl Mechanism for NoisyArgmax {
 }
 
 /// (H_c - max H)/s for every class; `-inf` where that is beyond all doubles.
-#[inline]
-fn deficits(votes: &[u64], inverse_scale: f64) -> impl Iterator<Item = f64> {
+fn deficits(votes: &[u64], inverse_scale: f64) -> Vec<f64> {
     let most = votes.iter().copied().max().unwrap_or(0);
-    votes.iter().map(move |&votes| -((most - votes) as i64 as f64) * inverse_scale)
-}
-
-/// The first class of those with the largest sum of deficit and noise.
-#[inline]
-fn winner<N: UnitNoise>(deficits: impl Iterator<Item = f64>, stream: &mut Stream) -> usize {
-    let (mut winner, mut most) = (0, f64::NEG_INFINITY);
-    for (class, deficit) in deficits.enumerate() {
-        let sum = deficit + N::draw(stream);
-        if sum > most {
-            (winner, most) = (class, sum);
-        }
-    }
-    winner
+    votes.iter().map(|&votes| -((most - votes) as i64 as f64) * inverse_scale).collect()
 }
 
 #[cfg(test)]
@@ -234,21 +293,6 @@ mod tests {
         for noise in ["gaussian:1e300", "laplace:1.7976931348623157e308"] {
             assert!(thirds(counts(&prompts([0, 0, 1 << 53], noise), 10_000)), "{noise}");
         }
-    }
-
-    struct Silence;
-
-    impl UnitNoise for Silence {
-        fn draw(_: &mut Stream) -> f64 {
-            0.0
-        }
-    }
-
-    #[test]
-    fn the_first_of_equals_wins() {
-        let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
-        assert_eq!(winner::<Silence>([-1.0, 0.0, 0.0].into_iter(), &mut stream), 1);
-        assert_eq!(winner::<Silence>([f64::NEG_INFINITY, -1.0].into_iter(), &mut stream), 1);
     }
 
     proptest! {

@@ -8,12 +8,17 @@ use serde::{Deserialize, Serialize};
 /// Samples in a block, which share a random stream. The last block of a simulation may have fewer.
 pub const BLOCK_SAMPLES: u64 = 65_536;
 
+/// Version of all that decides which numbers are drawn for a (seed, query, world, block). It rises with every
+/// value-breaking release, so that files of two versions are not added up.
+pub const SAMPLER_VERSION: u32 = 1;
+
 /// How much to simulate and from which seed.
 ///
 /// The samples of each world are cut into blocks of [`BLOCK_SAMPLES`]; each block has the random stream of its
 /// [`StreamId`], whatever else is simulated before, after or beside it. A release that changes a number drawn for the
 /// same (seed, query, world, block), through the streams, the samplers, the order of their draws or the size of a
-/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated.
+/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated, and
+/// [`SAMPLER_VERSION`] rises.
 ///
 /// # Example
 /// ```
@@ -86,6 +91,24 @@ impl Simulation {
         if left < BLOCK_SAMPLES { left } else { BLOCK_SAMPLES }
     }
 
+    /// Samples in all blocks before this one.
+    pub(super) const fn samples_before(self, block: u64) -> u64 {
+        let whole = block.saturating_mul(BLOCK_SAMPLES);
+        if whole < self.samples { whole } else { self.samples }
+    }
+
+    /// The seed.
+    #[must_use]
+    pub const fn get_seed(self) -> u64 {
+        self.seed
+    }
+
+    /// The query.
+    #[must_use]
+    pub const fn get_query(self) -> u64 {
+        self.query
+    }
+
     /// The stream of a block.
     #[must_use]
     pub fn stream(self, world: World, block: u64) -> Stream {
@@ -128,6 +151,8 @@ mod tests {
                     let before_last = u128::from(blocks - 1) * u128::from(BLOCK_SAMPLES);
                     prop_assert_eq!(before_last + u128::from(simulation.block_samples(blocks - 1)), u128::from(samples));
                     prop_assert_eq!(simulation.block_samples(block) > 0, block < blocks);
+                    let (before, inside) = (simulation.samples_before(block), simulation.block_samples(block));
+                    prop_assert_eq!(simulation.samples_before(block.saturating_add(1)), before + inside);
                 }
                 Err(_) => prop_assert!(samples == 0 || samples > MAX_COUNT),
             }

@@ -77,7 +77,7 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 8] = [
+pub const ALL: [Experiment; 9] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
@@ -85,5 +85,6 @@ pub const ALL: [Experiment; 8] = [
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
+    Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

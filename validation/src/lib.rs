@@ -6,6 +6,7 @@ pub mod capc;
 pub mod coverage;
 pub mod experiment;
 pub mod inequalities;
+pub mod kill_resume;
 pub mod ladder;
 pub mod laws_by_simulation;
 pub mod multinomial;

@@ -9,6 +9,10 @@ use leakbound::{Adjacency, Delta, Direction, Epsilon, FailureProbability, Method
 use serde::Serialize;
 use std::path::PathBuf;
 
+mod simulate;
+
+pub use simulate::{BenchOptions, Drawing, MergeOptions, SimulateOptions, Work};
+
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
 #[derive(Debug, Parser)]
 #[command(name = "leakbound", version, about, max_term_width = 100)]
@@ -33,6 +37,10 @@ pub struct Common {
     /// Seed of all random numbers; the same seed gives the same result on any number of threads
     #[arg(long, value_name = "N", default_value_t = 0, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
+    /// Whether the seed was given on the command line; set after parsing
+    #[arg(skip)]
+    #[serde(skip)]
+    pub seed_given: bool,
     /// Threads; one for each core if not given
     #[arg(long, value_name = "N", global = true, value_parser = threads, allow_hyphen_values = true)]
     pub threads: Option<usize>,
@@ -66,6 +74,20 @@ pub enum Command {
     /// Lower bounds on leakage from recorded outputs
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Count simulated outputs of a scenario in both worlds
+    #[command(
+        after_help = "Examples:\n  leakbound simulate pate.toml --samples 1e8 --format json --output counts.json\n  \
+                            leakbound simulate pate.toml --samples 1e10 --checkpoint pate.checkpoint --resume\n  \
+                            leakbound simulate pate.toml --shard 1/4 --format json --output part1.json\n\n\
+                            `leakbound audit counts` reads the JSON and CSV forms."
+    )]
+    Simulate(SimulateOptions),
+    /// Add up the shards of one simulation
+    #[command(after_help = "Example:\n  leakbound merge part1.json part2.json part3.json part4.json --format json")]
+    Merge(MergeOptions),
+    /// Measure simulated outputs per second on this machine
+    #[command(after_help = "Example:\n  leakbound bench --work pate --seconds 2")]
+    Bench(BenchOptions),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {

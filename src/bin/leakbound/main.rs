@@ -6,8 +6,9 @@ mod cmd;
 mod output;
 
 use args::{AuditCommand, Cli, Command};
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use leakbound::Error;
 use leakbound::report::one_line;
 use std::error::Error as _;
@@ -22,7 +23,7 @@ const USAGE: u8 = 2;
 const REFUTED: u8 = 3;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -33,6 +34,19 @@ fn main() -> ExitCode {
             ExitCode::from(status(&error))
         }
     }
+}
+
+/// Reads the command line; a scenario's seed must be told from the seed that is there by default.
+fn parse() -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches()?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    cli.common.seed_given = innermost(&matches).value_source("seed") == Some(ValueSource::CommandLine);
+    Ok(cli)
+}
+
+/// The matches of the command itself, to which options of every command are handed down.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| innermost(inner))
 }
 
 /// Runs the command; true when a claim was refuted.
@@ -46,6 +60,9 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
+        Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
+        Command::Merge(options) => cmd::merge::run(&cli.common, options),
+        Command::Bench(options) => cmd::bench::run(&cli.common, options),
         Command::Completions { shell } => cmd::generate::completions(*shell),
         Command::Man => cmd::generate::man(),
     }

@@ -8,7 +8,7 @@ use leakbound::{Error, InputError, Result};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The place of the result, opened before the work so that a full disk or a wrong folder is known at once.
 pub struct Output {
@@ -20,8 +20,8 @@ impl Output {
     /// `inputs` are the files that the command reads: a result never replaces one of them.
     pub fn open(common: &Common, inputs: &[&Path]) -> Result<Self> {
         if let Some(output) = &common.output {
-            // A path that does not exist yet is no input.
-            let same = |input: &&&Path| matches!((input.canonicalize(), output.canonicalize()), (Ok(input), Ok(output)) if input == output);
+            // Without a place there is nothing to replace.
+            let same = |input: &&&Path| matches!((place(input), place(output)), (Some(input), Some(output)) if input == output);
             if inputs.iter().any(|input| same(&input)) {
                 return Err(Error::from(InputError {
                     file: output.clone(),
@@ -47,6 +47,14 @@ impl Output {
             None => print(text.as_bytes()),
         }
     }
+}
+
+/// Where a file is or will be.
+fn place(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    })
 }
 
 /// Writes to stdout; a reader that has seen enough is no error.

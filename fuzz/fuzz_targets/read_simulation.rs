@@ -1,0 +1,52 @@
+//! Any bytes as a checkpoint and as a document of a simulation: refused in one line, or counts that fit their blocks.
+//!
+//! Bytes that start with `{` are the content of a checkpoint, to which the line with its checksum is added: the checksum
+//! would otherwise stop every change.
+#![no_main]
+
+use leakbound::record::{Checkpoint, InputFile, PartialSimulation, merge_simulated, simulated_from_bytes};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let whole = if bytes.starts_with(b"{") {
+        let line = format!("leakbound checkpoint 1, sha256 {}\n", InputFile::of_bytes("", bytes).sha256);
+        [line.as_bytes(), bytes].concat()
+    } else {
+        bytes.to_vec()
+    };
+    match Checkpoint::from_bytes("c", &whole) {
+        Ok(checkpoint) => {
+            check(&checkpoint.simulation);
+            let again = Checkpoint::from_bytes("c", &checkpoint.to_bytes()).expect("what was written is read");
+            assert_eq!(again, checkpoint);
+            let resumed = again.resume("c", &checkpoint).expect("it is the same work");
+            assert_eq!(resumed, checkpoint.simulation);
+        }
+        Err(error) => one_line(&error, "c: "),
+    }
+    match simulated_from_bytes("d.json", bytes) {
+        Ok(file) => {
+            check(&file.simulation);
+            let empty = file.simulation.samples() == 0;
+            // A part can be added to itself only if it is empty.
+            assert_eq!(merge_simulated(&[file.clone(), file]).is_ok(), empty);
+        }
+        Err(error) => one_line(&error, "d.json: "),
+    }
+});
+
+fn check(simulation: &PartialSimulation) {
+    assert!(!simulation.queries.is_empty());
+    for query in &simulation.queries {
+        for world in query.part.worlds() {
+            assert_eq!(world.iter().sum::<u64>(), query.part.samples());
+        }
+        let all = query.part.simulation().blocks();
+        assert_eq!(query.part.blocks().len() + query.part.missing().len(), all);
+    }
+}
+
+fn one_line(error: &leakbound::Error, start: &str) {
+    let text = error.to_string();
+    assert!(text.starts_with(start) && !text.contains(char::is_control), "{text:?}");
+}

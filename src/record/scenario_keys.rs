@@ -1,0 +1,263 @@
+//! The keys of a scenario file, as they are written.
+
+use super::fault::{fault, hinted, shortened};
+use crate::error::InputError;
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Unexpected, Visitor, value::SeqAccessDeserializer};
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+
+/// A value and where it stands; `None` where the key is not written.
+pub(super) type Key<T> = Option<Spanned<T>>;
+
+/// The keys of the outermost table and of a `[[query]]`; which of them may stand where is checked by the reader.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    pub(super) samples: Key<Whole>,
+    pub(super) seed: Key<Whole>,
+    pub(super) composition: Key<String>,
+    pub(super) query: Option<Vec<Spanned<Self>>>,
+    pub(super) name: Key<String>,
+    pub(super) model: Key<String>,
+    pub(super) noise: Key<String>,
+    pub(super) k: Key<Whole>,
+    pub(super) p: Key<Laws>,
+    pub(super) p_marked: Key<Law>,
+    pub(super) changed: Key<Whole>,
+    pub(super) parties: Key<Vec<Group>>,
+    pub(super) histogram: Key<Vec<Whole>>,
+    pub(super) histogram_neighbor: Key<Vec<Whole>>,
+    pub(super) p_last: Key<Law>,
+    pub(super) inclusion: Key<Real>,
+    pub(super) rank: Key<Whole>,
+    pub(super) rate: Key<Real>,
+    pub(super) label: Key<Whole>,
+    pub(super) points: Key<Whole>,
+}
+
+/// So many parties with the same law.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Group {
+    pub(super) count: Whole,
+    pub(super) p: Law,
+}
+
+/// The names of all keys, for hints.
+const NAMES: [&str; 21] = [
+    "samples",
+    "seed",
+    "composition",
+    "query",
+    "name",
+    "model",
+    "noise",
+    "k",
+    "p",
+    "p_marked",
+    "changed",
+    "parties",
+    "count",
+    "histogram",
+    "histogram_neighbor",
+    "p_last",
+    "inclusion",
+    "rank",
+    "rate",
+    "label",
+    "points",
+];
+
+/// What is wrong with a list of both kinds.
+const MIXED: &str = "numbers beside rows";
+
+impl Keys {
+    /// The keys of models that are written here, with the places of their values.
+    pub(super) fn of_models(&self) -> Vec<(&'static str, Range<usize>)> {
+        fn place<T>(key: &Key<T>) -> Option<Range<usize>> {
+            key.as_ref().map(Spanned::span)
+        }
+        let all = [
+            ("k", place(&self.k)),
+            ("p", place(&self.p)),
+            ("p_marked", place(&self.p_marked)),
+            ("changed", place(&self.changed)),
+            ("parties", place(&self.parties)),
+            ("histogram", place(&self.histogram)),
+            ("histogram_neighbor", place(&self.histogram_neighbor)),
+            ("p_last", place(&self.p_last)),
+            ("inclusion", place(&self.inclusion)),
+            ("rank", place(&self.rank)),
+            ("rate", place(&self.rate)),
+            ("label", place(&self.label)),
+            ("points", place(&self.points)),
+        ];
+        all.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
+    }
+}
+
+/// Reads the text of a scenario.
+pub(super) fn parse(file: &Path, text: &str) -> Result<Keys, InputError> {
+    toml::from_str(text).map_err(|error| explain(file, text, &error))
+}
+
+/// The line of a byte, counted from 1.
+pub(super) fn line(text: &str, byte: usize) -> usize {
+    1 + text.bytes().take(byte).filter(|&byte| byte == b'\n').count()
+}
+
+/// Turns a sentence such as `unknown field FOUND, expected one of EXPECTED` into an input error.
+fn explain(file: &Path, text: &str, error: &toml::de::Error) -> InputError {
+    let place = error.span().map_or_else(|| "whole file".into(), |span| format!("line {}", line(text, span.start)));
+    let sentence = error.message().trim();
+    let shown = |text: &str| shortened(text.trim(), 300);
+    if let Some(unknown) = sentence.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
+        let expected = sentence.split_once(", expected ").map_or("a key of a scenario", |(_, expected)| expected);
+        let error = fault(file, place, format!("the key `{}`", shortened(unknown, 60)), shown(expected));
+        let near = |name: &&&str| strsim::osa_distance(name, unknown);
+        let best = NAMES.iter().min_by_key(near).filter(|best| near(best) <= 1 + unknown.len() / 4);
+        return match best {
+            Some(best) => hinted(error, format!("did you mean `{best}`?")),
+            None => error,
+        };
+    }
+    if let Some(missing) = sentence.strip_prefix("missing field ") {
+        return fault(file, place, format!("no key {missing}"), "every key of this table");
+    }
+    let of_value = ["invalid type: ", "invalid value: "].iter().find_map(|start| sentence.strip_prefix(start));
+    if let Some((found, expected)) = of_value.and_then(|rest| rest.split_once(", expected ")) {
+        return fault(file, place, shown(found), shown(expected));
+    }
+    if let Some((found, expected)) = sentence.split_once(", expected ").filter(|_| sentence.starts_with(MIXED)) {
+        return fault(file, place, found, expected);
+    }
+    let rest = error.span().and_then(|span| text.get(span.start..)).unwrap_or_default();
+    let here = rest.lines().next().unwrap_or_default();
+    let found = if here.is_empty() { "the end of a line".into() } else { format!("`{}`", shortened(here, 30)) };
+    fault(file, place, found, format!("TOML ({})", shown(sentence)))
+}
+
+/// A whole number of at least 0, also in powers of ten: `1e8`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole(pub(super) u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Expect;
+        impl Visitor<'_> for Expect {
+            type Value = Whole;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a whole number of at least 0, powers of ten up to 2^53")
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
+                Ok(Whole(value))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Whole, E> {
+                u64::try_from(value).map(Whole).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Whole, E> {
+                // Above 2^53 a double need not be the number that was written.
+                if value >= 0.0 && value <= crate::counts::MAX_COUNT as f64 && value.fract() == 0.0 {
+                    Ok(Whole(value as u64))
+                } else {
+                    Err(E::invalid_value(Unexpected::Float(value), &self))
+                }
+            }
+        }
+        deserializer.deserialize_any(Expect)
+    }
+}
+
+/// A number; `1` is one too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Real(pub(super) f64);
+
+impl<'de> Deserialize<'de> for Real {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Expect;
+        impl Visitor<'_> for Expect {
+            type Value = Real;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number")
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Real, E> {
+                Ok(Real(value))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Real, E> {
+                Ok(Real(value as f64))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Real, E> {
+                Ok(Real(value as f64))
+            }
+        }
+        deserializer.deserialize_any(Expect)
+    }
+}
+
+/// One probability per class.
+#[derive(Debug, Clone)]
+pub(super) struct Law(pub(super) Vec<f64>);
+
+impl<'de> Deserialize<'de> for Law {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let numbers = Vec::<Real>::deserialize(deserializer)?;
+        Ok(Self(numbers.into_iter().map(|Real(value)| value).collect()))
+    }
+}
+
+/// One law, or one for each party.
+#[derive(Debug, Clone)]
+pub(super) enum Laws {
+    One(Vec<f64>),
+    Rows(Vec<Vec<f64>>),
+}
+
+/// A number or a row of them.
+enum Entry {
+    Number(f64),
+    Row(Vec<f64>),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Expect;
+        impl<'de> Visitor<'de> for Expect {
+            type Value = Entry;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a probability or a row of probabilities")
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Entry, E> {
+                Ok(Entry::Number(value))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Entry, E> {
+                Ok(Entry::Number(value as f64))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Entry, E> {
+                Ok(Entry::Number(value as f64))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Entry, A::Error> {
+                Law::deserialize(SeqAccessDeserializer::new(sequence)).map(|Law(row)| Entry::Row(row))
+            }
+        }
+        deserializer.deserialize_any(Expect)
+    }
+}
+
+impl<'de> Deserialize<'de> for Laws {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (mut numbers, mut rows) = (Vec::new(), Vec::new());
+        for entry in Vec::<Entry>::deserialize(deserializer)? {
+            match entry {
+                Entry::Number(value) => numbers.push(value),
+                Entry::Row(row) => rows.push(row),
+            }
+        }
+        match (numbers.is_empty(), rows.is_empty()) {
+            (_, true) => Ok(Self::One(numbers)),
+            (true, false) => Ok(Self::Rows(rows)),
+            (false, false) => Err(de::Error::custom(format!("{MIXED}, expected one law or one row per party"))),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The document of `leakbound simulate` and `leakbound merge`.
+
+use super::document::{Document, Envelope};
+use super::number::{Number, short, significant};
+use super::table::{TextTable, csv_text, warnings_text};
+use crate::error::Result;
+use crate::model::Composition;
+use crate::record::SimulationPlan;
+use crate::simulate::{BlockSet, Shard};
+use serde::Serialize;
+
+/// Counts of one query, in the form that `leakbound audit counts` reads.
+#[derive(Debug, Clone, Serialize)]
+pub struct CountsRow {
+    /// Its name, where queries have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The outcomes.
+    pub labels: Vec<String>,
+    /// Counts under the dataset.
+    pub counts: Vec<u64>,
+    /// Counts under the neighbour.
+    pub counts_neighbor: Vec<u64>,
+}
+
+/// The computed laws of one query, which its counts converge to.
+#[derive(Debug, Clone, Serialize)]
+pub struct LawRow {
+    /// The query's name, where queries have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The laws; absent where they cannot be computed.
+    #[serde(flatten)]
+    pub laws: Option<LawPair>,
+    /// Why they cannot be computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// Laws of both worlds against the counts.
+#[derive(Debug, Clone, Serialize)]
+pub struct LawPair {
+    /// How they were computed: `exact`, up to rounding and quadrature, or `series`.
+    pub method: &'static str,
+    /// Estimated largest relative error of a probability.
+    pub error: Number,
+    /// Probability of each outcome under the dataset.
+    pub p: Vec<Number>,
+    /// Probability of each outcome under the neighbour.
+    pub q: Vec<Number>,
+    /// The p-value of Pearson's chi-square test of the dataset's counts against p.
+    pub p_value: f64,
+    /// The p-value of the neighbour's counts against q.
+    pub p_value_neighbor: f64,
+}
+
+/// The result of a simulation or of a part of one.
+#[derive(Debug, Clone, Serialize)]
+pub struct SimulateDocument {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// Title line of the text.
+    #[serde(skip)]
+    pub title: String,
+    /// What decides the counts; documents with equal plans may be merged.
+    pub plan: SimulationPlan,
+    /// How the queries compose, where the scenario says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub composition: Option<Composition>,
+    /// Which part was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The blocks that every query holds, as ranges from the first to the one after the last.
+    pub blocks: BlockSet,
+    /// Blocks of the whole simulation.
+    pub blocks_in_all: u64,
+    /// The counts.
+    pub queries: Vec<CountsRow>,
+    /// Computed laws, one row per query; empty where none was asked for.
+    pub laws: Vec<LawRow>,
+}
+
+/// Queries and classes shown in text: the rest is for programs.
+const MOST_QUERIES: usize = 6;
+const MOST_OUTCOMES: usize = 40;
+
+fn share(count: u64, total: u64) -> String {
+    if total == 0 { "-".into() } else { significant(count as f64 / total as f64, 6) }
+}
+
+impl SimulateDocument {
+    fn query_text(&self, index: usize) -> String {
+        let query = &self.queries[index];
+        let law = self.laws.get(index);
+        let pair = law.and_then(|law| law.laws.as_ref());
+        let mut text = query.query.as_ref().map_or_else(String::new, |name| format!("Query {name}\n"));
+        let header: &[&str] = match pair {
+            Some(_) => &["class", "S", "share", "law", "S'", "share", "law"],
+            None => &["class", "S", "share", "S'", "share"],
+        };
+        let mut table = TextTable::new(header, &[]);
+        let totals = [&query.counts, &query.counts_neighbor].map(|counts| counts.iter().sum::<u64>());
+        for (class, label) in query.labels.iter().enumerate().take(MOST_OUTCOMES) {
+            let mut cells = vec![label.clone()];
+            let worlds =
+                [(&query.counts, pair.map(|pair| &pair.p)), (&query.counts_neighbor, pair.map(|pair| &pair.q))];
+            for ((counts, law), total) in worlds.into_iter().zip(totals) {
+                cells.extend([counts[class].to_string(), share(counts[class], total)]);
+                cells.extend(law.map(|law| significant(law[class].0, 6)));
+            }
+            table.row(cells);
+        }
+        text += &table.text();
+        if query.labels.len() > MOST_OUTCOMES {
+            text += &format!("  ({} more classes in --format json)\n\n", query.labels.len() - MOST_OUTCOMES);
+        }
+        if let Some(pair) = pair {
+            let [first, second] = [pair.p_value, pair.p_value_neighbor].map(|p| significant(p, 3));
+            text += &format!(
+                "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'\n\n",
+                pair.method,
+                significant(pair.error.0, 2)
+            );
+        } else if let Some(reason) = law.and_then(|law| law.refused.as_ref()) {
+            text += &format!("no law: {reason}\n\n");
+        }
+        text
+    }
+
+    /// The smallest p-value of all, corrected for their number: with many queries a small one is no surprise.
+    fn summary(&self) -> Option<String> {
+        let pairs = self.laws.iter().filter_map(|law| law.laws.as_ref());
+        let values: Vec<f64> = pairs.flat_map(|pair| [pair.p_value, pair.p_value_neighbor]).collect();
+        let least = values.iter().copied().reduce(f64::min)?;
+        let corrected = (least * values.len() as f64).min(1.0);
+        Some(format!(
+            "smallest of {} chi-square p-values: {} (times their number: {})\n",
+            values.len(),
+            significant(least, 3),
+            significant(corrected, 3)
+        ))
+    }
+}
+
+impl Document for SimulateDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.title);
+        if self.blocks.len() < self.blocks_in_all {
+            text += &format!("blocks {} of {}\n", self.blocks, self.blocks_in_all);
+        }
+        text.push('\n');
+        for index in 0..self.queries.len().min(MOST_QUERIES) {
+            text += &self.query_text(index);
+        }
+        if self.queries.len() > MOST_QUERIES {
+            text += &format!("({} more queries in --format json)\n\n", self.queries.len() - MOST_QUERIES);
+        }
+        if self.queries.len() > 1 {
+            text += &self.summary().unwrap_or_default();
+        }
+        text += &format!(
+            "scenario {}..., seed {}, {} samples per query and world\n",
+            self.plan.scenario_sha256.get(..12).unwrap_or_default(),
+            self.plan.seed,
+            short(self.plan.samples as f64)
+        );
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            query: Option<&'a str>,
+            outcome: &'a str,
+            count: u64,
+            count_neighbor: u64,
+        }
+        csv_text(self.queries.iter().flat_map(|query| {
+            let worlds = query.counts.iter().zip(&query.counts_neighbor);
+            query.labels.iter().zip(worlds).map(|(outcome, (&count, &count_neighbor))| Row {
+                query: query.query.as_deref(),
+                outcome,
+                count,
+                count_neighbor,
+            })
+        }))
+    }
+}

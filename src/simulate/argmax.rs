@@ -1,0 +1,289 @@
+//! The winners of a batch of noisy votes.
+
+use super::lanes::{Lanes, vectorised};
+use super::noise::{MARGIN, UnitNoise, is_extreme};
+use super::stream::Stream;
+use pulp::Arch;
+use rand::Rng;
+
+/// Samples drawn together, side by side in memory: many, so that tables are read again and again while they are near;
+/// fewer where there are many classes, so that the votes are near too.
+pub(super) fn batch_size(classes: usize) -> usize {
+    (32_768 / classes / 64 * 64).clamp(64, 2048)
+}
+
+/// Samples compared together: their running maxima stay in registers.
+const ROW: usize = 16;
+
+/// No deficit matters beyond this: two noises of scale 1 differ by less than 2 · 97 ln 2.
+const MOST: f32 = 160.0;
+
+/// Votes per class as they are compared: how far each class is behind, in units of the noise.
+pub(super) trait Deficits {
+    /// Number of classes.
+    fn classes(&self) -> usize;
+    /// The deficits of a class in the samples of a row of the batch, never NaN, within 3 · 2^-24 of themselves; -160 for
+    /// all beyond.
+    fn approximate(&self, class: usize, row: usize) -> [f32; ROW];
+    /// The deficit of a class in a sample.
+    fn exact(&self, class: usize, sample: usize) -> f64;
+}
+
+/// The same votes in every sample: (H_c - max H)/s per class.
+pub(super) struct Fixed<'a>(pub(super) &'a [f64]);
+
+impl Deficits for Fixed<'_> {
+    fn classes(&self) -> usize {
+        self.0.len()
+    }
+    #[inline(always)]
+    fn approximate(&self, class: usize, _: usize) -> [f32; ROW] {
+        [at_least(self.0[class] as f32, -MOST); ROW]
+    }
+    fn exact(&self, class: usize, _: usize) -> f64 {
+        self.0[class]
+    }
+}
+
+/// Votes of their own in every sample, H_c of sample s at `batch` c + s, below 2^31.
+pub(super) struct Random<'a> {
+    pub(super) votes: &'a [u32],
+    pub(super) most: &'a [u32],
+    pub(super) inverse_scale: f64,
+}
+
+impl<'a> Random<'a> {
+    /// The votes, with room for the largest of every sample.
+    #[inline(always)]
+    pub(super) fn new(votes: &'a [u32], most: &'a mut [u32], inverse_scale: f64) -> Self {
+        most.fill(0);
+        for class in votes.chunks_exact(most.len()) {
+            for (most, votes) in most.iter_mut().zip(class) {
+                *most = (*most).max(*votes);
+            }
+        }
+        Self { votes, most, inverse_scale }
+    }
+}
+
+impl Deficits for Random<'_> {
+    fn classes(&self) -> usize {
+        self.votes.len() / self.most.len()
+    }
+    #[inline(always)]
+    fn approximate(&self, class: usize, row: usize) -> [f32; ROW] {
+        // A finite factor, so that 0 votes behind are 0.
+        let factor = -(self.inverse_scale.min(f64::from(f32::MAX)) as f32);
+        let most = &self.most.as_chunks::<ROW>().0[row];
+        let votes = &self.votes.as_chunks::<ROW>().0[self.most.len() / ROW * class + row];
+        std::array::from_fn(|lane| at_least((most[lane] - votes[lane]) as i32 as f32 * factor, -MOST))
+    }
+    fn exact(&self, class: usize, sample: usize) -> f64 {
+        -f64::from(self.most[sample] - self.votes[self.most.len() * class + sample]) * self.inverse_scale
+    }
+}
+
+#[inline(always)]
+fn at_least(value: f32, least: f32) -> f32 {
+    if value > least { value } else { least }
+}
+
+/// Works through batches of noisy votes.
+pub(super) struct Argmax {
+    arch: Arch,
+    /// The cell of the noise of class c in sample s at `batch` c + s.
+    cells: Vec<u32>,
+    winners: Vec<u32>,
+    unsure: Vec<bool>,
+}
+
+impl Argmax {
+    pub(super) fn new(classes: usize) -> Self {
+        let batch = batch_size(classes);
+        let cells = vec![0; batch * classes];
+        Self { arch: Arch::new(), cells, winners: vec![0; batch], unsure: vec![false; batch] }
+    }
+
+    /// The winners of a batch: argmax_c of deficit plus noise, the first among equals.
+    ///
+    /// Draws half a word for every class and sample, then, sample by sample where the approximation leaves it open, a word for
+    /// each class that may still win.
+    pub(super) fn winners<N: UnitNoise>(
+        &mut self,
+        deficits: &impl Deficits,
+        lanes: &mut Lanes,
+        stream: &mut Stream,
+    ) -> &[u32] {
+        let Self { arch, cells, winners, unsure } = self;
+        lanes.fill_halves(cells);
+        vectorised(
+            *arch,
+            #[inline(always)]
+            || filter::<N>(deficits, cells, winners, unsure),
+        );
+        for (sample, winner) in winners.iter_mut().enumerate().filter(|(sample, _)| unsure[*sample]) {
+            *winner = decide::<N>(deficits, cells, sample, stream);
+        }
+        winners
+    }
+}
+
+/// The winners as far as approximations can tell.
+#[inline(always)]
+fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [u32], unsure: &mut [bool]) {
+    let cells = cells.as_chunks::<ROW>().0;
+    let winners = winners.as_chunks_mut::<ROW>().0;
+    let unsure = unsure.as_chunks_mut::<ROW>().0;
+    let rows = winners.len();
+    for row in 0..rows {
+        let mut best = [f32::NEG_INFINITY; ROW];
+        let mut second = [f32::NEG_INFINITY; ROW];
+        let mut extreme = [0u32; ROW];
+        let mut winner = [0u32; ROW];
+        for class in 0..deficits.classes() {
+            let cells = &cells[rows * class + row];
+            let deficit = deficits.approximate(class, row);
+            let sum: [f32; ROW] = std::array::from_fn(|lane| deficit[lane] + N::approximate(cells[lane]));
+            extreme = std::array::from_fn(|lane| extreme[lane] | u32::from(is_extreme(cells[lane])));
+            let loser: [f32; ROW] =
+                std::array::from_fn(|lane| if sum[lane] > best[lane] { best[lane] } else { sum[lane] });
+            second = std::array::from_fn(|lane| at_least(second[lane], loser[lane]));
+            winner = std::array::from_fn(|lane| if sum[lane] > best[lane] { class as u32 } else { winner[lane] });
+            best = std::array::from_fn(|lane| at_least(sum[lane], best[lane]));
+        }
+        winners[row] = winner;
+        for lane in 0..ROW {
+            unsure[row][lane] = extreme[lane] != 0 || !(best[lane] - second[lane] > 2.0 * MARGIN);
+        }
+    }
+}
+
+/// The winner of one sample, with noise in double precision for every class that may win.
+#[cold]
+fn decide<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], sample: usize, stream: &mut Stream) -> u32 {
+    let batch = cells.len() / deficits.classes();
+    let cell = |class: usize| cells[batch * class + sample];
+    let sum = |class: usize| deficits.exact(class, sample) as f32 + N::approximate(cell(class));
+    let classes = 0..deficits.classes();
+    let known = classes.clone().filter(|&class| !is_extreme(cell(class))).map(sum);
+    // Twice the margin, and as much again for deficits that round otherwise than in the batch.
+    let least = known.fold(f32::NEG_INFINITY, f32::max) - 4.0 * MARGIN;
+    let (mut winner, mut most) = (0, f64::NEG_INFINITY);
+    for class in classes {
+        if is_extreme(cell(class)) || sum(class) >= least {
+            let value = deficits.exact(class, sample) + N::exact(cell(class), stream.next_u64());
+            if value > most {
+                (winner, most) = (class as u32, value);
+            }
+        }
+    }
+    winner
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::{UnitGaussian, UnitLaplace};
+    use super::super::stream::{StreamId, World};
+    use super::*;
+
+    fn stream(seed: u64) -> Stream {
+        Stream::new(StreamId { seed, query: 0, world: World::Dataset, block: 0 })
+    }
+
+    /// What is not left open is right whatever the rest of the noise would have been.
+    fn check<N: UnitNoise>(deficits: &impl Deficits, argmax: &Argmax) {
+        let batch = argmax.winners.len();
+        for sample in (0..batch).filter(|&sample| !argmax.unsure[sample]) {
+            let winner = argmax.winners[sample] as usize;
+            let range = |class: usize| {
+                let cell = argmax.cells[batch * class + sample];
+                let ends = [0, u64::MAX].map(|word| deficits.exact(class, sample) + N::exact(cell, word));
+                (ends[0].min(ends[1]), ends[0].max(ends[1]))
+            };
+            let least = range(winner).0;
+            assert!((0..deficits.classes()).all(|class| class == winner || range(class).1 < least), "{sample}");
+        }
+    }
+
+    #[test]
+    fn what_the_filter_decides_is_certain() {
+        let mut stream = stream(0);
+        let mut lanes = Lanes::new(&mut stream);
+        let close: Vec<f64> = (0..10).map(|class| -0.2 * f64::from(class)).collect();
+        let far = [0.0, -9.0, -16.0, -131.0, -1e9, f64::NEG_INFINITY];
+        let mut open = 0;
+        for deficits in [&close[..], &far] {
+            let deficits = Fixed(deficits);
+            let mut argmax = Argmax::new(deficits.classes());
+            for _ in 0..20 {
+                argmax.winners::<UnitGaussian>(&deficits, &mut lanes, &mut stream);
+                open += argmax.unsure.iter().filter(|&&unsure| unsure).count();
+                check::<UnitGaussian>(&deficits, &argmax);
+                argmax.winners::<UnitLaplace>(&deficits, &mut lanes, &mut stream);
+                check::<UnitLaplace>(&deficits, &argmax);
+            }
+        }
+        println!("{open} of {} samples left open", 40 * 2048);
+        assert!((1..200).contains(&open));
+    }
+
+    /// The instructions of this machine give the bits that the plain ones give.
+    #[test]
+    fn winners_do_not_depend_on_the_vector_width() {
+        let close: Vec<f64> = (0..10).map(|class| -0.2 * f64::from(class)).collect();
+        let winners = |arch: Arch| {
+            let mut stream = stream(1);
+            let mut lanes = Lanes::new(&mut stream);
+            lanes.arch = arch;
+            let mut argmax = Argmax { arch, ..Argmax::new(10) };
+            (0..20)
+                .map(|_| {
+                    let gaussian = argmax.winners::<UnitGaussian>(&Fixed(&close), &mut lanes, &mut stream).to_vec();
+                    (gaussian, argmax.winners::<UnitLaplace>(&Fixed(&close), &mut lanes, &mut stream).to_vec())
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(winners(Arch::Scalar), winners(Arch::new()));
+    }
+
+    #[test]
+    fn random_votes_are_compared_like_fixed_ones() {
+        let mut votes_stream = stream(7);
+        let mut stream = stream(8);
+        let mut lanes = Lanes::new(&mut stream);
+        let mut argmax = Argmax::new(5);
+        let batch = argmax.winners.len();
+        for inverse_scale in [f64::MAX, 1e30, 1.0, 0.025, 1e-9, 1e-300] {
+            let votes: Vec<u32> =
+                (0..5 * batch).map(|_| votes_stream.next_u32() >> (1 + votes_stream.next_u32() % 31)).collect();
+            let mut most = vec![0; batch];
+            let deficits = Random::new(&votes, &mut most, inverse_scale);
+            argmax.winners::<UnitGaussian>(&deficits, &mut lanes, &mut stream);
+            check::<UnitGaussian>(&deficits, &argmax);
+            for sample in 0..batch {
+                let own: Vec<u64> = (0..5).map(|class| votes[batch * class + sample].into()).collect();
+                let most = own.iter().max().unwrap();
+                for (class, votes) in own.iter().enumerate() {
+                    assert_eq!(deficits.exact(class, sample), -((most - votes) as f64) * inverse_scale);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_of_equals_wins() {
+        let cells = [1 << 20; 3]; // the same noise for three classes of one sample
+        let decided = |deficits: &[f64]| decide::<UnitGaussian>(&Fixed(deficits), &cells, 0, &mut stream(0));
+        assert_eq!(decided(&[-1.0, 0.0, -1.0]), 1);
+        assert_eq!(decided(&[f64::NEG_INFINITY, -1.0, 0.0]), 2);
+        // The largest tail that a cell can hold is 1/2 and its noise 0, whatever the sign and the other bits.
+        let ends = [u32::MAX >> 1, u32::MAX, u32::MAX];
+        let decided = decide::<UnitLaplace>(&Fixed(&[-1.0, 0.0, 0.0]), &ends, 0, &mut stream(0));
+        assert!(decided == 1 || decided == 2);
+    }
+
+    #[test]
+    fn batches_suit_the_number_of_classes() {
+        assert_eq!([1, 2, 10, 16, 100, 1000, 10_000].map(batch_size), [2048, 2048, 2048, 2048, 320, 64, 64]);
+    }
+}

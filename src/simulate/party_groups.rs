@@ -1,0 +1,212 @@
+//! Groups of parties with an alias table of their likely joint histograms.
+//!
+//! A group grows party by party. Its law is A + B: A holds the likely histograms one by one, B is what was left out. One
+//! more party with law p makes it A*p + B*p; where A*p has too many histograms, the least likely of them, D, are cut off,
+//! ```text
+//! A' = A*p - D,    B' = B*p + D,    so that at last    B = Σ_j D_j * p_{j+1} * .. * p_last.
+//! ```
+//! The table of the group has the histograms of A and one more outcome for B. When that is drawn, which is rare, a cut j
+//! is chosen by its mass, a histogram of D_j by its own table, and the parties that came after the cut vote one by one.
+
+use super::alias::AliasTables;
+use super::stream::Stream;
+use rand::Rng;
+
+/// Classes that are added as bytes.
+pub(super) const MAX_PACKED: usize = 16;
+/// Histograms in the table of a group: read at random for a batch of samples, it should stay in the nearest caches.
+const MAX_LIKELY: usize = 2048;
+/// The most that B may weigh.
+const MAX_CUT: f64 = 0.001;
+/// Histograms below this probability are forgotten: those of a group together weigh less than the 2^-50 of its table.
+const NEGLIGIBLE: f64 = 5.421_010_862_427_522e-20;
+
+/// Votes per class as bytes.
+pub(super) type Packed = [u64; 2];
+
+/// Parties that are drawn together.
+#[derive(Debug)]
+pub(super) struct Group {
+    parties: usize,
+    table: AliasTables,
+    /// The histogram of every outcome of the table; nothing for B.
+    histograms: Vec<Packed>,
+    /// The number of the outcome B: the last, if there is one.
+    likely: usize,
+    /// Which cut.
+    cuts: Option<AliasTables>,
+    cut_off: Vec<CutOff>,
+    /// The laws of the parties, in the order in which they came.
+    laws: Vec<AliasTables>,
+}
+
+/// D_j, after so many parties.
+#[derive(Debug)]
+struct CutOff {
+    parties: usize,
+    table: AliasTables,
+    histograms: Vec<Packed>,
+}
+
+impl Group {
+    /// Number of parties.
+    pub(super) const fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// Adds a histogram to every sum, from a word each and, where that says B, from the stream.
+    pub(super) fn add(&self, words: &[u64], stream: &mut Stream, sums: &mut [Packed]) {
+        let mut unlikely = Vec::new();
+        for (sample, (sum, &word)) in sums.iter_mut().zip(words).enumerate() {
+            let outcome = self.table.draw(word);
+            let [low, high] = self.histograms[outcome];
+            sum[0] += low;
+            sum[1] += high;
+            if outcome == self.likely {
+                unlikely.push(sample);
+            }
+        }
+        for sample in unlikely {
+            let [low, high] = self.draw_unlikely(stream);
+            sums[sample][0] += low;
+            sums[sample][1] += high;
+        }
+    }
+
+    #[cold]
+    fn draw_unlikely(&self, stream: &mut Stream) -> Packed {
+        let Some(cuts) = &self.cuts else { return [0; 2] };
+        let cut = &self.cut_off[cuts.draw(stream.next_u64())];
+        let mut histogram = cut.histograms[cut.table.draw(stream.next_u64())];
+        for law in &self.laws[cut.parties..] {
+            histogram = with_vote(histogram, law.draw(stream.next_u64()));
+        }
+        histogram
+    }
+}
+
+/// A histogram with one more vote.
+fn with_vote([low, high]: Packed, class: usize) -> Packed {
+    let vote = 1 << (8 * (class % 8));
+    if class < 8 { [low + vote, high] } else { [low, high + vote] }
+}
+
+/// Groups of at most so many parties, the first with the first party; and that group with its other law.
+pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64], most: usize) -> (Vec<Group>, Group) {
+    let mut order: Vec<&[f64]> = parties[1..].iter().map(Vec::as_slice).collect();
+    order.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut groups = Vec::new();
+    let (mut first, mut changed) = (Law::of(&parties[0]), Law::of(marked));
+    let mut others = order.into_iter().peekable();
+    while let Some((more, more_changed)) = others.peek().and_then(|p| first.with(p, most).zip(changed.with(p, most))) {
+        (first, changed) = (more, more_changed);
+        others.next();
+    }
+    groups.push(first.group());
+    while let Some(p) = others.next() {
+        let mut law = Law::of(p);
+        while let Some(more) = others.peek().and_then(|p| law.with(p, most)) {
+            law = more;
+            others.next();
+        }
+        groups.push(law.group());
+    }
+    (groups, changed.group())
+}
+
+/// Parties that vote for the same few classes have few joint histograms: the number of classes that a party is likely to
+/// vote for, and which.
+fn key(p: &[f64]) -> (u32, u32) {
+    let likely = p.iter().enumerate().fold(0u32, |set, (class, &p)| set | u32::from(p > 0.01) << class);
+    (likely.count_ones(), likely)
+}
+
+/// The law of the histogram of some parties while a group grows.
+#[derive(Clone)]
+struct Law<'a> {
+    parties: Vec<&'a [f64]>,
+    /// A: histograms in order, with their probabilities.
+    likely: Vec<(Packed, f64)>,
+    /// The D_j, with the number of parties they are after.
+    cut_off: Vec<(usize, std::rc::Rc<[(Packed, f64)]>)>,
+    /// The mass of B.
+    cut: f64,
+}
+
+impl<'a> Law<'a> {
+    fn of(p: &'a [f64]) -> Self {
+        let likely = added(&[([0; 2], 1.0)], p);
+        Self { parties: vec![p], likely, cut_off: Vec::new(), cut: 0.0 }
+    }
+
+    /// With one more party; None when that would leave out too much, or make more votes than `most`.
+    fn with(&self, p: &'a [f64], most: usize) -> Option<Self> {
+        if self.parties.len() == most {
+            return None;
+        }
+        let mut likely = added(&self.likely, p);
+        let mut law = Self { parties: self.parties.clone(), likely: Vec::new(), ..self.clone() };
+        law.parties.push(p);
+        if likely.len() > MAX_LIKELY {
+            let mut by_weight: Vec<f64> = likely.iter().map(|(_, weight)| *weight).collect();
+            by_weight.sort_by(|a, b| b.total_cmp(a));
+            let least = by_weight[MAX_LIKELY - 1];
+            let cut: Vec<(Packed, f64)> = likely.iter().copied().filter(|(_, weight)| *weight < least).collect();
+            likely.retain(|(_, weight)| *weight >= least);
+            law.cut += cut.iter().map(|(_, weight)| weight).sum::<f64>();
+            law.cut_off.push((law.parties.len(), cut.into()));
+        }
+        law.likely = likely;
+        // Ties at the end of the list could keep it too long.
+        (law.cut <= MAX_CUT && law.likely.len() <= 2 * MAX_LIKELY).then_some(law)
+    }
+
+    fn group(self) -> Group {
+        let (mut histograms, mut weights): (Vec<Packed>, Vec<f64>) = self.likely.into_iter().unzip();
+        let likely = histograms.len();
+        let mut cuts = Vec::new();
+        let cut_off = self.cut_off.into_iter().flat_map(|(parties, cut)| {
+            // An alias table has so many cells at most.
+            cut.chunks(super::alias::MAX_CELLS)
+                .map(|cut| {
+                    let (histograms, weights): (Vec<Packed>, Vec<f64>) = cut.iter().copied().unzip();
+                    cuts.push(weights.iter().sum::<f64>());
+                    CutOff { parties, table: AliasTables::of(&weights), histograms }
+                })
+                .collect::<Vec<_>>()
+        });
+        let cut_off: Vec<CutOff> = cut_off.collect();
+        if !cuts.is_empty() {
+            weights.push(self.cut);
+            histograms.push([0; 2]);
+        }
+        Group {
+            parties: self.parties.len(),
+            table: AliasTables::of(&weights),
+            histograms,
+            likely,
+            cuts: (!cuts.is_empty()).then(|| AliasTables::of(&cuts)),
+            cut_off,
+            laws: self.parties.into_iter().map(AliasTables::of).collect(),
+        }
+    }
+}
+
+/// Histograms with one more vote of this law.
+fn added(likely: &[(Packed, f64)], p: &[f64]) -> Vec<(Packed, f64)> {
+    let mut all = Vec::with_capacity(likely.len() * p.len());
+    for (class, &p) in p.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+        all.extend(likely.iter().map(|&(histogram, weight)| (with_vote(histogram, class), weight * p)));
+    }
+    // A stable sort, so that the sums do not depend on how it sorts.
+    all.sort_by_key(|(histogram, _)| *histogram);
+    all.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    all.retain(|(_, weight)| *weight > NEGLIGIBLE);
+    all
+}

@@ -1,0 +1,273 @@
+//! Scenario files: those of validation/scenarios are read, and whatever is wrong with one is said in one line.
+
+use leakbound::record::{Scenario, read_scenario, scenario_from_bytes};
+use leakbound::{Composition, VoteModel};
+use proptest::prelude::*;
+use std::path::Path;
+
+fn read(text: &str) -> Scenario {
+    scenario_from_bytes("s.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn refused(text: &str) -> String {
+    let line = scenario_from_bytes("s.toml", text.as_bytes()).expect_err(text).to_string();
+    assert!(line.starts_with("s.toml: ") && !line.contains(char::is_control), "{line:?}");
+    line
+}
+
+const PATE: &str = "model = 'pate'\nnoise = 'gaussian:40'\nk = 250\np = [0.6, 0.4]\np_marked = [0.1, 0.9]\n";
+const CAPC: &str = "model = 'capc'\nnoise = 'laplace:3'\np_marked = [0, 1]\n";
+const PROMPT: &str = "model = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\nhistogram_neighbor = [2, 2]\n";
+const KNN: &str =
+    "model = 'private-knn'\nnoise = 'gaussian:30'\nk = 3\np = [0.6, 0.4]\np_last = [0.5, 0.5]\nlabel = 1\n";
+
+#[test]
+fn the_documented_scenarios_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/scenarios");
+    let shape = |name: &str| {
+        let scenario = read_scenario(folder.join(name)).unwrap();
+        let names: Vec<String> = scenario.queries.iter().map(|query| query.query.clone().unwrap_or_default()).collect();
+        (scenario.samples, scenario.seed, scenario.composition, names.join("|"))
+    };
+    let (samples, seed) = (Some(1_000_000), Some(1));
+    let shared = Some(Composition::SharedTeachers);
+    let independent = Some(Composition::Independent);
+    assert_eq!(shape("pate.toml"), (samples, seed, shared, "94|388|210|94, three changed".into()));
+    assert_eq!(shape("capc.toml"), (samples, seed, None, String::new()));
+    assert_eq!(shape("prompt-pate.toml"), (samples, seed, independent, "0|1|2".into()));
+    assert_eq!(shape("private-knn.toml"), (samples, seed, independent, "query itself|rank 1050|five points".into()));
+}
+
+#[test]
+fn every_key_reaches_its_model() {
+    let VoteModel::Pate(pate) = &read(&format!("{PATE}changed = 3")).queries[0].model else { panic!() };
+    assert_eq!((pate.teachers(), pate.changed_teachers()), (250, 3));
+    let VoteModel::Capc(rows) = &read(&format!("{CAPC}p = [[1, 0], [0.5, 0.5]]")).queries[0].model else { panic!() };
+    assert_eq!(rows.probabilities(), [[1.0, 0.0], [0.5, 0.5]]);
+    let groups = format!("{CAPC}parties = [{{ count = 1, p = [1, 0] }}, {{ count = 2, p = [0.5, 0.5] }}]");
+    let VoteModel::Capc(groups) = &read(&groups).queries[0].model else { panic!() };
+    assert_eq!(groups.probabilities(), [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]);
+    let VoteModel::PromptPate(prompt) = &read(PROMPT).queries[0].model else { panic!() };
+    assert_eq!(prompt.histogram_neighbor().counts(), [2, 2]);
+    let knn = |more: &str| match &read(&format!("{KNN}{more}")).queries[0].model {
+        VoteModel::PrivateKnn(model) => model.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((knn("inclusion = 0.3\npoints = 2").inclusion(), knn("inclusion = 0.3\npoints = 2").points()), (0.3, 2));
+    assert_eq!(knn("rank = 3\nrate = 0.25").inclusion(), 0.25);
+    // 1/2 P(Bin(3, 1/2) <= 2) = 7/16.
+    assert!((knn("rank = 4\nrate = 0.5").inclusion() - 0.4375).abs() < 1e-15);
+}
+
+#[test]
+fn queries_share_keys_and_overrule_them() {
+    let scenario =
+        read(&format!("{PATE}samples = 1e8\n[[query]]\n[[query]]\nname = 'b'\nk = 10\nnoise = 'gaussian:1'\n"));
+    assert_eq!(scenario.samples, Some(100_000_000));
+    let [first, second] = &scenario.queries[..] else { panic!("two queries") };
+    assert_eq!((first.query.as_deref(), first.noise.scale()), (Some("0"), 40.0));
+    assert_eq!((second.query.as_deref(), second.noise.scale()), (Some("b"), 1.0));
+    let VoteModel::Pate(second) = &second.model else { panic!() };
+    assert_eq!(second.teachers(), 10);
+}
+
+#[test]
+fn the_identity_is_that_of_the_content() {
+    let identity = read(PATE).sha256();
+    for same in [
+        format!("# comment\n{PATE}samples = 5\nseed = 7\ncomposition = 'independent'"),
+        PATE.replace("0.6, 0.4", "6e-1,\n 0.40"),
+        PATE.replace('\'', "\"").replace("40\"", "40.0\""),
+        format!("changed = 1\n{PATE}"),
+    ] {
+        assert_eq!(read(&same).sha256(), identity, "{same}");
+    }
+    for other in [
+        PATE.replace("250", "251"),
+        PATE.replace("gaussian", "laplace"),
+        PATE.replace("0.6, 0.4", "0.4, 0.6"),
+        format!("{PATE}[[query]]"),
+        format!("{PATE}changed = 2"),
+    ] {
+        assert_ne!(read(&other).sha256(), identity, "{other}");
+    }
+    // Of `[{"query":null,"noise":"gaussian:40","model":"pate","k":250,"p":[0.6,0.4],"p_marked":[0.1,0.9]}]`.
+    assert_eq!(identity, "09207ba675dc2bdb29562577faa2e8d63a708061dda23cb32820ab928d9f7ec8");
+}
+
+#[test]
+fn every_fault_is_named() {
+    let with = |text: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        refused(&text.replacen(from, to, 1))
+    };
+    insta::assert_snapshot!(
+        [
+            refused(""),
+            refused("# nothing"),
+            with(PATE, "noise", "niose"),
+            with(PATE, "p_marked", "p_market"),
+            with(PATE, "noise", "xyz"),
+            with(PATE, "'pate'", "'paet'"),
+            with(PATE, "gaussian:40", "gaussian"),
+            with(PATE, "gaussian:40", "gaussian:-1"),
+            with(PATE, "gaussian:40", "gaussian:nan"),
+            with(PATE, "k = 250\n", ""),
+            with(PATE, "k = 250", "k = 0"),
+            with(PATE, "k = 250", "k = -1"),
+            with(PATE, "k = 250", "k = 2.5"),
+            with(PATE, "k = 250", "k = 1e16"),
+            with(PATE, "k = 250", "k = '250'"),
+            with(PATE, "k = 250", "k = 250 0"),
+            with(PATE, "k = 250", "k = 250\nk = 3"),
+            with(PATE, "[0.6, 0.4]", "[0.6, 0.5]"),
+            with(PATE, "[0.6, 0.4]", "[nan, 0.4]"),
+            with(PATE, "[0.6, 0.4]", "[1.6, -0.6]"),
+            with(PATE, "[0.6, 0.4]", "[]"),
+            with(PATE, "[0.6, 0.4]", "[0.6, '0.4']"),
+            with(PATE, "[0.6, 0.4]", "[0.6, 0.4"),
+            with(PATE, "[0.6, 0.4]", "[[0.6, 0.4]]"),
+            with(PATE, "[0.1, 0.9]", "[1]"),
+            refused(&format!("{PATE}changed = 0")),
+            refused(&format!("{PATE}changed = 251")),
+            refused(&format!("{PATE}p_last = [1]")),
+            refused(&format!("{PATE}samples = 0")),
+            refused(&format!("{PATE}samples = 1e16")),
+            refused(&format!("{PATE}seed = -1")),
+            refused(&format!("{PATE}composition = 'shared'")),
+            refused(&format!("{PATE}name = 'q'")),
+            refused(&format!("{PATE}[[query]]\nsamples = 3")),
+            refused(&format!("{PATE}[[query]]\n[[query.query]]")),
+            refused(&format!("{PATE}[[query]]\nname = 'a'\n[[query]]\nname = 'a'")),
+            refused(&format!("{PATE}[[query]]\nname = \"a\\n\"")),
+            refused("query = []"),
+            refused("query = 3"),
+            refused("noise = 'gaussian:1'\n\n[[query]]\nk = 2"),
+            refused(CAPC),
+            refused(&format!("{CAPC}p = [0.5, 0.5]")),
+            refused(&format!("{CAPC}p = [[0.5, 0.5], 0.5]")),
+            refused(&format!("{CAPC}p = [[0.5, 0.5], [1]]")),
+            refused(&format!("{CAPC}parties = []")),
+            refused(&format!("{CAPC}parties = [{{ count = 2 }}]")),
+            refused(&format!("{CAPC}parties = [{{ count = 0, p = [1, 0] }}]")),
+            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [1, 0] }}]")),
+            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [] }}]")),
+            with(PROMPT, "[3, 1]", "[3, -1]"),
+            with(PROMPT, "[3, 1]", "[3, 1e17]"),
+            with(PROMPT, "[3, 1]", "[]"),
+            with(PROMPT, "[3, 1]", "[1]"),
+            refused(KNN),
+            refused(&format!("{KNN}inclusion = 0.5\nrate = 0.5")),
+            refused(&format!("{KNN}inclusion = 1.5")),
+            refused(&format!("{KNN}rank = 0\nrate = 0.5")),
+            refused(&format!("{KNN}rank = 1\nrate = nan")),
+            refused(&format!("{}inclusion = 0.5", KNN.replace("label = 1", "label = 2"))),
+            refused(&format!("{KNN}inclusion = 0.5\npoints = 4")),
+            scenario_from_bytes("s.toml", b"# \xff").unwrap_err().to_string(),
+            scenario_from_bytes("s.toml", &vec![b'\n'; (4 << 20) + 1]).unwrap_err().to_string(),
+        ]
+        .join("\n"),
+        @r#"
+        s.toml: whole file: found no key `noise`, expected this key
+        s.toml: whole file: found no key `noise`, expected this key
+        s.toml: line 2: found the key `niose`, expected one of `samples`, `seed`, `composition`, `query`, `name`, `model`, `noise`, `k`, `p`, `p_marked`, `changed`, `parties`, `histogram`, `histogram_neighbor`, `p_last`, `inclusion`, `rank`, `rate`, `label`, `points`; hint: did you mean `noise`?
+        s.toml: line 5: found the key `p_market`, expected one of `samples`, `seed`, `composition`, `query`, `name`, `model`, `noise`, `k`, `p`, `p_marked`, `changed`, `parties`, `histogram`, `histogram_neighbor`, `p_last`, `inclusion`, `rank`, `rate`, `label`, `points`; hint: did you mean `p_marked`?
+        s.toml: line 2: found the key `xyz`, expected one of `samples`, `seed`, `composition`, `query`, `name`, `model`, `noise`, `k`, `p`, `p_marked`, `changed`, `parties`, `histogram`, `histogram_neighbor`, `p_last`, `inclusion`, `rank`, `rate`, `label`, `points`
+        s.toml: line 1, model: found `paet`, expected one of `pate`, `capc`, `prompt-pate`, `private-knn`
+        s.toml: line 2, noise: found `gaussian`, expected gaussian:SIGMA or laplace:B
+        s.toml: line 2, noise: found noise scale = -1, expected a value in (0, inf)
+        s.toml: line 2, noise: found noise scale = NaN, expected a value in (0, inf)
+        s.toml: whole file: found no key `k`, expected this key
+        s.toml: line 3, k: found 0, expected a whole number from 1 to 2^53
+        s.toml: line 3: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 3: found floating point `2.5`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 3: found floating point `10000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 3: found string "250", expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 3: found `250 0`, expected TOML (string values must be quoted, expected literal string)
+        s.toml: line 4: found `k = 3`, expected TOML (duplicate key)
+        s.toml: line 4, p: found sum of vote probabilities = 1.1, expected a value in [1 - 1e-9, 1 + 1e-9]
+        s.toml: line 4, p: found vote probabilities = NaN, expected a value in [0, 1]
+        s.toml: line 4, p: found vote probabilities = 1.6, expected a value in [0, 1]
+        s.toml: line 4, p: found vote probabilities of length 0, expected 1 to 10000 classes
+        s.toml: line 4: found string "0.4", expected a probability or a row of probabilities
+        s.toml: line 5: found `p_marked = [0.1, 0.9]`, expected TOML (missing comma between array elements, expected `,`)
+        s.toml: line 4, p: found several rows, expected one law for all voters
+        s.toml: line 1, model pate: found vote probabilities of the changed voter of length 1, expected 2 classes
+        s.toml: line 6, changed: found number of changed teachers = 0, expected a value in [1, 64], at most k
+        s.toml: line 6, changed: found number of changed teachers = 251, expected a value in [1, 64], at most k
+        s.toml: line 6, p_last: found a key of another model, expected keys of the model pate: `k`, `p`, `p_marked`, `changed`
+        s.toml: line 6, samples: found 0, expected a whole number from 1 to 2^53
+        s.toml: line 6: found floating point `10000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 6: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 6, composition: found `shared`, expected independent, shared-teachers or per-query
+        s.toml: line 6, name: found a name without a query, expected names inside of [[query]] only
+        s.toml: line 7, samples: found `samples` in a query, expected it at the top of the file only; hint: keys of the whole file stand before the first [[query]]
+        s.toml: line 6, query: found `query` in a query, expected it at the top of the file only; hint: keys of the whole file stand before the first [[query]]
+        s.toml: line 8, query: found the query `a` a second time, expected each name once
+        s.toml: line 6, name: found `a\n`, expected a name of 1 to 1024 bytes without control characters
+        s.toml: key query: found no query, expected at least 1 query
+        s.toml: line 1: found integer `3`, expected a sequence
+        s.toml: line 3, query: found no key `model`, expected this key in the query, or at the top for all queries
+        s.toml: line 1, model capc: found neither `p` nor `parties`, expected one of them
+        s.toml: line 4, p: found one law, expected one row of probabilities per party
+        s.toml: line 4: found numbers beside rows, expected one law or one row per party
+        s.toml: line 4, p: found vote probabilities of a party of length 1, expected 2 classes
+        s.toml: line 4, parties: found number of voters = 0, expected a value in [1, 2^53]
+        s.toml: line 4: found no key `p`, expected every key of this table
+        s.toml: line 4, parties: found number of voters = 0, expected a value in [1, 2^53]
+        s.toml: line 4, parties: found 18000000000000000 probabilities in all parties together, expected at most 10000000
+        s.toml: line 4, parties: found 9000000000000000 probabilities in all parties together, expected at most 10000000
+        s.toml: line 3: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 3: found floating point `100000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
+        s.toml: line 3, histogram: found vote histogram of length 0, expected 1 to 10000 classes
+        s.toml: line 1, model prompt-pate: found vote histogram of the neighbour of length 2, expected 1 classes
+        s.toml: line 1, model private-knn: found another choice of these keys, expected either `inclusion`, or `rank` and `rate`
+        s.toml: line 1, model private-knn: found another choice of these keys, expected either `inclusion`, or `rank` and `rate`
+        s.toml: line 7, inclusion: found `1.5`, expected a probability from 0 to 1
+        s.toml: line 7, rank: found rank 0, expected a rank counted from 1, and above k only for a k of at most 1000000
+        s.toml: line 8, rate: found `NaN`, expected a probability from 0 to 1
+        s.toml: line 1, model private-knn: found label of the added point = 2, expected a value in [0, classes - 1]
+        s.toml: line 8, points: found number of added points = 4, expected a value in [1, 64], at most k
+        s.toml: line 1: found bytes that are no UTF-8, expected a scenario in TOML; hint: save it as UTF-8
+        s.toml: whole file: found more than 4 MiB, expected a scenario of at most 4 MiB
+        "#
+    );
+}
+
+/// A short file cannot ask for more memory than a long one.
+#[test]
+fn short_files_stay_small() {
+    let query = "[[query]]\nparties = [{ count = 500000, p = [0, 1, 0, 0, 0, 0, 0, 0] }]\n";
+    assert_eq!(
+        refused(&format!("{}{}", CAPC.replace("[0, 1]", "[0, 1, 0, 0, 0, 0, 0, 0]"), query.repeat(3))),
+        "s.toml: line 8, query: found 12000000 probabilities of parties in the queries so far, expected at most 10000000 in all"
+    );
+    let deep = format!("p = {}", "[".repeat(100_000));
+    assert!(refused(&deep).len() < 300);
+}
+
+proptest! {
+    /// Any text is read or refused in one line.
+    #[test]
+    fn any_text_returns(text in "(?s).{0,200}") {
+        let _ = scenario_from_bytes("s.toml", text.as_bytes()).map_err(|error| error.to_string());
+    }
+
+    /// So is a scenario with anything in the place of a piece of it.
+    #[test]
+    fn damaged_scenarios_return(
+        which in 0..4usize,
+        from in any::<prop::sample::Index>(),
+        length in 0..12usize,
+        piece in "[\\[\\]{}=.,'\"a-z0-9_ \n-]{0,8}",
+    ) {
+        let text = [PATE, CAPC, PROMPT, KNN][which];
+        let from = from.index(text.len());
+        let to = (from + length).min(text.len());
+        let damaged = format!("{}{piece}{}", &text[..from], &text[to..]);
+        if let Err(error) = scenario_from_bytes("s.toml", damaged.as_bytes()) {
+            let line = error.to_string();
+            prop_assert!(line.starts_with("s.toml: ") && !line.contains(char::is_control), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! `leakbound simulate`, `merge` and `bench` as their user sees them.
+#![cfg(feature = "cli")]
+
+use leakbound::record::read_counts;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Two queries of 8 blocks each, the last of them short.
+const SCENARIO: &str = "
+samples = 500_000
+seed = 3
+noise = 'gaussian:4'
+
+[[query]]
+name = 'teachers'
+model = 'pate'
+k = 10
+p = [0.1492, 0.5883, 0.2625]
+p_marked = [0.5036, 0.1086, 0.3878]
+
+[[query]]
+name = 'prompts'
+model = 'prompt-pate'
+histogram = [3, 1]
+histogram_neighbor = [2, 2]
+";
+
+struct Desk {
+    folder: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self { folder: tempfile::tempdir().unwrap() };
+        fs::write(desk.path("s.toml"), SCENARIO).unwrap();
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
+        command.current_dir(self.folder.path()).args(arguments.split_whitespace()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn stdout(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &str) -> Value {
+        serde_json::from_str(&self.stdout(&format!("{arguments} --format json"))).unwrap()
+    }
+
+    /// The one line of a refusal.
+    fn refused(&self, status: i32, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(status), true), "{arguments}: {stderr}");
+        let line = stderr.strip_prefix("error: ").and_then(|text| text.strip_suffix('\n'));
+        let line = line.unwrap_or_else(|| panic!("{arguments}: {stderr}"));
+        assert!(!line.contains(char::is_control), "{arguments}: {stderr}");
+        line.to_owned()
+    }
+}
+
+/// The counts of every query, in both worlds.
+fn counts(document: &Value) -> Value {
+    document["queries"].clone()
+}
+
+#[test]
+fn the_text_has_counts_and_exact_laws() {
+    insta::assert_snapshot!(Desk::new().stdout("simulate s.toml"), @"
+    Simulation of s.toml: 2 queries, 5e5 outputs per query and world, seed 3
+
+    Query teachers
+      class        S      share        law       S'      share        law
+      ─────────────────────────────────────────────────────────────────────
+          0    79985   0.159970   0.159521    94113   0.188226   0.188987
+          1   298439   0.596878   0.598279   275029   0.550058   0.549529
+          2   121576   0.243152   0.242200   130858   0.261716   0.261484
+
+    chi-square against the laws (exact, relative error about 3.3e-15): p-value 0.126 under S, 0.389 under S'
+
+    Query prompts
+      class        S      share        law       S'      share        law
+      ─────────────────────────────────────────────────────────────────────
+          0   318821   0.637642   0.638163   250059   0.500118   0.500000
+          1   181179   0.362358   0.361837   249941   0.499882   0.500000
+
+    chi-square against the laws (exact, relative error about 1.8e-15): p-value 0.443 under S, 0.867 under S'
+
+    smallest of 4 chi-square p-values: 0.126 (times their number: 0.504)
+    scenario 6133073adb24..., seed 3, 5e5 samples per query and world
+    ");
+}
+
+#[test]
+fn the_document_says_what_decides_the_counts() {
+    let desk = Desk::new();
+    let document = desk.json("simulate s.toml --shard 2/3");
+    let plan = &document["plan"];
+    assert_eq!(
+        (document["schema"].as_str(), plan["sampling"].as_str()),
+        (Some("leakbound.simulate/1"), Some("monte-carlo"))
+    );
+    assert_eq!((plan["seed"].as_u64(), plan["samples"].as_u64()), (Some(3), Some(500_000)));
+    assert_eq!((document["seed"].as_u64(), document["shard"].as_str()), (Some(3), Some("2/3")));
+    assert_eq!((document["blocks"].to_string(), document["blocks_in_all"].as_u64()), ("[[2,5]]".into(), Some(8)));
+    assert_eq!(document["inputs"][0]["name"], "s.toml");
+    let law = &document["laws"][0];
+    assert!((law["p"][0].as_f64().unwrap() - 0.159_520_995_319_951_5).abs() < 1e-12, "{law}");
+    assert!(law["p_value"].as_f64().unwrap() > 1e-6);
+    assert_eq!(desk.json("simulate s.toml --no-law")["laws"].to_string(), "[]");
+    // The command line overrules the file, a seed of 0 too.
+    let plan = desk.json("simulate s.toml --samples 7 --seed 0")["plan"].clone();
+    assert_eq!((plan["seed"].as_u64(), plan["samples"].as_u64()), (Some(0), Some(7)));
+}
+
+/// Counts never depend on who draws which block.
+#[test]
+fn shards_and_threads_do_not_matter() {
+    let desk = Desk::new();
+    let whole = desk.json("simulate s.toml");
+    for threads in 1..=4 {
+        let again = desk.json(&format!("--threads {threads} simulate s.toml"));
+        assert_eq!(counts(&again), counts(&whole), "{threads} threads");
+    }
+    for shards in 1..=7 {
+        let mut files = String::new();
+        for shard in (1..=shards).rev() {
+            let threads = 1 + shard % 2;
+            desk.stdout(&format!(
+                "simulate s.toml --threads {threads} --shard {shard}/{shards} --format json --output {shard}.json"
+            ));
+            files += &format!(" {shard}.json");
+        }
+        let merged = desk.json(&format!("merge{files}"));
+        assert_eq!(counts(&merged), counts(&whole), "{shards} shards");
+        assert_eq!((&merged["plan"], &merged["blocks"]), (&whole["plan"], &whole["blocks"]));
+        // What is merged can be merged again.
+        fs::write(desk.path("merged.json"), merged.to_string()).unwrap();
+        assert_eq!(counts(&desk.json("merge merged.json")), counts(&whole));
+    }
+}
+
+#[test]
+fn the_audit_reads_what_simulation_writes() {
+    let desk = Desk::new();
+    desk.stdout("simulate s.toml --format json --output a.json");
+    desk.stdout("simulate s.toml --format csv --output a.csv");
+    let read = |name: &str| read_counts(desk.path(name)).unwrap().queries;
+    assert_eq!(read("a.json"), read("a.csv"));
+    assert_eq!(read("a.csv")[1].query.as_deref(), Some("prompts"));
+    assert_eq!(read("a.csv")[1].counts.trials(), 500_000);
+    let audit = desk.json("audit counts a.json --pilot-fraction 0.1");
+    assert!(audit["bounds"].as_array().unwrap().iter().any(|bound| bound["rdp_lower"].as_f64().unwrap() > 0.01));
+    // A query without a name has no column of names.
+    let alone: String = SCENARIO.lines().take_while(|line| !line.contains("prompts")).collect::<Vec<_>>().join("\n");
+    let alone = alone.replace("[[query]]\nname = 'teachers'", "").replace("[[query]]", "");
+    fs::write(desk.path("s.toml"), alone).unwrap();
+    desk.stdout("simulate s.toml --format csv --output a.csv");
+    assert!(fs::read_to_string(desk.path("a.csv")).unwrap().starts_with("outcome,count,count_neighbor\n0,"));
+    assert_eq!(read("a.csv")[0].query, None);
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let desk = Desk::new();
+    for shard in 1..=3 {
+        desk.stdout(&format!("simulate s.toml --shard {shard}/3 --format json --output {shard}.json"));
+    }
+    desk.stdout("simulate s.toml --shard 3/3 --seed 4 --format json --output seed.json");
+    desk.stdout("simulate s.toml --shard 3/3 --samples 5e5 --format json --output same.json");
+    desk.stdout("simulate s.toml --shard 3/3 --samples 6e5 --format json --output samples.json");
+    fs::write(desk.path("s.toml"), SCENARIO.replace("gaussian:4", "gaussian:5")).unwrap();
+    desk.stdout("simulate s.toml --shard 3/3 --format json --output scenario.json");
+    insta::assert_snapshot!(
+        [
+            desk.refused(1, "merge 1.json 2.json"),
+            desk.refused(1, "merge 1.json 2.json 1.json"),
+            desk.refused(1, "merge 1.json 2.json seed.json"),
+            desk.refused(1, "merge 1.json 2.json samples.json"),
+            desk.refused(1, "merge 1.json 2.json scenario.json"),
+            desk.refused(1, "merge 1.json 2.json s.toml"),
+            desk.refused(1, "merge none.json"),
+            desk.refused(1, "merge 1.json --output 1.json"),
+            desk.refused(2, "simulate s.toml --shard 4/3"),
+            desk.refused(2, "simulate s.toml --shard 9/9"),
+            desk.refused(2, "simulate s.toml --samples 0"),
+            desk.refused(2, "simulate s.toml --samples 1e16"),
+            desk.refused(2, "simulate s.toml --samples nan"),
+        ]
+        .join("\n"),
+        @"
+        1.json: blocks of all files together: found no block 5-7 of 8, expected every block of the simulation; hint: name the missing shards too; --partial adds up what is there
+        1.json: blocks: found an overlap with `1.json`: both parts hold blocks 0-1, expected blocks that no other file holds
+        seed.json: plan.seed: found `4`, expected `3`, as in `1.json`; hint: only parts of one simulation belong together
+        samples.json: plan.samples: found `600000`, expected `500000`, as in `1.json`; hint: only parts of one simulation belong together
+        scenario.json: plan.scenario_sha256: found `9f6abf162e65363be53b8065b511c36ed2f3f05cd5f2442dfc9ff543026b...`, expected `6133073adb24e4e6adaed82f66954ee9bf00d6d7579f34a3effde11ba8a7...`, as in `1.json`; hint: only parts of one simulation belong together
+        s.toml: whole file: found a text that is no JSON, expected a document of leakbound simulate; hint: write it with --format json
+        none.json: cannot read: No such file or directory (os error 2)
+        1.json: --output: found the input file itself, expected another file, because the result replaces it
+        invalid value '4/3' for '--shard <I/N>': number of the shard = 4 is not in [1, number of shards]
+        shard: 9 shards of 500000 samples, more than their 8 block(s)
+        invalid value '0' for '--samples <N>': `0` is not a whole number in [1, 2^53]
+        invalid value '1e16' for '--samples <N>': `1e16` is not a whole number in [1, 2^53]
+        invalid value 'nan' for '--samples <N>': `nan` is not a whole number in [1, 2^53]
+        "
+    );
+    let document = desk.json("merge 1.json same.json --partial");
+    assert_eq!(
+        (document["blocks"].to_string(), document["warnings"][0]["code"].as_str()),
+        ("[[0,2],[5,8]]".into(), Some("partial"))
+    );
+}
+
+#[test]
+fn a_checkpoint_is_never_overwritten_by_accident() {
+    let desk = Desk::new();
+    let whole = desk.json("simulate s.toml");
+    // Where there is none, --resume starts.
+    let first = desk.json("simulate s.toml --checkpoint c --resume");
+    let file = fs::read(desk.path("c")).unwrap();
+    // A complete one is only read.
+    let again = desk.json("simulate s.toml --checkpoint c --resume");
+    assert_eq!((counts(&first), counts(&again)), (counts(&whole), counts(&whole)));
+    assert_eq!(fs::read(desk.path("c")).unwrap(), file);
+    fs::write(desk.path("cut"), &file[..file.len() - 9]).unwrap();
+    insta::assert_snapshot!(
+        [
+            desk.refused(1, "simulate s.toml --checkpoint c"),
+            desk.refused(1, "simulate s.toml --checkpoint s.toml"),
+            desk.refused(1, "simulate s.toml --checkpoint s.toml --resume"),
+            desk.refused(1, "simulate s.toml --checkpoint cut --resume"),
+            desk.refused(1, "simulate s.toml --checkpoint c --resume --seed 8"),
+            desk.refused(1, "simulate s.toml --checkpoint c --resume --samples 1e5"),
+            desk.refused(1, "simulate s.toml --checkpoint c --resume --shard 1/2"),
+            desk.refused(1, "simulate s.toml --checkpoint none/c"),
+            desk.refused(1, "simulate s.toml --checkpoint c --resume --output c"),
+            desk.refused(1, "simulate s.toml --checkpoint new --output new"),
+            desk.refused(2, "simulate s.toml --checkpoint new --checkpoint-seconds -1"),
+        ]
+        .join("\n"),
+        @"
+        c: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
+        s.toml: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
+        s.toml: whole file: found another kind of file, expected a checkpoint of leakbound simulate
+        cut: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
+        c: plan.seed: found `3`, expected `8`, as asked for; hint: only parts of one simulation belong together
+        c: plan.samples: found `500000`, expected `100000`, as asked for; hint: only parts of one simulation belong together
+        c: shard: found `1/1`, expected `1/2`, as asked for
+        none/c: cannot write: No such file or directory (os error 2)
+        c: --output: found the input file itself, expected another file, because the result replaces it
+        new: --output: found the input file itself, expected another file, because the result replaces it
+        invalid value '-1' for '--checkpoint-seconds <S>': number of seconds = -1 is not in [0, inf)
+        "
+    );
+    assert_eq!(fs::read(desk.path("c")).unwrap(), file);
+}
+
+/// 10^13 samples: announced, small in memory, and saved on Ctrl-C.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hopeless_simulation_says_so_and_can_be_interrupted() {
+    let desk = Desk::new();
+    let arguments = "simulate s.toml --samples 1e13 --checkpoint c --output result";
+    let mut child = desk.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut note = String::new();
+    std::io::BufRead::read_line(&mut stderr, &mut note).unwrap();
+    assert!(note.starts_with("note: about ") && note.ends_with("Ctrl-C saves what is done\n"), "{note}");
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kilobytes: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kilobytes < 300_000, "{kilobytes} kB");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    let mut error = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut error).unwrap();
+    assert_eq!(status.code(), Some(1), "{error}");
+    assert_eq!(error, "error: c: cannot complete: interrupted at 0.0 %, which is saved; --resume goes on\n");
+    assert!(!desk.path("result").exists());
+    let saved = leakbound::record::Checkpoint::read(desk.path("c")).unwrap();
+    assert!(saved.simulation.samples() > 0);
+}
+
+/// Killed without warning, at random moments, and resumed; `cargo run -p leakbound-validation -- kill-resume` does it 50
+/// times.
+#[cfg(unix)]
+#[test]
+fn killed_simulations_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_leakbound"));
+    let report = leakbound_validation::kill_resume::compare(program, folder.path(), 4);
+    report.lines.iter().for_each(|line| println!("{line}"));
+    assert_eq!(report.verdict, leakbound_validation::experiment::Verdict::Pass, "{:?}", report.lines);
+}
+
+/// 10^12 samples of every query in no time, said to be no simulation; without parts.
+#[test]
+fn counts_are_drawn_from_laws() {
+    let desk = Desk::new();
+    let document = desk.json("simulate s.toml --samples 1e12 --sampling exact-law");
+    assert_eq!(
+        (document["plan"]["sampling"].as_str(), document["blocks"].to_string()),
+        (Some("exact-law"), "[[0,15258790]]".into())
+    );
+    assert_eq!(document["warnings"][0]["code"], "exact-law-sampling");
+    for (query, law) in document["queries"].as_array().unwrap().iter().zip(document["laws"].as_array().unwrap()) {
+        assert_eq!(
+            query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(),
+            1_000_000_000_000
+        );
+        assert!(law["p_value"].as_f64().unwrap() > 1e-6 && law["p_value_neighbor"].as_f64().unwrap() > 1e-6, "{law}");
+    }
+    fs::write(desk.path("a.json"), document.to_string()).unwrap();
+    assert!(
+        desk.stdout("simulate s.toml --samples 9 --sampling exact-law")
+            .starts_with("Counts drawn from the laws of s.toml")
+    );
+    insta::assert_snapshot!(
+        [
+            desk.refused(1, "merge a.json"),
+            desk.refused(2, "simulate s.toml --sampling exact-law --shard 1/2"),
+            desk.refused(2, "simulate s.toml --sampling exact-law --checkpoint c"),
+            desk.refused(2, "simulate s.toml --sampling exact"),
+        ]
+        .join("\n"),
+        @"
+        a.json: plan.sampling: found `exact-law`, expected `monte-carlo`; hint: counts that are drawn from a law at once have no parts
+        sampling from the exact law: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        sampling from the exact law: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-law
+        "
+    );
+}
+
+#[test]
+fn the_bench_is_a_table_of_works() {
+    let desk = Desk::new();
+    let document = desk.json("bench --seconds 0.01 --threads 2");
+    assert_eq!(document["schema"], "leakbound.bench/1");
+    let rows = document["rows"].as_array().unwrap();
+    let names: Vec<String> =
+        rows.iter().map(|row| format!("{} {}", row["work"].as_str().unwrap(), row["threads"])).collect();
+    let works = ["fixed", "pate", "capc", "private-knn", "exact-law-pair"];
+    let expected: Vec<String> =
+        ["1", "2"].iter().flat_map(|threads| works.map(|work| format!("{work} {threads}"))).collect();
+    assert_eq!(names, expected);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert!(number("samples") > 0.0 && number("seconds") > 0.0, "{row}");
+        assert!((number("rate") * number("seconds") / number("samples") - 1.0).abs() < 1e-9, "{row}");
+    }
+    let text = desk.stdout("bench --seconds 0.01 --threads 1 --work pate,fixed");
+    assert!(text.contains("  pate ") && text.contains("1 thread ") && !text.contains("capc"), "{text}");
+}
