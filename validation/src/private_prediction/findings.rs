@@ -80,7 +80,7 @@ fn findings(rows: &[Row]) -> Vec<Finding> {
             compare(&[("pate", "nat-advq"), ("pate", "pois-advq")], &|values| values[0] < values[1]),
         ),
         (
-            "in PATE pois-advq leaks more than nat-advq in the mean over the queries",
+            "in PATE pois-advq leaks more than nat-advq in the mean over the queries of each",
             means([("pate", "nat-advq"), ("pate", "pois-advq")], &|natural, poisoned| natural < poisoned),
         ),
         (
@@ -114,7 +114,7 @@ fn findings(rows: &[Row]) -> Vec<Finding> {
             }),
         ),
         (
-            "in Private-kNN a point in the space of features leaks about twice as much as a test point",
+            "in Private-kNN a point in the space of features leaks more than a test point (there: about twice)",
             compare(&[("private-knn", "pois-natq (test)"), ("private-knn", "pois-natq (embedding)")], &|values| {
                 values[1] > 1.5 * values[0]
             }),
