@@ -191,7 +191,7 @@ impl Factors {
         marked: bool,
         modes: &mut Modes,
         wins: Winner,
-    ) -> Result<Self> {
+    ) -> Self {
         let mut losing = Vec::with_capacity(votes.groups.len());
         let mut winning = Vec::with_capacity(votes.groups.len());
         for (index, group) in votes.groups.iter().enumerate() {
@@ -202,15 +202,12 @@ impl Factors {
                 Factor::new(group, ln_tilt, marked, &mut modes.winning[index], ln_density)
             }));
         }
-        let mut factors = Self { ln_tilt, ln_eta: 0.0, losing, winning };
-        if marked {
-            factors.weigh(votes, wins.group())?;
-        }
-        Ok(factors)
+        Self { ln_tilt, ln_eta: 0.0, losing, winning }
     }
 
     /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.
-    fn weigh(&mut self, votes: &Votes, winner: Option<usize>) -> Result<()> {
+    pub(super) fn weigh(&mut self, votes: &Votes, wins: Winner) -> Result<()> {
+        let winner = wins.group();
         let target = votes.marks as f64;
         let search = Search { start: 0.0, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the marks" };
         let evaluate = |ln_eta: f64| {

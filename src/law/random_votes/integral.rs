@@ -2,7 +2,7 @@
 
 use super::factors::{Factors, Modes, Place, Winner};
 use super::inversion::Circle;
-use super::noise_table::NoiseTable;
+use super::lattice::{LEVELS, Lattice, Level};
 use super::spectrum::coefficients;
 use super::votes::{Output, Votes};
 use crate::error::{Error, Result};
@@ -11,12 +11,6 @@ use crate::solve::{Search, increasing_root};
 use crate::special::log_sum_exp;
 use rayon::prelude::*;
 
-/// The most nodes of the first level, and the most values of ln Φ at them: some minutes of work.
-const MAX_NODES: f64 = 5e4;
-const MAX_TABLE_VALUES: f64 = 1e10;
-/// Step of the first level, in units of σ, and the number of levels.
-const FIRST_STEP: f64 = 0.4;
-const LEVELS: u32 = 4;
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 2e-8;
 /// Nodes that follow each other, each search starting where the last one ended.
@@ -41,12 +35,10 @@ impl Density {
     }
 }
 
-/// x = index·step of the lattice of a level.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Node {
-    floor: i64,
-    /// Which table has its noise.
-    table: usize,
+    /// Which node of its level it is.
+    place: usize,
     ln_tilt: f64,
     /// By output, then group.
     densities: Vec<Vec<Density>>,
@@ -71,39 +63,29 @@ impl<'a> Integral<'a> {
         Self { votes, sigma, circle: Circle::new(tail + slack + votes.marks as f64), slack }
     }
 
+    pub(super) fn circle(&self) -> &Circle {
+        &self.circle
+    }
+
+    pub(super) fn slack(&self) -> f64 {
+        self.slack
+    }
+
     /// ln of the integrals, by output, then group.
     pub(super) fn laws(&self) -> Result<Vec<Vec<LogIntegral>>> {
-        let marks = self.votes.marks as f64;
-        let voters = self.votes.k as f64;
-        // Beyond, every class has less than e^-46 of its integral.
-        let (first, last) = (-marks - 9.6 * self.sigma, voters + marks + 14.6 * self.sigma);
-        let nodes = (last - first) / (FIRST_STEP * self.sigma);
-        if !(nodes <= MAX_NODES && nodes * voters <= MAX_TABLE_VALUES) {
-            return Err(Error::Refused {
-                operation: "exact law of random votes",
-                reason: format!(
-                    "{voters} voters with noise of scale {:e} need {nodes:.1e} nodes of {voters} values, more than the \
-                     {MAX_NODES:e} nodes or {MAX_TABLE_VALUES:e} values of some minutes",
-                    self.sigma
-                ),
-            });
-        }
-        let (numerator, denominator) = rational_step(FIRST_STEP * self.sigma);
+        let lattice = Lattice::new(self.votes, self.sigma)?;
         let mut sums: Vec<Vec<Vec<f64>>> = Vec::new();
         let mut before: Option<Vec<Vec<f64>>> = None;
         let mut distance = f64::INFINITY;
         for level in 0..LEVELS {
-            let parts = denominator << level;
-            let step = numerator as f64 / parts as f64;
-            let (from, to) = ((first / step).floor() as i64, (last / step).ceil() as i64);
-            let new = (from..=to).filter(|index| level == 0 || index % 2 != 0).map(|index| index * numerator);
-            let nodes = self.densities(&new.collect::<Vec<_>>(), parts)?;
+            let level = lattice.level(level);
+            let nodes = self.densities(&level)?;
             for (output, sums) in self.each_output(&mut sums).enumerate() {
                 for (group, sums) in sums.iter_mut().enumerate() {
                     sums.extend(nodes.iter().map(|node| node.densities[output][group].ln_value));
                 }
             }
-            let value = |sum: &Vec<f64>| step.ln() + log_sum_exp(sum.iter().copied());
+            let value = |sum: &Vec<f64>| level.step().ln() + log_sum_exp(sum.iter().copied());
             let values: Vec<Vec<f64>> = sums.iter().map(|sums| sums.iter().map(value).collect()).collect();
             if let Some(coarse) = before.replace(values.clone()) {
                 distance =
@@ -138,52 +120,44 @@ impl<'a> Integral<'a> {
         LogIntegral { ln_value, error: distance * distance + rounding }
     }
 
-    /// The densities at x = numerator/parts.
-    fn densities(&self, numerators: &[i64], parts: i64) -> Result<Vec<Node>> {
-        let floors = numerators.iter().map(|numerator| numerator.div_euclid(parts));
-        let (lowest, highest) = (floors.clone().min().unwrap_or(0), floors.max().unwrap_or(0));
-        let marks = self.votes.marks as i64;
-        let reach = (-marks - highest, self.votes.k as i64 + marks - lowest);
-        let mut places: Vec<usize> = vec![usize::MAX; parts as usize];
-        let mut offsets: Vec<i64> = Vec::new();
-        let mut nodes: Vec<Node> = Vec::with_capacity(numerators.len());
-        for numerator in numerators {
-            let offset = numerator.rem_euclid(parts);
-            if places[offset as usize] == usize::MAX {
-                places[offset as usize] = offsets.len();
-                offsets.push(offset);
-            }
-            let table = places[offset as usize];
-            nodes.push(Node { floor: numerator.div_euclid(parts), table, ln_tilt: 0.0, densities: Vec::new() });
-        }
-        let tables: Vec<NoiseTable> = offsets
-            .par_iter()
-            .map(|&offset| NoiseTable::gaussian(self.sigma, offset as f64 / parts as f64, reach.0, reach.1))
-            .collect();
-        nodes.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, &tables)).collect::<Result<()>>()?;
-        self.refine(&mut nodes, &tables)?;
+    /// The densities at the nodes of a level.
+    fn densities(&self, level: &Level) -> Result<Vec<Node>> {
+        let mut nodes: Vec<Node> = (0..level.len()).map(|place| Node { place, ..Node::default() }).collect();
+        nodes.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, level)).collect::<Result<()>>()?;
+        self.refine(&mut nodes, level)?;
         Ok(nodes)
     }
 
-    fn place<'t>(node: &Node, tables: &'t [NoiseTable]) -> Place<'t> {
-        Place { floor: node.floor, noise: &tables[node.table] }
+    fn factors(
+        &self,
+        place: Place<'_>,
+        ln_tilt: f64,
+        marked: bool,
+        modes: &mut Modes,
+        wins: Winner,
+    ) -> Result<Factors> {
+        let mut factors = Factors::new(self.votes, place, ln_tilt, marked, modes, wins);
+        if marked {
+            factors.weigh(self.votes, wins)?;
+        }
+        Ok(factors)
     }
 
     /// The densities of all winners under one tilt.
-    fn evaluate(&self, nodes: &mut [Node], tables: &[NoiseTable]) -> Result<()> {
+    fn evaluate(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
         let mut modes = Modes::new(self.votes);
         let outputs = &self.votes.outputs;
         // A tilt serves all laws where the marks move the mean by a fraction of the standard deviation.
         let together = self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0;
         let mut tilts = vec![0.0; outputs.len()];
         for node in nodes {
-            let place = Self::place(node, tables);
+            let place = level.place(node.place);
             node.densities.clear();
             for (outputs, ln_tilt) in outputs.chunks(if together { outputs.len() } else { 1 }).zip(&mut tilts) {
                 let (tilt, _) = self.tilted(place, &outputs[0], Winner::None, *ln_tilt, &mut modes)?;
                 *ln_tilt = tilt;
                 let marked = outputs.iter().any(|output| output.marked);
-                let factors = Factors::new(self.votes, place, tilt, marked, &mut modes, Winner::Any)?;
+                let factors = self.factors(place, tilt, marked, &mut modes, Winner::Any)?;
                 node.densities.extend(self.of_winners(&factors, outputs));
             }
             node.ln_tilt = tilts[0];
@@ -217,7 +191,7 @@ impl<'a> Integral<'a> {
     }
 
     /// The factors with the tilt that centres the degree of an output, with a winner or with none.
-    fn tilted(
+    pub(super) fn tilted(
         &self,
         place: Place<'_>,
         output: &Output,
@@ -230,7 +204,7 @@ impl<'a> Integral<'a> {
         let evaluate = |ln_tilt: f64| {
             // A multiple of 2^-20, so that n ln ρ is exact.
             let ln_tilt = (ln_tilt * 1_048_576.0).round() / 1_048_576.0;
-            let factors = match Factors::new(self.votes, place, ln_tilt, output.marked, modes, winner) {
+            let factors = match self.factors(place, ln_tilt, output.marked, modes, winner) {
                 Ok(factors) => factors,
                 Err(error) => return (Err(error), 0.0, 1.0),
             };
@@ -248,7 +222,7 @@ impl<'a> Integral<'a> {
     }
 
     /// Computes densities that are not exact enough with a tilt of their own, the largest first.
-    fn refine(&self, nodes: &mut [Node], tables: &[NoiseTable]) -> Result<()> {
+    fn refine(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
         let mut most = 4;
         loop {
             let mut vague: Vec<(usize, usize, usize)> = Vec::new();
@@ -272,7 +246,7 @@ impl<'a> Integral<'a> {
             most *= 2;
             let refined: Vec<Density> = vague
                 .par_iter()
-                .map(|&(output, group, node)| self.with_own_tilt(output, group, &nodes[node], tables))
+                .map(|&(output, group, node)| self.with_own_tilt(output, group, &nodes[node], level))
                 .collect::<Result<_>>()?;
             for ((output, group, node), density) in vague.into_iter().zip(refined) {
                 nodes[node].densities[output][group] = density;
@@ -280,27 +254,13 @@ impl<'a> Integral<'a> {
         }
     }
 
-    fn with_own_tilt(&self, output: usize, group: usize, node: &Node, tables: &[NoiseTable]) -> Result<Density> {
+    fn with_own_tilt(&self, output: usize, group: usize, node: &Node, level: &Level) -> Result<Density> {
         let output = self.votes.outputs[output];
-        let place = Self::place(node, tables);
+        let place = level.place(node.place);
         let mut modes = Modes::new(self.votes);
         let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilt, &mut modes)?;
         let density = self.of_winners(&factors, &[output])[0][group];
         // There is no better tilt.
         Ok(Density { ln_error: f64::NEG_INFINITY, ..density })
     }
-}
-
-/// A step of at most `step` that has a small denominator, so that nodes share their distances to whole votes.
-fn rational_step(step: f64) -> (i64, i64) {
-    if step < 1.0 {
-        return (1, (1.0 / step).ceil() as i64);
-    }
-    let candidates = (1..=4i64).map(|denominator| ((step * denominator as f64).floor() as i64, denominator));
-    candidates.fold(
-        (1, 1),
-        |best, (numerator, denominator)| {
-            if numerator * best.1 > best.0 * denominator { (numerator, denominator) } else { best }
-        },
-    )
 }
