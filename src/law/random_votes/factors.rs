@@ -1,6 +1,6 @@
 //! The factors of all classes at one value x of the winning noisy count, under one tilt.
 
-use super::lanes::exp;
+use super::lanes::{LANES, Vectorised, exp, vectorised};
 use super::noise_table::NoiseTable;
 use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
@@ -15,6 +15,13 @@ const DROP: f64 = 44.0;
 pub(super) struct Place<'a> {
     pub(super) floor: i64,
     pub(super) noise: &'a NoiseTable,
+}
+
+impl<'a> Place<'a> {
+    #[inline(always)]
+    fn noise(self, wins: bool, shift: i64) -> &'a [f64] {
+        if wins { self.noise.ln_density(self.floor, shift) } else { self.noise.ln_cdf(self.floor, shift) }
+    }
 }
 
 /// A polynomial Σ_i exp(ln_scale) coefficients[i] z^(low + i) with non-negative coefficients of sum 1.
@@ -74,9 +81,11 @@ pub(super) struct Mass {
 
 impl Form {
     /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
+    #[inline(always)]
     fn new(weights: &[f64], noise: &[f64], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
         let degree = weights.len() - 1;
-        let ln = |n: usize| weights[n] + n as f64 * ln_tilt + noise[n];
+        let noise = &noise[..weights.len()];
+        let ln = |n: usize| (n as f64).mul_add(ln_tilt, weights[n]) + noise[n];
         let mut at = (*mode).min(degree);
         let mut top = ln(at);
         while at < degree && ln(at + 1) > top {
@@ -88,31 +97,58 @@ impl Form {
             top = ln(at);
         }
         *mode = at;
+        let keep = top - DROP;
         let (mut low, mut high) = (at, at);
-        while low > 0 && ln(low - 1) > top - DROP {
+        while low > 0 && ln(low - 1) > keep {
             low -= 1;
         }
-        while high < degree && ln(high + 1) > top - DROP {
+        while high < degree && ln(high + 1) > keep {
             high += 1;
         }
-        let mut coefficients: Vec<f64> = (low..=high).map(|n| exp(ln(n) - top)).collect();
-        let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
-        for (index, &value) in coefficients.iter().enumerate() {
-            let n = index as f64;
-            mass += value;
-            first += n * value;
-            second += n * n * value;
+        let length = high - low + 1;
+        let mut coefficients = vec![0.0; length];
+        let parts = weights[low..=high].iter().zip(&noise[low..=high]);
+        for (index, (value, (weight, noise))) in coefficients.iter_mut().zip(parts).enumerate() {
+            *value = exp(((low + index) as f64).mul_add(ln_tilt, *weight) + noise - top);
         }
-        coefficients.iter_mut().for_each(|value| *value /= mass);
-        let mean = first / mass;
+        // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
+        let mut sums = [[0.0; LANES]; 3];
+        let (blocks, rest) = coefficients.as_chunks::<LANES>();
+        let mut from = -((at - low) as f64);
+        for block in blocks {
+            add_moments(block, from, &mut sums);
+            from += LANES as f64;
+        }
+        let mut last = [0.0; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        add_moments(&last, from, &mut sums);
+        let [mass, first, second] = sums;
+        let mass: f64 = mass.iter().sum();
+        let mean = first.iter().sum::<f64>() / mass;
+        let inverse = 1.0 / mass;
+        for value in &mut coefficients {
+            *value *= inverse;
+        }
         Self {
             power,
             low,
             coefficients,
-            ln_mass: top + mass.ln(),
-            mean: low as f64 + mean,
-            variance: (second / mass - mean * mean).max(0.0),
+            ln_mass: top + libm::log(mass),
+            mean: at as f64 + mean,
+            variance: (second.iter().sum::<f64>() / mass - mean * mean).max(0.0),
         }
+    }
+}
+
+/// Adds values, and their first and second moments where they stand at `from`, `from` + 1, ...
+#[inline(always)]
+fn add_moments(values: &[f64; LANES], from: f64, [mass, first, second]: &mut [[f64; LANES]; 3]) {
+    for lane in 0..LANES {
+        let at = from + lane as f64;
+        let moment = values[lane] * at;
+        mass[lane] += values[lane];
+        first[lane] += moment;
+        second[lane] = moment.mul_add(at, second[lane]);
     }
 }
 
@@ -131,24 +167,24 @@ impl Modes {
 }
 
 impl Factor {
-    /// The factor of a group with the noise of each shift; only its base unless `marked`.
-    fn new<'a>(group: &Group, ln_tilt: f64, marked: bool, mode: &mut usize, noise: impl Fn(i64) -> &'a [f64]) -> Self {
-        let form = |component: &Component, mode: &mut usize| {
-            Form::new(&group.ln_poisson, noise(component.shift), ln_tilt, component.power, mode)
-        };
-        let base = form(&group.components[group.base], mode);
-        if !marked {
-            return Self { weights: Vec::new(), ln_scale: base.ln_mass, forms: vec![base], base: 0 };
-        }
-        let mut forms: Vec<Form> = Vec::with_capacity(group.components.len());
+    /// The factor of a group with its losing or winning noise; only its base unless `marked`.
+    #[inline(always)]
+    fn new(group: &Group, place: Place<'_>, wins: bool, ln_tilt: f64, marked: bool, mode: &mut usize) -> Self {
         let mut near = *mode;
+        let mut forms = Vec::with_capacity(group.components.len());
         for (index, component) in group.components.iter().enumerate() {
-            if index != group.base {
-                forms.push(form(component, &mut near));
+            if !marked && index != group.base {
+                continue;
+            }
+            let noise = place.noise(wins, component.shift);
+            forms.push(Form::new(&group.ln_poisson, noise, ln_tilt, component.power, &mut near));
+            if index == group.base {
+                *mode = near;
             }
         }
-        forms.insert(group.base, base);
-        Self { forms, weights: Vec::new(), ln_scale: 0.0, base: group.base }
+        let base = if marked { group.base } else { 0 };
+        let ln_scale = forms[base].ln_mass;
+        Self { forms, weights: Vec::new(), ln_scale, base }
     }
 
     /// ln of the masses of the components with their weights.
@@ -192,17 +228,7 @@ impl Factors {
         modes: &mut Modes,
         wins: Winner,
     ) -> Self {
-        let mut losing = Vec::with_capacity(votes.groups.len());
-        let mut winning = Vec::with_capacity(votes.groups.len());
-        for (index, group) in votes.groups.iter().enumerate() {
-            let ln_cdf = |shift| place.noise.ln_cdf(place.floor, shift);
-            losing.push(Factor::new(group, ln_tilt, marked, &mut modes.losing[index], ln_cdf));
-            winning.push((wins == Winner::Any || wins == Winner::Group(index)).then(|| {
-                let ln_density = |shift| place.noise.ln_density(place.floor, shift);
-                Factor::new(group, ln_tilt, marked, &mut modes.winning[index], ln_density)
-            }));
-        }
-        Self { ln_tilt, ln_eta: 0.0, losing, winning }
+        vectorised(Building { votes, place, ln_tilt, marked, modes, wins })
     }
 
     /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.
@@ -293,6 +319,37 @@ impl Factors {
             variance += factor.base_form().variance;
         }
         (product[powers - 1].mass(self.ln_scale(votes, output, winner)), variance)
+    }
+}
+
+/// What factors are built from.
+struct Building<'a> {
+    votes: &'a Votes,
+    place: Place<'a>,
+    ln_tilt: f64,
+    marked: bool,
+    modes: &'a mut Modes,
+    wins: Winner,
+}
+
+impl Vectorised for Building<'_> {
+    type Output = Factors;
+
+    #[inline(always)]
+    fn run(self) -> Factors {
+        let Building { votes, place, ln_tilt, marked, modes, wins } = self;
+        let mut losing = Vec::with_capacity(votes.groups.len());
+        let mut winning = Vec::with_capacity(votes.groups.len());
+        for (index, group) in votes.groups.iter().enumerate() {
+            losing.push(Factor::new(group, place, false, ln_tilt, marked, &mut modes.losing[index]));
+            let wins = wins == Winner::Any || wins == Winner::Group(index);
+            winning.push(if wins {
+                Some(Factor::new(group, place, true, ln_tilt, marked, &mut modes.winning[index]))
+            } else {
+                None
+            });
+        }
+        Factors { ln_tilt, ln_eta: 0.0, losing, winning }
     }
 }
 

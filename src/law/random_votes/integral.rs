@@ -19,6 +19,8 @@ const CHUNK: usize = 8;
 const NEGLIGIBLE: f64 = -42.0;
 /// ln of the rounding error, relative to the peak, from which a density is computed again: 30 ε.
 const INEXACT: f64 = -32.6;
+/// -ln of the least share of its mass that a density usually is.
+const COMMON_SHARE: f64 = 5.0;
 
 /// ln of the density of a winner at one node.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,13 @@ struct Density {
 }
 
 impl Density {
+    /// A density that is at most this; without a bound, or where that is below the range of doubles relative to the
+    /// other winners, it has to be computed with a tilt of its own.
+    fn bounded(ln_mass: Option<f64>) -> Self {
+        let ln_error = ln_mass.filter(|&ln_mass| ln_mass > f64::NEG_INFINITY).unwrap_or(f64::INFINITY);
+        Self { ln_value: f64::NEG_INFINITY, ln_error, known: false }
+    }
+
     fn is_vague(self, peak: f64) -> bool {
         self.ln_error > peak + if self.known { INEXACT } else { NEGLIGIBLE }
     }
@@ -39,7 +48,8 @@ impl Density {
 struct Node {
     /// Which node of its level it is.
     place: usize,
-    ln_tilt: f64,
+    /// By output that has a tilt of its own.
+    ln_tilts: Vec<f64>,
     /// By output, then group.
     densities: Vec<Vec<Density>>,
 }
@@ -120,10 +130,24 @@ impl<'a> Integral<'a> {
         LogIntegral { ln_value, error: distance * distance + rounding }
     }
 
-    /// The densities at the nodes of a level.
+    /// The densities at the nodes of a level: bounds of them all, then those that may matter.
     fn densities(&self, level: &Level) -> Result<Vec<Node>> {
         let mut nodes: Vec<Node> = (0..level.len()).map(|place| Node { place, ..Node::default() }).collect();
-        nodes.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, level)).collect::<Result<()>>()?;
+        nodes.par_chunks_mut(CHUNK).map(|nodes| self.bound(nodes, level)).collect::<Result<()>>()?;
+        let mut largest = vec![f64::NEG_INFINITY; self.votes.outputs.len() * self.votes.groups.len()];
+        for node in &nodes {
+            for (largest, density) in largest.iter_mut().zip(node.densities.iter().flatten()) {
+                *largest = largest.max(density.ln_error);
+            }
+        }
+        let mut matter: Vec<&mut Node> = nodes
+            .iter_mut()
+            .filter(|node| {
+                let mut bounds = node.densities.iter().flatten().zip(&largest);
+                bounds.any(|(density, largest)| density.ln_error > largest + NEGLIGIBLE - COMMON_SHARE)
+            })
+            .collect();
+        matter.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, level)).collect::<Result<()>>()?;
         self.refine(&mut nodes, level)?;
         Ok(nodes)
     }
@@ -143,24 +167,45 @@ impl<'a> Integral<'a> {
         Ok(factors)
     }
 
-    /// The densities of all winners under one tilt.
-    fn evaluate(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
-        let mut modes = Modes::new(self.votes);
+    /// The outputs that share a tilt: all where the marks move the mean by a fraction of its standard deviation.
+    fn sharing(&self) -> impl Iterator<Item = &[Output]> {
         let outputs = &self.votes.outputs;
-        // A tilt serves all laws where the marks move the mean by a fraction of the standard deviation.
         let together = self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0;
-        let mut tilts = vec![0.0; outputs.len()];
+        outputs.chunks(if together { outputs.len() } else { 1 })
+    }
+
+    /// Chooses the tilts of nodes and bounds their densities.
+    fn bound(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
+        let mut modes = Modes::new(self.votes);
+        let mut start = vec![0.0; self.votes.outputs.len()];
+        for node in nodes {
+            let place = level.place(node.place);
+            for (outputs, start) in self.sharing().zip(&mut start) {
+                let (ln_tilt, _) = self.tilted(place, &outputs[0], Winner::None, *start, &mut modes)?;
+                *start = ln_tilt;
+                node.ln_tilts.push(ln_tilt);
+                let marked = outputs.iter().any(|output| output.marked);
+                let factors = self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?;
+                for output in outputs {
+                    let masses = factors.masses(self.votes, output).into_iter();
+                    node.densities.push(masses.map(|mass| Density::bounded(mass.map(|mass| mass.ln_mass))).collect());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The densities of all winners under the common tilt.
+    fn evaluate(&self, nodes: &mut [&mut Node], level: &Level) -> Result<()> {
+        let mut modes = Modes::new(self.votes);
         for node in nodes {
             let place = level.place(node.place);
             node.densities.clear();
-            for (outputs, ln_tilt) in outputs.chunks(if together { outputs.len() } else { 1 }).zip(&mut tilts) {
-                let (tilt, _) = self.tilted(place, &outputs[0], Winner::None, *ln_tilt, &mut modes)?;
-                *ln_tilt = tilt;
+            for (outputs, &ln_tilt) in self.sharing().zip(&node.ln_tilts) {
                 let marked = outputs.iter().any(|output| output.marked);
-                let factors = self.factors(place, tilt, marked, &mut modes, Winner::Any)?;
+                let factors = self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?;
                 node.densities.extend(self.of_winners(&factors, outputs));
             }
-            node.ln_tilt = tilts[0];
         }
         Ok(())
     }
@@ -171,15 +216,11 @@ impl<'a> Integral<'a> {
         let of_output = |(output, values): (&Output, Vec<super::spectrum::Coefficient>)| {
             let masses = factors.masses(self.votes, output);
             let of_group = |(group, coefficient): (usize, super::spectrum::Coefficient)| {
-                let Some(mass) = masses[group] else {
-                    return Density { ln_value: f64::NEG_INFINITY, ln_error: f64::INFINITY, known: false };
+                let Some(mass) = masses[group].filter(|mass| mass.ln_mass > f64::NEG_INFINITY) else {
+                    return Density::bounded(None);
                 };
-                if !(mass.ln_mass > f64::NEG_INFINITY) {
-                    // Below the range of doubles relative to the other winners.
-                    return Density { ln_value: f64::NEG_INFINITY, ln_error: f64::INFINITY, known: false };
-                }
                 if !((mass.mean - output.degree as f64).abs() <= self.slack) {
-                    return Density { ln_value: f64::NEG_INFINITY, ln_error: mass.ln_mass, known: false };
+                    return Density::bounded(Some(mass.ln_mass));
                 }
                 let ln_scale = factors.ln_scale(self.votes, output, Some(group));
                 let ln_error = ln_scale + (f64::EPSILON * coefficient.magnitude).ln();
@@ -258,7 +299,7 @@ impl<'a> Integral<'a> {
         let output = self.votes.outputs[output];
         let place = level.place(node.place);
         let mut modes = Modes::new(self.votes);
-        let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilt, &mut modes)?;
+        let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilts[0], &mut modes)?;
         let density = self.of_winners(&factors, &[output])[0][group];
         // There is no better tilt.
         Ok(Density { ln_error: f64::NEG_INFINITY, ..density })

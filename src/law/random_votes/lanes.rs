@@ -4,6 +4,30 @@
 /// Lanes of a block: one register of 512 bits.
 pub(super) const LANES: usize = 8;
 
+/// Work that is compiled for each instruction set that the library knows, down to the functions marked
+/// `inline(always)`, and run with the best one that this machine has.
+pub(super) trait Vectorised: Sized {
+    type Output;
+
+    fn run(self) -> Self::Output;
+}
+
+struct Dispatched<W>(W);
+
+impl<W: Vectorised> pulp::WithSimd for Dispatched<W> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> W::Output {
+        self.0.run()
+    }
+}
+
+/// Runs the work.
+pub(super) fn vectorised<W: Vectorised>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(Dispatched(work))
+}
+
 /// Eight complex numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Complex {

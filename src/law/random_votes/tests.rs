@@ -169,3 +169,27 @@ fn two_marks_agree_with_enumeration() {
         }
     }
 }
+
+#[test]
+fn zz_timing() {
+    let rare = (0..8).map(|class| 0.0125 + 1e-4 * (f64::from(class) - 3.5));
+    let ten: Vec<f64> = [0.6, 0.3].into_iter().chain(rare).collect();
+    let hundred: Vec<f64> =
+        [0.3, 0.2].into_iter().chain((0..98).map(|c| (0.5 + 1e-3 * (f64::from(c) - 48.5)) / 98.0)).collect();
+    for (name, p) in [("10", ten), ("100", hundred)] {
+        let mut marked = p.clone();
+        marked.swap(0, 1);
+        for m in [1, 4] {
+            for sigma in [40.0, 4.0] {
+                let mut best = f64::INFINITY;
+                let runs = if sigma > 10.0 { 20 } else { 1 };
+                for _ in 0..runs {
+                    let start = std::time::Instant::now();
+                    std::hint::black_box(marked_argmax_laws(250, &p, &marked, m, gaussian(sigma)).unwrap());
+                    best = best.min(start.elapsed().as_secs_f64());
+                }
+                println!("C {name} m {m} σ {sigma}: {:.3} ms", best * 1e3);
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::factors::{Factor, Factors, Modes, Place, Winner};
 use super::integral::Integral;
 use super::inversion::Block;
-use super::lanes::Complex;
+use super::lanes::{Complex, Vectorised, vectorised};
 use super::lattice::{LEVELS, Lattice};
 use super::normalised;
 use super::votes::Votes;
@@ -70,6 +70,20 @@ struct Pairs<'a> {
     matrix: &'a [Vec<f64>],
 }
 
+struct Kernel<'a> {
+    pairs: &'a Pairs<'a>,
+    factors: &'a Factors,
+}
+
+impl Vectorised for Kernel<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<f64> {
+        self.pairs.run(self.factors)
+    }
+}
+
 /// The products over the factors before one: with no mark, with two, and with one to be joined to one in each class.
 #[derive(Debug, Clone)]
 struct Left {
@@ -102,10 +116,7 @@ impl Pairs<'_> {
 
     /// The densities of all classes that the factors let win.
     fn values(&self, factors: &Factors) -> Vec<f64> {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.run(factors),
-        )
+        vectorised(Kernel { pairs: self, factors })
     }
 
     #[inline(always)]
