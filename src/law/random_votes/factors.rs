@@ -82,10 +82,10 @@ pub(super) struct Mass {
 impl Form {
     /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
     #[inline(always)]
-    fn new(weights: &[f64], noise: &[f64], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
+    fn new([numbers, weights, noise]: [&[f64]; 3], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
         let degree = weights.len() - 1;
-        let noise = &noise[..weights.len()];
-        let ln = |n: usize| (n as f64).mul_add(ln_tilt, weights[n]) + noise[n];
+        let (numbers, noise) = (&numbers[..=degree], &noise[..=degree]);
+        let ln = |n: usize| numbers[n].mul_add(ln_tilt, weights[n]) + noise[n];
         let mut at = (*mode).min(degree);
         let mut top = ln(at);
         while at < degree && ln(at + 1) > top {
@@ -107,9 +107,13 @@ impl Form {
         }
         let length = high - low + 1;
         let mut coefficients = vec![0.0; length];
-        let parts = weights[low..=high].iter().zip(&noise[low..=high]);
-        for (index, (value, (weight, noise))) in coefficients.iter_mut().zip(parts).enumerate() {
-            *value = exp(((low + index) as f64).mul_add(ln_tilt, *weight) + noise - top);
+        // Two plain loops, which the compiler vectorises.
+        let parts = weights[low..=high].iter().zip(&noise[low..=high]).zip(&numbers[low..=high]);
+        for (value, ((weight, noise), number)) in coefficients.iter_mut().zip(parts) {
+            *value = number.mul_add(ln_tilt, *weight) + noise - top;
+        }
+        for value in &mut coefficients {
+            *value = exp(*value);
         }
         // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
         let mut sums = [[0.0; LANES]; 3];
@@ -161,7 +165,7 @@ pub(super) struct Modes {
 
 impl Modes {
     pub(super) fn new(votes: &Votes) -> Self {
-        let start: Vec<usize> = votes.groups.iter().map(|group| group.ln_poisson.len() / 2).collect();
+        let start: Vec<usize> = votes.groups.iter().map(|group| group.mean as usize).collect();
         Self { losing: start.clone(), winning: start }
     }
 }
@@ -169,7 +173,15 @@ impl Modes {
 impl Factor {
     /// The factor of a group with its losing or winning noise; only its base unless `marked`.
     #[inline(always)]
-    fn new(group: &Group, place: Place<'_>, wins: bool, ln_tilt: f64, marked: bool, mode: &mut usize) -> Self {
+    fn new(
+        numbers: &[f64],
+        group: &Group,
+        place: Place<'_>,
+        wins: bool,
+        ln_tilt: f64,
+        marked: bool,
+        mode: &mut usize,
+    ) -> Self {
         let mut near = *mode;
         let mut forms = Vec::with_capacity(group.components.len());
         for (index, component) in group.components.iter().enumerate() {
@@ -177,7 +189,7 @@ impl Factor {
                 continue;
             }
             let noise = place.noise(wins, component.shift);
-            forms.push(Form::new(&group.ln_poisson, noise, ln_tilt, component.power, &mut near));
+            forms.push(Form::new([numbers, &group.ln_poisson, noise], ln_tilt, component.power, &mut near));
             if index == group.base {
                 *mode = near;
             }
@@ -274,12 +286,14 @@ impl Factors {
         for (factor, group) in self.losing.iter().zip(&votes.groups) {
             sum += group.multiplicity as f64 * scale(factor);
         }
-        if let Some(winner) = winner
-            && let Some(winning) = &self.winning[winner]
-        {
-            sum += scale(winning) - scale(&self.losing[winner]);
-        }
-        sum
+        winner.map_or(sum, |winner| self.with_winner(sum, output, winner))
+    }
+
+    /// The same for a winner, from that without one.
+    pub(super) fn with_winner(&self, ln_scale: f64, output: &Output, winner: usize) -> f64 {
+        let scale = |factor: &Factor| if output.marked { factor.ln_scale } else { factor.base_form().ln_mass };
+        let winning = self.winning[winner].as_ref();
+        winning.map_or(ln_scale, |winning| ln_scale + (scale(winning) - scale(&self.losing[winner])))
     }
 
     /// The mass of an output for each winner; None for groups that are not to win.
@@ -296,13 +310,14 @@ impl Factors {
         };
         let prefixes = products(&mut votes.positions.iter().copied());
         let suffixes = products(&mut votes.positions.iter().rev().copied());
+        let ln_scale = self.ln_scale(votes, output, None);
         let mass = |winner: usize| {
             let own = series(self.winning[winner].as_ref()?);
             let position = votes.first_position[winner];
             let left = Moment::product(&prefixes[position], &own);
             let product = Moment::product(&left, &suffixes[votes.positions.len() - 1 - position]);
             let top = product[powers - 1];
-            Some(top.mass(self.ln_scale(votes, output, Some(winner))))
+            Some(top.mass(self.with_winner(ln_scale, output, winner)))
         };
         (0..votes.groups.len()).map(mass).collect()
     }
@@ -341,10 +356,10 @@ impl Vectorised for Building<'_> {
         let mut losing = Vec::with_capacity(votes.groups.len());
         let mut winning = Vec::with_capacity(votes.groups.len());
         for (index, group) in votes.groups.iter().enumerate() {
-            losing.push(Factor::new(group, place, false, ln_tilt, marked, &mut modes.losing[index]));
+            losing.push(Factor::new(&votes.numbers, group, place, false, ln_tilt, marked, &mut modes.losing[index]));
             let wins = wins == Winner::Any || wins == Winner::Group(index);
             winning.push(if wins {
-                Some(Factor::new(group, place, true, ln_tilt, marked, &mut modes.winning[index]))
+                Some(Factor::new(&votes.numbers, group, place, true, ln_tilt, marked, &mut modes.winning[index]))
             } else {
                 None
             });

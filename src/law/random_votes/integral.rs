@@ -15,6 +15,8 @@ use rayon::prelude::*;
 const LEVEL_DISTANCE: f64 = 2e-8;
 /// Nodes that follow each other, each search starting where the last one ended.
 const CHUNK: usize = 8;
+/// The most nodes whose factors are kept between bounding and computing their densities.
+const MOST_KEPT: usize = 256;
 /// ln of the share of the peak below which a density that is only bounded does not matter.
 const NEGLIGIBLE: f64 = -42.0;
 /// ln of the rounding error, relative to the peak, from which a density is computed again: 30 ε.
@@ -50,6 +52,8 @@ struct Node {
     place: usize,
     /// By output that has a tilt of its own.
     ln_tilts: Vec<f64>,
+    /// Its factors, where there are few nodes: memory does not grow with k/σ.
+    kept: Vec<Factors>,
     /// By output, then group.
     densities: Vec<Vec<Density>>,
 }
@@ -148,6 +152,7 @@ impl<'a> Integral<'a> {
             })
             .collect();
         matter.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, level)).collect::<Result<()>>()?;
+        nodes.iter_mut().for_each(|node| node.kept = Vec::new());
         self.refine(&mut nodes, level)?;
         Ok(nodes)
     }
@@ -170,8 +175,11 @@ impl<'a> Integral<'a> {
     /// The outputs that share a tilt: all where the marks move the mean by a fraction of its standard deviation.
     fn sharing(&self) -> impl Iterator<Item = &[Output]> {
         let outputs = &self.votes.outputs;
-        let together = self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0;
-        outputs.chunks(if together { outputs.len() } else { 1 })
+        outputs.chunks(if self.marks_are_few() { outputs.len() } else { 1 })
+    }
+
+    fn marks_are_few(&self) -> bool {
+        self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0
     }
 
     /// Chooses the tilts of nodes and bounds their densities.
@@ -190,6 +198,9 @@ impl<'a> Integral<'a> {
                     let masses = factors.masses(self.votes, output).into_iter();
                     node.densities.push(masses.map(|mass| Density::bounded(mass.map(|mass| mass.ln_mass))).collect());
                 }
+                if level.len() <= MOST_KEPT {
+                    node.kept.push(factors);
+                }
             }
         }
         Ok(())
@@ -201,9 +212,13 @@ impl<'a> Integral<'a> {
         for node in nodes {
             let place = level.place(node.place);
             node.densities.clear();
+            let mut kept = std::mem::take(&mut node.kept).into_iter();
             for (outputs, &ln_tilt) in self.sharing().zip(&node.ln_tilts) {
                 let marked = outputs.iter().any(|output| output.marked);
-                let factors = self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?;
+                let factors = match kept.next() {
+                    Some(factors) => factors,
+                    None => self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?,
+                };
                 node.densities.extend(self.of_winners(&factors, outputs));
             }
         }
@@ -215,6 +230,7 @@ impl<'a> Integral<'a> {
         let values = coefficients(&self.circle, self.votes, factors, outputs);
         let of_output = |(output, values): (&Output, Vec<super::spectrum::Coefficient>)| {
             let masses = factors.masses(self.votes, output);
+            let ln_scale = factors.ln_scale(self.votes, output, None);
             let of_group = |(group, coefficient): (usize, super::spectrum::Coefficient)| {
                 let Some(mass) = masses[group].filter(|mass| mass.ln_mass > f64::NEG_INFINITY) else {
                     return Density::bounded(None);
@@ -222,7 +238,7 @@ impl<'a> Integral<'a> {
                 if !((mass.mean - output.degree as f64).abs() <= self.slack) {
                     return Density::bounded(Some(mass.ln_mass));
                 }
-                let ln_scale = factors.ln_scale(self.votes, output, Some(group));
+                let ln_scale = factors.with_winner(ln_scale, output, group);
                 let ln_error = ln_scale + (f64::EPSILON * coefficient.magnitude).ln();
                 Density { ln_value: ln_scale + coefficient.value.max(0.0).ln(), ln_error, known: true }
             };
@@ -242,6 +258,9 @@ impl<'a> Integral<'a> {
     ) -> Result<(f64, Factors)> {
         let search = Search { start, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the votes" };
         let mut steps = 0;
+        // A few marks move the mean by less than matters.
+        let marked = output.marked && (winner != Winner::None || !self.marks_are_few());
+        let output = &Output { marked, ..*output };
         let evaluate = |ln_tilt: f64| {
             // A multiple of 2^-20, so that n ln ρ is exact.
             let ln_tilt = (ln_tilt * 1_048_576.0).round() / 1_048_576.0;

@@ -131,9 +131,9 @@ impl Kernel<'_> {
                 }
                 let value = value.times(rotation);
                 let (sum, magnitude) = &mut sums[group];
-                for lane in 0..LANES {
+                for (lane, magnitude) in magnitude.iter_mut().enumerate() {
                     sum.re[lane] += value.re[lane];
-                    magnitude[lane] += value.re[lane].abs() + value.im[lane].abs();
+                    *magnitude += value.re[lane].abs() + value.im[lane].abs();
                 }
             }
             let factor = &losing[series(&self.factors.losing[group], group)];

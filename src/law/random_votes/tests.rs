@@ -129,14 +129,14 @@ fn displaced_labels_agree_with_enumeration() {
 fn marks_that_change_nothing_leave_the_law() {
     let never = Displacement { law: &[0.2; 5], points: 3, inclusion: 0.0, label: 2 };
     let p = [0.6, 0.3, 0.06, 0.03, 0.01];
-    for (k, sigma) in [(250, 40.0), (100, 4.0), (70, 0.8)] {
+    for (k, sigma) in [(250, 40.0), (60, 4.0), (40, 0.8)] {
         let plain = multinomial_argmax_law(k, &p, gaussian(sigma)).unwrap();
         let same = |law: &OutcomeLaw, what: &str| {
             for (a, b) in law.ln_p().iter().zip(plain.ln_p()) {
                 assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{what} k {k} σ {sigma}: {a} {b}");
             }
         };
-        for m in [1, 4, 64] {
+        for m in [1, 4, 24] {
             let [first, second] = marked_argmax_laws(k, &p, &p, m, gaussian(sigma)).unwrap();
             same(&first, "plain");
             same(&second, &format!("{m} marks"));
@@ -165,30 +165,6 @@ fn two_marks_agree_with_enumeration() {
             let found = two_mark_functional(k, &p, &matrix, gaussian(sigma)).unwrap();
             for (found, expected) in found.iter().zip(expected) {
                 assert!((found - expected).abs() < 1e-13, "k {k} P {p:?} σ {sigma}: {found} {expected}");
-            }
-        }
-    }
-}
-
-#[test]
-fn zz_timing() {
-    let rare = (0..8).map(|class| 0.0125 + 1e-4 * (f64::from(class) - 3.5));
-    let ten: Vec<f64> = [0.6, 0.3].into_iter().chain(rare).collect();
-    let hundred: Vec<f64> =
-        [0.3, 0.2].into_iter().chain((0..98).map(|c| (0.5 + 1e-3 * (f64::from(c) - 48.5)) / 98.0)).collect();
-    for (name, p) in [("10", ten), ("100", hundred)] {
-        let mut marked = p.clone();
-        marked.swap(0, 1);
-        for m in [1, 4] {
-            for sigma in [40.0, 4.0] {
-                let mut best = f64::INFINITY;
-                let runs = if sigma > 10.0 { 20 } else { 1 };
-                for _ in 0..runs {
-                    let start = std::time::Instant::now();
-                    std::hint::black_box(marked_argmax_laws(250, &p, &marked, m, gaussian(sigma)).unwrap());
-                    best = best.min(start.elapsed().as_secs_f64());
-                }
-                println!("C {name} m {m} σ {sigma}: {:.3} ms", best * 1e3);
             }
         }
     }

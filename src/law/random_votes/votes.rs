@@ -48,6 +48,8 @@ pub(super) struct Votes {
     pub(super) first_position: Vec<usize>,
     /// k: the largest number of votes of a class before marks.
     pub(super) k: usize,
+    /// 0, 1, ..., k.
+    pub(super) numbers: Vec<f64>,
     /// m: the power of ε that is wanted with marks.
     pub(super) marks: usize,
     pub(super) outputs: Vec<Output>,
@@ -59,6 +61,8 @@ pub(super) struct Votes {
 /// and the shift s_b.
 #[derive(Debug)]
 pub(super) struct Group {
+    /// kP_i.
+    pub(super) mean: f64,
     /// ln P(Poi(kP_i) = n) for n = 0..=k; a single entry where P_i = 0.
     pub(super) ln_poisson: Vec<f64>,
     pub(super) components: Vec<Component>,
@@ -117,6 +121,7 @@ impl Votes {
                 let components = components(class);
                 let base = components.iter().position(|component| component.shift == 0).unwrap_or(0);
                 groups.push(Group {
+                    mean,
                     ln_poisson: (0..=most).map(|n| log_poisson_pmf(n, mean)).collect(),
                     components,
                     base,
@@ -149,6 +154,7 @@ impl Votes {
             positions,
             first_position,
             k: k as usize,
+            numbers: (0..=k).map(|n| n as f64).collect(),
             marks: marks.map_or(0, Marks::count),
             outputs,
         })
@@ -167,6 +173,7 @@ impl Votes {
             let mean = voters as f64 * p;
             let most = if mean > 0.0 { voters } else { 0 };
             Group {
+                mean,
                 ln_poisson: (0..=most).map(|n| log_poisson_pmf(n, mean)).collect(),
                 components: (0..=2).map(component).collect(),
                 base: 0,
@@ -181,6 +188,7 @@ impl Votes {
             positions: classes.clone(),
             first_position: classes,
             k: voters as usize,
+            numbers: (0..=voters).map(|n| n as f64).collect(),
             marks: 2,
             outputs: vec![Output { degree: voters as usize, marked: false, ln_factor }],
         })
