@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 2e-8;
 /// Nodes that follow each other, each search starting where the last one ended.
-const CHUNK: usize = 8;
+const CHUNK: usize = 16;
 /// The most nodes whose factors are kept between bounding and computing their densities.
 const MOST_KEPT: usize = 256;
 /// ln of the share of the peak below which a density that is only bounded does not matter.
@@ -186,11 +186,13 @@ impl<'a> Integral<'a> {
     fn bound(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
         let mut modes = Modes::new(self.votes);
         let mut start = vec![0.0; self.votes.outputs.len()];
+        let mut last = vec![None; self.votes.outputs.len()];
         for node in nodes {
             let place = level.place(node.place);
-            for (outputs, start) in self.sharing().zip(&mut start) {
+            for ((outputs, start), last) in self.sharing().zip(&mut start).zip(&mut last) {
                 let (ln_tilt, _) = self.tilted(place, &outputs[0], Winner::None, *start, &mut modes)?;
-                *start = ln_tilt;
+                // The nodes are as far from each other: the next tilt lies ahead.
+                *start = 2.0 * ln_tilt - last.replace(ln_tilt).unwrap_or(ln_tilt);
                 node.ln_tilts.push(ln_tilt);
                 let marked = outputs.iter().any(|output| output.marked);
                 let factors = self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?;
