@@ -1,6 +1,7 @@
 //! The factors of all classes at one value x of the winning noisy count, under one tilt.
 
 use super::lanes::{LANES, Vectorised, exp, vectorised};
+use super::moments::{Mass, Moment};
 use super::noise_table::NoiseTable;
 use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
@@ -70,13 +71,6 @@ impl Winner {
             Self::None | Self::Any => None,
         }
     }
-}
-
-/// ln of the value at z = 1 of what an output is a coefficient of, and the mean degree there.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Mass {
-    pub(super) ln_mass: f64,
-    pub(super) mean: f64,
 }
 
 impl Form {
@@ -368,13 +362,6 @@ impl Vectorised for Building<'_> {
     }
 }
 
-/// A mass and its first moment: numbers whose products have the products of the masses and the sums of the means.
-#[derive(Debug, Clone, Copy)]
-struct Moment {
-    mass: f64,
-    first: f64,
-}
-
 impl Factor {
     /// Masses and moments by power of ε.
     fn series(&self, marked: bool, marks: usize) -> Vec<Moment> {
@@ -386,28 +373,5 @@ impl Factor {
             series[form.power] = Moment { mass: weight, first: weight * form.mean };
         }
         series
-    }
-}
-
-impl Moment {
-    fn one(powers: usize) -> Vec<Self> {
-        let mut series = vec![Self { mass: 0.0, first: 0.0 }; powers];
-        series[0].mass = 1.0;
-        series
-    }
-
-    fn product(left: &[Self], right: &[Self]) -> Vec<Self> {
-        let mut product = vec![Self { mass: 0.0, first: 0.0 }; left.len()];
-        for (a, left) in left.iter().enumerate().filter(|(_, left)| left.mass > 0.0) {
-            for (target, right) in product[a..].iter_mut().zip(right) {
-                target.mass += left.mass * right.mass;
-                target.first += left.mass * right.first + left.first * right.mass;
-            }
-        }
-        product
-    }
-
-    fn mass(self, ln_scale: f64) -> Mass {
-        Mass { ln_mass: ln_scale + self.mass.ln(), mean: self.first / self.mass }
     }
 }

@@ -24,6 +24,7 @@ mod integral;
 mod inversion;
 mod lanes;
 mod lattice;
+mod moments;
 mod noise_table;
 mod spectrum;
 mod two_marks;
