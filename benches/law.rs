@@ -1,7 +1,10 @@
 //! Exact laws: fixed histograms of several sizes, random votes.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{Noise, VoteHistogram, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use leakbound::{
+    Displacement, Noise, VoteHistogram, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws,
+    multinomial_argmax_law, noisy_argmax_law,
+};
 use std::hint::black_box;
 
 /// Votes that fall off geometrically, all counts different where they can be.
@@ -47,5 +50,26 @@ fn random(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, fixed, random);
+/// The laws of both worlds.
+fn pairs(criterion: &mut Criterion) {
+    let gaussian = noise("gaussian:40");
+    // A hundred classes that differ, two of them likely.
+    let hundred: Vec<f64> =
+        [0.3, 0.2].into_iter().chain((0..98).map(|c| (0.5 + 1e-3 * (f64::from(c) - 48.5)) / 98.0)).collect();
+    for (name, p) in [("C = 10", votes()), ("C = 100", hundred)] {
+        let mut marked = p.clone();
+        marked.swap(0, 1);
+        for m in [1, 4] {
+            criterion.bench_function(&format!("pair of laws, {m} changed, {name}, k = 250"), |bencher| {
+                bencher.iter(|| marked_argmax_laws(250, black_box(&p), &marked, m, gaussian));
+            });
+        }
+        let displacement = Displacement { law: &marked, points: 1, inclusion: 0.2, label: 1 };
+        criterion.bench_function(&format!("pair of laws, nearest neighbours, {name}, k = 250"), |bencher| {
+            bencher.iter(|| displaced_argmax_laws(250, black_box(&p), &displacement, gaussian));
+        });
+    }
+}
+
+criterion_group!(benches, fixed, random, pairs);
 criterion_main!(benches);

@@ -1,6 +1,7 @@
 //! The factors of all classes at one value x of the winning noisy count, under one tilt.
 
-use super::lanes::exp;
+use super::lanes::{LANES, Vectorised, exp, vectorised};
+use super::moments::{Mass, Moment};
 use super::noise_table::NoiseTable;
 use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
@@ -15,6 +16,13 @@ const DROP: f64 = 44.0;
 pub(super) struct Place<'a> {
     pub(super) floor: i64,
     pub(super) noise: &'a NoiseTable,
+}
+
+impl<'a> Place<'a> {
+    #[inline(always)]
+    fn noise(self, wins: bool, shift: i64) -> &'a [f64] {
+        if wins { self.noise.ln_density(self.floor, shift) } else { self.noise.ln_cdf(self.floor, shift) }
+    }
 }
 
 /// A polynomial Σ_i exp(ln_scale) coefficients[i] z^(low + i) with non-negative coefficients of sum 1.
@@ -65,18 +73,13 @@ impl Winner {
     }
 }
 
-/// ln of the value at z = 1 of what an output is a coefficient of, and the mean degree there.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Mass {
-    pub(super) ln_mass: f64,
-    pub(super) mean: f64,
-}
-
 impl Form {
     /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
-    fn new(weights: &[f64], noise: &[f64], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
+    #[inline(always)]
+    fn new([numbers, weights, noise]: [&[f64]; 3], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
         let degree = weights.len() - 1;
-        let ln = |n: usize| weights[n] + n as f64 * ln_tilt + noise[n];
+        let (numbers, noise) = (&numbers[..=degree], &noise[..=degree]);
+        let ln = |n: usize| numbers[n].mul_add(ln_tilt, weights[n]) + noise[n];
         let mut at = (*mode).min(degree);
         let mut top = ln(at);
         while at < degree && ln(at + 1) > top {
@@ -88,31 +91,62 @@ impl Form {
             top = ln(at);
         }
         *mode = at;
+        let keep = top - DROP;
         let (mut low, mut high) = (at, at);
-        while low > 0 && ln(low - 1) > top - DROP {
+        while low > 0 && ln(low - 1) > keep {
             low -= 1;
         }
-        while high < degree && ln(high + 1) > top - DROP {
+        while high < degree && ln(high + 1) > keep {
             high += 1;
         }
-        let mut coefficients: Vec<f64> = (low..=high).map(|n| exp(ln(n) - top)).collect();
-        let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
-        for (index, &value) in coefficients.iter().enumerate() {
-            let n = index as f64;
-            mass += value;
-            first += n * value;
-            second += n * n * value;
+        let length = high - low + 1;
+        let mut coefficients = vec![0.0; length];
+        // Two plain loops, which the compiler vectorises.
+        let parts = weights[low..=high].iter().zip(&noise[low..=high]).zip(&numbers[low..=high]);
+        for (value, ((weight, noise), number)) in coefficients.iter_mut().zip(parts) {
+            *value = number.mul_add(ln_tilt, *weight) + noise - top;
         }
-        coefficients.iter_mut().for_each(|value| *value /= mass);
-        let mean = first / mass;
+        for value in &mut coefficients {
+            *value = exp(*value);
+        }
+        // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
+        let mut sums = [[0.0; LANES]; 3];
+        let (blocks, rest) = coefficients.as_chunks::<LANES>();
+        let mut from = -((at - low) as f64);
+        for block in blocks {
+            add_moments(block, from, &mut sums);
+            from += LANES as f64;
+        }
+        let mut last = [0.0; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        add_moments(&last, from, &mut sums);
+        let [mass, first, second] = sums;
+        let mass: f64 = mass.iter().sum();
+        let mean = first.iter().sum::<f64>() / mass;
+        let inverse = 1.0 / mass;
+        for value in &mut coefficients {
+            *value *= inverse;
+        }
         Self {
             power,
             low,
             coefficients,
-            ln_mass: top + mass.ln(),
-            mean: low as f64 + mean,
-            variance: (second / mass - mean * mean).max(0.0),
+            ln_mass: top + libm::log(mass),
+            mean: at as f64 + mean,
+            variance: (second.iter().sum::<f64>() / mass - mean * mean).max(0.0),
         }
+    }
+}
+
+/// Adds values, and their first and second moments where they stand at `from`, `from` + 1, ...
+#[inline(always)]
+fn add_moments(values: &[f64; LANES], from: f64, [mass, first, second]: &mut [[f64; LANES]; 3]) {
+    for lane in 0..LANES {
+        let at = from + lane as f64;
+        let moment = values[lane] * at;
+        mass[lane] += values[lane];
+        first[lane] += moment;
+        second[lane] = moment.mul_add(at, second[lane]);
     }
 }
 
@@ -125,30 +159,38 @@ pub(super) struct Modes {
 
 impl Modes {
     pub(super) fn new(votes: &Votes) -> Self {
-        let start: Vec<usize> = votes.groups.iter().map(|group| group.ln_poisson.len() / 2).collect();
+        let start: Vec<usize> = votes.groups.iter().map(|group| group.mean as usize).collect();
         Self { losing: start.clone(), winning: start }
     }
 }
 
 impl Factor {
-    /// The factor of a group with the noise of each shift; only its base unless `marked`.
-    fn new<'a>(group: &Group, ln_tilt: f64, marked: bool, mode: &mut usize, noise: impl Fn(i64) -> &'a [f64]) -> Self {
-        let form = |component: &Component, mode: &mut usize| {
-            Form::new(&group.ln_poisson, noise(component.shift), ln_tilt, component.power, mode)
-        };
-        let base = form(&group.components[group.base], mode);
-        if !marked {
-            return Self { weights: Vec::new(), ln_scale: base.ln_mass, forms: vec![base], base: 0 };
-        }
-        let mut forms: Vec<Form> = Vec::with_capacity(group.components.len());
+    /// The factor of a group with its losing or winning noise; only its base unless `marked`.
+    #[inline(always)]
+    fn new(
+        numbers: &[f64],
+        group: &Group,
+        place: Place<'_>,
+        wins: bool,
+        ln_tilt: f64,
+        marked: bool,
+        mode: &mut usize,
+    ) -> Self {
         let mut near = *mode;
+        let mut forms = Vec::with_capacity(group.components.len());
         for (index, component) in group.components.iter().enumerate() {
-            if index != group.base {
-                forms.push(form(component, &mut near));
+            if !marked && index != group.base {
+                continue;
+            }
+            let noise = place.noise(wins, component.shift);
+            forms.push(Form::new([numbers, &group.ln_poisson, noise], ln_tilt, component.power, &mut near));
+            if index == group.base {
+                *mode = near;
             }
         }
-        forms.insert(group.base, base);
-        Self { forms, weights: Vec::new(), ln_scale: 0.0, base: group.base }
+        let base = if marked { group.base } else { 0 };
+        let ln_scale = forms[base].ln_mass;
+        Self { forms, weights: Vec::new(), ln_scale, base }
     }
 
     /// ln of the masses of the components with their weights.
@@ -191,26 +233,13 @@ impl Factors {
         marked: bool,
         modes: &mut Modes,
         wins: Winner,
-    ) -> Result<Self> {
-        let mut losing = Vec::with_capacity(votes.groups.len());
-        let mut winning = Vec::with_capacity(votes.groups.len());
-        for (index, group) in votes.groups.iter().enumerate() {
-            let ln_cdf = |shift| place.noise.ln_cdf(place.floor, shift);
-            losing.push(Factor::new(group, ln_tilt, marked, &mut modes.losing[index], ln_cdf));
-            winning.push((wins == Winner::Any || wins == Winner::Group(index)).then(|| {
-                let ln_density = |shift| place.noise.ln_density(place.floor, shift);
-                Factor::new(group, ln_tilt, marked, &mut modes.winning[index], ln_density)
-            }));
-        }
-        let mut factors = Self { ln_tilt, ln_eta: 0.0, losing, winning };
-        if marked {
-            factors.weigh(votes, wins.group())?;
-        }
-        Ok(factors)
+    ) -> Self {
+        vectorised(Building { votes, place, ln_tilt, marked, modes, wins })
     }
 
     /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.
-    fn weigh(&mut self, votes: &Votes, winner: Option<usize>) -> Result<()> {
+    pub(super) fn weigh(&mut self, votes: &Votes, wins: Winner) -> Result<()> {
+        let winner = wins.group();
         let target = votes.marks as f64;
         let search = Search { start: 0.0, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the marks" };
         let evaluate = |ln_eta: f64| {
@@ -251,12 +280,14 @@ impl Factors {
         for (factor, group) in self.losing.iter().zip(&votes.groups) {
             sum += group.multiplicity as f64 * scale(factor);
         }
-        if let Some(winner) = winner
-            && let Some(winning) = &self.winning[winner]
-        {
-            sum += scale(winning) - scale(&self.losing[winner]);
-        }
-        sum
+        winner.map_or(sum, |winner| self.with_winner(sum, output, winner))
+    }
+
+    /// The same for a winner, from that without one.
+    pub(super) fn with_winner(&self, ln_scale: f64, output: &Output, winner: usize) -> f64 {
+        let scale = |factor: &Factor| if output.marked { factor.ln_scale } else { factor.base_form().ln_mass };
+        let winning = self.winning[winner].as_ref();
+        winning.map_or(ln_scale, |winning| ln_scale + (scale(winning) - scale(&self.losing[winner])))
     }
 
     /// The mass of an output for each winner; None for groups that are not to win.
@@ -273,13 +304,14 @@ impl Factors {
         };
         let prefixes = products(&mut votes.positions.iter().copied());
         let suffixes = products(&mut votes.positions.iter().rev().copied());
+        let ln_scale = self.ln_scale(votes, output, None);
         let mass = |winner: usize| {
             let own = series(self.winning[winner].as_ref()?);
             let position = votes.first_position[winner];
             let left = Moment::product(&prefixes[position], &own);
             let product = Moment::product(&left, &suffixes[votes.positions.len() - 1 - position]);
             let top = product[powers - 1];
-            Some(top.mass(self.ln_scale(votes, output, Some(winner))))
+            Some(top.mass(self.with_winner(ln_scale, output, winner)))
         };
         (0..votes.groups.len()).map(mass).collect()
     }
@@ -299,11 +331,35 @@ impl Factors {
     }
 }
 
-/// A mass and its first moment: numbers whose products have the products of the masses and the sums of the means.
-#[derive(Debug, Clone, Copy)]
-struct Moment {
-    mass: f64,
-    first: f64,
+/// What factors are built from.
+struct Building<'a> {
+    votes: &'a Votes,
+    place: Place<'a>,
+    ln_tilt: f64,
+    marked: bool,
+    modes: &'a mut Modes,
+    wins: Winner,
+}
+
+impl Vectorised for Building<'_> {
+    type Output = Factors;
+
+    #[inline(always)]
+    fn run(self) -> Factors {
+        let Building { votes, place, ln_tilt, marked, modes, wins } = self;
+        let mut losing = Vec::with_capacity(votes.groups.len());
+        let mut winning = Vec::with_capacity(votes.groups.len());
+        for (index, group) in votes.groups.iter().enumerate() {
+            losing.push(Factor::new(&votes.numbers, group, place, false, ln_tilt, marked, &mut modes.losing[index]));
+            let wins = wins == Winner::Any || wins == Winner::Group(index);
+            winning.push(if wins {
+                Some(Factor::new(&votes.numbers, group, place, true, ln_tilt, marked, &mut modes.winning[index]))
+            } else {
+                None
+            });
+        }
+        Factors { ln_tilt, ln_eta: 0.0, losing, winning }
+    }
 }
 
 impl Factor {
@@ -317,28 +373,5 @@ impl Factor {
             series[form.power] = Moment { mass: weight, first: weight * form.mean };
         }
         series
-    }
-}
-
-impl Moment {
-    fn one(powers: usize) -> Vec<Self> {
-        let mut series = vec![Self { mass: 0.0, first: 0.0 }; powers];
-        series[0].mass = 1.0;
-        series
-    }
-
-    fn product(left: &[Self], right: &[Self]) -> Vec<Self> {
-        let mut product = vec![Self { mass: 0.0, first: 0.0 }; left.len()];
-        for (a, left) in left.iter().enumerate().filter(|(_, left)| left.mass > 0.0) {
-            for (target, right) in product[a..].iter_mut().zip(right) {
-                target.mass += left.mass * right.mass;
-                target.first += left.mass * right.first + left.first * right.mass;
-            }
-        }
-        product
-    }
-
-    fn mass(self, ln_scale: f64) -> Mass {
-        Mass { ln_mass: ln_scale + self.mass.ln(), mean: self.first / self.mass }
     }
 }

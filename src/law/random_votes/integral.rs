@@ -2,7 +2,7 @@
 
 use super::factors::{Factors, Modes, Place, Winner};
 use super::inversion::Circle;
-use super::noise_table::NoiseTable;
+use super::lattice::{LEVELS, Lattice, Level};
 use super::spectrum::coefficients;
 use super::votes::{Output, Votes};
 use crate::error::{Error, Result};
@@ -11,20 +11,18 @@ use crate::solve::{Search, increasing_root};
 use crate::special::log_sum_exp;
 use rayon::prelude::*;
 
-/// The most nodes of the first level, and the most values of ln Φ at them: some minutes of work.
-const MAX_NODES: f64 = 5e4;
-const MAX_TABLE_VALUES: f64 = 1e10;
-/// Step of the first level, in units of σ, and the number of levels.
-const FIRST_STEP: f64 = 0.4;
-const LEVELS: u32 = 4;
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 2e-8;
 /// Nodes that follow each other, each search starting where the last one ended.
-const CHUNK: usize = 8;
+const CHUNK: usize = 16;
+/// The most nodes whose factors are kept between bounding and computing their densities.
+const MOST_KEPT: usize = 256;
 /// ln of the share of the peak below which a density that is only bounded does not matter.
 const NEGLIGIBLE: f64 = -42.0;
 /// ln of the rounding error, relative to the peak, from which a density is computed again: 30 ε.
 const INEXACT: f64 = -32.6;
+/// -ln of the least share of its mass that a density usually is.
+const COMMON_SHARE: f64 = 5.0;
 
 /// ln of the density of a winner at one node.
 #[derive(Debug, Clone, Copy)]
@@ -36,18 +34,26 @@ struct Density {
 }
 
 impl Density {
+    /// A density that is at most this; without a bound, or where that is below the range of doubles relative to the
+    /// other winners, it has to be computed with a tilt of its own.
+    fn bounded(ln_mass: Option<f64>) -> Self {
+        let ln_error = ln_mass.filter(|&ln_mass| ln_mass > f64::NEG_INFINITY).unwrap_or(f64::INFINITY);
+        Self { ln_value: f64::NEG_INFINITY, ln_error, known: false }
+    }
+
     fn is_vague(self, peak: f64) -> bool {
         self.ln_error > peak + if self.known { INEXACT } else { NEGLIGIBLE }
     }
 }
 
-/// x = index·step of the lattice of a level.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Node {
-    floor: i64,
-    /// Which table has its noise.
-    table: usize,
-    ln_tilt: f64,
+    /// Which node of its level it is.
+    place: usize,
+    /// By output that has a tilt of its own.
+    ln_tilts: Vec<f64>,
+    /// Its factors, where there are few nodes: memory does not grow with k/σ.
+    kept: Vec<Factors>,
     /// By output, then group.
     densities: Vec<Vec<Density>>,
 }
@@ -71,39 +77,29 @@ impl<'a> Integral<'a> {
         Self { votes, sigma, circle: Circle::new(tail + slack + votes.marks as f64), slack }
     }
 
+    pub(super) fn circle(&self) -> &Circle {
+        &self.circle
+    }
+
+    pub(super) fn slack(&self) -> f64 {
+        self.slack
+    }
+
     /// ln of the integrals, by output, then group.
     pub(super) fn laws(&self) -> Result<Vec<Vec<LogIntegral>>> {
-        let marks = self.votes.marks as f64;
-        let voters = self.votes.k as f64;
-        // Beyond, every class has less than e^-46 of its integral.
-        let (first, last) = (-marks - 9.6 * self.sigma, voters + marks + 14.6 * self.sigma);
-        let nodes = (last - first) / (FIRST_STEP * self.sigma);
-        if !(nodes <= MAX_NODES && nodes * voters <= MAX_TABLE_VALUES) {
-            return Err(Error::Refused {
-                operation: "exact law of random votes",
-                reason: format!(
-                    "{voters} voters with noise of scale {:e} need {nodes:.1e} nodes of {voters} values, more than the \
-                     {MAX_NODES:e} nodes or {MAX_TABLE_VALUES:e} values of some minutes",
-                    self.sigma
-                ),
-            });
-        }
-        let (numerator, denominator) = rational_step(FIRST_STEP * self.sigma);
+        let lattice = Lattice::new(self.votes, self.sigma)?;
         let mut sums: Vec<Vec<Vec<f64>>> = Vec::new();
         let mut before: Option<Vec<Vec<f64>>> = None;
         let mut distance = f64::INFINITY;
         for level in 0..LEVELS {
-            let parts = denominator << level;
-            let step = numerator as f64 / parts as f64;
-            let (from, to) = ((first / step).floor() as i64, (last / step).ceil() as i64);
-            let new = (from..=to).filter(|index| level == 0 || index % 2 != 0).map(|index| index * numerator);
-            let nodes = self.densities(&new.collect::<Vec<_>>(), parts)?;
+            let level = lattice.level(level);
+            let nodes = self.densities(&level)?;
             for (output, sums) in self.each_output(&mut sums).enumerate() {
                 for (group, sums) in sums.iter_mut().enumerate() {
                     sums.extend(nodes.iter().map(|node| node.densities[output][group].ln_value));
                 }
             }
-            let value = |sum: &Vec<f64>| step.ln() + log_sum_exp(sum.iter().copied());
+            let value = |sum: &Vec<f64>| level.step().ln() + log_sum_exp(sum.iter().copied());
             let values: Vec<Vec<f64>> = sums.iter().map(|sums| sums.iter().map(value).collect()).collect();
             if let Some(coarse) = before.replace(values.clone()) {
                 distance =
@@ -138,55 +134,95 @@ impl<'a> Integral<'a> {
         LogIntegral { ln_value, error: distance * distance + rounding }
     }
 
-    /// The densities at x = numerator/parts.
-    fn densities(&self, numerators: &[i64], parts: i64) -> Result<Vec<Node>> {
-        let floors = numerators.iter().map(|numerator| numerator.div_euclid(parts));
-        let (lowest, highest) = (floors.clone().min().unwrap_or(0), floors.max().unwrap_or(0));
-        let marks = self.votes.marks as i64;
-        let reach = (-marks - highest, self.votes.k as i64 + marks - lowest);
-        let mut places: Vec<usize> = vec![usize::MAX; parts as usize];
-        let mut offsets: Vec<i64> = Vec::new();
-        let mut nodes: Vec<Node> = Vec::with_capacity(numerators.len());
-        for numerator in numerators {
-            let offset = numerator.rem_euclid(parts);
-            if places[offset as usize] == usize::MAX {
-                places[offset as usize] = offsets.len();
-                offsets.push(offset);
+    /// The densities at the nodes of a level: bounds of them all, then those that may matter.
+    fn densities(&self, level: &Level) -> Result<Vec<Node>> {
+        let mut nodes: Vec<Node> = (0..level.len()).map(|place| Node { place, ..Node::default() }).collect();
+        nodes.par_chunks_mut(CHUNK).map(|nodes| self.bound(nodes, level)).collect::<Result<()>>()?;
+        let mut largest = vec![f64::NEG_INFINITY; self.votes.outputs.len() * self.votes.groups.len()];
+        for node in &nodes {
+            for (largest, density) in largest.iter_mut().zip(node.densities.iter().flatten()) {
+                *largest = largest.max(density.ln_error);
             }
-            let table = places[offset as usize];
-            nodes.push(Node { floor: numerator.div_euclid(parts), table, ln_tilt: 0.0, densities: Vec::new() });
         }
-        let tables: Vec<NoiseTable> = offsets
-            .par_iter()
-            .map(|&offset| NoiseTable::gaussian(self.sigma, offset as f64 / parts as f64, reach.0, reach.1))
+        let mut matter: Vec<&mut Node> = nodes
+            .iter_mut()
+            .filter(|node| {
+                let mut bounds = node.densities.iter().flatten().zip(&largest);
+                bounds.any(|(density, largest)| density.ln_error > largest + NEGLIGIBLE - COMMON_SHARE)
+            })
             .collect();
-        nodes.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, &tables)).collect::<Result<()>>()?;
-        self.refine(&mut nodes, &tables)?;
+        matter.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, level)).collect::<Result<()>>()?;
+        nodes.iter_mut().for_each(|node| node.kept = Vec::new());
+        self.refine(&mut nodes, level)?;
         Ok(nodes)
     }
 
-    fn place<'t>(node: &Node, tables: &'t [NoiseTable]) -> Place<'t> {
-        Place { floor: node.floor, noise: &tables[node.table] }
+    fn factors(
+        &self,
+        place: Place<'_>,
+        ln_tilt: f64,
+        marked: bool,
+        modes: &mut Modes,
+        wins: Winner,
+    ) -> Result<Factors> {
+        let mut factors = Factors::new(self.votes, place, ln_tilt, marked, modes, wins);
+        if marked {
+            factors.weigh(self.votes, wins)?;
+        }
+        Ok(factors)
     }
 
-    /// The densities of all winners under one tilt.
-    fn evaluate(&self, nodes: &mut [Node], tables: &[NoiseTable]) -> Result<()> {
-        let mut modes = Modes::new(self.votes);
+    /// The outputs that share a tilt: all where the marks move the mean by a fraction of its standard deviation.
+    fn sharing(&self) -> impl Iterator<Item = &[Output]> {
         let outputs = &self.votes.outputs;
-        // A tilt serves all laws where the marks move the mean by a fraction of the standard deviation.
-        let together = self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0;
-        let mut tilts = vec![0.0; outputs.len()];
+        outputs.chunks(if self.marks_are_few() { outputs.len() } else { 1 })
+    }
+
+    fn marks_are_few(&self) -> bool {
+        self.votes.marks as f64 <= 0.3 * (self.votes.k as f64).sqrt() + 1.0
+    }
+
+    /// Chooses the tilts of nodes and bounds their densities.
+    fn bound(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
+        let mut modes = Modes::new(self.votes);
+        let mut start = vec![0.0; self.votes.outputs.len()];
+        let mut last = vec![None; self.votes.outputs.len()];
         for node in nodes {
-            let place = Self::place(node, tables);
-            node.densities.clear();
-            for (outputs, ln_tilt) in outputs.chunks(if together { outputs.len() } else { 1 }).zip(&mut tilts) {
-                let (tilt, _) = self.tilted(place, &outputs[0], Winner::None, *ln_tilt, &mut modes)?;
-                *ln_tilt = tilt;
+            let place = level.place(node.place);
+            for ((outputs, start), last) in self.sharing().zip(&mut start).zip(&mut last) {
+                let (ln_tilt, _) = self.tilted(place, &outputs[0], Winner::None, *start, &mut modes)?;
+                // The nodes are as far from each other: the next tilt lies ahead.
+                *start = 2.0 * ln_tilt - last.replace(ln_tilt).unwrap_or(ln_tilt);
+                node.ln_tilts.push(ln_tilt);
                 let marked = outputs.iter().any(|output| output.marked);
-                let factors = Factors::new(self.votes, place, tilt, marked, &mut modes, Winner::Any)?;
+                let factors = self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?;
+                for output in outputs {
+                    let masses = factors.masses(self.votes, output).into_iter();
+                    node.densities.push(masses.map(|mass| Density::bounded(mass.map(|mass| mass.ln_mass))).collect());
+                }
+                if level.len() <= MOST_KEPT {
+                    node.kept.push(factors);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The densities of all winners under the common tilt.
+    fn evaluate(&self, nodes: &mut [&mut Node], level: &Level) -> Result<()> {
+        let mut modes = Modes::new(self.votes);
+        for node in nodes {
+            let place = level.place(node.place);
+            node.densities.clear();
+            let mut kept = std::mem::take(&mut node.kept).into_iter();
+            for (outputs, &ln_tilt) in self.sharing().zip(&node.ln_tilts) {
+                let marked = outputs.iter().any(|output| output.marked);
+                let factors = match kept.next() {
+                    Some(factors) => factors,
+                    None => self.factors(place, ln_tilt, marked, &mut modes, Winner::Any)?,
+                };
                 node.densities.extend(self.of_winners(&factors, outputs));
             }
-            node.ln_tilt = tilts[0];
         }
         Ok(())
     }
@@ -196,18 +232,15 @@ impl<'a> Integral<'a> {
         let values = coefficients(&self.circle, self.votes, factors, outputs);
         let of_output = |(output, values): (&Output, Vec<super::spectrum::Coefficient>)| {
             let masses = factors.masses(self.votes, output);
+            let ln_scale = factors.ln_scale(self.votes, output, None);
             let of_group = |(group, coefficient): (usize, super::spectrum::Coefficient)| {
-                let Some(mass) = masses[group] else {
-                    return Density { ln_value: f64::NEG_INFINITY, ln_error: f64::INFINITY, known: false };
+                let Some(mass) = masses[group].filter(|mass| mass.ln_mass > f64::NEG_INFINITY) else {
+                    return Density::bounded(None);
                 };
-                if !(mass.ln_mass > f64::NEG_INFINITY) {
-                    // Below the range of doubles relative to the other winners.
-                    return Density { ln_value: f64::NEG_INFINITY, ln_error: f64::INFINITY, known: false };
-                }
                 if !((mass.mean - output.degree as f64).abs() <= self.slack) {
-                    return Density { ln_value: f64::NEG_INFINITY, ln_error: mass.ln_mass, known: false };
+                    return Density::bounded(Some(mass.ln_mass));
                 }
-                let ln_scale = factors.ln_scale(self.votes, output, Some(group));
+                let ln_scale = factors.with_winner(ln_scale, output, group);
                 let ln_error = ln_scale + (f64::EPSILON * coefficient.magnitude).ln();
                 Density { ln_value: ln_scale + coefficient.value.max(0.0).ln(), ln_error, known: true }
             };
@@ -217,7 +250,7 @@ impl<'a> Integral<'a> {
     }
 
     /// The factors with the tilt that centres the degree of an output, with a winner or with none.
-    fn tilted(
+    pub(super) fn tilted(
         &self,
         place: Place<'_>,
         output: &Output,
@@ -227,10 +260,13 @@ impl<'a> Integral<'a> {
     ) -> Result<(f64, Factors)> {
         let search = Search { start, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the votes" };
         let mut steps = 0;
+        // A few marks move the mean by less than matters.
+        let marked = output.marked && (winner != Winner::None || !self.marks_are_few());
+        let output = &Output { marked, ..*output };
         let evaluate = |ln_tilt: f64| {
             // A multiple of 2^-20, so that n ln ρ is exact.
             let ln_tilt = (ln_tilt * 1_048_576.0).round() / 1_048_576.0;
-            let factors = match Factors::new(self.votes, place, ln_tilt, output.marked, modes, winner) {
+            let factors = match self.factors(place, ln_tilt, output.marked, modes, winner) {
                 Ok(factors) => factors,
                 Err(error) => return (Err(error), 0.0, 1.0),
             };
@@ -248,7 +284,7 @@ impl<'a> Integral<'a> {
     }
 
     /// Computes densities that are not exact enough with a tilt of their own, the largest first.
-    fn refine(&self, nodes: &mut [Node], tables: &[NoiseTable]) -> Result<()> {
+    fn refine(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
         let mut most = 4;
         loop {
             let mut vague: Vec<(usize, usize, usize)> = Vec::new();
@@ -272,7 +308,7 @@ impl<'a> Integral<'a> {
             most *= 2;
             let refined: Vec<Density> = vague
                 .par_iter()
-                .map(|&(output, group, node)| self.with_own_tilt(output, group, &nodes[node], tables))
+                .map(|&(output, group, node)| self.with_own_tilt(output, group, &nodes[node], level))
                 .collect::<Result<_>>()?;
             for ((output, group, node), density) in vague.into_iter().zip(refined) {
                 nodes[node].densities[output][group] = density;
@@ -280,27 +316,13 @@ impl<'a> Integral<'a> {
         }
     }
 
-    fn with_own_tilt(&self, output: usize, group: usize, node: &Node, tables: &[NoiseTable]) -> Result<Density> {
+    fn with_own_tilt(&self, output: usize, group: usize, node: &Node, level: &Level) -> Result<Density> {
         let output = self.votes.outputs[output];
-        let place = Self::place(node, tables);
+        let place = level.place(node.place);
         let mut modes = Modes::new(self.votes);
-        let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilt, &mut modes)?;
+        let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilts[0], &mut modes)?;
         let density = self.of_winners(&factors, &[output])[0][group];
         // There is no better tilt.
         Ok(Density { ln_error: f64::NEG_INFINITY, ..density })
     }
-}
-
-/// A step of at most `step` that has a small denominator, so that nodes share their distances to whole votes.
-fn rational_step(step: f64) -> (i64, i64) {
-    if step < 1.0 {
-        return (1, (1.0 / step).ceil() as i64);
-    }
-    let candidates = (1..=4i64).map(|denominator| ((step * denominator as f64).floor() as i64, denominator));
-    candidates.fold(
-        (1, 1),
-        |best, (numerator, denominator)| {
-            if numerator * best.1 > best.0 * denominator { (numerator, denominator) } else { best }
-        },
-    )
 }

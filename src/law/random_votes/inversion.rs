@@ -82,14 +82,34 @@ impl Block {
     #[inline(always)]
     pub(super) fn transform(&self, coefficients: &[f64]) -> Complex {
         let mut sum = Complex::ZERO;
-        for piece in coefficients.chunks(POWERS).rev() {
-            let mut part = Complex::ZERO;
-            for (power, &value) in self.powers.iter().zip(piece) {
-                part = part.plus_scaled(value, *power);
-            }
+        let mut end = coefficients.len();
+        while end > 0 {
+            let start = (end - 1) / POWERS * POWERS;
+            let part = self.part(&coefficients[start..end]);
             sum = part.plus_product(sum, self.step);
+            end = start;
         }
         sum
+    }
+
+    /// The same for at most POWERS coefficients, in four sums that do not wait for each other.
+    #[inline(always)]
+    fn part(&self, coefficients: &[f64]) -> Complex {
+        const SUMS: usize = 4;
+        let mut sums = [Complex::ZERO; SUMS];
+        let (values, rest) = coefficients.as_chunks::<SUMS>();
+        let (powers, _) = self.powers.as_chunks::<SUMS>();
+        for (values, powers) in values.iter().zip(powers) {
+            for index in 0..SUMS {
+                sums[index] = sums[index].plus_scaled(values[index], powers[index]);
+            }
+        }
+        let first = values.len() * SUMS;
+        for (&value, power) in rest.iter().zip(&self.powers[first..]) {
+            sums[0] = sums[0].plus_scaled(value, *power);
+        }
+        let [a, b, c, d] = sums;
+        a.plus_scaled(1.0, b).plus_scaled(1.0, c.plus_scaled(1.0, d))
     }
 }
 

@@ -1,8 +1,34 @@
 //! Arithmetic on eight lanes at once, written so that the compiler vectorises it; the lanes never meet, so that the
 //! results are the same whatever the width of the registers is.
 
+#![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
+
 /// Lanes of a block: one register of 512 bits.
 pub(super) const LANES: usize = 8;
+
+/// Work that is compiled for each instruction set that the library knows, down to the functions marked
+/// `inline(always)`, and run with the best one that this machine has.
+pub(super) trait Vectorised: Sized {
+    type Output;
+
+    fn run(self) -> Self::Output;
+}
+
+struct Dispatched<W>(W);
+
+impl<W: Vectorised> pulp::WithSimd for Dispatched<W> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> W::Output {
+        self.0.run()
+    }
+}
+
+/// Runs the work.
+pub(super) fn vectorised<W: Vectorised>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(Dispatched(work))
+}
 
 /// Eight complex numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,25 +43,27 @@ impl Complex {
 
     #[inline(always)]
     pub(super) fn times(self, other: Self) -> Self {
-        let mut product = Self::ZERO;
+        let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
-            let (a, b, c, d) = (self.re[lane], self.im[lane], other.re[lane], other.im[lane]);
-            product.re[lane] = a.mul_add(c, -(b * d));
-            product.im[lane] = a.mul_add(d, b * c);
+            re[lane] = self.re[lane].mul_add(other.re[lane], -(self.im[lane] * other.im[lane]));
         }
-        product
+        for lane in 0..LANES {
+            im[lane] = self.re[lane].mul_add(other.im[lane], self.im[lane] * other.re[lane]);
+        }
+        Self { re, im }
     }
 
     /// self + a b.
     #[inline(always)]
     pub(super) fn plus_product(self, left: Self, right: Self) -> Self {
-        let mut sum = Self::ZERO;
+        let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
-            let (a, b, c, d) = (left.re[lane], left.im[lane], right.re[lane], right.im[lane]);
-            sum.re[lane] = a.mul_add(c, (-b).mul_add(d, self.re[lane]));
-            sum.im[lane] = a.mul_add(d, b.mul_add(c, self.im[lane]));
+            re[lane] = left.re[lane].mul_add(right.re[lane], (-left.im[lane]).mul_add(right.im[lane], self.re[lane]));
         }
-        sum
+        for lane in 0..LANES {
+            im[lane] = left.re[lane].mul_add(right.im[lane], left.im[lane].mul_add(right.re[lane], self.im[lane]));
+        }
+        Self { re, im }
     }
 
     #[inline(always)]

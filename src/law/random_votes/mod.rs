@@ -23,8 +23,11 @@ mod factors;
 mod integral;
 mod inversion;
 mod lanes;
+mod lattice;
+mod moments;
 mod noise_table;
 mod spectrum;
+mod two_marks;
 mod votes;
 
 use super::categorical::OutcomeLaw;
@@ -33,6 +36,8 @@ use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::special::CompensatedSum;
 use integral::Integral;
+#[allow(unused_imports, reason = "for the second-order expansion of the votes of different parties")]
+pub(crate) use two_marks::two_mark_functional;
 pub use votes::Displacement;
 use votes::{MAX_MARKS, Marks, Votes};
 
@@ -165,14 +170,9 @@ fn laws<const N: usize>(
     plain: bool,
     noise: Noise,
 ) -> Result<[OutcomeLaw; N]> {
-    let Noise::Gaussian(sigma) = noise else {
-        return Err(Error::Refused {
-            operation: "exact law of random votes",
-            reason: format!("only Gaussian noise is supported, not {noise}"),
-        });
-    };
+    let sigma = gaussian_scale(noise)?;
     let votes = Votes::new(k, p, marks, plain)?;
-    let integrals = Integral::new(&votes, sigma.get()).laws()?;
+    let integrals = Integral::new(&votes, sigma).laws()?;
     let law = |integrals: &Vec<_>| {
         OutcomeLaw::from_integrals(&votes.of_class.iter().map(|&group| integrals[group]).collect::<Vec<_>>())
     };
@@ -182,6 +182,17 @@ fn laws<const N: usize>(
         found: laws.len(),
         expected: N.to_string(),
     })
+}
+
+/// σ, or that the noise is refused.
+fn gaussian_scale(noise: Noise) -> Result<f64> {
+    match noise {
+        Noise::Gaussian(sigma) => Ok(sigma.get()),
+        Noise::Laplace(_) => Err(Error::Refused {
+            operation: "exact law of random votes",
+            reason: format!("only Gaussian noise is supported, not {noise}"),
+        }),
+    }
 }
 
 /// Checks two laws over the same classes.

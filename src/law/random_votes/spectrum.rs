@@ -2,7 +2,7 @@
 
 use super::factors::{Factor, Factors};
 use super::inversion::{Block, Circle};
-use super::lanes::{Complex, LANES};
+use super::lanes::{Complex, LANES, Vectorised, vectorised};
 use super::votes::{Output, Votes};
 
 /// A coefficient relative to the mass that it is part of, and the size of the terms that it is a sum of.
@@ -19,11 +19,7 @@ pub(super) fn coefficients(
     factors: &Factors,
     outputs: &[Output],
 ) -> Vec<Vec<Coefficient>> {
-    let kernel = Kernel { circle, votes, factors, outputs };
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || kernel.run(),
-    )
+    vectorised(Kernel { circle, votes, factors, outputs })
 }
 
 struct Kernel<'a> {
@@ -33,23 +29,46 @@ struct Kernel<'a> {
     outputs: &'a [Output],
 }
 
-impl Kernel<'_> {
+impl Vectorised for Kernel<'_> {
+    type Output = Vec<Vec<Coefficient>>;
+
     #[inline(always)]
-    fn run(&self) -> Vec<Vec<Coefficient>> {
+    fn run(self) -> Self::Output {
         let groups = self.votes.groups.len();
+        let powers = self.votes.marks + 1;
         let mut sums = vec![vec![(Complex::ZERO, [0.0; LANES]); groups]; self.outputs.len()];
+        let mut spectra = Spectra {
+            losing: vec![Complex::ZERO; groups * powers],
+            winning: vec![Complex::ZERO; groups * powers],
+            prefixes: vec![Complex::ZERO; (self.votes.positions.len() + 1) * powers],
+            suffix: vec![Complex::ZERO; powers],
+            own: vec![Complex::ZERO; powers],
+        };
         for block in self.circle.blocks() {
-            let losing: Vec<Vec<Complex>> =
-                self.factors.losing.iter().map(|factor| self.spectra(block, factor)).collect();
-            let winning: Vec<Option<Vec<Complex>>> = self
-                .factors
-                .winning
-                .iter()
-                .map(|factor| factor.as_ref().map(|factor| self.spectra(block, factor)))
-                .collect();
+            for group in 0..groups {
+                self.transform(block, &self.factors.losing[group], &mut spectra.losing[group * powers..]);
+                if let Some(factor) = &self.factors.winning[group] {
+                    self.transform(block, factor, &mut spectra.winning[group * powers..]);
+                }
+            }
+            // The outputs without marks come first: weighing overwrites the values of the components.
             for (output, sums) in self.outputs.iter().zip(&mut sums) {
                 let rotation = self.circle.rotation(block.first(), -(output.degree as i64));
-                self.add(output, rotation, &losing, &winning, sums);
+                if output.marked {
+                    for group in 0..groups {
+                        weigh(
+                            &self.factors.losing[group],
+                            &mut spectra.losing[group * powers..][..powers],
+                            &mut spectra.own,
+                        );
+                        if let Some(factor) = &self.factors.winning[group] {
+                            weigh(factor, &mut spectra.winning[group * powers..][..powers], &mut spectra.own);
+                        }
+                    }
+                    self.add(None, powers, rotation, &mut spectra, sums);
+                } else {
+                    self.add(Some(powers), 1, rotation, &mut spectra, sums);
+                }
             }
         }
         let scale = 2.0 / self.circle.period();
@@ -59,84 +78,100 @@ impl Kernel<'_> {
         };
         sums.iter().map(|sums| sums.iter().map(total).collect()).collect()
     }
+}
 
-    /// The values of all components.
+impl Kernel<'_> {
+    /// The values of the forms, in their order.
     #[inline(always)]
-    fn spectra(&self, block: &Block, factor: &Factor) -> Vec<Complex> {
-        let spectrum = |form: &super::factors::Form| {
-            block.transform(&form.coefficients).times(self.circle.rotation(block.first(), form.low as i64))
-        };
-        factor.forms.iter().map(spectrum).collect()
+    fn transform(&self, block: &Block, factor: &Factor, values: &mut [Complex]) {
+        for (form, value) in factor.forms.iter().zip(values) {
+            let rotation = self.circle.rotation(block.first(), form.low as i64);
+            *value = block.transform(&form.coefficients).times(rotation);
+        }
     }
 
-    /// The series in ε of a factor.
-    #[inline(always)]
-    fn series(&self, output: &Output, factor: &Factor, spectra: &[Complex]) -> Vec<Complex> {
-        if !output.marked {
-            return vec![spectra[factor.base]];
-        }
-        let mut series = vec![Complex::ZERO; self.votes.marks + 1];
-        for ((form, &weight), spectrum) in factor.forms.iter().zip(&factor.weights).zip(spectra) {
-            series[form.power] = spectrum.scaled(weight);
-        }
-        series
-    }
-
+    /// Adds the values of an output; of the forms, which stand `stride` apart, only the base where that is given.
     #[inline(always)]
     fn add(
         &self,
-        output: &Output,
+        stride: Option<usize>,
+        powers: usize,
         rotation: Complex,
-        losing: &[Vec<Complex>],
-        winning: &[Option<Vec<Complex>>],
+        spectra: &mut Spectra,
         sums: &mut [(Complex, [f64; LANES])],
     ) {
-        let powers = if output.marked { self.votes.marks + 1 } else { 1 };
-        let series: Vec<Vec<Complex>> = self
-            .factors
-            .losing
-            .iter()
-            .zip(losing)
-            .map(|(factor, spectra)| self.series(output, factor, spectra))
-            .collect();
+        let Spectra { losing, winning, prefixes, suffix, own } = spectra;
         let positions = &self.votes.positions;
-        let mut one = vec![Complex::ZERO; powers];
-        one[0] = Complex::ONE;
-        let mut prefixes = vec![one.clone()];
-        for &group in positions {
-            prefixes.push(product(&prefixes[prefixes.len() - 1], &series[group]));
+        let series = |factor: &Factor, group: usize| match stride {
+            Some(stride) => group * stride + factor.base..group * stride + factor.base + 1,
+            None => group * powers..(group + 1) * powers,
+        };
+        for value in &mut prefixes[..powers] {
+            *value = Complex::ZERO;
         }
-        let mut suffixes = vec![one];
-        for &group in positions.iter().rev() {
-            suffixes.push(product(&suffixes[suffixes.len() - 1], &series[group]));
+        prefixes[0] = Complex::ONE;
+        for (position, &group) in positions.iter().enumerate() {
+            let (before, after) = prefixes.split_at_mut((position + 1) * powers);
+            let factor = &losing[series(&self.factors.losing[group], group)];
+            product(&before[position * powers..], factor, &mut after[..powers]);
         }
-        for (group, spectra) in winning.iter().enumerate() {
-            let (Some(spectra), Some(factor)) = (spectra, &self.factors.winning[group]) else { continue };
-            let position = self.votes.first_position[group];
-            let own = self.series(output, factor, spectra);
-            let left = product(&prefixes[position], &own);
-            let right = &suffixes[positions.len() - 1 - position];
-            let mut value = Complex::ZERO;
-            for a in 0..powers {
-                value = value.plus_product(left[a], right[powers - 1 - a]);
+        for value in suffix.iter_mut() {
+            *value = Complex::ZERO;
+        }
+        suffix[0] = Complex::ONE;
+        for (position, &group) in positions.iter().enumerate().rev() {
+            if self.votes.first_position[group] == position
+                && let Some(factor) = &self.factors.winning[group]
+            {
+                let winner = &winning[series(factor, group)];
+                product(&prefixes[position * powers..][..powers], winner, &mut own[..powers]);
+                let mut value = Complex::ZERO;
+                for power in 0..powers {
+                    value = value.plus_product(own[power], suffix[powers - 1 - power]);
+                }
+                let value = value.times(rotation);
+                let (sum, magnitude) = &mut sums[group];
+                for (lane, magnitude) in magnitude.iter_mut().enumerate() {
+                    sum.re[lane] += value.re[lane];
+                    *magnitude += value.re[lane].abs() + value.im[lane].abs();
+                }
             }
-            value = value.times(rotation);
-            let (sum, magnitude) = &mut sums[group];
-            for lane in 0..LANES {
-                sum.re[lane] += value.re[lane];
-                magnitude[lane] += value.re[lane].abs() + value.im[lane].abs();
-            }
+            let factor = &losing[series(&self.factors.losing[group], group)];
+            product(&suffix[..powers], factor, &mut own[..powers]);
+            suffix[..powers].copy_from_slice(&own[..powers]);
         }
     }
 }
 
+/// The values at eight points, by group and then form or power of ε.
+struct Spectra {
+    losing: Vec<Complex>,
+    winning: Vec<Complex>,
+    prefixes: Vec<Complex>,
+    suffix: Vec<Complex>,
+    own: Vec<Complex>,
+}
+
+/// Turns the values of the forms into the series in ε.
 #[inline(always)]
-fn product(left: &[Complex], right: &[Complex]) -> Vec<Complex> {
-    let mut product = vec![Complex::ZERO; left.len()];
-    for (a, left) in left.iter().enumerate() {
-        for (target, right) in product[a..].iter_mut().zip(right) {
-            *target = target.plus_product(*left, *right);
-        }
+fn weigh(factor: &Factor, values: &mut [Complex], series: &mut [Complex]) {
+    for value in series.iter_mut() {
+        *value = Complex::ZERO;
     }
-    product
+    for ((form, &weight), value) in factor.forms.iter().zip(&factor.weights).zip(values.iter()) {
+        series[form.power] = value.scaled(weight);
+    }
+    values.copy_from_slice(series);
+}
+
+/// The product of two series of the same length.
+#[inline(always)]
+fn product(left: &[Complex], right: &[Complex], product: &mut [Complex]) {
+    for power in 0..product.len() {
+        let mut sum = left[0].times(right[power]);
+        for other in 1..=power {
+            sum = sum.plus_product(left[other], right[power - other]);
+        }
+        product[power] = sum;
+    }
 }

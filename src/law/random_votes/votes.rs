@@ -48,6 +48,8 @@ pub(super) struct Votes {
     pub(super) first_position: Vec<usize>,
     /// k: the largest number of votes of a class before marks.
     pub(super) k: usize,
+    /// 0, 1, ..., k.
+    pub(super) numbers: Vec<f64>,
     /// m: the power of ε that is wanted with marks.
     pub(super) marks: usize,
     pub(super) outputs: Vec<Output>,
@@ -59,6 +61,8 @@ pub(super) struct Votes {
 /// and the shift s_b.
 #[derive(Debug)]
 pub(super) struct Group {
+    /// kP_i.
+    pub(super) mean: f64,
     /// ln P(Poi(kP_i) = n) for n = 0..=k; a single entry where P_i = 0.
     pub(super) ln_poisson: Vec<f64>,
     pub(super) components: Vec<Component>,
@@ -117,6 +121,7 @@ impl Votes {
                 let components = components(class);
                 let base = components.iter().position(|component| component.shift == 0).unwrap_or(0);
                 groups.push(Group {
+                    mean,
                     ln_poisson: (0..=most).map(|n| log_poisson_pmf(n, mean)).collect(),
                     components,
                     base,
@@ -149,8 +154,43 @@ impl Votes {
             positions,
             first_position,
             k: k as usize,
+            numbers: (0..=k).map(|n| n as f64).collect(),
             marks: marks.map_or(0, Marks::count),
             outputs,
+        })
+    }
+}
+
+impl Votes {
+    /// k - 2 voters with the law P, each class with up to two votes more.
+    pub(super) fn with_two_marks(k: u64, p: &[f64]) -> Result<Self> {
+        if !(2..=MAX_VOTERS).contains(&k) {
+            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[2, 1e6]" });
+        }
+        let voters = k - 2;
+        let component = |shift: i64| Component { power: shift as usize, shift, ln_weight: 0.0 };
+        let group = |&p: &f64| {
+            let mean = voters as f64 * p;
+            let most = if mean > 0.0 { voters } else { 0 };
+            Group {
+                mean,
+                ln_poisson: (0..=most).map(|n| log_poisson_pmf(n, mean)).collect(),
+                components: (0..=2).map(component).collect(),
+                base: 0,
+                multiplicity: 1,
+            }
+        };
+        let classes: Vec<usize> = (0..p.len()).collect();
+        let ln_factor = -log_poisson_pmf(voters, voters as f64);
+        Ok(Self {
+            groups: p.iter().map(group).collect(),
+            of_class: classes.clone(),
+            positions: classes.clone(),
+            first_position: classes,
+            k: voters as usize,
+            numbers: (0..=voters).map(|n| n as f64).collect(),
+            marks: 2,
+            outputs: vec![Output { degree: voters as usize, marked: false, ln_factor }],
         })
     }
 }

@@ -1,0 +1,38 @@
+//! Masses of products with their mean degrees, in one pass.
+
+/// ln of the value at z = 1 of what an output is a coefficient of, and the mean degree there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mass {
+    pub(super) ln_mass: f64,
+    pub(super) mean: f64,
+}
+
+/// A mass and its first moment: numbers whose products have the products of the masses and the sums of the means.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) mass: f64,
+    pub(super) first: f64,
+}
+
+impl Moment {
+    pub(super) fn one(powers: usize) -> Vec<Self> {
+        let mut series = vec![Self { mass: 0.0, first: 0.0 }; powers];
+        series[0].mass = 1.0;
+        series
+    }
+
+    pub(super) fn product(left: &[Self], right: &[Self]) -> Vec<Self> {
+        let mut product = vec![Self { mass: 0.0, first: 0.0 }; left.len()];
+        for (a, left) in left.iter().enumerate().filter(|(_, left)| left.mass > 0.0) {
+            for (target, right) in product[a..].iter_mut().zip(right) {
+                target.mass += left.mass * right.mass;
+                target.first += left.mass * right.first + left.first * right.mass;
+            }
+        }
+        product
+    }
+
+    pub(super) fn mass(self, ln_scale: f64) -> Mass {
+        Mass { ln_mass: ln_scale + self.mass.ln(), mean: self.first / self.mass }
+    }
+}
