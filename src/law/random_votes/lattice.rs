@@ -14,17 +14,25 @@ const FIRST_STEP: f64 = 0.4;
 /// Number of levels; each halves the step.
 pub(super) const LEVELS: u32 = 4;
 
-/// All nodes, level by level. The step is a whole number of votes divided by a small one, so that few tables have the
-/// distances of all nodes to all numbers of votes.
+/// All nodes, level by level.
 #[derive(Debug)]
 pub(super) struct Lattice {
     sigma: f64,
-    /// Numerator and denominator of the first step.
-    step: (i64, i64),
+    step: Step,
     /// The range of x.
     range: (f64, f64),
     marks: i64,
     voters: i64,
+}
+
+/// The first step.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// A whole number of votes divided by a small one, so that few tables have the distances of all nodes to all numbers
+    /// of votes.
+    Rational { numerator: i64, denominator: i64 },
+    /// Any number of votes, and a table for every node: less where the noise is far wider than the votes.
+    Real(f64),
 }
 
 /// The nodes of a level that no level before has.
@@ -52,15 +60,39 @@ impl Lattice {
                 ),
             });
         }
-        let step = rational_step(FIRST_STEP * sigma);
+        let own_tables = nodes * (voters + 2.0 * marks + 1.0);
+        let step = if range.1 - range.0 > own_tables {
+            Step::Real(FIRST_STEP * sigma)
+        } else {
+            Step::rational(FIRST_STEP * sigma)
+        };
         Ok(Self { sigma, step, range, marks: votes.marks as i64, voters: votes.k as i64 })
     }
 
     pub(super) fn level(&self, level: u32) -> Level {
-        let (numerator, parts) = (self.step.0, self.step.1 << level);
-        let step = numerator as f64 / parts as f64;
+        match self.step {
+            Step::Rational { numerator, denominator } => self.rational_level(level, numerator, denominator << level),
+            Step::Real(step) => self.real_level(level, step / f64::from(1u32 << level)),
+        }
+    }
+
+    /// The numbers of the nodes of a level, in units of its step.
+    fn indices(&self, level: u32, step: f64) -> impl Iterator<Item = i64> + use<> {
         let (from, to) = ((self.range.0 / step).floor() as i64, (self.range.1 / step).ceil() as i64);
-        let numerators = (from..=to).filter(|index| level == 0 || index % 2 != 0).map(|index| index * numerator);
+        (from..=to).filter(move |index| level == 0 || index % 2 != 0)
+    }
+
+    fn real_level(&self, level: u32, step: f64) -> Level {
+        let abscissae: Vec<f64> = self.indices(level, step).map(|index| index as f64 * step).collect();
+        let (first, last) = (-self.marks, self.voters + self.marks);
+        let table = |x: &f64| NoiseTable::gaussian(self.sigma, *x, first, last);
+        let nodes = (0..abscissae.len()).map(|node| (0, node)).collect();
+        Level { step, nodes, tables: abscissae.par_iter().map(table).collect() }
+    }
+
+    fn rational_level(&self, level: u32, numerator: i64, parts: i64) -> Level {
+        let step = numerator as f64 / parts as f64;
+        let numerators = self.indices(level, step).map(|index| index * numerator);
         let mut places: Vec<Option<usize>> = vec![None; parts as usize];
         let mut offsets: Vec<i64> = Vec::new();
         let mut nodes: Vec<(i64, usize)> = Vec::new();
@@ -96,16 +128,39 @@ impl Level {
     }
 }
 
-/// A step of at most `step` with a small denominator.
-fn rational_step(step: f64) -> (i64, i64) {
-    if step < 1.0 {
-        return (1, (1.0 / step).ceil() as i64);
-    }
-    let candidates = (1..=4i64).map(|denominator| ((step * denominator as f64).floor() as i64, denominator));
-    candidates.fold(
-        (1, 1),
-        |best, (numerator, denominator)| {
+impl Step {
+    /// A step of at most `step`, which is below 2^53, with a small denominator.
+    fn rational(step: f64) -> Self {
+        if step < 1.0 {
+            return Self::Rational { numerator: 1, denominator: (1.0 / step).ceil() as i64 };
+        }
+        let candidates = (1..=4i64).map(|denominator| ((step * denominator as f64).floor() as i64, denominator));
+        let largest = candidates.fold((1, 1), |best: (i64, i64), (numerator, denominator)| {
             if numerator * best.1 > best.0 * denominator { (numerator, denominator) } else { best }
-        },
-    )
+        });
+        Self::Rational { numerator: largest.0, denominator: largest.1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::law::{Noise, multinomial_argmax_law};
+    use crate::quantity::NoiseScale;
+
+    /// On both sides of the change of steps the law goes on smoothly: p - 1/2 falls like 1/σ.
+    #[test]
+    fn wide_noise_needs_no_wide_tables() {
+        let law = |sigma: f64| {
+            let noise = Noise::Gaussian(NoiseScale::new(sigma).unwrap());
+            multinomial_argmax_law(100, &[0.75, 0.25], noise).unwrap()
+        };
+        for sigma in [200.0, 250.0, 260.0, 270.0, 300.0, 1e5, 1e9, 1e15] {
+            // N_1 - N_2 has the mean 50 and the variance 75, the noise 2σ².
+            let expected = 50.0 / (std::f64::consts::TAU * (75.0 + 2.0 * sigma * sigma)).sqrt();
+            let found = law(sigma).p()[0] - 0.5;
+            assert!((found - expected).abs() <= 0.02 * expected + 1e-15, "{sigma}: {found} {expected}");
+        }
+        // ln of the density of 1e300 has an error of 1e-13.
+        assert!((law(1e300).p()[0] - 0.5).abs() < 1e-12);
+    }
 }
