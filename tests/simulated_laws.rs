@@ -3,7 +3,8 @@
 //! Every p-value below is checked against 1e-6: over the seeds, this file fails by chance with probability 3e-5.
 
 use leakbound::{
-    Noise, NoisyArgmax, PateModel, PromptPateModel, Simulation, VoteHistogram, VoteModel, noisy_argmax_law, simulate,
+    CapcModel, Noise, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Simulation, VoteHistogram, VoteModel,
+    noisy_argmax_law, simulate,
 };
 
 #[path = "../src/simulate/goodness_of_fit.rs"]
@@ -40,6 +41,28 @@ fn prompts(votes: &[u64], changed: &[u64]) -> VoteModel {
 
 const SPREAD: [f64; 10] = [0.05, 0.22, 0.13, 0.10, 0.08, 0.06, 0.30, 0.03, 0.02, 0.01];
 const MARKED: [f64; 10] = [0.5, 0.0, 0.3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1];
+
+#[test]
+fn ten_million_outputs_of_every_model() {
+    check("250 teachers", &pate(250, &SPREAD, &MARKED), "gaussian:40", 10_000_000, 21);
+    let votes = [75, 55, 33, 25, 20, 15, 12, 8, 5, 2];
+    check("prompts", &prompts(&votes, &[74, 55, 33, 25, 20, 15, 12, 8, 5, 3]), "gaussian:40", 10_000_000, 22);
+    check("prompts", &prompts(&votes, &[74, 55, 33, 25, 20, 15, 12, 8, 5, 3]), "laplace:20", 10_000_000, 23);
+    let three = PateModel::new(250, &SPREAD, &MARKED).unwrap().with_changed_teachers(3).unwrap();
+    check("three changed", &three.into(), "gaussian:40", 10_000_000, 24);
+    let points = PrivateKnnModel::new(200, &SPREAD, &MARKED, 0.2, 9).unwrap();
+    check("neighbours", &points.clone().into(), "gaussian:30", 10_000_000, 25);
+    check("three points", &points.with_points(3).unwrap().into(), "gaussian:30", 10_000_000, 26);
+    let rows: Vec<Vec<f64>> = (0..250)
+        .map(|party| {
+            let mut row = vec![0.0; 10];
+            row[party % 3] += 0.75;
+            row[party % 10] += 0.25;
+            row
+        })
+        .collect();
+    check("parties", &CapcModel::new(&rows, &MARKED).unwrap().into(), "gaussian:40", 10_000_000, 27);
+}
 
 #[test]
 fn pate_with_spread_votes() {

@@ -17,8 +17,6 @@ pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
 pub use poisson_multinomial::{ExpandedLaw, poisson_multinomial_argmax_law};
 pub(crate) use random_votes::normalised as vote_probabilities;
-#[allow(unused_imports, reason = "for the second-order expansion of the votes of different parties")]
-pub(crate) use random_votes::two_mark_functional;
 pub use random_votes::{
     Displacement, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws, multinomial_argmax_law,
 };

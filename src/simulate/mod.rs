@@ -29,6 +29,7 @@ pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use exact_law::sample_laws;
+pub use noise::{fill_noise, noise_approximation_errors};
 pub use noisy_argmax::NoisyArgmax;
 pub use partial::PartialCounts;
 pub use rao_blackwell::{Estimate, RaoBlackwell, rao_blackwell};

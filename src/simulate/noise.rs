@@ -9,7 +9,12 @@
 //! The approximation uses additions, multiplications and the bits of a float alone, each rounded by itself, and is
 //! therefore the same on every platform and at every vector width.
 
+use super::lanes::{LANES, Lanes};
+use super::stream::Stream;
+use crate::law::Noise;
 use crate::special::ndtri;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// How far the approximation of a cell that is not extreme may be off, on either side; sums with a deficit included.
 ///
@@ -49,6 +54,61 @@ pub(super) struct UnitGaussian;
 
 /// Density exp(-|x|)/2.
 pub(super) struct UnitLaplace;
+
+/// Fills `values` with independent draws of the noise that the samplers of this library add, in double precision with
+/// tails down to probability 2^-97: for mechanisms of one's own.
+///
+/// A draw takes some 30 ns, nearly all of it for the inverse of the distribution function, which
+/// [`NoisyArgmax`](crate::NoisyArgmax) needs only for the few samples where a single-precision approximation leaves the
+/// winner open.
+///
+/// # Example
+/// ```
+/// use leakbound::{Stream, StreamId, World, fill_noise};
+///
+/// let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
+/// let mut values = vec![0.0; 10_000];
+/// fill_noise("gaussian:40".parse()?, &mut stream, &mut values);
+/// let variance = values.iter().map(|value| value * value).sum::<f64>() / 1e4;
+/// assert!((variance / 1600.0 - 1.0).abs() < 0.07); // five standard errors
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn fill_noise(noise: Noise, stream: &mut Stream, values: &mut [f64]) {
+    match noise {
+        Noise::Gaussian(_) => fill::<UnitGaussian>(noise.scale(), stream, values),
+        Noise::Laplace(_) => fill::<UnitLaplace>(noise.scale(), stream, values),
+    }
+}
+
+fn fill<N: UnitNoise>(scale: f64, stream: &mut Stream, values: &mut [f64]) {
+    let mut lanes = Lanes::new(stream);
+    let (mut cells, mut words) = ([0; 2 * LANES], [0; 2 * LANES]);
+    for values in values.chunks_mut(2 * LANES) {
+        lanes.fill_halves(&mut cells);
+        lanes.fill(&mut words);
+        for ((value, &cell), &word) in values.iter_mut().zip(&cells).zip(&words) {
+            *value = scale * N::exact(cell, word);
+        }
+    }
+}
+
+/// The largest distance of the approximation from both ends of a cell, over the cells of a range that are not extreme,
+/// for Gaussian and for Laplace noise; the sign, which is the highest bit, makes no difference. For the validation
+/// program, which looks at all of them.
+#[doc(hidden)]
+#[must_use]
+pub fn noise_approximation_errors(cells: Range<u32>) -> [f64; 2] {
+    let both = |cell: u32| {
+        if is_extreme(cell) { [0.0; 2] } else { [distance::<UnitGaussian>(cell), distance::<UnitLaplace>(cell)] }
+    };
+    cells.into_par_iter().map(both).reduce(|| [0.0; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])])
+}
+
+/// Largest distance of the approximation from both ends of a cell.
+fn distance<N: UnitNoise>(cell: u32) -> f64 {
+    let near = f64::from(N::approximate(cell));
+    (near - N::exact(cell, 0)).abs().max((near - N::exact(cell, u64::MAX)).abs())
+}
 
 /// Twice the tail probability in the middle of a cell, relative to 2^-16.
 #[inline(always)]
@@ -103,15 +163,9 @@ impl UnitNoise for UnitLaplace {
 #[cfg(test)]
 mod tests {
     use super::super::goodness_of_fit::p_value;
-    use super::super::stream::{Stream, StreamId, World};
+    use super::super::stream::{StreamId, World};
     use super::*;
     use rand::Rng;
-
-    /// Largest distance of the approximation from both ends of a cell.
-    fn distance<N: UnitNoise>(cell: u32) -> f64 {
-        let near = f64::from(N::approximate(cell));
-        (near - N::exact(cell, 0)).abs().max((near - N::exact(cell, u64::MAX)).abs())
-    }
 
     /// Half of [`MARGIN`] is left for single-precision deficits.
     #[test]

@@ -11,5 +11,6 @@ pub mod ladder;
 pub mod laws_by_simulation;
 pub mod multinomial;
 pub mod private_prediction;
+pub mod samplers;
 pub mod tables;
 pub mod timing;

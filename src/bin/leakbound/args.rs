@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 mod simulate;
 
-pub use simulate::{BenchOptions, Drawing, MergeOptions, SimulateOptions, Work};
+pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
 #[derive(Debug, Parser)]

@@ -77,14 +77,6 @@ impl<'a> Integral<'a> {
         Self { votes, sigma, circle: Circle::new(tail + slack + votes.marks as f64), slack }
     }
 
-    pub(super) fn circle(&self) -> &Circle {
-        &self.circle
-    }
-
-    pub(super) fn slack(&self) -> f64 {
-        self.slack
-    }
-
     /// ln of the integrals, by output, then group.
     pub(super) fn laws(&self) -> Result<Vec<Vec<LogIntegral>>> {
         let lattice = Lattice::new(self.votes, self.sigma)?;

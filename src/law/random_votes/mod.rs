@@ -27,7 +27,6 @@ mod lattice;
 mod moments;
 mod noise_table;
 mod spectrum;
-mod two_marks;
 mod votes;
 
 use super::categorical::OutcomeLaw;
@@ -36,8 +35,6 @@ use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::special::CompensatedSum;
 use integral::Integral;
-#[allow(unused_imports, reason = "for the second-order expansion of the votes of different parties")]
-pub(crate) use two_marks::two_mark_functional;
 pub use votes::Displacement;
 use votes::{MAX_MARKS, Marks, Votes};
 

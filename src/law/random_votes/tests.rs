@@ -146,26 +146,3 @@ fn marks_that_change_nothing_leave_the_law() {
         same(&second, "never included");
     }
 }
-
-#[test]
-fn two_marks_agree_with_enumeration() {
-    let matrix = vec![vec![2.0, -1.5, -0.5], vec![-1.5, 1.25, 0.25], vec![-0.5, 0.25, 7.0]];
-    for (k, sigma) in [(2u64, 1.0), (3, 0.4), (5, 2.0), (8, 6.0), (8, 0.3)] {
-        for p in LAWS {
-            let mut expected = [0.0; 3];
-            for (a, row) in matrix.iter().enumerate() {
-                for (b, entry) in row.iter().enumerate() {
-                    let mut marks = vec![0; 3];
-                    marks[a] += 1;
-                    marks[b] += 1;
-                    let law = mixture(&[multinomial(k - 2, &p), vec![(marks, 1.0)]], 3, sigma);
-                    expected.iter_mut().zip(law).for_each(|(sum, q)| *sum += entry * q);
-                }
-            }
-            let found = two_mark_functional(k, &p, &matrix, gaussian(sigma)).unwrap();
-            for (found, expected) in found.iter().zip(expected) {
-                assert!((found - expected).abs() < 1e-13, "k {k} P {p:?} σ {sigma}: {found} {expected}");
-            }
-        }
-    }
-}

@@ -161,40 +161,6 @@ impl Votes {
     }
 }
 
-impl Votes {
-    /// k - 2 voters with the law P, each class with up to two votes more.
-    pub(super) fn with_two_marks(k: u64, p: &[f64]) -> Result<Self> {
-        if !(2..=MAX_VOTERS).contains(&k) {
-            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[2, 1e6]" });
-        }
-        let voters = k - 2;
-        let component = |shift: i64| Component { power: shift as usize, shift, ln_weight: 0.0 };
-        let group = |&p: &f64| {
-            let mean = voters as f64 * p;
-            let most = if mean > 0.0 { voters } else { 0 };
-            Group {
-                mean,
-                ln_poisson: (0..=most).map(|n| log_poisson_pmf(n, mean)).collect(),
-                components: (0..=2).map(component).collect(),
-                base: 0,
-                multiplicity: 1,
-            }
-        };
-        let classes: Vec<usize> = (0..p.len()).collect();
-        let ln_factor = -log_poisson_pmf(voters, voters as f64);
-        Ok(Self {
-            groups: p.iter().map(group).collect(),
-            of_class: classes.clone(),
-            positions: classes.clone(),
-            first_position: classes,
-            k: voters as usize,
-            numbers: (0..=voters).map(|n| n as f64).collect(),
-            marks: 2,
-            outputs: vec![Output { degree: voters as usize, marked: false, ln_factor }],
-        })
-    }
-}
-
 impl Component {
     /// The only component of a class without marks.
     const BASE: Self = Self { power: 0, shift: 0, ln_weight: 0.0 };

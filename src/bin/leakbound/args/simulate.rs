@@ -1,5 +1,6 @@
 //! Options of simulation.
 
+use super::votes::Sampling;
 use super::{Parsed, bounded, samples};
 use clap::{Args, ValueEnum};
 use leakbound::Shard;
@@ -30,20 +31,10 @@ pub struct SimulateOptions {
     pub shard: Shard,
     /// How counts are drawn
     #[arg(long, value_enum, default_value = "monte-carlo")]
-    pub sampling: Drawing,
+    pub sampling: Sampling,
     /// Leave out the computed laws, which take longer than few samples do
     #[arg(long)]
     pub no_law: bool,
-}
-
-/// How counts are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Drawing {
-    /// Votes and noise of every output are simulated
-    MonteCarlo,
-    /// Counts are drawn at once from the laws of the outputs: what a simulation would count, in no time
-    ExactLaw,
 }
 
 /// Options of `leakbound merge`.

@@ -2,7 +2,7 @@
 
 use super::checkpointing::Keeper;
 use super::draw::draw_missing;
-use crate::args::{Common, Drawing, SimulateOptions};
+use crate::args::{Common, Sampling, SimulateOptions};
 use crate::output::{Output, envelope};
 use leakbound::record::{
     Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
@@ -30,8 +30,8 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     let taken: Vec<&Path> = [&options.scenario].into_iter().chain(&options.checkpoint).map(|path| &**path).collect();
     let output = Output::open(common, &taken)?;
     let laws = match options.sampling {
-        Drawing::ExactLaw => Some(sample(options, &scenario, &mut state)?),
-        Drawing::MonteCarlo => {
+        Sampling::ExactLaw => Some(sample(options, &scenario, &mut state)?),
+        Sampling::MonteCarlo => {
             let wanted = Checkpoint { shard: options.shard, simulation: state };
             let mut keeper;
             (keeper, state) = Keeper::open(options, wanted)?;
@@ -145,7 +145,7 @@ fn title(scenario: &Scenario, plan: &SimulationPlan) -> String {
 
 /// What counts drawn from laws are good for.
 fn drawn_from_laws(options: &SimulateOptions) -> Option<Warning> {
-    (options.sampling == Drawing::ExactLaw).then(|| Warning {
+    (options.sampling == Sampling::ExactLaw).then(|| Warning {
         code: "exact-law-sampling",
         message:
             "counts are drawn from the laws, not simulated: they show what an audit of as many fresh outputs would \

@@ -1,0 +1,139 @@
+//! The samplers of the library on 10^9 draws: noise against its law, outcomes against exact laws.
+
+use crate::experiment::Report;
+use leakbound::{
+    CapcModel, Noise, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, Stream, StreamId,
+    VoteHistogram, VoteModel, World, chi_square_p_value, fill_noise, noise_approximation_errors, simulate, special,
+};
+use rayon::prelude::*;
+use statrs::distribution::DiscreteCDF;
+use statrs::distribution::{ContinuousCDF, Normal, Poisson};
+
+const BLOCK: usize = 1_000_000;
+const BLOCKS: u64 = 1000;
+const OUTCOMES: u64 = 500_000_000;
+/// A p-value below this is a failure: 28 of them give a false alarm with probability 3e-4.
+const THRESHOLD: f64 = 1e-5;
+
+/// Runs everything: some minutes.
+///
+/// # Panics
+/// When a model of this file is not one.
+#[must_use]
+pub fn report() -> Report {
+    let mut report = Report::new(format!(
+        "Noise: all 2^31 cells of the approximation; {BLOCKS} blocks of {BLOCK} draws, Anderson-Darling over the blocks \
+         and counts beyond 3 to 7 scales; outcomes: {OUTCOMES} per world and model by chi-square. p-values below \
+         {THRESHOLD:e} fail"
+    ));
+    let [gaussian, laplace] = noise_approximation_errors(0..1 << 31);
+    report.claim(gaussian < 6.2e-5, format!("largest error of the Gaussian approximation, all cells: {gaussian:.3e}"));
+    report.claim(laplace < 6.2e-5, format!("largest error of the Laplace approximation, all cells:  {laplace:.3e}"));
+    noise(&mut report, "gaussian:1", |x| special::ndtr(x), |x| special::ndtr(-x));
+    let tail = |x: f64| if x < 0.0 { 1.0 - 0.5 * x.exp() } else { 0.5 * (-x).exp() };
+    noise(&mut report, "laplace:1", move |x| tail(-x), tail);
+    outcomes(&mut report).expect("the models are models");
+    report
+}
+
+/// Draws of one law, given its distribution function and the complement of it.
+fn noise(report: &mut Report, name: &str, below: impl Fn(f64) -> f64 + Sync, above: impl Fn(f64) -> f64 + Sync) {
+    let law: Noise = name.parse().expect("a law");
+    let block = |block: u64| {
+        let mut stream = Stream::new(StreamId { seed: 1, query: 0, world: World::Dataset, block });
+        let mut values = vec![0.0; BLOCK];
+        fill_noise(law, &mut stream, &mut values);
+        values.sort_by(f64::total_cmp);
+        let beyond: [u64; 5] = std::array::from_fn(|index| {
+            let scale = 3.0 + index as f64;
+            let low = values.partition_point(|&value| value < -scale);
+            let high = values.len() - values.partition_point(|&value| value <= scale);
+            (low + high) as u64
+        });
+        let n = BLOCK as f64;
+        let sum: f64 = (0..BLOCK)
+            .map(|i| (2.0 * i as f64 + 1.0) * (below(values[i]).ln() + above(values[BLOCK - 1 - i]).ln()))
+            .sum();
+        (-n - sum / n, beyond)
+    };
+    let blocks: Vec<(f64, [u64; 5])> = (0..BLOCKS).into_par_iter().map(block).collect();
+    // The statistic has the mean 1 and, for many draws, the variance 2(π² - 9)/3 (Anderson and Darling 1954).
+    let count = BLOCKS as f64;
+    let mean = blocks.iter().map(|(statistic, _)| statistic).sum::<f64>() / count;
+    let deviation = (2.0 * (std::f64::consts::PI.powi(2) - 9.0) / 3.0 / count).sqrt();
+    let normal = Normal::new(0.0, 1.0).expect("a law");
+    let p = 2.0 * normal.cdf(-((mean - 1.0) / deviation).abs());
+    report.claim(
+        p > THRESHOLD,
+        format!("{name}: mean Anderson-Darling statistic {mean:.4} +- {deviation:.4}, p = {p:.3}"),
+    );
+    for index in 0..5 {
+        let scale = 3.0 + index as f64;
+        let found: u64 = blocks.iter().map(|(_, beyond)| beyond[index]).sum();
+        let expected = 2.0 * above(scale) * count * BLOCK as f64;
+        let poisson = Poisson::new(expected).expect("a mean");
+        let tails = [poisson.cdf(found), found.checked_sub(1).map_or(1.0, |less| poisson.sf(less))];
+        let p = (2.0 * tails[0].min(tails[1])).min(1.0);
+        report
+            .claim(p > THRESHOLD, format!("{name}: beyond {scale} scales {found}, expected {expected:.4}, p = {p:.3}"));
+    }
+}
+
+/// Outcomes of every model in both worlds.
+fn outcomes(report: &mut Report) -> Result<()> {
+    let p = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
+    let marked = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.55];
+    let histogram = |votes: [u64; 10]| VoteHistogram::new(votes.to_vec());
+    let rows: Vec<Vec<f64>> = (0..250)
+        .map(|party| {
+            let mut row = vec![0.0; 10];
+            row[party % 3] += 0.75;
+            row[party % 7] += 0.125;
+            row[party % 10] += 0.125;
+            row
+        })
+        .collect();
+    let models: [(&str, VoteModel, &str); 7] = [
+        (
+            "fixed votes",
+            PromptPateModel::new(
+                histogram([75, 55, 33, 25, 20, 15, 12, 8, 5, 2])?,
+                histogram([74, 55, 33, 25, 20, 15, 12, 8, 5, 3])?,
+            )?
+            .into(),
+            "gaussian:40",
+        ),
+        (
+            "fixed votes",
+            PromptPateModel::new(
+                histogram([75, 55, 33, 25, 20, 15, 12, 8, 5, 2])?,
+                histogram([74, 55, 33, 25, 20, 15, 12, 8, 5, 3])?,
+            )?
+            .into(),
+            "laplace:20",
+        ),
+        ("pate, k = 250", PateModel::new(250, &p, &marked)?.into(), "gaussian:40"),
+        ("pate, 5 changed", PateModel::new(250, &p, &marked)?.with_changed_teachers(5)?.into(), "gaussian:40"),
+        ("capc, 250 parties", CapcModel::new(&rows, &marked)?.into(), "gaussian:40"),
+        ("private-knn, k = 200", PrivateKnnModel::new(200, &p, &marked, 0.2, 9)?.into(), "gaussian:30"),
+        (
+            "private-knn, 3 points",
+            PrivateKnnModel::new(200, &p, &marked, 0.2, 9)?.with_points(3)?.into(),
+            "gaussian:30",
+        ),
+    ];
+    for (name, model, noise) in models {
+        let noise: Noise = noise.parse()?;
+        let laws = model.laws(noise)?;
+        let counts = simulate(&NoisyArgmax::new(&model, noise), Simulation::new(OUTCOMES)?.seed(2), |_| ())?;
+        let values = [
+            chi_square_p_value(counts.counts(), laws[0].p())?,
+            chi_square_p_value(counts.counts_neighbor(), laws[1].p())?,
+        ];
+        report.claim(
+            values[0] > THRESHOLD && values[1] > THRESHOLD,
+            format!("{name}, {noise}: chi-square p = {:.4} and {:.4}", values[0], values[1]),
+        );
+    }
+    Ok(())
+}
