@@ -11,6 +11,7 @@
 use super::alias::AliasTables;
 use super::stream::Stream;
 use rand::Rng;
+use std::rc::Rc;
 
 /// Classes that are added as bytes.
 pub(super) const MAX_PACKED: usize = 16;
@@ -23,6 +24,9 @@ const NEGLIGIBLE: f64 = 5.421_010_862_427_522e-20;
 
 /// Votes per class as bytes.
 pub(super) type Packed = [u64; 2];
+
+/// A histogram with its probability.
+type Weighted = (Packed, f64);
 
 /// Parties that are drawn together.
 #[derive(Debug)]
@@ -94,7 +98,7 @@ fn with_vote([low, high]: Packed, class: usize) -> Packed {
 /// Groups of at most so many parties, the first with the first party; and that group with its other law.
 pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64], most: usize) -> (Vec<Group>, Group) {
     let mut order: Vec<&[f64]> = parties[1..].iter().map(Vec::as_slice).collect();
-    order.sort_by(|a, b| key(a).cmp(&key(b)));
+    order.sort_by_key(|p| key(p));
     let mut groups = Vec::new();
     let (mut first, mut changed) = (Law::of(&parties[0]), Law::of(marked));
     let mut others = order.into_iter().peekable();
@@ -126,9 +130,9 @@ fn key(p: &[f64]) -> (u32, u32) {
 struct Law<'a> {
     parties: Vec<&'a [f64]>,
     /// A: histograms in order, with their probabilities.
-    likely: Vec<(Packed, f64)>,
+    likely: Vec<Weighted>,
     /// The D_j, with the number of parties they are after.
-    cut_off: Vec<(usize, std::rc::Rc<[(Packed, f64)]>)>,
+    cut_off: Vec<(usize, Rc<[Weighted]>)>,
     /// The mass of B.
     cut: f64,
 }
@@ -151,7 +155,7 @@ impl<'a> Law<'a> {
             let mut by_weight: Vec<f64> = likely.iter().map(|(_, weight)| *weight).collect();
             by_weight.sort_by(|a, b| b.total_cmp(a));
             let least = by_weight[MAX_LIKELY - 1];
-            let cut: Vec<(Packed, f64)> = likely.iter().copied().filter(|(_, weight)| *weight < least).collect();
+            let cut: Vec<Weighted> = likely.iter().copied().filter(|(_, weight)| *weight < least).collect();
             likely.retain(|(_, weight)| *weight >= least);
             law.cut += cut.iter().map(|(_, weight)| weight).sum::<f64>();
             law.cut_off.push((law.parties.len(), cut.into()));
@@ -193,7 +197,7 @@ impl<'a> Law<'a> {
 }
 
 /// Histograms with one more vote of this law.
-fn added(likely: &[(Packed, f64)], p: &[f64]) -> Vec<(Packed, f64)> {
+fn added(likely: &[Weighted], p: &[f64]) -> Vec<Weighted> {
     let mut all = Vec::with_capacity(likely.len() * p.len());
     for (class, &p) in p.iter().enumerate().filter(|(_, p)| **p > 0.0) {
         all.extend(likely.iter().map(|&(histogram, weight)| (with_vote(histogram, class), weight * p)));

@@ -378,9 +378,8 @@ mod tests {
             let mut counts = [0i64; 3];
             classes.iter().for_each(|&class| counts[class] += 1);
             let law = argmax(counts);
-            for c in 0..3 {
-                expected[0][c] += weight * law.p()[c];
-                expected[1][c] += weight * (1.0 - inclusion) * law.p()[c];
+            for (world, share) in [1.0, 1.0 - inclusion].into_iter().enumerate() {
+                expected[world].iter_mut().zip(law.p()).for_each(|(sum, p)| *sum += weight * share * p);
             }
             for (displaced, chance) in last.iter().enumerate() {
                 let mut counts = counts;
