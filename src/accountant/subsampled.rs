@@ -113,9 +113,13 @@ pub fn subsampled_gaussian_group_rdp(
     log_mean.min(largest).max(0.0) / (a - 1.0)
 }
 
-/// ln(1 - q + q e^x) for x ≥ 0.
+/// ln(1 - q + q e^x): nothing cancels where q e^x is small.
 fn log_mean_exp(q: f64, x: f64) -> f64 {
-    if x > 40.0 { x + q.ln() + libm::log1p((1.0 - q) / q * libm::exp(-x)) } else { libm::log1p(q * libm::expm1(x)) }
+    if x <= 40.0 {
+        return libm::log1p(q * libm::expm1(x));
+    }
+    let y = x + q.ln();
+    if y > 40.0 { y + libm::log1p((1.0 - q) * libm::exp(-y)) } else { libm::log1p((libm::exp(y) - q).max(0.0)) }
 }
 
 /// ln(1 + e^x).
@@ -163,7 +167,7 @@ fn log_excess(a: f64, q: f64, w: f64) -> f64 {
         return sum.ln();
     }
     // With l = ln(1+u): e^l (e^{(a-1)l} - 1) - (a-1)(e^l - 1).
-    let l = if w > 40.0 { w + q.ln() + libm::log1p((1.0 - q) / q * libm::exp(-w)) } else { libm::log1p(u) };
+    let l = log_mean_exp(q, w);
     let x = (a - 1.0) * l;
     if x > 30.0 {
         return a * l + libm::log1p(-libm::exp(-x) * (1.0 - (a - 1.0) * libm::expm1(-l)));
@@ -178,6 +182,18 @@ mod tests {
     fn rdp(a: f64, q: f64, sigma: f64, s: f64) -> f64 {
         let scale = NoiseScale::new(sigma).unwrap();
         subsampled_gaussian_rdp(Order::new(a).unwrap(), Probability::new(q).unwrap(), scale, s)
+    }
+
+    #[test]
+    fn tiny_rates_leave_something_positive() {
+        // q e^x decides, whatever q and x are by themselves.
+        assert!((log_mean_exp(1e-83, 44.6) / (44.6f64 - 83.0 * std::f64::consts::LN_10).exp() - 1.0).abs() < 1e-12);
+        assert!((log_mean_exp(1e-20, 46.0) / (1e-20 * 46f64.exp()).ln_1p() - 1.0).abs() < 1e-12);
+        assert!((log_mean_exp(0.5, 100.0) - 100.0 - 0.5f64.ln()).abs() < 1e-12);
+        for q in [5e-324, 1e-300, 2.8e-83, 1e-30] {
+            let value = rdp(8274.5, q, 9.6, 1.0);
+            assert!((0.0..1e-6).contains(&value), "{q}: {value}");
+        }
     }
 
     /// For whole orders the binomial theorem: Σ_j C(a,j) (1-q)^{a-j} q^j e^{j(j-1)ν²/2}, with the 1 taken out.
