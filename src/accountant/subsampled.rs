@@ -109,8 +109,8 @@ pub fn subsampled_gaussian_group_rdp(
     } else {
         log_sum_exp(terms.iter().map(|(ln_weight, exponent)| ln_weight + exponent))
     };
-    // Weights that add up to 1 to a rounding error or two.
-    log_mean.min(largest).max(0.0) / (a - 1.0)
+    // Weights that add up to 1 to a rounding error or two; a mean that overflows is no more than without subsampling.
+    (log_mean.min(largest).max(0.0) / (a - 1.0)).min(gaussian_rdp(order, sigma, points as f64 * sensitivity))
 }
 
 /// ln(1 - q + q e^x): nothing cancels where q e^x is small.
