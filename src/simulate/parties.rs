@@ -169,7 +169,8 @@ mod tests {
         }
     }
 
-    /// All 15 histograms of 4 parties among 3 classes, by the product of their laws: fails with probability 1e-6 each.
+    /// All 15 histograms of 4 parties among 3 classes, by the product of their laws, on 10^7 samples: fails with
+    /// probability 1e-6 each.
     #[test]
     fn histograms_are_poisson_multinomial() {
         let p = [[0.2, 0.5, 0.3], [0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]];
@@ -188,7 +189,7 @@ mod tests {
             let mut stream = Stream::new(StreamId { seed: 6, query: 0, world, block: 0 });
             let mut lanes = Lanes::new(&mut stream);
             let (mut drawn, mut counts) = (vec![0; 3 * BATCH], vec![0u64; 25]);
-            for _ in 0..200 {
+            for _ in 0..5000 {
                 votes.draw(world, &mut lanes, &mut stream, &mut [0; BATCH], &mut drawn);
                 for sample in 0..BATCH {
                     counts[(5 * drawn[sample] + drawn[BATCH + sample]) as usize] += 1;

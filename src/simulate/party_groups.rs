@@ -214,3 +214,63 @@ fn added(likely: &[Weighted], p: &[f64]) -> Vec<Weighted> {
     all.retain(|(_, weight)| *weight > NEGLIGIBLE);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::goodness_of_fit::p_value;
+    use super::super::stream::{StreamId, World};
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Five parties that are nearly sure of one of 16 classes: the table has the likely histograms and what it leaves out
+    /// is drawn by its own law. Fails with probability 1e-6 each.
+    #[test]
+    fn what_the_table_leaves_out_is_drawn_exactly() {
+        let party = |sure: usize| -> Vec<f64> {
+            let weights = (0..16).map(|class| if class == sure { 400.0 } else { 1.0 + class as f64 / 8.0 });
+            let total: f64 = weights.clone().sum();
+            weights.map(|weight| weight / total).collect()
+        };
+        let parties: Vec<Vec<f64>> = [0, 0, 1, 0, 1].map(party).to_vec();
+        let (groups, changed) = groups(&parties, &parties[0], 255);
+        assert_eq!((groups.len(), groups[0].parties(), changed.parties()), (1, 5, 5));
+        let group = &groups[0];
+        assert!(!group.cut_off.is_empty() && group.likely < group.table.len());
+
+        // The law of all histograms, of which the table has the likely ones.
+        let mut law: BTreeMap<Packed, f64> = BTreeMap::from([([0; 2], 1.0)]);
+        for p in &parties {
+            let mut next = BTreeMap::new();
+            for (histogram, weight) in law {
+                for (class, p) in p.iter().enumerate() {
+                    *next.entry(with_vote(histogram, class)).or_insert(0.0) += weight * p;
+                }
+            }
+            law = next;
+        }
+        let table = group.table.law(0, group.table.len() as u32);
+        for (histogram, p) in group.histograms[..group.likely].iter().zip(&table) {
+            let whole = law[histogram];
+            assert!(*p <= whole * (1.0 + 1e-9) + 1e-15);
+            law.insert(*histogram, whole - p);
+        }
+        let rest: f64 = law.values().sum();
+        assert!((rest / table[group.likely] - 1.0).abs() < 1e-9 && rest <= MAX_CUT, "{rest}");
+
+        let mut stream = Stream::new(StreamId { seed: 4, query: 0, world: World::Dataset, block: 0 });
+        let mut drawn: BTreeMap<Packed, u64> = law.keys().map(|&histogram| (histogram, 0)).collect();
+        for _ in 0..400_000 {
+            *drawn.get_mut(&group.draw_unlikely(&mut stream)).expect("a histogram of five votes") += 1;
+        }
+        let shares: Vec<f64> = law.values().map(|weight| (weight / rest).max(0.0)).collect();
+        let fit = p_value(&drawn.into_values().collect::<Vec<_>>(), &shares);
+        println!("{} histograms left out, mass {rest:.2e}, p-value {fit:.4}", law.len() - group.likely);
+        assert!(fit > 1e-6);
+
+        // And the table draws it as often as it should: five standard deviations.
+        let words: Vec<u64> = (0..1 << 20).map(|_| stream.next_u64()).collect();
+        let found = words.iter().filter(|&&word| group.table.draw(word) == group.likely).count() as f64;
+        let expected = rest * words.len() as f64;
+        assert!((found - expected).abs() < 5.0 * expected.sqrt() + 1.0, "{found} {expected}");
+    }
+}
