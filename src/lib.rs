@@ -90,7 +90,7 @@ pub use model::{
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use simulate::{
     BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, RaoBlackwell,
-    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, World, chi_square_p_value, fill_noise,
+    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value, fill_noise,
     noise_approximation_errors, rao_blackwell, sample_laws, simulate,
 };
 

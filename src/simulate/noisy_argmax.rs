@@ -1,17 +1,14 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
-use super::alias::AliasTables;
 use super::argmax::{Argmax, Fixed, Random, batch_size};
 use super::engine::Mechanism;
 use super::lanes::Lanes;
+use super::model_votes::{Votes, deficits};
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
-use super::parties::PartyVotes;
 use super::stream::{Stream, World};
-use super::votes::MultinomialVotes;
 use crate::law::Noise;
-use crate::model::{PateModel, PrivateKnnModel, VoteModel};
+use crate::model::VoteModel;
 use rand::Rng;
-use std::sync::Arc;
 
 /// argmax_c (H_c + Z_c): votes of a [`VoteModel`] with independent [`Noise`] on each class.
 ///
@@ -50,48 +47,18 @@ pub struct NoisyArgmax {
     inverse_scale: f64,
 }
 
-#[derive(Debug, Clone)]
-enum Votes {
-    /// Random votes of `voters`, with what is special under the neighbour.
-    Multinomial { voters: u64, votes: MultinomialVotes, change: Change },
-    /// Every party by its own law.
-    Parties(PartyVotes),
-    /// (H_c - max H)/s in both worlds.
-    Fixed([Vec<f64>; 2]),
-}
-
-/// What is special under the neighbour, with an alias table.
-#[derive(Debug, Clone)]
-enum Change {
-    /// So many of the voters vote by this law.
-    Marked { changed: u64, law: Arc<AliasTables> },
-    /// Each of so many points, when it is included, adds a vote for its label and takes one away by this law.
-    Added { points: u64, inclusion: f64, label: usize, last: Arc<AliasTables> },
-}
-
 impl NoisyArgmax {
     /// The mechanism of one query.
     #[must_use]
     pub fn new(model: &VoteModel, noise: Noise) -> Self {
         // The inverse of a subnormal scale is infinite, and 0 times that is no number.
         let inverse_scale = noise.scale().recip().min(f64::MAX);
-        let votes = match model {
-            VoteModel::Pate(model) => Votes::of_teachers(model),
-            VoteModel::Capc(model) => Votes::Parties(PartyVotes::new(model)),
-            VoteModel::PrivateKnn(model) => Votes::of_neighbors(model),
-            VoteModel::PromptPate(model) => {
-                let worlds = [model.histogram(), model.histogram_neighbor()];
-                Votes::Fixed(worlds.map(|histogram| deficits(histogram.counts(), inverse_scale)))
-            }
-        };
-        Self { votes, classes: model.classes(), noise, inverse_scale }
+        Self { votes: Votes::new(model, inverse_scale), classes: model.classes(), noise, inverse_scale }
     }
 
     fn sample<N: UnitNoise>(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        if let Votes::Multinomial { voters, votes, change } = &self.votes
-            && *voters + Change::MAX_POINTS >= 1 << 31
-        {
-            return self.sample_one_by_one::<N>(*voters, votes, change, world, stream, samples, counts);
+        if self.votes.one_by_one() {
+            return self.sample_one_by_one::<N>(world, stream, samples, counts);
         }
         let mut lanes = Lanes::new(stream);
         let mut argmax = Argmax::new(self.classes);
@@ -116,38 +83,10 @@ impl NoisyArgmax {
     }
 
     /// The same for any number of voters.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one variant of the votes, and a block")]
-    fn sample_one_by_one<N: UnitNoise>(
-        &self,
-        voters: u64,
-        votes: &MultinomialVotes,
-        change: &Change,
-        world: World,
-        stream: &mut Stream,
-        samples: u64,
-        counts: &mut [u64],
-    ) {
+    fn sample_one_by_one<N: UnitNoise>(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
         let mut histogram = vec![0; self.classes];
         for _ in 0..samples {
-            match (change, world) {
-                (_, World::Dataset) => votes.draw_one(voters, stream, &mut histogram),
-                (Change::Marked { changed, law }, World::Neighbor) => {
-                    votes.draw_one(voters - changed, stream, &mut histogram);
-                    for _ in 0..*changed {
-                        histogram[law.draw(stream.next_u64())] += 1;
-                    }
-                }
-                (Change::Added { points, inclusion, label, last }, World::Neighbor) => {
-                    votes.draw_one(voters, stream, &mut histogram);
-                    histogram.iter_mut().for_each(|votes| *votes += points);
-                    for _ in 0..*points {
-                        if includes(*inclusion, stream.next_u64()) {
-                            histogram[*label] += 1;
-                            histogram[last.draw(stream.next_u64())] -= 1;
-                        }
-                    }
-                }
-            }
+            self.votes.draw_one(world, stream, &mut histogram);
             let (mut winner, mut most) = (0, f64::NEG_INFINITY);
             for (class, deficit) in deficits(&histogram, self.inverse_scale).into_iter().enumerate() {
                 let sum = deficit + N::exact(stream.next_u32(), stream.next_u64());
@@ -156,88 +95,6 @@ impl NoisyArgmax {
                 }
             }
             counts[winner] += 1;
-        }
-    }
-}
-
-impl Change {
-    /// No model adds more points than this.
-    const MAX_POINTS: u64 = 64;
-}
-
-/// Whether a point is included, given a random word: with a probability rounded to 2^-53.
-fn includes(inclusion: f64, word: u64) -> bool {
-    (word >> 11) as f64 * 2f64.powi(-53) < inclusion
-}
-
-impl Votes {
-    fn of_teachers(model: &PateModel) -> Self {
-        let (voters, changed) = (model.teachers(), model.changed_teachers());
-        Self::Multinomial {
-            voters,
-            votes: MultinomialVotes::new(voters, changed, model.probabilities()),
-            change: Change::Marked { changed, law: Arc::new(AliasTables::of(model.probabilities_marked())) },
-        }
-    }
-
-    fn of_neighbors(model: &PrivateKnnModel) -> Self {
-        Self::Multinomial {
-            voters: model.neighbors(),
-            votes: MultinomialVotes::new(model.neighbors(), 0, model.probabilities()),
-            change: Change::Added {
-                points: model.points(),
-                inclusion: model.inclusion(),
-                label: model.label(),
-                last: Arc::new(AliasTables::of(model.probabilities_last())),
-            },
-        }
-    }
-
-    /// Entries that the votes of a sample take while they are drawn.
-    fn room(&self, classes: usize) -> usize {
-        match self {
-            Self::Multinomial { votes, .. } => votes.room(),
-            Self::Parties(_) => classes,
-            Self::Fixed(_) => 0,
-        }
-    }
-
-    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; in Private-kNN the same number more
-    /// for every class.
-    fn draw(&self, world: World, lanes: &mut Lanes, stream: &mut Stream, words: &mut [u64], histogram: &mut [u32]) {
-        let batch = words.len();
-        match (self, world) {
-            (Self::Multinomial { voters, votes, .. }, World::Dataset) => {
-                votes.draw(*voters as u32, lanes, stream, words, histogram);
-            }
-            (Self::Multinomial { voters, votes, change: Change::Marked { changed, law } }, World::Neighbor) => {
-                votes.draw((voters - changed) as u32, lanes, stream, words, histogram);
-                for _ in 0..*changed {
-                    lanes.fill(words);
-                    for (sample, &word) in words.iter().enumerate() {
-                        histogram[batch * law.draw(word) + sample] += 1;
-                    }
-                }
-            }
-            (
-                Self::Multinomial { voters, votes, change: Change::Added { points, inclusion, label, last } },
-                World::Neighbor,
-            ) => {
-                votes.draw(*voters as u32, lanes, stream, words, histogram);
-                // Room for the displaced labels of a class that has no vote.
-                histogram.iter_mut().for_each(|votes| *votes += *points as u32);
-                for _ in 0..*points {
-                    lanes.fill(words);
-                    let included: Vec<u32> = words.iter().map(|&word| includes(*inclusion, word).into()).collect();
-                    lanes.fill(words);
-                    for ((sample, &word), included) in words.iter().enumerate().zip(included) {
-                        histogram[batch * label + sample] += included;
-                        histogram[batch * last.draw(word) + sample] -= included;
-                    }
-                }
-            }
-            (Self::Parties(parties), _) => parties.draw(world, lanes, stream, words, histogram),
-            (Self::Fixed(_), _) => {}
         }
     }
 }
@@ -255,17 +112,12 @@ impl Mechanism for NoisyArgmax {
     }
 }
 
-/// (H_c - max H)/s for every class; `-inf` where that is beyond all doubles.
-fn deficits(votes: &[u64], inverse_scale: f64) -> Vec<f64> {
-    let most = votes.iter().copied().max().unwrap_or(0);
-    votes.iter().map(|&votes| -((most - votes) as i64 as f64) * inverse_scale).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::stream::StreamId;
     use super::*;
     use crate::histogram::VoteHistogram;
+    use crate::model::PateModel;
     use crate::model::PromptPateModel;
     use proptest::prelude::*;
 

@@ -77,7 +77,7 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 10] = [
+pub const ALL: [Experiment; 11] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
@@ -85,6 +85,7 @@ pub const ALL: [Experiment; 10] = [
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
     Experiment { name: "samplers", run: crate::samplers::report },
+    Experiment { name: "votes", run: crate::votes::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "timing", run: crate::timing::report },

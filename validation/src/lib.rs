@@ -14,3 +14,4 @@ pub mod private_prediction;
 pub mod samplers;
 pub mod tables;
 pub mod timing;
+pub mod votes;

@@ -1,0 +1,175 @@
+//! The votes of every model, a batch of samples or one sample at a time.
+
+use super::alias::AliasTables;
+use super::lanes::Lanes;
+use super::parties::PartyVotes;
+use super::stream::{Stream, World};
+use super::votes::MultinomialVotes;
+use crate::model::{PateModel, PrivateKnnModel, VoteModel};
+use rand::Rng;
+use std::sync::Arc;
+
+/// A sampler of the votes in both worlds.
+#[derive(Debug, Clone)]
+pub(super) enum Votes {
+    /// Random votes of `voters`, with what is special under the neighbour.
+    Multinomial { voters: u64, votes: MultinomialVotes, change: Change },
+    /// Every party by its own law.
+    Parties(PartyVotes),
+    /// (H_c - max H)/s in both worlds.
+    Fixed([Vec<f64>; 2]),
+}
+
+/// What is special under the neighbour, with an alias table.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    /// So many of the voters vote by this law.
+    Marked { changed: u64, law: Arc<AliasTables> },
+    /// Each of so many points, when it is included, adds a vote for its label and takes one away by this law.
+    Added { points: u64, inclusion: f64, label: usize, last: Arc<AliasTables> },
+}
+
+impl Change {
+    /// No model adds more points than this.
+    const MAX_POINTS: u64 = 64;
+}
+
+/// Whether a point is included, given a random word: with a probability rounded to 2^-53.
+fn includes(inclusion: f64, word: u64) -> bool {
+    (word >> 11) as f64 * 2f64.powi(-53) < inclusion
+}
+
+impl Votes {
+    /// The votes of a model, given 1/s for fixed ones.
+    pub(super) fn new(model: &VoteModel, inverse_scale: f64) -> Self {
+        match model {
+            VoteModel::Pate(model) => Self::of_teachers(model),
+            VoteModel::Capc(model) => Self::Parties(PartyVotes::new(model)),
+            VoteModel::PrivateKnn(model) => Self::of_neighbors(model),
+            VoteModel::PromptPate(model) => {
+                let worlds = [model.histogram(), model.histogram_neighbor()];
+                Self::Fixed(worlds.map(|histogram| deficits(histogram.counts(), inverse_scale)))
+            }
+        }
+    }
+
+    fn of_teachers(model: &PateModel) -> Self {
+        let (voters, changed) = (model.teachers(), model.changed_teachers());
+        Self::Multinomial {
+            voters,
+            votes: MultinomialVotes::new(voters, changed, model.probabilities()),
+            change: Change::Marked { changed, law: Arc::new(AliasTables::of(model.probabilities_marked())) },
+        }
+    }
+
+    fn of_neighbors(model: &PrivateKnnModel) -> Self {
+        Self::Multinomial {
+            voters: model.neighbors(),
+            votes: MultinomialVotes::new(model.neighbors(), 0, model.probabilities()),
+            change: Change::Added {
+                points: model.points(),
+                inclusion: model.inclusion(),
+                label: model.label(),
+                last: Arc::new(AliasTables::of(model.probabilities_last())),
+            },
+        }
+    }
+
+    /// Entries that the votes of a sample take while they are drawn.
+    pub(super) fn room(&self, classes: usize) -> usize {
+        match self {
+            Self::Multinomial { votes, .. } => votes.room(),
+            Self::Parties(_) => classes,
+            Self::Fixed(_) => 0,
+        }
+    }
+
+    /// Whether there are so many voters that their votes are drawn one sample at a time.
+    pub(super) fn one_by_one(&self) -> bool {
+        matches!(self, Self::Multinomial { voters, .. } if *voters + Change::MAX_POINTS >= 1 << 31)
+    }
+
+    /// What Private-kNN adds to every class of the neighbour, so that no vote is negative.
+    pub(super) fn raised(&self) -> u64 {
+        match self {
+            Self::Multinomial { change: Change::Added { points, .. }, .. } => *points,
+            _ => 0,
+        }
+    }
+
+    /// Draws the votes of one sample, which are random; in Private-kNN the same number more for every class.
+    pub(super) fn draw_one(&self, world: World, stream: &mut Stream, histogram: &mut [u64]) {
+        let Self::Multinomial { voters, votes, change } = self else { return };
+        match (change, world) {
+            (_, World::Dataset) => votes.draw_one(*voters, stream, histogram),
+            (Change::Marked { changed, law }, World::Neighbor) => {
+                votes.draw_one(voters - changed, stream, histogram);
+                for _ in 0..*changed {
+                    histogram[law.draw(stream.next_u64())] += 1;
+                }
+            }
+            (Change::Added { points, inclusion, label, last }, World::Neighbor) => {
+                votes.draw_one(*voters, stream, histogram);
+                histogram.iter_mut().for_each(|votes| *votes += points);
+                for _ in 0..*points {
+                    if includes(*inclusion, stream.next_u64()) {
+                        histogram[*label] += 1;
+                        histogram[last.draw(stream.next_u64())] -= 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; in Private-kNN the same number more
+    /// for every class.
+    pub(super) fn draw(
+        &self,
+        world: World,
+        lanes: &mut Lanes,
+        stream: &mut Stream,
+        words: &mut [u64],
+        histogram: &mut [u32],
+    ) {
+        let batch = words.len();
+        match (self, world) {
+            (Self::Multinomial { voters, votes, .. }, World::Dataset) => {
+                votes.draw(*voters as u32, lanes, stream, words, histogram);
+            }
+            (Self::Multinomial { voters, votes, change: Change::Marked { changed, law } }, World::Neighbor) => {
+                votes.draw((voters - changed) as u32, lanes, stream, words, histogram);
+                for _ in 0..*changed {
+                    lanes.fill(words);
+                    for (sample, &word) in words.iter().enumerate() {
+                        histogram[batch * law.draw(word) + sample] += 1;
+                    }
+                }
+            }
+            (
+                Self::Multinomial { voters, votes, change: Change::Added { points, inclusion, label, last } },
+                World::Neighbor,
+            ) => {
+                votes.draw(*voters as u32, lanes, stream, words, histogram);
+                // Room for the displaced labels of a class that has no vote.
+                histogram.iter_mut().for_each(|votes| *votes += *points as u32);
+                for _ in 0..*points {
+                    lanes.fill(words);
+                    let included: Vec<u32> = words.iter().map(|&word| includes(*inclusion, word).into()).collect();
+                    lanes.fill(words);
+                    for ((sample, &word), included) in words.iter().enumerate().zip(included) {
+                        histogram[batch * label + sample] += included;
+                        histogram[batch * last.draw(word) + sample] -= included;
+                    }
+                }
+            }
+            (Self::Parties(parties), _) => parties.draw(world, lanes, stream, words, histogram),
+            (Self::Fixed(_), _) => {}
+        }
+    }
+}
+
+/// (H_c - max H)/s for every class; `-inf` where that is beyond all doubles.
+pub(super) fn deficits(votes: &[u64], inverse_scale: f64) -> Vec<f64> {
+    let most = votes.iter().copied().max().unwrap_or(0);
+    votes.iter().map(|&votes| -((most - votes) as i64 as f64) * inverse_scale).collect()
+}
