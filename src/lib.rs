@@ -68,7 +68,7 @@ pub use accountant::{
 };
 pub use audit::{
     AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
-    rectangles, split_pilot,
+    expected_counts, rectangles, samples_to_reach, split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

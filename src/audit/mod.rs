@@ -1,11 +1,13 @@
 //! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
 
 mod counts;
+mod forecast;
 mod output_set;
 mod pilot;
 mod rectangle;
 
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
+pub use forecast::{expected_counts, samples_to_reach};
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;
