@@ -67,8 +67,8 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
-    expected_counts, rectangles, samples_to_reach, split_pilot,
+    AuditPlan, EpsilonBound, JointQuery, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource,
+    audit_counts, expected_counts, joint_bound, rectangles, samples_to_reach, split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

@@ -2,12 +2,14 @@
 
 mod counts;
 mod forecast;
+mod joint;
 mod output_set;
 mod pilot;
 mod rectangle;
 
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
 pub use forecast::{expected_counts, samples_to_reach};
+pub use joint::{JointQuery, joint_bound};
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;
