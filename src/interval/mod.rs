@@ -1,5 +1,12 @@
 //! Confidence limits from counts. Nothing here draws a random number.
 
 mod binomial;
+mod goodman;
+mod simultaneous;
+mod sison_glaz;
+mod truncated_poisson;
 
 pub use binomial::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub use goodman::goodman;
+pub use simultaneous::{ProportionRange, clopper_pearson_simultaneous};
+pub use sison_glaz::{RectangleProbability, SisonGlaz, sison_glaz};
