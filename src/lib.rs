@@ -67,8 +67,9 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, EpsilonBound, JointQuery, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource,
-    audit_counts, expected_counts, joint_bound, rectangles, samples_to_reach, split_pilot,
+    AuditPlan, EpsilonBound, JointQuery, KCutBox, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle,
+    SetSource, SimultaneousIntervals, audit_counts, expected_counts, joint_bound, rectangles, samples_to_reach,
+    split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
@@ -78,7 +79,10 @@ pub use divergence::{
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
-pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub use interval::{
+    BinomialCounts, ProportionLimit, ProportionRange, RectangleProbability, SisonGlaz, clopper_pearson,
+    clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, goodman, sison_glaz,
+};
 pub use law::{
     Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws,
     marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,

@@ -3,6 +3,9 @@
 mod counts;
 mod forecast;
 mod joint;
+mod k_cut;
+mod k_cut_box;
+mod least_favorable;
 mod output_set;
 mod pilot;
 mod rectangle;
@@ -10,6 +13,8 @@ mod rectangle;
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
 pub use forecast::{expected_counts, samples_to_reach};
 pub use joint::{JointQuery, joint_bound};
+pub use k_cut::SimultaneousIntervals;
+pub use k_cut_box::KCutBox;
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;

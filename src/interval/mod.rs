@@ -2,9 +2,16 @@
 
 mod binomial;
 mod deviation;
+mod goodman;
 mod linear_functional;
 mod simplex_box;
+mod simultaneous;
+mod sison_glaz;
+mod truncated_poisson;
 
 pub use binomial::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub use goodman::goodman;
 pub(crate) use linear_functional::{LevelSplit, LinearFunctional, Moments};
 pub(crate) use simplex_box::SimplexBox;
+pub use simultaneous::{ProportionRange, clopper_pearson_simultaneous};
+pub use sison_glaz::{RectangleProbability, SisonGlaz, sison_glaz};

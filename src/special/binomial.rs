@@ -16,10 +16,12 @@ const STIRLING_ERROR: [f64; 16] = [
 
 /// δ(n) = ln n! - [½ ln(2πn) + n ln n - n], n ≥ 1: a table, then Stirling's series.
 fn stirling_error(n: u64) -> f64 {
-    if n <= 15 {
-        return STIRLING_ERROR[n as usize];
-    }
-    let inverse = 1.0 / n as f64;
+    if n <= 15 { STIRLING_ERROR[n as usize] } else { stirling_series(n as f64) }
+}
+
+/// Stirling's series of δ(x) for real x ≥ 16.
+fn stirling_series(x: f64) -> f64 {
+    let inverse = 1.0 / x;
     let square = inverse * inverse;
     // 1/12, 1/360, 1/1260, 1/1680, 1/1188, 691/360360: the next term is below 1e-17 from n = 16 on.
     let series = 1.0 / 360.0
@@ -91,6 +93,12 @@ pub(crate) fn log_poisson_pmf(n: u64, lambda: f64) -> f64 {
     } else {
         -stirling_error(n) - deviance(count, lambda, count - lambda) - LN_SQRT_2PI - 0.5 * count.ln()
     }
+}
+
+/// ln of λ^x e^{-λ}/Γ(x+1) at the real point x = λ + `deviation` ≥ 16: the Poisson probabilities joined smoothly.
+pub(crate) fn log_poisson_density(lambda: f64, deviation: f64) -> f64 {
+    let x = lambda + deviation;
+    -stirling_series(x) - deviance(x, lambda, deviation) - LN_SQRT_2PI - 0.5 * x.ln()
 }
 
 /// ln P(Bin(n, p) = k) for p in [0, 1], k ≤ n; `-inf` where the probability is 0, NaN where p is out of range.

@@ -8,7 +8,7 @@ mod sum;
 
 pub(crate) use beta::{binomial_tail_root, binomial_tails};
 pub use binomial::log_binomial_pmf;
-pub(crate) use binomial::log_poisson_pmf;
+pub(crate) use binomial::{log_poisson_density, log_poisson_pmf};
 pub(crate) use log::log_sum_exp;
 pub(crate) use normal::LN_SQRT_2PI;
 pub use normal::{erfc, log_erfc, log_ndtr, ndtr, ndtr_complement, ndtri, ndtri_exp};

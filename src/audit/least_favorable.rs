@@ -1,0 +1,406 @@
+//! The two laws in two boxes of proportions that are hardest to tell apart, and the divergence that is left between them.
+//!
+//! **One pair for all orders and both directions.** For boxes p ∈ [p_l, p_u] and q ∈ [q_l, q_u], both summing to 1, the
+//! minimum of F = Σ p^α q^{1-α}, jointly convex, is where each law is best given the other. For q fixed the multiplier
+//! rule says that p/q = λ for every class with p inside its range, p = p_l where p/q > λ and p = p_u where p/q < λ; for
+//! p fixed the same with μ and q_u, q_l. In other words p = clip(λ q) and q = clip(p/μ), in which α does not occur: one
+//! pair minimises F for every α, and Σ q^α p^{1-α} too. It is Huber and Strassen's (1973) least favourable pair, and is
+//! solved for here once and directly:
+//!
+//! - λ < μ: every class has q_l or p_l at hand, p = clip(λ q_l) and q = clip(p_l/μ), so that λ and μ each solve a
+//!   monotone equation (the sum is 1). λ > μ: p = clip(λ q_u), q = clip(p_u/μ) likewise.
+//! - Otherwise λ = μ = ρ, and a class has ratio p_l/q_u if that is above ρ (set U), p_u/q_l if that is below ρ (set D),
+//!   and ρ if its ranges allow. The masses left to the last kind agree if
+//!   G(ρ) = Σ_U (p_l - ρ q_u) - Σ_D (ρ q_l - p_u) - (1 - ρ) = 0. With λ_l, μ_l from the first case and λ_u, μ_u from the
+//!   second, the mass left can be placed for ρ between max(λ_u, μ_l) and min(λ_l, μ_u); there the slope of G is that
+//!   mass, so G does not decrease, and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
+//!
+//! **Certified.** None of this has to be exact. F is convex and homogeneous, so for any ratios r ≥ 0
+//! F(p, q) ≥ Σ [α r^{α-1} p - (α-1) r^α q] (the tangent of x^α at r, x = p/q, times q), and for any λ, μ > 0 the minimum
+//! of this over both boxes and simplices is at least (weak duality: g_λ Σ p = g_λ, h_μ Σ q = h_μ)
+//!
+//! ```text
+//! g_λ - h_μ + Σ_c min over [p_l, p_u] of (g_c - g_λ) p - Σ_c max over [q_l, q_u] of (h_c - h_μ) q,
+//! g = α r^{α-1}, h = (α-1) r^α,
+//! ```
+//!
+//! with equality at the least favourable pair. That sum is what is returned, less its rounding errors.
+
+use crate::bound::Direction;
+use crate::interval::{ProportionLimit, ProportionRange};
+use crate::quantity::Order;
+use crate::special::CompensatedSum;
+
+/// Logarithms of ratios are kept within this: beyond it only the tangent point moves, never validity.
+const LARGEST_LN: f64 = 700.0;
+/// Halvings of a bracket of at most 1400: to the last digit of a double.
+const HALVINGS: usize = 70;
+/// Up to this exponent the tangent is computed as its difference from 1.
+const PLAIN: f64 = 300.0;
+/// Orders are lowered to this over the root of the largest |ln r|, where the tangent's terms, α times larger than their
+/// sum, keep three digits of F. D_α increases with α, so that stays a bound, and D is within 1e-5 of that of all higher
+/// orders there.
+const LARGEST_ORDER: f64 = 1e6;
+/// Relative rounding of the result.
+const MARGIN: f64 = 1e-12;
+
+/// A class whose ratio differs from a multiplier.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Class {
+    p: [f64; 2],
+    q: [f64; 2],
+    ln_ratio: f64,
+}
+
+/// Ratios and multipliers of the least favourable pair.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LeastFavorable {
+    /// Classes of ratio ρ = λ = μ contribute nothing and are left out.
+    classes: Vec<Class>,
+    ln_lambda: f64,
+    ln_mu: f64,
+}
+
+impl LeastFavorable {
+    /// For ranges of the proportions of both laws, class by class; None where a box holds no law at all.
+    pub(super) fn new(p: &[ProportionRange], q: &[ProportionRange]) -> Option<Self> {
+        // A box that holds a law by a rounding error only is none that data can give.
+        let holds_a_law = |ranges: &[ProportionRange]| {
+            let sum = |limit: fn(&ProportionRange) -> f64| ranges.iter().map(limit).collect::<CompensatedSum>().value();
+            sum(|range| range.lower.value) <= 1.0 + 1e-12 && sum(|range| range.upper.value) >= 1.0 - 1e-12
+        };
+        if p.len() != q.len() || !holds_a_law(p) || !holds_a_law(q) {
+            return None;
+        }
+        let pairs: Vec<(ProportionRange, ProportionRange)> = p.iter().copied().zip(q.iter().copied()).collect();
+        let class = |&(p, q): &(ProportionRange, ProportionRange), ln_ratio: f64| Class {
+            p: [p.lower.value, p.upper.value],
+            q: [q.lower.value, q.upper.value],
+            ln_ratio: ln_ratio.clamp(-LARGEST_LN, LARGEST_LN),
+        };
+        let lower = Multipliers::solve(&pairs, |range| range.lower.value);
+        let upper = Multipliers::solve(&pairs, |range| range.upper.value);
+        for (multipliers, limit, apart) in [
+            (lower, (|range| range.lower.value) as fn(ProportionRange) -> f64, lower.ln_lambda < lower.ln_mu),
+            (upper, |range| range.upper.value, upper.ln_lambda > upper.ln_mu),
+        ] {
+            if apart {
+                let [ln_lambda, ln_mu] =
+                    [multipliers.ln_lambda, multipliers.ln_mu].map(|ln| ln.clamp(-LARGEST_LN, LARGEST_LN));
+                let ratio = |&(p, q): &(ProportionRange, ProportionRange)| {
+                    let x = clip(libm::exp(ln_lambda) * limit(q), p);
+                    let y = clip(limit(p) * libm::exp(-ln_mu), q);
+                    if x > 0.0 && y > 0.0 { (x / y).ln() } else { ln_lambda }
+                };
+                let classes = pairs.iter().map(|pair| class(pair, ratio(pair))).collect();
+                return Some(Self { classes, ln_lambda, ln_mu });
+            }
+        }
+        let low = upper.ln_lambda.max(lower.ln_mu).max(-LARGEST_LN);
+        let high = lower.ln_lambda.min(upper.ln_mu).min(LARGEST_LN);
+        let ln_ratio = bisect(low, high, |t| unplaced_mass(&pairs, libm::expm1(t)));
+        let e = libm::expm1(ln_ratio);
+        let apart = pairs.iter().filter_map(|pair| {
+            let (p, q) = pair;
+            if above(pair, e) > 0.0 {
+                Some(class(pair, ln_quotient(p.lower, q.upper)))
+            } else if below(pair, e) > 0.0 {
+                Some(class(pair, ln_quotient(p.upper, q.lower)))
+            } else {
+                None
+            }
+        });
+        Some(Self { classes: apart.collect(), ln_lambda: ln_ratio, ln_mu: ln_ratio })
+    }
+
+    /// The smallest D_α of two laws in the boxes, in nats, rounded down; at least 0.
+    pub(super) fn divergence(&self, order: Order, direction: Direction) -> f64 {
+        // Reversed, q plays p with the inverse ratios: its multiplier is 1/μ, that of p 1/λ.
+        let (sign, ln_lambda, ln_mu) = match direction {
+            Direction::Forward => (1.0, self.ln_lambda, self.ln_mu),
+            Direction::Reverse => (-1.0, -self.ln_mu, -self.ln_lambda),
+        };
+        let classes = self.classes.iter().map(move |class| match direction {
+            Direction::Forward => *class,
+            Direction::Reverse => Class { p: class.q, q: class.p, ln_ratio: sign * class.ln_ratio },
+        });
+        let largest =
+            classes.clone().map(|class| class.ln_ratio.abs()).fold(ln_lambda.abs().max(ln_mu.abs()), f64::max);
+        let a = if largest > 0.0 { order.get().min(LARGEST_ORDER / largest.sqrt()) } else { order.get() };
+        // In plain form 1 is subtracted from every power and from F, because Σ p = Σ q = 1 and α - (α-1) = 1.
+        let plain = a * largest <= PLAIN;
+        let scale = if plain {
+            0.0
+        } else {
+            classes.clone().map(|class| a * class.ln_ratio).fold((a * ln_mu).max(0.0), f64::max)
+        };
+        let power = |x: f64| if plain { libm::expm1(x) } else { libm::exp(x - scale) };
+        // e^{b x} - e^{b y}, scaled.
+        let difference = |b: f64, x: f64, y: f64| {
+            if plain { libm::exp(b * y) * libm::expm1(b * (x - y)) } else { power(b * x) - power(b * y) }
+        };
+        let (g, h) = (a * power((a - 1.0) * ln_lambda), (a - 1.0) * power(a * ln_mu));
+        let (mut sum, mut size) = (CompensatedSum::default(), CompensatedSum::default());
+        sum.add(g);
+        sum.add(-h);
+        size.add(g.abs() + h.abs());
+        let mut add = |[low, high]: [f64; 2], slope: f64, sizes: f64| {
+            let end = if slope >= 0.0 { low } else { high };
+            sum.add(end * slope);
+            // Rounding may give a vanishing slope the wrong sign; then the other end was right.
+            size.add(end * sizes + f64::EPSILON * (high - low) * sizes);
+        };
+        for Class { p, q, ln_ratio } in classes {
+            let slope = a * difference(a - 1.0, ln_ratio, ln_lambda);
+            let [here, there] = [ln_ratio, ln_lambda].map(|ln| if plain { 0.0 } else { a * power((a - 1.0) * ln) });
+            add(p, slope, slope.abs() + here + there);
+            let slope = (1.0 - a) * difference(a, ln_ratio, ln_mu);
+            let [here, there] = [ln_ratio, ln_mu].map(|ln| if plain { 0.0 } else { (a - 1.0) * power(a * ln) });
+            add(q, slope, slope.abs() + here + there);
+        }
+        // Each term carries a handful of roundings and those of its exponents.
+        let error = f64::EPSILON * (8.0 + 4.0 * a * largest) * size.value();
+        let value = sum.value() - error;
+        let ln = if plain { libm::log1p(value.max(0.0)) } else { scale + value.max(0.0).ln() };
+        let divergence = ln / (a - 1.0) * (1.0 - MARGIN);
+        if divergence > 0.0 && divergence < f64::INFINITY { divergence } else { 0.0 }
+    }
+}
+
+/// λ and μ where the other law sits at one end of its ranges; infinite where no multiplier gives the sum 1.
+#[derive(Debug, Clone, Copy)]
+struct Multipliers {
+    ln_lambda: f64,
+    ln_mu: f64,
+}
+
+impl Multipliers {
+    /// Σ clip(λ q) = 1 and Σ clip(p/μ) = 1 for p and q at the given ends.
+    fn solve(pairs: &[(ProportionRange, ProportionRange)], limit: impl Fn(ProportionRange) -> f64) -> Self {
+        let excess_p = |t: f64| {
+            let lambda = libm::exp(t);
+            pairs.iter().map(|&(p, q)| clip(lambda * limit(q), p)).sum::<f64>() - 1.0
+        };
+        let shortfall_q = |t: f64| {
+            let inverse = libm::exp(-t);
+            1.0 - pairs.iter().map(|&(p, q)| clip(limit(p) * inverse, q)).sum::<f64>()
+        };
+        Self { ln_lambda: root(excess_p), ln_mu: root(shortfall_q) }
+    }
+}
+
+/// The root of a function that does not decrease, or the infinity beyond which it would lie.
+fn root(f: impl Fn(f64) -> f64) -> f64 {
+    if f(LARGEST_LN) < 0.0 {
+        f64::INFINITY
+    } else if f(-LARGEST_LN) >= 0.0 {
+        f64::NEG_INFINITY
+    } else {
+        bisect(-LARGEST_LN, LARGEST_LN, f)
+    }
+}
+
+/// A point between `low` and `high` where a function that does not decrease changes sign.
+fn bisect(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if f(middle) < 0.0 { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
+fn clip(x: f64, range: ProportionRange) -> f64 {
+    x.max(range.lower.value).min(range.upper.value)
+}
+
+/// G at ρ = 1 + e.
+fn unplaced_mass(pairs: &[(ProportionRange, ProportionRange)], e: f64) -> f64 {
+    e + pairs.iter().map(|pair| above(pair, e).max(0.0) - below(pair, e).max(0.0)).sum::<f64>()
+}
+
+/// p_l - ρ q_u for ρ = 1 + e.
+fn above((p, q): &(ProportionRange, ProportionRange), e: f64) -> f64 {
+    difference(p.lower, q.upper) - e * q.upper.value
+}
+
+/// ρ q_l - p_u for ρ = 1 + e.
+fn below((p, q): &(ProportionRange, ProportionRange), e: f64) -> f64 {
+    difference(q.lower, p.upper) + e * q.lower.value
+}
+
+/// x - y, from the complements where those hold the digits.
+fn difference(x: ProportionLimit, y: ProportionLimit) -> f64 {
+    if x.value > 0.5 { y.complement - x.complement } else { x.value - y.value }
+}
+
+/// ln(x/y), accurate for x close to y.
+fn ln_quotient(x: ProportionLimit, y: ProportionLimit) -> f64 {
+    let difference = difference(x, y);
+    if difference.abs() <= 0.25 * y.value { libm::log1p(difference / y.value) } else { x.value.ln() - y.value.ln() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::divergence::renyi_divergence;
+    use crate::law::OutcomeLaw;
+    use proptest::prelude::*;
+
+    fn range(low: f64, high: f64) -> ProportionRange {
+        let limit = |value: f64| ProportionLimit { value, complement: 1.0 - value };
+        ProportionRange { lower: limit(low), upper: limit(high) }
+    }
+
+    fn order(a: f64) -> Order {
+        Order::new(a).unwrap()
+    }
+
+    fn law(p: &[f64]) -> OutcomeLaw {
+        OutcomeLaw::from_probabilities(p).unwrap()
+    }
+
+    /// Ranges around a law, so that the box holds one.
+    fn boxes(classes: std::ops::Range<usize>) -> impl Strategy<Value = [Vec<ProportionRange>; 2]> {
+        let world = |weights: Vec<(f64, f64, f64)>| -> Vec<ProportionRange> {
+            let total: f64 = weights.iter().map(|weight| weight.0).sum();
+            weights
+                .iter()
+                .map(|&(w, below, above)| {
+                    let p = w / total;
+                    range((p - below).max(0.0), (p + above).min(1.0))
+                })
+                .collect()
+        };
+        let weights = move |count: usize| prop::collection::vec((1e-3..1.0f64, 0.0..0.2f64, 1e-6..0.2f64), count);
+        classes
+            .prop_flat_map(move |count| (weights(count), weights(count)))
+            .prop_map(move |(p, q)| [world(p), world(q)])
+    }
+
+    /// Alternating minimisation, which shares nothing with the direct solution: p = clip(λ q), q = clip(p/μ).
+    fn alternate(p: &[ProportionRange], q: &[ProportionRange]) -> [Vec<f64>; 2] {
+        let project = |target: &[f64], ranges: &[ProportionRange]| -> Vec<f64> {
+            let at = |t: f64| -> Vec<f64> {
+                target.iter().zip(ranges).map(|(&x, &range)| clip(x * t.exp(), range)).collect()
+            };
+            at(bisect(-60.0, 60.0, |t| at(t).iter().sum::<f64>() - 1.0))
+        };
+        let mut y = project(&vec![1.0; q.len()], q);
+        let mut x = project(&y, p);
+        for _ in 0..1000 {
+            let before = x.clone();
+            y = project(&x, q);
+            x = project(&y, p);
+            if x.iter().zip(&before).all(|(x, before)| (x - before).abs() < 1e-15) {
+                break;
+            }
+        }
+        let normal = |mut z: Vec<f64>| {
+            let sum: f64 = z.iter().sum();
+            z.iter_mut().for_each(|z| *z /= sum);
+            z
+        };
+        [normal(x), normal(y)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// Never above the divergence of any pair in the boxes, and equal to the least one.
+        #[test]
+        fn the_least_divergence_is_that_of_alternating_minimisation(
+            [p, q] in boxes(2..7), a in prop_oneof![1.01..3.0f64, 3.0..64.0f64],
+        ) {
+            let least = LeastFavorable::new(&p, &q).unwrap();
+            let [x, y] = alternate(&p, &q);
+            for (direction, x, y) in [(Direction::Forward, &x, &y), (Direction::Reverse, &y, &x)] {
+                let found = least.divergence(order(a), direction);
+                let reached = renyi_divergence(&law(x), &law(y), order(a)).unwrap();
+                prop_assert!(found <= reached + 1e-11, "{found} {reached}");
+                prop_assert!(found >= reached - 1e-6 * reached - 1e-9, "{direction}: {found} {reached}");
+            }
+        }
+
+        /// The brief's own oracle: all pairs on a grid of two or three classes.
+        #[test]
+        fn no_pair_on_a_grid_is_closer([p, q] in boxes(2..4), a in 1.1..20.0f64) {
+            const STEPS: i32 = 24;
+            let points = |ranges: &[ProportionRange]| -> Vec<Vec<f64>> {
+                let at = |range: ProportionRange, i: i32| {
+                    range.lower.value + (range.upper.value - range.lower.value) * f64::from(i) / f64::from(STEPS)
+                };
+                let last = ranges[ranges.len() - 1];
+                let mut points = Vec::new();
+                for i in 0..=STEPS {
+                    for j in 0..=(if ranges.len() == 3 { STEPS } else { 0 }) {
+                        let mut point = vec![at(ranges[0], i)];
+                        if ranges.len() == 3 {
+                            point.push(at(ranges[1], j));
+                        }
+                        let rest = 1.0 - point.iter().sum::<f64>();
+                        if rest >= last.lower.value && rest <= last.upper.value {
+                            point.push(rest);
+                            points.push(point);
+                        }
+                    }
+                }
+                points
+            };
+            let (least, ps, qs) = (LeastFavorable::new(&p, &q).unwrap(), points(&p), points(&q));
+            let found = Direction::BOTH.map(|direction| least.divergence(order(a), direction));
+            for x in &ps {
+                for y in &qs {
+                    let sum = |x: &[f64], y: &[f64]| {
+                        x.iter().zip(y).filter(|(x, _)| **x > 0.0).map(|(x, y)| x.powf(a) * y.powf(1.0 - a)).sum::<f64>()
+                    };
+                    let divergences = [sum(x, y).ln() / (a - 1.0), sum(y, x).ln() / (a - 1.0)];
+                    prop_assert!(found[0] <= divergences[0] + 1e-11 && found[1] <= divergences[1] + 1e-11);
+                }
+            }
+        }
+    }
+
+    /// Each of the three kinds of solution occurs in the random boxes above; here one of each by hand.
+    #[test]
+    fn multipliers_may_be_apart_either_way_or_equal() {
+        let cases = [
+            // q could be larger in all classes that p favours: λ < μ.
+            (vec![range(0.5, 0.6), range(0.3, 0.5)], vec![range(0.1, 0.2), range(0.7, 0.9)]),
+            (
+                vec![range(0.4, 0.4), range(0.3, 0.31), range(0.29, 0.3)],
+                vec![range(0.2, 0.3), range(0.3, 0.3), range(0.4, 0.5)],
+            ),
+            (vec![range(0.0, 1.0), range(0.0, 1.0)], vec![range(0.2, 0.3), range(0.7, 0.8)]),
+        ];
+        for (p, q) in cases {
+            let least = LeastFavorable::new(&p, &q).unwrap();
+            let [x, y] = alternate(&p, &q);
+            let reached = renyi_divergence(&law(&x), &law(&y), order(3.0)).unwrap();
+            let found = least.divergence(order(3.0), Direction::Forward);
+            assert!((found - reached).abs() <= 1e-9 * (1.0 + reached), "{found} {reached} {least:?}");
+        }
+    }
+
+    #[test]
+    fn boxes_without_a_law_say_nothing_and_huge_orders_reach_the_largest_ratio() {
+        assert!(
+            LeastFavorable::new(&[range(0.0, 0.4), range(0.0, 0.5)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none()
+        );
+        assert!(
+            LeastFavorable::new(&[range(0.6, 1.0), range(0.5, 1.0)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none()
+        );
+        assert!(LeastFavorable::new(&[], &[]).is_none());
+        let (p, q) = ([range(0.6, 0.7), range(0.3, 0.4)], [range(0.1, 0.2), range(0.8, 0.9)]);
+        let least = LeastFavorable::new(&p, &q).unwrap();
+        let largest = [(0.6f64 / 0.2).ln(), (0.8f64 / 0.4).ln()];
+        for (direction, largest) in Direction::BOTH.into_iter().zip(largest) {
+            let mut previous = 0.0;
+            for a in [1.0 + f64::EPSILON, 2.0, 300.0, 1e4, 1e9, 1e300, f64::MAX] {
+                let found = least.divergence(order(a), direction);
+                assert!(found >= previous && found <= largest, "{a}: {found}");
+                previous = found;
+            }
+            assert!(previous > largest - 1e-5);
+        }
+    }
+}
