@@ -2,6 +2,7 @@
 
 use super::document::{Document, Envelope};
 use super::number::significant;
+use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use serde::Serialize;
@@ -37,9 +38,13 @@ pub struct BenchDocument {
     pub rows: Vec<BenchRow>,
 }
 
-impl Document for BenchDocument {
-    fn text(&self) -> String {
-        let mut text = format!("Samples per second on {} cores, {}\n\n", self.cores, self.machine);
+impl BenchDocument {
+    /// Headline.
+    pub(super) fn title(&self) -> String {
+        format!("Samples per second on {} cores, {}", self.cores, self.machine)
+    }
+
+    pub(super) fn rates_table(&self) -> TextTable {
         let mut threads: Vec<usize> = self.rows.iter().map(|row| row.threads).collect();
         threads.sort_unstable();
         threads.dedup();
@@ -61,8 +66,17 @@ impl Document for BenchDocument {
             let cells = [work.work.to_owned()].into_iter().chain(threads.iter().map(rate));
             table.row(cells.chain([work.unit.to_owned()]).collect());
         }
-        text += &table.text();
-        text + &warnings_text(&self.envelope.warnings)
+        table
+    }
+}
+
+impl Document for BenchDocument {
+    fn text(&self) -> String {
+        format!("{}\n\n", self.title()) + &self.rates_table().text() + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
     }
 
     fn csv(&self) -> Result<String> {

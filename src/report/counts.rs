@@ -2,6 +2,7 @@
 
 use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
+use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
@@ -114,7 +115,13 @@ pub struct CountsDocument {
 }
 
 impl CountsDocument {
-    fn bounds_text(&self, with_query: bool) -> String {
+    /// Whether queries have names.
+    pub(super) fn with_query(&self) -> bool {
+        let mut queries = self.bounds.iter().map(|row| &row.query).chain(self.epsilon.iter().map(|row| &row.query));
+        queries.any(|query| !query.is_empty())
+    }
+
+    pub(super) fn bounds_table(&self, with_query: bool) -> TextTable {
         let mut orders: Vec<f64> = self.bounds.iter().map(|row| row.order).collect();
         orders.sort_by(f64::total_cmp);
         orders.dedup();
@@ -142,10 +149,10 @@ impl CountsDocument {
             table.row(cells);
             start += rows.len();
         }
-        table.text()
+        table
     }
 
-    fn epsilon_text(&self, with_query: bool) -> String {
+    pub(super) fn epsilon_table(&self, with_query: bool) -> TextTable {
         let mut header = if with_query { vec!["query"] } else { vec![] };
         header.extend(["method", "direction"]);
         let words: Vec<usize> = (0..header.len()).collect();
@@ -162,26 +169,21 @@ impl CountsDocument {
             ]);
             table.row(cells);
         }
-        table.text()
+        table
     }
 }
 
 impl Document for CountsDocument {
     fn text(&self) -> String {
         let mut text = format!("{}\n\n", self.title);
-        let with_query = self
-            .bounds
-            .iter()
-            .map(|row| &row.query)
-            .chain(self.epsilon.iter().map(|row| &row.query))
-            .any(|query| !query.is_empty());
+        let with_query = self.with_query();
         if !self.bounds.is_empty() {
             text += "Rényi divergence in nats, at least\n";
-            text += &self.bounds_text(with_query);
+            text += &self.bounds_table(with_query).text();
         }
         if !self.epsilon.is_empty() {
             text += "Differential privacy, at least\n";
-            text += &self.epsilon_text(with_query);
+            text += &self.epsilon_table(with_query).text();
         }
         for (index, set) in self.output_sets.iter().enumerate().filter(|(index, _)| *index < 6) {
             let query = if set.query.is_empty() { String::new() } else { format!("query {}, ", set.query) };
@@ -199,6 +201,10 @@ impl Document for CountsDocument {
         text.push('\n');
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
     }
 
     fn csv(&self) -> Result<String> {

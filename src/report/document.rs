@@ -1,5 +1,6 @@
 //! What all documents share.
 
+use super::page::Page;
 use crate::error::Result;
 use crate::record::InputFile;
 use serde::Serialize;
@@ -33,7 +34,7 @@ pub struct Envelope {
     pub warnings: Vec<Warning>,
 }
 
-/// A result in its three forms.
+/// A result in its forms.
 pub trait Document: Serialize {
     /// Tables for a person.
     fn text(&self) -> String;
@@ -43,6 +44,11 @@ pub trait Document: Serialize {
     /// # Errors
     /// When the table cannot be written as CSV.
     fn csv(&self) -> Result<String>;
+
+    /// A page with figures; without a page of its own a document shows its text there.
+    fn page(&self) -> Page {
+        Page::of_text(&self.text())
+    }
 
     /// The documented JSON.
     fn json(&self) -> String {

@@ -3,6 +3,7 @@
 use super::counts::{Claim, claims_text};
 use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
+use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use crate::histogram::Neighbor;
@@ -121,66 +122,96 @@ fn first_classes(histogram: &str) -> String {
     }
 }
 
-impl Document for ExactDocument {
-    fn text(&self) -> String {
-        let searched = self.neighbors_searched;
-        let pair = match (&self.neighbor, searched) {
+impl ExactDocument {
+    /// Noise, histogram and neighbour, a line each.
+    pub(super) fn title(&self) -> String {
+        let pair = match (&self.neighbor, self.neighbors_searched) {
             (_, Some(count)) => format!("worst of {count} neighbours; laws are those of the worst change, first order"),
             (Some(neighbor), _) => format!("neighbour {}", first_classes(neighbor)),
             _ => String::new(),
         };
-        let mut text =
-            format!("Noisy argmax with {} noise\nhistogram {}\n{pair}\n\n", self.noise, first_classes(&self.histogram));
-        let mut outcomes = TextTable::new(&["class", "P", "Q", "ln P", "ln Q"], &[]);
-        for row in self.outcomes.iter().take(MOST_OUTCOMES) {
-            let numbers = [row.p, row.q, row.log_p, row.log_q];
-            outcomes.row(std::iter::once(row.label.clone()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect());
-        }
-        text += &outcomes.text();
-        if self.outcomes.len() > MOST_OUTCOMES {
-            text += &format!("  ({} more classes in --format json)\n\n", self.outcomes.len() - MOST_OUTCOMES);
-        }
-        let names: Vec<&str> = self.accountants.iter().map(|row| row.name).fold(Vec::new(), |mut names, name| {
+        format!("Noisy argmax with {} noise\nhistogram {}\n{pair}", self.noise, first_classes(&self.histogram))
+    }
+
+    /// Names of the accountants.
+    pub(super) fn accountant_names(&self) -> Vec<&'static str> {
+        self.accountants.iter().map(|row| row.name).fold(Vec::new(), |mut names, name| {
             if !names.contains(&name) {
                 names.push(name);
             }
             names
-        });
+        })
+    }
+
+    pub(super) fn outcomes_table(&self) -> TextTable {
+        let mut table = TextTable::new(&["class", "P", "Q", "ln P", "ln Q"], &[]);
+        for row in self.outcomes.iter().take(MOST_OUTCOMES) {
+            let numbers = [row.p, row.q, row.log_p, row.log_q];
+            table.row(std::iter::once(row.label.clone()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect());
+        }
+        table
+    }
+
+    /// What the table of outcomes leaves out.
+    pub(super) fn more_outcomes(&self) -> Option<String> {
+        let more = self.outcomes.len().checked_sub(MOST_OUTCOMES).filter(|more| *more > 0);
+        more.map(|more| format!("({more} more classes in --format json)"))
+    }
+
+    pub(super) fn divergences_table(&self) -> TextTable {
+        let (names, searched) = (self.accountant_names(), self.neighbors_searched.is_some());
         let mut header = vec!["order α", "D(P‖Q)", "D(Q‖P)"];
-        if searched.is_some() {
+        if searched {
             header.extend(["worst P‖Q", "worst Q‖P"]);
         }
         header.extend(&names);
-        let mut divergences = TextTable::new(&header, &[]);
+        let mut table = TextTable::new(&header, &[]);
         for row in &self.divergences {
             let mut cells =
                 vec![short(row.order), significant(row.forward.0, DIGITS), significant(row.reverse.0, DIGITS)];
-            if searched.is_some() {
+            if searched {
                 cells.extend([change_text(row.forward_change), change_text(row.reverse_change)]);
             }
             for name in &names {
                 let value = self.accountants.iter().find(|upper| upper.name == *name && upper.order == row.order);
                 cells.push(value.map_or_else(String::new, |upper| significant(upper.rdp.0, 6)));
             }
-            divergences.row(cells);
+            table.row(cells);
+        }
+        table
+    }
+
+    pub(super) fn profile_table(&self) -> TextTable {
+        let mut table = TextTable::new(&["ε", "δ, P over Q", "δ, Q over P"], &[]);
+        for row in &self.hockey_stick {
+            let numbers = [row.delta_forward, row.delta_reverse];
+            table.row(std::iter::once(short(row.epsilon)).chain(numbers.map(|n| significant(n.0, DIGITS))).collect());
+        }
+        table
+    }
+}
+
+impl Document for ExactDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n", self.title());
+        text += &self.outcomes_table().text();
+        if let Some(more) = self.more_outcomes() {
+            text += &format!("  {more}\n\n");
         }
         if !self.divergences.is_empty() {
             text += "Rényi divergence in nats; the accountants bound D(P‖Q) from above\n";
-            text += &divergences.text();
+            text += &self.divergences_table().text();
         }
         if !self.hockey_stick.is_empty() {
             text += "Privacy profile: the smallest δ at each ε\n";
-            let mut sticks = TextTable::new(&["ε", "δ, P over Q", "δ, Q over P"], &[]);
-            for row in &self.hockey_stick {
-                let numbers = [row.delta_forward, row.delta_reverse];
-                sticks.row(
-                    std::iter::once(short(row.epsilon)).chain(numbers.map(|n| significant(n.0, DIGITS))).collect(),
-                );
-            }
-            text += &sticks.text();
+            text += &self.profile_table().text();
         }
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
     }
 
     fn csv(&self) -> Result<String> {

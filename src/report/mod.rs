@@ -1,12 +1,15 @@
-//! Results as text, JSON and CSV: what the command prints.
+//! Results as text, JSON, CSV and pages: what the command prints and writes.
 //!
-//! Every result is a plain struct that serialises to the documented JSON; text and CSV are made from the same struct.
+//! Every result is a plain struct that serialises to the documented JSON; text, CSV and the page ([`Document::page`]) are
+//! made from the same struct. The figures of pages, [`Curves`] and [`Rows`], serve other programs too.
 
 mod bench;
 mod counts;
 mod document;
 mod exact;
+mod figure;
 mod number;
+mod page;
 mod simulate;
 mod table;
 mod votes;
@@ -17,7 +20,9 @@ pub use bench::{BenchDocument, BenchRow};
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
+pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use number::{Number, short, significant};
+pub use page::Page;
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use votes::{
     AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,

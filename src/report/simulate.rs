@@ -2,6 +2,7 @@
 
 use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
+use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use crate::model::Composition;
@@ -82,7 +83,7 @@ pub struct SimulateDocument {
 }
 
 /// Queries and classes shown in text: the rest is for programs.
-const MOST_QUERIES: usize = 6;
+pub(super) const MOST_QUERIES: usize = 6;
 const MOST_OUTCOMES: usize = 40;
 
 fn share(count: u64, total: u64) -> String {
@@ -90,11 +91,10 @@ fn share(count: u64, total: u64) -> String {
 }
 
 impl SimulateDocument {
-    fn query_text(&self, index: usize) -> String {
+    /// Counts, shares and laws of one query.
+    pub(super) fn query_table(&self, index: usize) -> TextTable {
         let query = &self.queries[index];
-        let law = self.laws.get(index);
-        let pair = law.and_then(|law| law.laws.as_ref());
-        let mut text = query.query.as_ref().map_or_else(String::new, |name| format!("Query {name}\n"));
+        let pair = self.laws.get(index).and_then(|law| law.laws.as_ref());
         let header: &[&str] = match pair {
             Some(_) => &["class", "S", "share", "law", "S'", "share", "law"],
             None => &["class", "S", "share", "S'", "share"],
@@ -111,25 +111,41 @@ impl SimulateDocument {
             }
             table.row(cells);
         }
-        text += &table.text();
+        table
+    }
+
+    /// What the table of a query leaves out, and what its law says about the counts.
+    pub(super) fn query_notes(&self, index: usize) -> Vec<String> {
+        let (query, law) = (&self.queries[index], self.laws.get(index));
+        let mut notes = Vec::new();
         if query.labels.len() > MOST_OUTCOMES {
-            text += &format!("  ({} more classes in --format json)\n\n", query.labels.len() - MOST_OUTCOMES);
+            notes.push(format!("  ({} more classes in --format json)", query.labels.len() - MOST_OUTCOMES));
         }
-        if let Some(pair) = pair {
+        if let Some(pair) = law.and_then(|law| law.laws.as_ref()) {
             let [first, second] = [pair.p_value, pair.p_value_neighbor].map(|p| significant(p, 3));
-            text += &format!(
-                "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'\n\n",
+            notes.push(format!(
+                "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'",
                 pair.method,
                 significant(pair.error.0, 2)
-            );
+            ));
         } else if let Some(reason) = law.and_then(|law| law.refused.as_ref()) {
-            text += &format!("no law: {reason}\n\n");
+            notes.push(format!("no law: {reason}"));
+        }
+        notes
+    }
+
+    fn query_text(&self, index: usize) -> String {
+        let name = self.queries[index].query.as_ref();
+        let mut text = name.map_or_else(String::new, |name| format!("Query {name}\n"));
+        text += &self.query_table(index).text();
+        for note in self.query_notes(index) {
+            text += &format!("{note}\n\n");
         }
         text
     }
 
     /// The smallest p-value of all, corrected for their number: with many queries a small one is no surprise.
-    fn summary(&self) -> Option<String> {
+    pub(super) fn summary(&self) -> Option<String> {
         let pairs = self.laws.iter().filter_map(|law| law.laws.as_ref());
         let values: Vec<f64> = pairs.flat_map(|pair| [pair.p_value, pair.p_value_neighbor]).collect();
         let least = values.iter().copied().reduce(f64::min)?;
@@ -166,6 +182,10 @@ impl Document for SimulateDocument {
             short(self.plan.samples as f64)
         );
         text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
     }
 
     fn csv(&self) -> Result<String> {

@@ -6,34 +6,37 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, LineStyle, Table};
 use serde::Serialize;
 
-/// Columns that hold words are aligned left, all others right.
+/// A table as text and, in a page, as HTML. Columns that hold words are aligned left, all others right.
+#[derive(Debug, Clone)]
 pub(super) struct TextTable {
-    table: Table,
-    words: Vec<usize>,
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+    pub(super) words: Vec<usize>,
 }
 
 impl TextTable {
     pub(super) fn new(header: &[&str], words: &[usize]) -> Self {
-        let mut table = Table::new();
-        table.load_style(NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
-        table.set_header(header.to_vec());
-        Self { table, words: words.to_vec() }
+        Self { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new(), words: words.to_vec() }
     }
 
     pub(super) fn row(&mut self, cells: Vec<String>) {
-        self.table.add_row(cells);
+        self.rows.push(cells);
     }
 
     /// The table, each line without trailing spaces.
-    pub(super) fn text(mut self) -> String {
-        for index in 0..self.table.column_count() {
-            if let Some(column) = self.table.column_mut(index) {
+    pub(super) fn text(self) -> String {
+        let mut table = Table::new();
+        table.load_style(NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
+        table.set_header(self.header);
+        table.add_rows(self.rows);
+        for index in 0..table.column_count() {
+            if let Some(column) = table.column_mut(index) {
                 let alignment = if self.words.contains(&index) { CellAlignment::Left } else { CellAlignment::Right };
                 column.set_cell_alignment(alignment);
                 column.set_padding((0, 2));
             }
         }
-        let mut text: String = self.table.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
+        let mut text: String = table.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
         text.push('\n');
         text
     }

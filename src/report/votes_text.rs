@@ -3,8 +3,9 @@
 use super::counts::claims_text;
 use super::document::Document;
 use super::number::{short, significant};
+use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
-use super::votes::{Meaning, VotesDocument, VotesQuery};
+use super::votes::{ComposedSection, Meaning, VotesDocument, VotesQuery};
 use crate::bound::Direction;
 use crate::error::Result;
 use serde::Serialize;
@@ -13,7 +14,7 @@ use serde::Serialize;
 const MOST_ORDERS: usize = 6;
 
 impl VotesDocument {
-    fn upper_names(&self) -> Vec<&'static str> {
+    pub(super) fn upper_names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         for row in self.queries.iter().flat_map(|query| &query.upper) {
             if !names.contains(&row.name) {
@@ -23,7 +24,7 @@ impl VotesDocument {
         names
     }
 
-    fn methods(&self) -> Vec<&'static str> {
+    pub(super) fn methods(&self) -> Vec<&'static str> {
         let mut methods = Vec::new();
         for row in self.queries.first().map_or(&[][..], |query| &query.lower) {
             if !methods.contains(&row.method) {
@@ -44,19 +45,19 @@ impl VotesDocument {
         places.map(|place| self.orders[place.min(count - 1)]).collect()
     }
 
-    fn lower(&self, query: &VotesQuery, method: &str, order: f64) -> Option<f64> {
+    pub(super) fn lower(&self, query: &VotesQuery, method: &str, order: f64) -> Option<f64> {
         let row =
             query.lower.iter().find(|row| row.method == method && row.order == order && row.direction == self.shown);
         row.map(|row| row.rdp_lower.0)
     }
 
-    fn exact(&self, query: &VotesQuery, order: f64) -> f64 {
+    pub(super) fn exact_value(&self, query: &VotesQuery, order: f64) -> f64 {
         let row = query.divergences().iter().find(|row| row.order == order);
         row.map_or(0.0, |row| if self.shown == Direction::Forward { row.forward.0 } else { row.reverse.0 })
     }
 
     /// Per query at one order: lower bounds, exact value, upper bounds, and the share certified.
-    fn queries_text(&self, order: f64) -> String {
+    pub(super) fn queries_table(&self, order: f64) -> TextTable {
         let (methods, uppers) = (self.methods(), self.upper_names());
         let mut header = vec!["query", "label"];
         header.extend(&methods);
@@ -70,7 +71,7 @@ impl VotesDocument {
         }
         let mut table = TextTable::new(&header, &[]);
         for query in &self.queries {
-            let exact = self.exact(query, order);
+            let exact = self.exact_value(query, order);
             let lower: Vec<f64> = methods.iter().filter_map(|method| self.lower(query, method, order)).collect();
             let best = lower.iter().copied().fold(0.0, f64::max);
             let mut cells =
@@ -88,17 +89,20 @@ impl VotesDocument {
             }
             table.row(cells);
         }
+        table
+    }
+
+    /// In how many queries some bound of this order is not 0.
+    pub(super) fn certified_text(&self, order: f64) -> String {
+        let methods = self.methods();
         let certified = self.queries.iter().filter(|query| {
             methods.iter().any(|method| self.lower(query, method, order).is_some_and(|value| value > 0.0))
         });
-        let count = self.queries.len();
-        let mut text = table.text();
-        text.truncate(text.trim_end().len());
-        text + &format!("\n  leakage certified in {} of {count} queries\n\n", certified.count())
+        format!("leakage certified in {} of {} queries", certified.count(), self.queries.len())
     }
 
     /// Means over the queries, order by order.
-    fn orders_text(&self) -> String {
+    pub(super) fn orders_table(&self) -> TextTable {
         let (methods, uppers) = (self.methods(), self.upper_names());
         let mut header = vec!["order α"];
         header.extend(&methods);
@@ -112,7 +116,7 @@ impl VotesDocument {
             let mean = |value: &dyn Fn(&VotesQuery) -> f64| self.queries.iter().map(value).sum::<f64>() / count;
             let lower: Vec<f64> =
                 methods.iter().map(|method| mean(&|query| self.lower(query, method, order).unwrap_or(0.0))).collect();
-            let exact = mean(&|query| self.exact(query, order));
+            let exact = mean(&|query| self.exact_value(query, order));
             let mut cells = vec![short(order)];
             cells.extend(lower.iter().map(|value| significant(*value, 4)));
             cells.push(significant(exact, 4));
@@ -125,13 +129,13 @@ impl VotesDocument {
             cells.push(share(lower.iter().copied().fold(0.0, f64::max), exact));
             table.row(cells);
         }
-        table.text()
+        table
     }
 
-    fn composed_text(&self) -> String {
-        let Some(composed) = &self.composed else { return String::new() };
-        let mut text = format!(
-            "Composed: {} ({}). The sum of the lower bounds is {}: {}.\n",
+    /// What the composed figures are of, and what the sum of the lower bounds is.
+    pub(super) fn composed_words(composed: &ComposedSection) -> String {
+        format!(
+            "Composed: {} ({}). The sum of the lower bounds is {}: {}.",
             composed.sequence,
             composed.composition,
             match composed.meaning {
@@ -139,7 +143,10 @@ impl VotesDocument {
                 Meaning::Illustrative => "illustrative",
             },
             composed.reason
-        );
+        )
+    }
+
+    pub(super) fn composed_table(&self, composed: &ComposedSection) -> TextTable {
         let shown: Vec<usize> = self
             .shown_orders()
             .iter()
@@ -158,8 +165,7 @@ impl VotesDocument {
             cells.extend([significant(curve.epsilon.epsilon.0, 4), curve.epsilon.meaning.to_string()]);
             table.row(cells);
         }
-        text += &table.text();
-        text
+        table
     }
 }
 
@@ -172,18 +178,27 @@ impl Document for VotesDocument {
         let mut text = format!("{}\n\n", self.title);
         if let Some(&order) = self.orders.first() {
             text += &format!("Rényi divergence of order {}, {}, per query (nats)\n", short(order), self.shown);
-            text += &self.queries_text(order);
+            text += &self.queries_table(order).text();
+            text.truncate(text.trim_end().len());
+            text += &format!("\n  {}\n\n", self.certified_text(order));
         }
         let more = self.orders.len() - self.shown_orders().len();
         let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };
         text += &format!("Mean over the queries, {}, per order (nats{more})\n", self.shown);
-        text += &self.orders_text();
+        text += &self.orders_table().text();
         if let Some(check) = &self.series_check {
             text += &format!("Check: {check}\n\n");
         }
-        text += &self.composed_text();
+        if let Some(composed) = &self.composed {
+            text += &format!("{}\n", Self::composed_words(composed));
+            text += &self.composed_table(composed).text();
+        }
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
     }
 
     fn csv(&self) -> Result<String> {

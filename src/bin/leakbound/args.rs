@@ -34,6 +34,12 @@ pub struct Common {
     /// Write the result to a file, which is replaced only when the result is complete
     #[arg(long, value_name = "FILE", global = true)]
     pub output: Option<PathBuf>,
+    /// Also write the result as one self-contained HTML page with figures
+    #[arg(long, value_name = "FILE.html", global = true)]
+    pub report: Option<PathBuf>,
+    /// Also leave the figures of --report FILE.html in this folder, as FILE-1.svg, FILE-2.svg, ...
+    #[arg(long, value_name = "DIR", global = true)]
+    pub figures: Option<PathBuf>,
     /// Seed of all random numbers; the same seed gives the same result on any number of threads
     #[arg(long, value_name = "N", default_value_t = 0, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,

@@ -2,51 +2,121 @@
 
 use crate::args::{Common, Format};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use leakbound::record::{AtomicFile, InputFile};
-use leakbound::report::{Document, Envelope, Warning};
+use leakbound::record::{AtomicFile, InputFile, write_atomically};
+use leakbound::report::{Document, Envelope, Page, Warning};
 use leakbound::{Error, InputError, Result};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The place of the result, opened before the work so that a full disk or a wrong folder is known at once.
+/// The places of the result, opened before the work so that a full disk or a wrong folder is known at once.
 pub struct Output {
     file: Option<AtomicFile>,
     format: Format,
+    report: Option<Report>,
+}
+
+/// Places of the page and of its figures.
+struct Report {
+    page: AtomicFile,
+    /// What the figures are called, without `-1.svg`.
+    figures: Option<PathBuf>,
 }
 
 impl Output {
     /// `inputs` are the files that the command reads: a result never replaces one of them.
     pub fn open(common: &Common, inputs: &[&Path]) -> Result<Self> {
         if let Some(output) = &common.output {
-            // Without a place there is nothing to replace.
-            let same = |input: &&&Path| matches!((place(input), place(output)), (Some(input), Some(output)) if input == output);
-            if inputs.iter().any(|input| same(&input)) {
-                return Err(Error::from(InputError {
-                    file: output.clone(),
-                    place: "--output".into(),
-                    found: "the input file itself".into(),
-                    expected: "another file, because the result replaces it".into(),
-                    hint: None,
-                }));
-            }
+            refuse_any("--output", output, inputs, "the input file itself")?;
         }
+        let report = Report::open(common, inputs)?;
         let file = common.output.as_ref().map(AtomicFile::create).transpose()?;
-        Ok(Self { file, format: common.format })
+        Ok(Self { file, format: common.format, report })
     }
 
+    /// Page and figures first: a reader of the result finds them there.
     pub fn write(self, document: &impl Document) -> Result<()> {
         let text = match self.format {
             Format::Text => document.text(),
             Format::Json => document.json(),
             Format::Csv => document.csv()?,
         };
+        if let Some(report) = self.report {
+            report.write(&document.page())?;
+        }
         match self.file {
             Some(file) => file.commit(text.as_bytes()),
             None => print(text.as_bytes()),
         }
     }
+}
+
+impl Report {
+    fn open(common: &Common, inputs: &[&Path]) -> Result<Option<Self>> {
+        let Some(page) = &common.report else {
+            return match &common.figures {
+                None => Ok(None),
+                Some(_) => Err(Error::Refused {
+                    operation: "--figures",
+                    reason: "the figures are those of a page, and --report FILE.html is missing".into(),
+                }),
+            };
+        };
+        refuse_any("--report", page, inputs, "the input file itself")?;
+        let output: Vec<&Path> = common.output.iter().map(PathBuf::as_path).collect();
+        refuse_any("--report", page, &output, "the file of --output itself")?;
+        let figures = common.figures.as_ref().map(|folder| folder.join(page.file_stem().unwrap_or_default()));
+        if let Some(figures) = &figures {
+            for taken in inputs.iter().chain(&output).filter(|taken| is_figure(taken, figures)) {
+                return Err(replaces("--figures", taken, "a file that this command reads or writes otherwise"));
+            }
+            AtomicFile::create(figure(figures, 1))?;
+        }
+        Ok(Some(Self { page: AtomicFile::create(page)?, figures }))
+    }
+
+    fn write(self, page: &Page) -> Result<()> {
+        if let Some(figures) = &self.figures {
+            for (index, svg) in page.figures().iter().enumerate() {
+                write_atomically(figure(figures, index + 1), svg.as_bytes())?;
+            }
+        }
+        self.page.commit(page.html().as_bytes())
+    }
+}
+
+fn figure(figures: &Path, number: usize) -> PathBuf {
+    let mut name = figures.as_os_str().to_owned();
+    name.push(format!("-{number}.svg"));
+    name.into()
+}
+
+/// Whether a figure of any number would be written to this path.
+fn is_figure(path: &Path, figures: &Path) -> bool {
+    let (Some(path), Some(first)) = (place(path), place(&figure(figures, 1))) else { return false };
+    let number = |path: &Path| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".svg")?.rsplit_once('-')?;
+        name.1.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.0.to_owned())
+    };
+    path.parent() == first.parent() && number(&path).is_some() && number(&path) == number(&first)
+}
+
+/// A result never replaces one of these files.
+fn refuse_any(option: &'static str, path: &Path, others: &[&Path], found: &str) -> Result<()> {
+    // Without a place there is nothing to replace.
+    let same = |other: &&Path| matches!((place(other), place(path)), (Some(other), Some(path)) if other == path);
+    if others.iter().any(same) { Err(replaces(option, path, found)) } else { Ok(()) }
+}
+
+fn replaces(option: &'static str, path: &Path, found: &str) -> Error {
+    Error::from(InputError {
+        file: path.to_path_buf(),
+        place: option.into(),
+        found: found.into(),
+        expected: "another file, because the result replaces it".into(),
+        hint: None,
+    })
 }
 
 /// Where a file is or will be.

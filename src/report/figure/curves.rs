@@ -1,0 +1,396 @@
+//! Curves: bounds against the order, tightness against samples.
+
+use super::axis::{Axis, Rail, Ruler};
+use super::drawing::{Drawing, px};
+use super::ink::{Ink, SeriesKind, inks};
+use super::text::{fitted, visible, width, wrapped};
+use crate::report::significant;
+use maud::{Markup, html};
+use serde::Serialize;
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// Its name, which stands beside the line.
+    pub name: String,
+    /// What its values are.
+    pub kind: SeriesKind,
+    /// Its points (x, y); NaN is left out, infinity and the zeros of a logarithmic axis are marked at the edge.
+    pub points: Vec<[f64; 2]>,
+}
+
+impl Series {
+    /// A curve through these points.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: SeriesKind, points: Vec<[f64; 2]>) -> Self {
+        Self { name: name.into(), kind, points }
+    }
+}
+
+/// Curves over one pair of axes, each named beside its line.
+///
+/// ```
+/// # use leakbound::report::{Axis, Curves, Series, SeriesKind};
+/// let figure = Curves {
+///     title: "Noisy argmax".into(),
+///     description: "A lower bound and the divergence itself.".into(),
+///     x: Axis::log("order α"),
+///     y: Axis::log("Rényi divergence in nats"),
+///     series: vec![
+///         Series::new("exact", SeriesKind::Exact, vec![[2.0, 0.24], [10.0, 0.4]]),
+///         Series::new("two-cut-corner", SeriesKind::Lower, vec![[2.0, 0.0], [10.0, 0.3]]),
+///     ],
+/// };
+/// assert!(figure.draw().svg().contains("two-cut-corner is 0 at order α = 2"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curves {
+    /// Headline.
+    pub title: String,
+    /// What is shown, for those who do not see it.
+    pub description: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// The curves, most important first.
+    pub series: Vec<Series>,
+}
+
+/// Sizes in pixels of the figure's own coordinates.
+const WIDTH: f64 = 880.0;
+const LEFT: f64 = 74.0;
+const PLOT: f64 = 380.0;
+const SMALL: f64 = 12.0;
+const TEXT: f64 = 13.0;
+const LINE: f64 = 19.0;
+/// Room between the plot and the names beside it, with a sample of the line.
+const GAP: f64 = 26.0;
+const SAMPLE: f64 = 34.0;
+/// A marker for every so many pixels of a dense curve.
+const MARKERS: usize = 9;
+
+/// A point with its place.
+struct Placed {
+    x: f64,
+    y: f64,
+    rail: Rail,
+    value: [f64; 2],
+}
+
+impl Curves {
+    /// Draws the figure.
+    #[must_use]
+    pub fn draw(&self) -> Drawing {
+        let title = wrapped(&self.title, WIDTH - 20.0, 16.0, 2);
+        let names =
+            self.series.iter().map(|series| width(&visible(&series.name), TEXT)).fold(60.0, f64::max).min(250.0);
+        let top = 22.0 + 20.0 * title.len() as f64;
+        let plot = PLOT.max(LINE * self.series.len() as f64 + 10.0);
+        let (right, bottom) = (WIDTH - GAP - SAMPLE - names - 8.0, top + plot);
+        let values = |index: usize| self.series.iter().flat_map(move |s| s.points.iter().map(move |p| p[index]));
+        let x = Ruler::new(self.x.scale, values(0), [LEFT, right]);
+        let y = Ruler::new(self.y.scale, values(1), [bottom, top]);
+        let placed: Vec<Vec<Placed>> = self.series.iter().map(|series| place(series, &x, &y)).collect();
+        let inks = inks(self.series.iter().map(|series| series.kind));
+        let notes: Vec<String> =
+            self.notes(&placed).iter().flat_map(|note| wrapped(note, WIDTH - LEFT, SMALL, 4)).collect();
+        let height = bottom + 62.0 + 17.0 * notes.len() as f64;
+        let body = html! {
+            @for (line, text) in title.iter().enumerate() {
+                text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
+            }
+            (self.grid(&x, &y, [LEFT, right, top, bottom]))
+            @for index in (0..self.series.len()).rev() {
+                (self.line(index, &placed[index], &inks[index]))
+            }
+            (self.names(&placed, &inks, [right, top, bottom], names))
+            @for (line, note) in notes.iter().enumerate() {
+                text class="quiet" x=(LEFT) y=(bottom + 64.0 + 17.0 * line as f64) font-size=(SMALL) fill="#5a6169" { (note) }
+            }
+        };
+        Drawing { width: WIDTH, height, title: self.title.clone(), description: self.words(), body }
+    }
+
+    fn grid(&self, x: &Ruler, y: &Ruler, [left, right, top, bottom]: [f64; 4]) -> Markup {
+        let columns = x.ticks_at(self.series.iter().flat_map(|series| series.points.iter().map(|point| point[0])));
+        let mut rows = y.ticks();
+        rows.extend(y.zero.map(|at| (at, "0".into())));
+        rows.extend(y.infinity.map(|at| (at, "∞".into())));
+        let mut columns_and_rails = columns;
+        columns_and_rails.extend(x.zero.map(|at| (at, "0".into())));
+        columns_and_rails.extend(x.infinity.map(|at| (at, "∞".into())));
+        let middle = (top + bottom) / 2.0;
+        html! {
+            g class="grid" color="#d9dde2" font-size=(SMALL) {
+                @for (at, label) in &columns_and_rails {
+                    path d=(format!("M{} {}V{}", px(*at), px(top), px(bottom))) stroke="currentColor" {}
+                    text class="quiet" x=(px(*at)) y=(px(bottom + 18.0)) text-anchor="middle" fill="#5a6169" { (label) }
+                }
+                @for (at, label) in &rows {
+                    path d=(format!("M{} {}H{}", px(left), px(*at), px(right))) stroke="currentColor"
+                        stroke-dasharray=[rail_dash(y, *at)] {}
+                    text class="quiet" x=(px(left - 8.0)) y=(px(at + 4.0)) text-anchor="end" fill="#5a6169" { (label) }
+                }
+            }
+            text x=(px((left + right) / 2.0)) y=(px(bottom + 40.0)) text-anchor="middle" font-size=(TEXT) fill="currentColor" {
+                (fitted(&self.x.label, right - left, TEXT))
+            }
+            text transform=(format!("translate(16 {}) rotate(-90)", px(middle))) text-anchor="middle" font-size=(TEXT) fill="currentColor" {
+                (fitted(&self.y.label, bottom - top, TEXT))
+            }
+        }
+    }
+
+    fn line(&self, index: usize, placed: &[Placed], ink: &Ink) -> Markup {
+        let series = &self.series[index];
+        let mut path = String::new();
+        let mut pen_up = true;
+        for point in placed {
+            if point.rail != Rail::Inside {
+                pen_up = true;
+                continue;
+            }
+            path += &format!("{}{} {}", if pen_up { "M" } else { "L" }, px(point.x), px(point.y));
+            pen_up = false;
+        }
+        let step = if placed.len() <= 2 * MARKERS { 1 } else { placed.len().div_ceil(MARKERS) };
+        // Curves that lie on each other show their markers in turn.
+        let first = if step == 1 { 0 } else { (index * 2) % step };
+        let marked = placed.iter().skip(first).step_by(step);
+        html! {
+            g class=(ink.class) color=(ink.colour) {
+                @if !path.is_empty() {
+                    path d=(path) fill="none" stroke="currentColor" stroke-width=(ink.width) stroke-dasharray=(ink.dash)
+                        stroke-linejoin="round" {}
+                }
+                @for point in marked {
+                    (ink.mark(point.x, point.y, &format!("{}: {} at {}", visible(&series.name), number(point.value[1]), number(point.value[0]))))
+                }
+            }
+        }
+    }
+
+    /// The names beside the ends of the lines, moved apart.
+    fn names(&self, placed: &[Vec<Placed>], inks: &[Ink], [right, top, bottom]: [f64; 3], room: f64) -> Markup {
+        let mut ends: Vec<(usize, f64, f64)> = placed
+            .iter()
+            .enumerate()
+            .map(|(index, points)| points.last().map_or((index, right, bottom), |point| (index, point.x, point.y)))
+            .collect();
+        ends.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
+        let wanted: Vec<f64> = ends.iter().map(|end| end.2).collect();
+        let heights = apart(&wanted, LINE, [top + 6.0, bottom - 2.0]);
+        let start = right + GAP;
+        html! {
+            @for ((index, x, y), height) in ends.iter().zip(heights) {
+                g class=(inks[*index].class) color=(inks[*index].colour) font-size=(TEXT) {
+                    @if !placed[*index].is_empty() {
+                        path d=(format!("M{} {}L{} {}L{} {}", px(x + 7.0), px(*y), px(right + 6.0), px(*y), px(start - 3.0), px(height)))
+                            fill="none" stroke="currentColor" stroke-width="0.9" opacity="0.55" {}
+                    }
+                    (inks[*index].sample(start, height))
+                    text class="ink" x=(px(start + SAMPLE)) y=(px(height + 4.5)) fill="#1c1f23" {
+                        (fitted(&self.series[*index].name, room, TEXT))
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the lines mean, and what the axes cannot show.
+    fn notes(&self, placed: &[Vec<Placed>]) -> Vec<String> {
+        let mut notes = vec![key(self.series.iter().map(|series| series.kind))];
+        for (rail, word) in [(Rail::Zero, "0"), (Rail::Infinity, "infinite")] {
+            let mut sentences = Vec::new();
+            for (series, points) in self.series.iter().zip(placed) {
+                let at: Vec<f64> = points.iter().filter(|p| p.rail == rail).map(|p| p.value[0]).collect();
+                if at.is_empty() {
+                    continue;
+                }
+                let name = visible(&series.name);
+                sentences.push(if at.len() == points.len() {
+                    format!("{name} is {word} everywhere")
+                } else if at.len() == 1 {
+                    format!("{name} is {word} at {} = {}", self.x.label, number(at[0]))
+                } else {
+                    let of = format!("{} of {} points", at.len(), points.len());
+                    format!(
+                        "{name} is {word} at {of} from {} = {} to {}",
+                        self.x.label,
+                        number(at[0]),
+                        number(at[at.len() - 1])
+                    )
+                });
+            }
+            if !sentences.is_empty() {
+                notes.push(format!("{}.", sentences.join("; ")));
+            }
+        }
+        let lost: usize =
+            self.series.iter().zip(placed).map(|(series, points)| series.points.len() - points.len()).sum();
+        if lost > 0 {
+            notes.push(format!("{lost} points that have no place on the axes are left out."));
+        }
+        notes
+    }
+
+    /// The description with the ends of every curve.
+    fn words(&self) -> String {
+        let curve = |series: &Series| {
+            let points = sorted(&series.points);
+            let ends = match (points.first(), points.last()) {
+                (Some(first), Some(last)) if first != last => {
+                    format!(
+                        "{} at {} to {} at {}",
+                        number(first[1]),
+                        number(first[0]),
+                        number(last[1]),
+                        number(last[0])
+                    )
+                }
+                (Some(only), _) => format!("{} at {}", number(only[1]), number(only[0])),
+                _ => "no points".into(),
+            };
+            format!("{} ({}): {ends}", series.name, series.kind.words())
+        };
+        let curves: Vec<String> = self.series.iter().map(curve).collect();
+        format!("{} {} against {}. {}.", self.description, self.y.label, self.x.label, curves.join("; "))
+    }
+}
+
+/// The broken line of a rail.
+fn rail_dash(ruler: &Ruler, at: f64) -> Option<&'static str> {
+    [ruler.zero, ruler.infinity].contains(&Some(at)).then_some("2 4")
+}
+
+fn sorted(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut points: Vec<[f64; 2]> = points.iter().copied().filter(|point| !point[0].is_nan()).collect();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    points
+}
+
+fn place(series: &Series, x: &Ruler, y: &Ruler) -> Vec<Placed> {
+    let points = sorted(&series.points).into_iter();
+    points
+        .filter_map(|value| {
+            let ((x, _), (y, rail)) = (x.place(value[0])?, y.place(value[1])?);
+            Some(Placed { x, y, rail, value })
+        })
+        .collect()
+}
+
+/// A value as a reader wants it.
+pub(super) fn number(value: f64) -> String {
+    if value == f64::INFINITY { "∞".into() } else { trimmed(&significant(value, 4)) }
+}
+
+/// Without the zeros that only fill up digits.
+fn trimmed(text: &str) -> String {
+    let (number, power) =
+        text.split_once('e').map_or((text, String::new()), |(number, power)| (number, format!("e{power}")));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number}{power}")
+}
+
+/// Which kind of line stands for what.
+pub(super) fn key(kinds: impl Iterator<Item = SeriesKind> + Clone) -> String {
+    let present = SeriesKind::ALL.into_iter().filter(|kind| kinds.clone().any(|other| other == *kind));
+    let words: Vec<String> = present.map(|kind| format!("{}: {}", kind.line(), kind.words())).collect();
+    let text = words.join(", ");
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+/// Heights at least `gap` apart and within the ends where they fit, each near the one wanted; `wanted` is in order.
+fn apart(wanted: &[f64], gap: f64, [top, bottom]: [f64; 2]) -> Vec<f64> {
+    let mut heights = wanted.to_vec();
+    for index in 0..heights.len() {
+        let least = if index == 0 { top } else { heights[index - 1] + gap };
+        heights[index] = heights[index].max(least);
+    }
+    let mut most = bottom;
+    for height in heights.iter_mut().rev() {
+        *height = height.min(most);
+        most = *height - gap;
+    }
+    heights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(series: Vec<Series>) -> Curves {
+        Curves {
+            title: "Title".into(),
+            description: "What it shows.".into(),
+            x: Axis::log("order α"),
+            y: Axis::log("nats"),
+            series,
+        }
+    }
+
+    #[test]
+    fn names_are_moved_apart() {
+        assert_eq!(apart(&[10.0, 11.0, 50.0], 10.0, [0.0, 100.0]), [10.0, 20.0, 50.0]);
+        assert_eq!(apart(&[98.0, 99.0], 10.0, [0.0, 100.0]), [90.0, 100.0]);
+        assert_eq!(apart(&[], 10.0, [0.0, 100.0]), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_small_figure() {
+        let figure = figure(vec![
+            Series::new("exact", SeriesKind::Exact, vec![[2.0, 0.25], [10.0, 0.5]]),
+            Series::new("lower", SeriesKind::Lower, vec![[2.0, 0.0], [10.0, 0.125]]),
+        ]);
+        insta::assert_snapshot!(figure.draw().svg().replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn hostile_figures_are_well_formed() {
+        let name = "</text><script>\"'&\u{0}\u{7}\u{202e}\u{ffff}\n".repeat(300);
+        let inf = f64::INFINITY;
+        let points = [
+            vec![],
+            vec![[2.0, 0.0]],
+            vec![[2.0, inf], [3.0, inf]],
+            vec![[f64::NAN, 1.0], [1.0, f64::NAN], [0.0, 1.0], [-1.0, -1.0], [inf, -inf]],
+            vec![[5e-324, 5e-324], [f64::MAX, f64::MAX]],
+            (0..10_000).map(|i| [f64::from(i), 1.0 / f64::from(i)]).collect(),
+        ];
+        for x in [Axis::log(&name), Axis::linear(&name)] {
+            for y in [Axis::log(&name), Axis::linear(&name)] {
+                for points in &points {
+                    let series: Vec<Series> =
+                        SeriesKind::ALL.map(|kind| Series::new(&name, kind, points.clone())).to_vec();
+                    let figure =
+                        Curves { title: name.clone(), description: name.clone(), x: x.clone(), y: y.clone(), series };
+                    let svg = figure.draw().svg();
+                    roxmltree::Document::parse(&svg).unwrap();
+                    assert!(!svg.contains("NaN") && !svg.contains("inf ") && !svg.contains("<script"), "{svg}");
+                }
+            }
+        }
+        roxmltree::Document::parse(&figure(vec![]).draw().svg()).unwrap();
+    }
+
+    #[test]
+    fn what_has_no_place_is_said() {
+        let svg = figure(vec![
+            Series::new("a", SeriesKind::Lower, vec![[2.0, 0.0], [3.0, 0.0]]),
+            Series::new("b", SeriesKind::Upper, vec![[2.0, f64::INFINITY], [3.0, 1.0]]),
+            Series::new("c", SeriesKind::Heuristic, vec![[2.0, f64::NAN], [3.0, 1.0]]),
+        ])
+        .draw()
+        .svg();
+        for words in [
+            "a is 0 everywhere.",
+            "b is infinite at order α = 2.",
+            "1 points that have no place",
+            "Solid: lower bound, dashed: upper bound, dotted: ",
+        ] {
+            assert!(svg.contains(words), "{words}: {svg}");
+        }
+    }
+}

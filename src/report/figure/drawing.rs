@@ -1,0 +1,60 @@
+//! A figure that has been drawn.
+
+use super::text::visible;
+use maud::{Markup, PreEscaped, html};
+
+/// Colour of text and lines outside a page.
+const INK: &str = "#1c1f23";
+const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif";
+
+/// A figure as SVG elements with a title and a description for those who do not see it.
+///
+/// Colours are presentation attributes, which every program for SVG understands; classes beside them let the style
+/// sheet of a page replace them.
+#[derive(Debug, Clone)]
+pub struct Drawing {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) body: Markup,
+}
+
+impl Drawing {
+    /// The figure as a file of its own: white background, no style sheet, nothing to load.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let Self { width, height, .. } = self;
+        let root = html! {
+            svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc" width=(width) height=(height)
+                viewBox=(self.view_box()) font-family=(FONT) color=(INK) {
+                title id="title" { (visible(&self.title)) }
+                desc id="desc" { (visible(&self.description)) }
+                rect width=(width) height=(height) fill="#ffffff" {}
+                (self.body)
+            }
+        };
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", root.into_string())
+    }
+
+    /// The figure as part of a page; `id` is its own there.
+    pub(in crate::report) fn inline(&self, id: &str) -> Markup {
+        html! {
+            svg role="img" aria-labelledby=(format!("{id}-title {id}-desc")) viewBox=(self.view_box())
+                font-family=(FONT) color=(INK) style=(PreEscaped(format!("max-width:{}px", self.width))) {
+                title id={ (id) "-title" } { (visible(&self.title)) }
+                desc id={ (id) "-desc" } { (visible(&self.description)) }
+                (self.body)
+            }
+        }
+    }
+
+    fn view_box(&self) -> String {
+        format!("0 0 {} {}", self.width, self.height)
+    }
+}
+
+/// A coordinate with as many digits as can be seen.
+pub(super) fn px(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0 + 0.0
+}

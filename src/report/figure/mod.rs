@@ -1,0 +1,18 @@
+//! Figures as SVG: curves against an order or a number of samples, and one row per query or method.
+//!
+//! A figure is data; [`Curves::draw`] and [`Rows::draw`] make a [`Drawing`] of it, which stands alone as a file
+//! ([`Drawing::svg`]: white background, no style sheet) or inside a page, whose style sheet may darken it.
+
+mod axis;
+mod curves;
+mod drawing;
+mod ink;
+mod rows;
+mod text;
+
+pub use axis::{Axis, Scale};
+pub use curves::{Curves, Series};
+pub use drawing::Drawing;
+pub use ink::SeriesKind;
+pub use rows::{Row, RowSeries, Rows};
+pub(super) use text::{shortened, visible};

@@ -1,0 +1,338 @@
+//! One row per query, method or outcome: bars for lower bounds, marks for everything else.
+
+use super::axis::{Axis, Rail, Ruler};
+use super::curves::{key, number};
+use super::drawing::{Drawing, px};
+use super::ink::{Ink, SeriesKind, inks};
+use super::text::{fitted, visible, width, wrapped};
+use maud::{Markup, html};
+use serde::Serialize;
+
+/// What is marked in every row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RowSeries {
+    /// Its name.
+    pub name: String,
+    /// What its values are; the first lower bound is a bar.
+    pub kind: SeriesKind,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub label: String,
+    /// A value for each series, where there is one.
+    pub values: Vec<Option<f64>>,
+    /// Text at the end of the row.
+    pub note: String,
+}
+
+/// Rows over one axis.
+///
+/// At most 40 rows are drawn: of more, those with the largest values, and the figure says so.
+///
+/// ```
+/// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
+/// let series = vec![RowSeries { name: "clopper-pearson".into(), kind: SeriesKind::Lower }];
+/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note: String::new() };
+/// let rows = (0..300).map(row).collect();
+/// let figure = Rows {
+///     title: "ε at least".into(),
+///     description: String::new(),
+///     x: Axis::linear("ε"),
+///     series,
+///     rows,
+///     largest_first: false,
+/// };
+/// let svg = figure.draw().svg();
+/// assert!(svg.contains("The largest 40 of 300 rows") && svg.contains("query 299") && !svg.contains("query 259<"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rows {
+    /// Headline.
+    pub title: String,
+    /// What is shown, for those who do not see it.
+    pub description: String,
+    /// The axis of the values.
+    pub x: Axis,
+    /// What is marked, most important first.
+    pub series: Vec<RowSeries>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// Whether rows are sorted by the exact value, or else by the largest one; otherwise they stay in their order.
+    pub largest_first: bool,
+}
+
+const WIDTH: f64 = 880.0;
+const SMALL: f64 = 12.0;
+const TEXT: f64 = 13.0;
+const MOST_ROWS: usize = 40;
+
+/// What the parts of the figure share.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    row: f64,
+}
+
+impl Rows {
+    /// Draws the figure.
+    #[must_use]
+    pub fn draw(&self) -> Drawing {
+        let (rows, cut) = self.shown();
+        let inks = inks(self.series.iter().map(|series| series.kind));
+        let title = wrapped(&self.title, WIDTH - 20.0, 16.0, 2);
+        let (legend, legend_height) = self.legend(&inks, 34.0 + 20.0 * title.len() as f64);
+        let widest = |texts: &mut dyn Iterator<Item = &String>, most: f64| {
+            texts.map(|text| width(&visible(text), SMALL)).fold(0.0, f64::max).min(most)
+        };
+        let labels = widest(&mut rows.iter().map(|row| &row.label), 250.0);
+        let notes = widest(&mut rows.iter().map(|row| &row.note), 170.0);
+        let row = if rows.len() > 14 { 18.0 } else { 24.0 };
+        let top = 34.0 + 20.0 * title.len() as f64 + legend_height + 26.0;
+        let frame = Frame {
+            left: 20.0 + labels + 10.0,
+            right: WIDTH - 14.0 - if notes > 0.0 { notes + 14.0 } else { 8.0 },
+            top,
+            bottom: top + row * rows.len() as f64,
+            row,
+        };
+        let values = rows.iter().flat_map(|row| row.values.iter().flatten().copied());
+        let ruler = Ruler::new(self.x.scale, values, [frame.left + 6.0, frame.right]);
+        let mut words = vec![self.key()];
+        words.extend(cut);
+        let words: Vec<String> = words.iter().flat_map(|note| wrapped(note, WIDTH - 30.0, SMALL, 3)).collect();
+        let body = html! {
+            @for (line, text) in title.iter().enumerate() {
+                text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
+            }
+            (legend)
+            (self.grid(&ruler, &frame))
+            @for (index, row) in rows.iter().enumerate() {
+                (self.row(row, &ruler, &inks, frame.top + frame.row * (index as f64 + 0.5), &frame))
+            }
+            @for (line, text) in words.iter().enumerate() {
+                text class="quiet" x="20" y=(px(frame.bottom + 62.0 + 17.0 * line as f64)) font-size=(SMALL) fill="#5a6169" { (text) }
+            }
+        };
+        let height = frame.bottom + 60.0 + 17.0 * words.len() as f64;
+        Drawing { width: WIDTH, height, title: self.title.clone(), description: self.words(&rows), body }
+    }
+
+    /// The rows that are drawn, and what is said about the others.
+    fn shown(&self) -> (Vec<&Row>, Option<String>) {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        let exact = self.series.iter().position(|series| series.kind == SeriesKind::Exact);
+        let size = |row: &Row| match exact.and_then(|index| row.values.get(index).copied().flatten()) {
+            Some(value) => value,
+            None => {
+                let values = self.series.iter().zip(&row.values).filter(|(series, _)| series.kind != SeriesKind::Upper);
+                values.filter_map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max)
+            }
+        };
+        if self.largest_first || rows.len() > MOST_ROWS {
+            rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        }
+        let all = rows.len();
+        rows.truncate(MOST_ROWS);
+        let cut =
+            (all > MOST_ROWS).then(|| format!("The largest {MOST_ROWS} of {all} rows; the table has all of them."));
+        (rows, cut)
+    }
+
+    /// Names with their marks, in lines; and how high they are.
+    fn legend(&self, inks: &[Ink], top: f64) -> (Markup, f64) {
+        let (mut x, mut y) = (20.0, top);
+        let mut bar = self.bar();
+        let entries: Vec<Markup> = self
+            .series
+            .iter()
+            .zip(inks)
+            .enumerate()
+            .map(|(index, (series, ink))| {
+                let name = fitted(&series.name, 320.0, TEXT);
+                let room = 46.0 + width(&name, TEXT);
+                if x > 20.0 && x + room > WIDTH {
+                    (x, y) = (20.0, y + 20.0);
+                }
+                let start = x;
+                x += room;
+                let is_bar = bar == Some(index);
+                if is_bar {
+                    bar = None;
+                }
+                html! {
+                    g class=(ink.class) color=(ink.colour) {
+                        @if is_bar {
+                            rect x=(px(start)) y=(px(y - 9.0)) width="20" height="10" fill="currentColor" opacity="0.3" {}
+                            (ink.mark(start + 20.0, y - 4.0, ""))
+                        } @else {
+                            (ink.mark(start + 18.0, y - 4.0, ""))
+                        }
+                        text class="ink" x=(px(start + 30.0)) y=(px(y)) font-size=(TEXT) fill="#1c1f23" { (name) }
+                    }
+                }
+            })
+            .collect();
+        (html! { @for entry in entries { (entry) } }, if self.series.is_empty() { 0.0 } else { y - top + 8.0 })
+    }
+
+    /// The series that is drawn as a bar.
+    fn bar(&self) -> Option<usize> {
+        self.series.iter().position(|series| series.kind == SeriesKind::Lower)
+    }
+
+    fn key(&self) -> String {
+        let bar = self.bar().map(|_| "A bar ends at a lower bound: the value is at least there. ").unwrap_or_default();
+        let kinds = self.series.iter().map(|series| series.kind);
+        let hollow = kinds.clone().any(|kind| kind == SeriesKind::Heuristic);
+        let hollow = if hollow { "Hollow or crossed marks: no finite-sample guarantee." } else { "" };
+        format!("{bar}{hollow}").trim_end().to_owned()
+    }
+
+    fn grid(&self, ruler: &Ruler, frame: &Frame) -> Markup {
+        let Frame { left, right, top, bottom, .. } = *frame;
+        let mut ticks = ruler.ticks();
+        ticks.extend(ruler.zero.map(|at| (at, "0".into())));
+        ticks.extend(ruler.infinity.map(|at| (at, "∞".into())));
+        html! {
+            g class="grid" color="#d9dde2" font-size=(SMALL) {
+                @for (at, label) in &ticks {
+                    path d=(format!("M{} {}V{}", px(*at), px(top - 4.0), px(bottom + 4.0))) stroke="currentColor" {}
+                    text class="quiet" x=(px(*at)) y=(px(bottom + 18.0)) text-anchor="middle" fill="#5a6169" { (label) }
+                    @if bottom - top > 320.0 {
+                        text class="quiet" x=(px(*at)) y=(px(top - 9.0)) text-anchor="middle" fill="#5a6169" { (label) }
+                    }
+                }
+            }
+            text x=(px((left + right) / 2.0)) y=(px(bottom + 38.0)) text-anchor="middle" font-size=(TEXT) fill="currentColor" {
+                (fitted(&self.x.label, right - left, TEXT))
+            }
+        }
+    }
+
+    fn row(&self, row: &Row, ruler: &Ruler, inks: &[Ink], y: f64, frame: &Frame) -> Markup {
+        let bar = self.bar();
+        let start = ruler.ends()[0];
+        let placed = |index: usize| {
+            row.values.get(index).copied().flatten().and_then(|value| Some((value, ruler.place(value)?)))
+        };
+        let height = (frame.row * 0.5).round();
+        html! {
+            text x=(px(frame.left - 8.0)) y=(px(y + 4.0)) text-anchor="end" font-size=(SMALL) fill="currentColor" {
+                (fitted(&row.label, frame.left - 24.0, SMALL))
+            }
+            // The most important marks last, on top of the others.
+            @for index in (0..self.series.len()).rev() {
+                @if let Some((value, (x, rail))) = placed(index) {
+                    g class=(inks[index].class) color=(inks[index].colour) {
+                        @if bar == Some(index) && rail != Rail::Zero && x > start {
+                            rect x=(px(start)) y=(px(y - height / 2.0)) width=(px(x - start)) height=(height)
+                                fill="currentColor" opacity="0.3" {}
+                        }
+                        (inks[index].mark(x, y, &format!("{}, {}: {}", visible(&row.label), visible(&self.series[index].name), number(value))))
+                    }
+                }
+            }
+            @if !row.note.is_empty() {
+                text class="quiet" x=(px(WIDTH - 12.0)) y=(px(y + 4.0)) text-anchor="end" font-size=(SMALL) fill="#5a6169" {
+                    (fitted(&row.note, 170.0, SMALL))
+                }
+            }
+        }
+    }
+
+    /// The description with the first rows.
+    fn words(&self, rows: &[&Row]) -> String {
+        let row = |row: &&Row| {
+            let values = self.series.iter().zip(&row.values);
+            let values: Vec<String> =
+                values.filter_map(|(series, value)| Some(format!("{} {}", series.name, number((*value)?)))).collect();
+            format!("{}: {}", row.label, values.join(", "))
+        };
+        let first: Vec<String> = rows.iter().take(5).map(row).collect();
+        let kinds = key(self.series.iter().map(|series| series.kind));
+        format!(
+            "{} {kinds} {} in {} rows, of which the first: {}.",
+            self.description,
+            self.x.label,
+            self.rows.len(),
+            first.join("; ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(kinds: &[SeriesKind]) -> Vec<RowSeries> {
+        kinds.iter().map(|&kind| RowSeries { name: kind.words().into(), kind }).collect()
+    }
+
+    #[test]
+    fn a_small_figure() {
+        let figure = Rows {
+            title: "Two queries".into(),
+            description: "What it shows.".into(),
+            x: Axis::log("nats"),
+            series: series(&SeriesKind::ALL),
+            rows: vec![
+                Row { label: "a".into(), values: vec![Some(0.1), Some(0.2), Some(0.5), None], note: "50 %".into() },
+                Row {
+                    label: "b".into(),
+                    values: vec![Some(0.0), Some(0.3), Some(f64::INFINITY), Some(0.4)],
+                    note: "0 %".into(),
+                },
+            ],
+            largest_first: true,
+        };
+        insta::assert_snapshot!(figure.draw().svg().replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn hostile_rows_are_well_formed() {
+        let name = "</svg><script>\"'&\u{0}\u{7}\u{202e}\u{ffff}\n".repeat(300);
+        let values = [f64::NAN, 0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX];
+        for x in [Axis::log(&name), Axis::linear(&name)] {
+            let row = |value: f64| Row { label: name.clone(), values: vec![Some(value); 5], note: name.clone() };
+            let figure = Rows {
+                title: name.clone(),
+                description: name.clone(),
+                x,
+                series: SeriesKind::ALL.map(|kind| RowSeries { name: name.clone(), kind }).to_vec(),
+                rows: values
+                    .into_iter()
+                    .map(row)
+                    .chain([Row { label: String::new(), values: vec![], note: String::new() }])
+                    .collect(),
+                largest_first: true,
+            };
+            let svg = figure.draw().svg();
+            roxmltree::Document::parse(&svg).unwrap();
+            assert!(!svg.contains("\"NaN") && !svg.contains("<script"), "{svg}");
+            let empty = Rows { rows: vec![], series: vec![], ..figure };
+            roxmltree::Document::parse(&empty.draw().svg()).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_largest_rows_come_first() {
+        let row =
+            |label: &str, lower, exact| Row { label: label.into(), values: vec![lower, exact], note: String::new() };
+        let figure = Rows {
+            title: String::new(),
+            description: String::new(),
+            x: Axis::linear("nats"),
+            series: series(&[SeriesKind::Lower, SeriesKind::Exact]),
+            rows: vec![row("a", Some(9.0), Some(1.0)), row("b", Some(0.0), Some(2.0)), row("c", Some(0.5), None)],
+            largest_first: true,
+        };
+        let (rows, cut) = figure.shown();
+        assert_eq!(rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["b", "a", "c"]);
+        assert_eq!(cut, None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Text in figures and pages: what may be shown of a text, and how wide it is.
+
+use crate::error::one_line;
+
+/// A text that is legal in HTML and XML and stays in its place: control characters, line breaks and marks that turn the
+/// direction of writing are spelled out. Tags and quotes are escaped where it is written.
+pub(in crate::report) fn visible(text: &str) -> String {
+    // The two characters beside control characters that XML knows in no form.
+    one_line(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+/// At most so many characters of a visible text.
+pub(in crate::report) fn shortened(text: &str, most: usize) -> String {
+    // Spelling out makes a text at most ten times as long: no need to spell out what is cut off.
+    let text = visible(text.char_indices().nth(most + 1).map_or(text, |(end, _)| &text[..end]));
+    match text.char_indices().nth(most) {
+        None => text,
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// About how wide a text is in a sans-serif font of this size: rather more than less.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    size * text.chars().map(em).sum::<f64>()
+}
+
+fn em(character: char) -> f64 {
+    match character {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '(' | ')' | '-' | 't' | 'f' | 'r' => {
+            0.38
+        }
+        'm' | 'w' | 'M' | 'W' | '‖' | '…' | '≤' => 0.9,
+        'A'..='Z' => 0.7,
+        // East Asian wide characters and pictures.
+        '\u{1100}'.. => 1.05,
+        _ => 0.6,
+    }
+}
+
+/// As much of a text as fits.
+pub(super) fn fitted(text: &str, room: f64, size: f64) -> String {
+    let mut most = 200;
+    loop {
+        let text = shortened(text, most);
+        if width(&text, size) <= room || most <= 2 {
+            return text;
+        }
+        most = most.min(text.chars().count()) - 1;
+    }
+}
+
+/// A text in lines that fit; at most so many, the last of them cut.
+pub(super) fn wrapped(text: &str, room: f64, size: f64, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in shortened(text, 1000).split(' ') {
+        let full = lines.len() == most;
+        match lines.last_mut() {
+            Some(line) if full || width(line, size) + width(word, size) + 0.4 * size <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| fitted(line, room, size)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_texts_become_one_visible_line() {
+        assert_eq!(visible("a\nb\u{0}\u{202e}c\u{ffff}<"), "a\\nb\\u{0}\\u{202e}c\u{fffd}<");
+        assert_eq!(shortened("abcdef", 6), "abcdef");
+        assert_eq!(shortened("abcdefg", 6), "abcde…");
+        assert_eq!(shortened(&"\u{7}".repeat(100_000), 6), "\\u{7}…");
+        assert_eq!(shortened("", 0), "");
+    }
+
+    #[test]
+    fn lines_fit_their_room() {
+        let text = "one two three four five six seven eight nine ten";
+        let lines = wrapped(text, 100.0, 12.0, 9);
+        assert_eq!(lines.join(" "), text);
+        assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 12.0) <= 100.0), "{lines:?}");
+        let cut = wrapped(text, 100.0, 12.0, 2);
+        assert!(cut.len() == 2 && cut[1].ends_with('…') && width(&cut[1], 12.0) <= 100.0, "{cut:?}");
+        assert_eq!(wrapped("", 100.0, 12.0, 2), [""]);
+        assert!(width(&fitted(&"W".repeat(10_000), 80.0, 12.0), 12.0) <= 80.0);
+        assert!(!fitted("abc", 0.0, 12.0).is_empty());
+    }
+}

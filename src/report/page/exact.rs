@@ -1,0 +1,80 @@
+//! The page of `leakbound exact`.
+
+use super::{Page, meaning};
+use crate::report::{Axis, Curves, ExactDocument, Row, RowSeries, Rows, Series, SeriesKind};
+
+impl ExactDocument {
+    pub(in crate::report) fn as_page(&self) -> Page {
+        let mut page = Page::new(&self.envelope, &self.title());
+        page.claims.clone_from(&self.claims);
+        page.figures.extend([self.renyi(), self.profile(), self.law()].into_iter().flatten());
+        page.table("Output law", self.outcomes_table(), self.more_outcomes().unwrap_or_default());
+        page.table("Rényi divergence in nats", self.divergences_table(), "The accountants bound D(P‖Q) from above.");
+        page.table("Privacy profile", self.profile_table(), "The smallest δ at each ε.");
+        page.meaning.push(
+            "Exact values are computed from the output laws of this pair of histograms by numerical integration, with no \
+             sampling. They say nothing about other pairs, unless the worst neighbour was searched for."
+                .into(),
+        );
+        if !self.accountants.is_empty() {
+            page.meaning.push(meaning::UPPER.into());
+        }
+        page
+    }
+
+    fn renyi(&self) -> Option<super::Drawing> {
+        let searched = if self.neighbors_searched.is_some() { ", worst neighbour" } else { "" };
+        let exact = |name: &str, value: &dyn Fn(&crate::report::DivergenceRow) -> f64| {
+            Series::new(name, SeriesKind::Exact, self.divergences.iter().map(|row| [row.order, value(row)]).collect())
+        };
+        let mut series = vec![exact("D(P‖Q)", &|row| row.forward.0), exact("D(Q‖P)", &|row| row.reverse.0)];
+        for name in self.accountant_names() {
+            let rows = self.accountants.iter().filter(|row| row.name == name);
+            series.push(Series::new(name, SeriesKind::Upper, rows.map(|row| [row.order, row.rdp.0]).collect()));
+        }
+        let figure = Curves {
+            title: format!("Rényi divergence, {} noise{searched}", self.noise),
+            description: "The divergence itself in both directions, and what accountants promise of D(P‖Q).".into(),
+            x: Axis::log("order α"),
+            y: Axis::log("Rényi divergence in nats"),
+            series,
+        };
+        (!self.divergences.is_empty()).then(|| figure.draw())
+    }
+
+    fn profile(&self) -> Option<super::Drawing> {
+        let curve = |name: &str, value: &dyn Fn(&crate::report::HockeyStickRow) -> f64| {
+            Series::new(
+                name,
+                SeriesKind::Exact,
+                self.hockey_stick.iter().map(|row| [row.epsilon, value(row)]).collect(),
+            )
+        };
+        let figure = Curves {
+            title: "Privacy profile: the smallest δ at each ε".into(),
+            description: "δ in both directions.".into(),
+            x: Axis::linear("ε"),
+            y: Axis::log("δ"),
+            series: vec![curve("P over Q", &|row| row.delta_forward.0), curve("Q over P", &|row| row.delta_reverse.0)],
+        };
+        (self.hockey_stick.len() > 1).then(|| figure.draw())
+    }
+
+    fn law(&self) -> Option<super::Drawing> {
+        let series = ["P", "Q"].map(|name| RowSeries { name: name.into(), kind: SeriesKind::Exact });
+        let row = |row: &crate::report::OutcomeRow| Row {
+            label: format!("class {}", row.label),
+            values: vec![Some(row.p.0), Some(row.q.0)],
+            note: String::new(),
+        };
+        let figure = Rows {
+            title: "Output law: probability of each class".into(),
+            description: "Under the histogram (P) and under the neighbour (Q).".into(),
+            x: Axis::log("probability"),
+            series: series.to_vec(),
+            rows: self.outcomes.iter().map(row).collect(),
+            largest_first: false,
+        };
+        (!self.outcomes.is_empty()).then(|| figure.draw())
+    }
+}

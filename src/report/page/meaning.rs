@@ -1,0 +1,131 @@
+//! What the numbers of a page mean, in words.
+
+use crate::bound::Validity;
+use crate::report::SeriesKind;
+use crate::report::{short, significant};
+
+/// A probability as odds, such as `1 in 20`.
+pub(super) fn one_in(probability: f64) -> String {
+    let odds = 1.0 / probability;
+    if !(probability > 0.0 && odds.is_finite()) {
+        return "next to never".into();
+    }
+    if probability >= 0.4 {
+        return format!("{} %", significant(100.0 * probability, 3));
+    }
+    let whole = odds.round();
+    let exact = (whole - odds).abs() < 1e-9 * odds;
+    format!(
+        "{}1 in {}",
+        if exact { "" } else { "about " },
+        if whole < 1e6 { whole.to_string() } else { significant(odds, 3) }
+    )
+}
+
+/// How a lower bound with this guarantee is drawn.
+pub(super) const fn kind(validity: Validity) -> SeriesKind {
+    match validity {
+        Validity::FiniteSample | Validity::Exact | Validity::NumericallyCertified => SeriesKind::Lower,
+        Validity::Asymptotic | Validity::Bayesian | Validity::Heuristic => SeriesKind::Heuristic,
+    }
+}
+
+/// What a lower bound with this guarantee says.
+const fn promise(validity: Validity) -> &'static str {
+    match validity {
+        Validity::FiniteSample => "holds for every number of samples, however small",
+        Validity::Asymptotic => "holds in the limit of many samples only; with few it may fail more often",
+        Validity::Bayesian => {
+            "is a posterior statement under a stated prior, and promises nothing about repeated audits"
+        }
+        Validity::Heuristic => "comes without a known guarantee and may claim leakage where there is none",
+        Validity::Exact => "follows from a theorem, without sampling",
+        Validity::NumericallyCertified => "is a numerical supremum or integral whose error was verified",
+    }
+}
+
+/// The meaning of lower bounds: `failure` for one method and one query, `methods` and `queries` in all.
+pub(super) fn lower_bounds(
+    failure: Option<f64>,
+    validities: impl Iterator<Item = Validity>,
+    methods: usize,
+    queries: usize,
+) -> Vec<String> {
+    let Some(failure) = failure else { return Vec::new() };
+    let mut seen: Vec<Validity> = Vec::new();
+    for validity in validities {
+        if !seen.contains(&validity) {
+            seen.push(validity);
+        }
+    }
+    let mut paragraphs = vec![format!(
+        "A lower bound says: the mechanism leaks at least this much, unless an event of probability {} ({}) happened. This \
+         probability is for all bounds of one method on one query together: all orders, both directions and all output \
+         sets. A bound of 0 says nothing.",
+        short(failure),
+        one_in(failure)
+    )];
+    let guarantees: Vec<String> =
+        seen.iter().map(|validity| format!("a {validity} bound {}", promise(*validity))).collect();
+    let guarantees = guarantees.join("; ");
+    let mut letters = guarantees.chars();
+    if let Some(first) = letters.next() {
+        paragraphs.push(format!("{}{}.", first.to_uppercase(), letters.as_str()));
+    }
+    let several = match (methods > 1, queries > 1) {
+        (true, true) => {
+            format!("{methods} methods and {queries} queries are {} statements", methods as u128 * queries as u128)
+        }
+        (true, false) => format!("{methods} methods are {methods} statements"),
+        (false, true) => format!("{queries} queries are {queries} statements"),
+        (false, false) => return paragraphs,
+    };
+    paragraphs.push(format!(
+        "Here {several}, each with its own failure probability: among so many some may be wrong, and the largest of them is \
+         wrong more often than one chosen beforehand. Claims are tested at a failure probability that is divided among the \
+         queries."
+    ));
+    paragraphs
+}
+
+/// What a lower bound does not show.
+pub(super) const LIMIT: &str = "What this does not show: a small lower bound is no proof of privacy. It may be small because \
+    the mechanism leaks little, because the samples are few, or because the adversary is weak.";
+
+/// What an upper bound says.
+pub(super) const UPPER: &str = "An upper bound is what an accountant's theorem promises about one answer, whatever the samples \
+    say. A data-dependent one depends on the votes and is not private itself.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_in_words() {
+        let words = [0.05, 0.01, 0.3, 0.5, 0.999, 1e-300, 5e-324, 0.0].map(one_in);
+        assert_eq!(
+            words,
+            [
+                "1 in 20",
+                "1 in 100",
+                "about 1 in 3",
+                "50.0 %",
+                "99.9 %",
+                "1 in 1.00e300",
+                "next to never",
+                "next to never"
+            ]
+        );
+    }
+
+    #[test]
+    fn every_guarantee_is_said_once() {
+        use Validity::{Asymptotic, FiniteSample, Heuristic};
+        let words = lower_bounds(Some(0.05), [FiniteSample, Heuristic, FiniteSample, Asymptotic].into_iter(), 3, 60);
+        let [meaning, guarantees, several] = &words[..] else { panic!("{words:?}") };
+        assert!(meaning.contains("0.05 (1 in 20)") && several.contains("180 statements"), "{words:?}");
+        assert_eq!(guarantees.matches("finite-sample").count(), 1);
+        assert!(lower_bounds(None, [].into_iter(), 0, 0).is_empty());
+        assert_eq!(lower_bounds(Some(0.05), [FiniteSample].into_iter(), 1, 1).len(), 2);
+    }
+}

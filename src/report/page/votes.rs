@@ -1,0 +1,201 @@
+//! The page of `leakbound audit votes`.
+
+use super::counts::{axis, distinct, epsilon_per_query, letters, method};
+use super::{Drawing, Page, meaning};
+use crate::bound::Validity;
+use crate::report::{
+    Axis, ComposedSection, Curves, EpsilonRow, LawKind, Meaning, Row, RowSeries, Rows, Series, SeriesKind,
+    VotesDocument, VotesQuery, short,
+};
+
+impl VotesDocument {
+    pub(in crate::report) fn as_page(&self) -> Page {
+        let mut page = Page::new(&self.envelope, &self.title);
+        page.claims.clone_from(&self.claims);
+        if let Some(&order) = self.orders.first() {
+            page.figures.extend(self.per_query(order));
+            page.table(
+                format!("Rényi divergence of order {}, {}, per query (nats)", short(order), self.shown),
+                self.queries_table(order),
+                format!("Leakage {}.", self.certified_text(order).trim_start_matches("leakage ")),
+            );
+        }
+        page.figures.extend(self.means());
+        page.figures.extend(self.leakiest());
+        page.table(
+            format!("Mean over the queries, {}, per order (nats)", self.shown),
+            self.orders_table(),
+            self.series_check.as_ref().map_or_else(String::new, |check| format!("Check: {check}")),
+        );
+        if let Some(composed) = &self.composed {
+            page.figures.extend(self.composed_figure(composed));
+            page.table("The whole sequence", self.composed_table(composed), Self::composed_words(composed));
+        }
+        let epsilon: Vec<&EpsilonRow> = self.queries.iter().flat_map(|query| &query.epsilon).collect();
+        page.figures.extend(epsilon_per_query(&epsilon));
+        page.meaning = self.words();
+        page
+    }
+
+    fn words(&self) -> Vec<String> {
+        let bounds = self.queries.iter().flat_map(|query| {
+            let rdp = query.lower.iter().map(|row| (row.method, row.validity, row.failure_probability));
+            rdp.chain(query.epsilon.iter().map(|row| (row.method, row.validity, row.failure_probability)))
+        });
+        let all: Vec<_> = bounds.collect();
+        let mut words = meaning::lower_bounds(
+            all.iter().map(|row| row.2).reduce(f64::max),
+            all.iter().map(|row| row.1),
+            distinct(all.iter().map(|row| row.0)).len(),
+            self.queries.len(),
+        );
+        words.push(match self.law {
+            LawKind::Exact => "Exact is the divergence of the output laws of the fitted model, by numerical integration, with no \
+                               sampling. Bounds and exact values hold for the model fitted to the recorded votes, not for the \
+                               training that produced them."
+                .into(),
+            LawKind::Series => "Series is the divergence of the output laws of the fitted model by a series whose remainder is \
+                                estimated; it is never called exact. Bounds hold for the model fitted to the recorded votes, \
+                                not for the training that produced them."
+                .into(),
+        });
+        words.push(meaning::UPPER.into());
+        if self.composed.is_some() {
+            words.push(
+                "A composed figure is called a bound only where a theorem stands behind it; an illustrative one compares, and \
+                 proves nothing about the whole sequence. An ε converted from a lower Rényi curve is illustrative always."
+                    .into(),
+            );
+        }
+        words.push(meaning::LIMIT.into());
+        words
+    }
+
+    /// Name and kind of a method, with the guarantee that its rows have.
+    fn described(&self, name: &str) -> (String, SeriesKind) {
+        let rows = self.queries.iter().flat_map(|query| &query.lower);
+        let validity = rows.filter(|row| row.method == name).map(|row| row.validity).next();
+        method(name, validity.unwrap_or(Validity::FiniteSample))
+    }
+
+    fn law_series(&self) -> (String, SeriesKind) {
+        let kind = if self.law == LawKind::Exact { SeriesKind::Exact } else { SeriesKind::Heuristic };
+        (self.law.column().to_owned(), kind)
+    }
+
+    fn upper_value(query: &VotesQuery, name: &str, order: f64) -> Option<f64> {
+        query.upper.iter().find(|row| row.name == name && row.order == order).map(|row| row.rdp.0)
+    }
+
+    /// The methods, those that certify most of this order first: its first lower bound is the bar of a figure.
+    fn strongest_methods(&self, order: f64) -> Vec<&'static str> {
+        let mut methods = self.methods();
+        let sum = |method: &str| self.queries.iter().filter_map(|query| self.lower(query, method, order)).sum::<f64>();
+        methods.sort_by(|a, b| sum(b).total_cmp(&sum(a)));
+        methods
+    }
+
+    /// As figure 3 of Chadha et al. (2024), in Rényi divergences.
+    fn per_query(&self, order: f64) -> Option<Drawing> {
+        let (methods, uppers) = (self.strongest_methods(order), self.upper_names());
+        let mut series: Vec<(String, SeriesKind)> = methods.iter().map(|name| self.described(name)).collect();
+        series.push(self.law_series());
+        series.extend(uppers.iter().map(|name| ((*name).to_owned(), SeriesKind::Upper)));
+        let row = |query: &VotesQuery| {
+            let lower = methods.iter().map(|name| self.lower(query, name, order));
+            let exact = self.exact_value(query, order);
+            let upper = uppers.iter().map(|name| Self::upper_value(query, name, order));
+            let values: Vec<Option<f64>> = lower.chain([Some(exact)]).chain(upper).collect();
+            let proven = methods.first().and(values.first()).copied().flatten();
+            let share = proven.filter(|_| exact > 0.0).map(|proven| format!("{:.0} %", 100.0 * proven / exact));
+            let label = query.label.map_or_else(String::new, |label| format!(" ({label})"));
+            Row { label: format!("{}{label}", query.query), values, note: share.unwrap_or_default() }
+        };
+        let rows: Vec<Row> = self.queries.iter().map(row).collect();
+        let figure = Rows {
+            title: format!("Rényi divergence {} of order {} per query", letters(self.shown), short(order)),
+            description: format!(
+                "Per query (with its label) what is proven, what is true of the model and what is promised; at the end the \
+                 share of the {} value that {} proves.",
+                self.law.column(),
+                methods.first().copied().unwrap_or("nothing")
+            ),
+            x: axis("nats", rows.iter().flat_map(|row| row.values.iter().flatten().copied())),
+            series: series.into_iter().map(|(name, kind)| RowSeries { name, kind }).collect(),
+            rows,
+            largest_first: true,
+        };
+        (!self.queries.is_empty()).then(|| figure.draw())
+    }
+
+    /// Bounds, law and accountants against the order; `value` reads the queries that the figure is about.
+    fn against_order(&self, title: String, queries: &[&VotesQuery]) -> Option<Drawing> {
+        if self.orders.len() < 2 || queries.is_empty() {
+            return None;
+        }
+        let mean = |value: &dyn Fn(&VotesQuery, f64) -> f64| {
+            let at = |&order: &f64| {
+                [order, queries.iter().map(|query| value(query, order)).sum::<f64>() / queries.len() as f64]
+            };
+            self.orders.iter().map(at).collect::<Vec<_>>()
+        };
+        let (law, kind) = self.law_series();
+        let mut series = vec![Series::new(law, kind, mean(&|query, order| self.exact_value(query, order)))];
+        for method in self.methods() {
+            let (name, kind) = self.described(method);
+            series.push(Series::new(name, kind, mean(&|query, order| self.lower(query, method, order).unwrap_or(0.0))));
+        }
+        for name in self.upper_names() {
+            let points = mean(&|query, order| Self::upper_value(query, name, order).unwrap_or(0.0));
+            series.push(Series::new(name, SeriesKind::Upper, points));
+        }
+        let figure = Curves {
+            title,
+            description: "Lower bounds, the value of the fitted model, and upper bounds.".into(),
+            x: Axis::log("order α"),
+            y: Axis::log("Rényi divergence in nats"),
+            series,
+        };
+        Some(figure.draw())
+    }
+
+    fn means(&self) -> Option<Drawing> {
+        let queries: Vec<&VotesQuery> = self.queries.iter().collect();
+        let title = format!("Rényi divergence {}, mean over {} queries", letters(self.shown), queries.len());
+        if queries.len() > 1 { self.against_order(title, &queries) } else { None }
+    }
+
+    fn leakiest(&self) -> Option<Drawing> {
+        let order = *self.orders.first()?;
+        let larger = |a, b| if self.exact_value(b, order) > self.exact_value(a, order) { b } else { a };
+        let query = self.queries.iter().reduce(larger)?;
+        let which = if self.queries.len() > 1 { ", which leaks most" } else { "" };
+        self.against_order(format!("Rényi divergence {}, query {}{which}", letters(self.shown), query.query), &[query])
+    }
+
+    fn composed_figure(&self, composed: &ComposedSection) -> Option<Drawing> {
+        let curves = composed.curves.iter().filter(|curve| curve.direction == self.shown);
+        let series: Vec<Series> = curves
+            .map(|curve| {
+                let points =
+                    composed.orders.iter().zip(&curve.values).map(|(order, value)| [*order, value.0]).collect();
+                let kind = match (curve.name, curve.meaning) {
+                    (name, _) if name.contains("exact") => SeriesKind::Exact,
+                    (_, Meaning::Illustrative) => SeriesKind::Heuristic,
+                    (name, Meaning::Bound) if name.starts_with("lower") => SeriesKind::Lower,
+                    _ => SeriesKind::Upper,
+                };
+                let suffix = if curve.meaning == Meaning::Illustrative { " (illustrative)" } else { "" };
+                Series::new(format!("{}{suffix}", curve.name), kind, points)
+            })
+            .collect();
+        let figure = Curves {
+            title: format!("Rényi divergence {} of the whole sequence: {}", letters(self.shown), composed.sequence),
+            description: Self::composed_words(composed),
+            x: Axis::log("order α"),
+            y: Axis::log("Rényi divergence in nats"),
+            series,
+        };
+        (!figure.series.is_empty()).then(|| figure.draw())
+    }
+}
