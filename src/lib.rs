@@ -67,18 +67,23 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
-    rectangles, split_pilot,
+    AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, Tails,
+    TradeOffBand, audit_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon,
+    katz_log_epsilon, rectangles, split_pilot, trade_off_band,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{
     RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp,
-    epsilon_at_delta, epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
+    epsilon_at_delta, epsilon_of_rdp, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick, order_grid, renyi_divergence,
+    worst_neighbors,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
-pub use interval::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub use interval::{
+    BinomialCounts, ProportionLimit, adjusted_log_lower, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper,
+    dkw_limits, jeffreys_lower, jeffreys_upper, katz_log_lower,
+};
 pub use law::{
     Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws,
     marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
