@@ -68,20 +68,23 @@ pub use accountant::{
 };
 pub use audit::{
     AuditPlan, EpsilonBound, JointQuery, KCutBox, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle,
-    SetSource, SimultaneousIntervals, audit_counts, expected_counts, joint_bound, rectangles, samples_to_reach,
-    split_pilot,
+    SetSource, SimultaneousIntervals, Tails, TradeOffBand, audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon,
+    joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon, rectangles, samples_to_reach,
+    split_pilot, trade_off_band,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{
     RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp,
-    epsilon_at_delta, epsilon_of_rdp, gdp_of_laws, hockey_stick, order_grid, renyi_divergence, worst_neighbors,
+    epsilon_at_delta, epsilon_of_rdp, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick, order_grid, renyi_divergence,
+    worst_neighbors,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{
-    BinomialCounts, ProportionLimit, ProportionRange, RectangleProbability, SisonGlaz, clopper_pearson,
-    clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, goodman, sison_glaz,
+    BinomialCounts, ProportionLimit, ProportionRange, RectangleProbability, SisonGlaz, adjusted_log_lower,
+    clopper_pearson, clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, dkw_limits, goodman,
+    jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
 };
 pub use law::{
     Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws,

@@ -4,7 +4,7 @@ use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::bernoulli_renyi;
 use crate::error::Result;
 use crate::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
-use crate::quantity::{Delta, FailureProbability, Order};
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::special::ndtri;
 
 /// Clopper-Pearson limits of p = P(O) and q = Q(O), all of which hold at once except with the failure probability.
@@ -29,8 +29,8 @@ pub struct Rectangle {
     failure: FailureProbability,
 }
 
-const ZERO: ProportionLimit = ProportionLimit { value: 0.0, complement: 1.0 };
-const ONE: ProportionLimit = ProportionLimit { value: 1.0, complement: 0.0 };
+pub(super) const ZERO: ProportionLimit = ProportionLimit { value: 0.0, complement: 1.0 };
+pub(super) const ONE: ProportionLimit = ProportionLimit { value: 1.0, complement: 0.0 };
 
 /// A bound computed from the corner is rounded down by this share, well above the rounding of a divergence whose
 /// arguments are already rounded outwards by 2^-46.
@@ -156,20 +156,78 @@ impl Rectangle {
     /// Eq. (1), with the logarithm that is missing there.
     #[must_use]
     pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
+        let value = self.worst_log_ratio(delta, direction);
+        self.bound("clopper-pearson", value - CORNER_MARGIN * (1.0 + value.abs()))
+    }
+
+    /// ln((P(A) - δ)/Q(A)) at the worst corner, for A = O and its complement; `-inf` where P(A) may be below δ.
+    pub(super) fn worst_log_ratio(&self, delta: Delta, direction: Direction) -> f64 {
         // ln(low - δ) - ln(high), the lower limit of the likelier and the upper limit of the rarer side.
         let ratio = |low: f64, high: f64| {
             let excess = low - delta.get();
             if excess > 0.0 { ((excess * (1.0 - f64::EPSILON)) / high).ln() } else { f64::NEG_INFINITY }
         };
-        let value = match direction {
+        match direction {
             Direction::Forward => {
                 ratio(self.p_low.value, self.q_high.value).max(ratio(self.p_high.complement, self.q_low.complement))
             }
             Direction::Reverse => {
                 ratio(self.q_low.value, self.p_high.value).max(ratio(self.q_high.complement, self.p_low.complement))
             }
+        }
+    }
+
+    /// Lower bound of the smallest δ at ε: P(A) - e^ε Q(A) at the worst corner, for A = O and its complement.
+    ///
+    /// Forward bounds the δ of P(A) ≤ e^ε Q(A) + δ, reverse that of Q(A) ≤ e^ε P(A) + δ. Rounded down by 1e-12 of
+    /// the two terms.
+    ///
+    /// ```
+    /// # use leakbound::*;
+    /// let (inside, inside_neighbor) = (BinomialCounts::new(6_000, 10_000)?, BinomialCounts::new(3_000, 10_000)?);
+    /// let rectangle = Rectangle::two_tails(inside, inside_neighbor, FailureProbability::new(0.05)?)?;
+    /// let delta = rectangle.delta(Epsilon::new(0.5)?, Direction::Forward);
+    /// // 0.6 - e^0.5 0.3 = 0.105 at the frequencies themselves.
+    /// assert!((delta.value - 0.0804).abs() < 1e-4);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn delta(&self, epsilon: Epsilon, direction: Direction) -> LowerBound {
+        let factor = libm::exp(epsilon.get());
+        let excess = |low: f64, high: f64| {
+            // An infinite ε leaves nothing to show.
+            let scaled = if factor.is_finite() { factor * high } else { f64::INFINITY };
+            low - scaled - CORNER_MARGIN * (low + scaled)
         };
-        self.bound("clopper-pearson", value - CORNER_MARGIN * (1.0 + value.abs()))
+        let value =
+            match direction {
+                Direction::Forward => excess(self.p_low.value, self.q_high.value)
+                    .max(excess(self.p_high.complement, self.q_low.complement)),
+                Direction::Reverse => excess(self.q_low.value, self.p_high.value)
+                    .max(excess(self.q_high.complement, self.p_low.complement)),
+            };
+        self.bound("clopper-pearson", value)
+    }
+
+    /// The smallest and the largest P(O) in the rectangle.
+    #[must_use]
+    pub const fn inside(&self) -> [ProportionLimit; 2] {
+        [self.p_low, self.p_high]
+    }
+
+    /// The smallest and the largest Q(O) in the rectangle.
+    #[must_use]
+    pub const fn inside_neighbor(&self) -> [ProportionLimit; 2] {
+        [self.q_low, self.q_high]
+    }
+
+    /// A rectangle from limits that hold at once except with the failure probability.
+    pub(super) const fn from_limits(
+        [p_low, p_high]: [ProportionLimit; 2],
+        [q_low, q_high]: [ProportionLimit; 2],
+        failure: FailureProbability,
+    ) -> Self {
+        Self { p_low, p_high, q_low, q_high, failure }
     }
 
     /// Lower bound of μ for μ-GDP: Φ⁻¹(p) - Φ⁻¹(q) at the nearest corner; a test with true positive rate p and false

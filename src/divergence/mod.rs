@@ -2,6 +2,7 @@
 
 mod convert;
 mod epsilon;
+mod gaussian_trade_off;
 mod hockey_stick;
 mod mean_ratio;
 mod renyi;
@@ -10,6 +11,7 @@ mod worst_neighbor;
 
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_laws};
+pub use gaussian_trade_off::{gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
 pub use renyi::{bernoulli_renyi, renyi_divergence};
 pub use shared_teachers::SharedTeachers;

@@ -2,7 +2,10 @@
 
 mod binomial;
 mod deviation;
+mod dkw;
 mod goodman;
+mod jeffreys;
+mod katz_log;
 mod linear_functional;
 mod simplex_box;
 mod simultaneous;
@@ -10,7 +13,10 @@ mod sison_glaz;
 mod truncated_poisson;
 
 pub use binomial::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub use dkw::dkw_limits;
 pub use goodman::goodman;
+pub use jeffreys::{jeffreys_lower, jeffreys_upper};
+pub use katz_log::{adjusted_log_lower, katz_log_lower};
 pub(crate) use linear_functional::{LevelSplit, LinearFunctional, Moments};
 pub(crate) use simplex_box::SimplexBox;
 pub use simultaneous::{ProportionRange, clopper_pearson_simultaneous};

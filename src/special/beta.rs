@@ -83,7 +83,13 @@ fn wilson_start(k: u64, n: u64, f: f64, success_is_exact: bool) -> f64 {
 /// Written with λ (Didonato and Morris 1992) no term cancels, whether x or 1-x is tiny, and all are positive up to
 /// m = b, where the fraction ends: convergents enclose the value, so their distance bounds the error.
 fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
-    let (a, b, both) = (k as f64, (n - k + 1) as f64, n as f64 + 1.0);
+    beta_fraction(k as f64, (n - k + 1) as f64, odds, MAX_TERMS)
+}
+
+/// The same for any a, b > 0. Where b is no whole number the fraction does not end, and the terms beyond m = b are
+/// negative; it still converges, for x close to 1 slowly.
+pub(super) fn beta_fraction(a: f64, b: f64, odds: Odds, max_terms: u32) -> Result<f64> {
+    let both = a + b;
     let (x, y) = (odds.success, odds.failure);
     let lambda = if odds.success_is_exact { x.mul_add(-both, a) } else { y.mul_add(both, -b) };
     let mut upper = 1.0 / ((1.0 + lambda) / (a + 1.0));
@@ -91,12 +97,12 @@ fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
     // Modified Lentz: ratios of successive numerators and denominators of the convergents.
     let mut h = upper;
     let mut change = f64::INFINITY;
-    for term in 1..MAX_TERMS {
+    for term in 1..max_terms {
         let m = f64::from(term);
         let s = a + 2.0 * m;
         let alpha =
             m * (b - m) / ((s - 1.0) * (s - 1.0)) * ((a + m - 1.0) / (s - 2.0)) * ((both + m - 1.0) / s) * x * x;
-        if alpha <= 0.0 {
+        if alpha == 0.0 {
             return Ok(h); // m = b: the fraction ends
         }
         let beta = (s * (1.0 + 2.0 * m) - m * m + (a + m) * (lambda + m * y)) / (s * (s + 1.0))
@@ -115,7 +121,7 @@ fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
         quantity: "incomplete beta function",
         residual: change,
         tolerance: 0.5 * f64::EPSILON,
-        iterations: MAX_TERMS as usize,
+        iterations: max_terms as usize,
     })
 }
 

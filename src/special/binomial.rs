@@ -30,7 +30,7 @@ fn stirling_series(x: f64) -> f64 {
 }
 
 /// x ln(x/m) + m - x with `deviation` = x - m given apart, so that it keeps its digits when x is close to m.
-fn deviance(x: f64, m: f64, deviation: f64) -> f64 {
+pub(super) fn deviance(x: f64, m: f64, deviation: f64) -> f64 {
     let v = deviation / (x + m);
     if v.abs() >= 0.1 {
         return x * (x / m).ln() - deviation;

@@ -1,15 +1,17 @@
 //! Special functions of `f64`: tails in log space from the start, no statistics.
 
 mod beta;
+mod beta_law;
 mod binomial;
 mod log;
 mod normal;
 mod sum;
 
 pub(crate) use beta::{binomial_tail_root, binomial_tails};
+pub(crate) use beta_law::{BetaLaw, UnitPoint};
 pub use binomial::log_binomial_pmf;
 pub(crate) use binomial::{log_poisson_density, log_poisson_pmf};
 pub(crate) use log::log_sum_exp;
-pub(crate) use normal::LN_SQRT_2PI;
+pub(crate) use normal::{LN_SQRT_2PI, log_normal_density, normal_tail_ratio};
 pub use normal::{erfc, log_erfc, log_ndtr, ndtr, ndtr_complement, ndtri, ndtri_exp};
 pub use sum::CompensatedSum;

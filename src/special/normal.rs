@@ -80,6 +80,16 @@ pub fn log_ndtr(z: f64) -> f64 {
     }
 }
 
+/// ln φ(z).
+pub(crate) fn log_normal_density(z: f64) -> f64 {
+    -0.5 * z * z - LN_SQRT_2PI
+}
+
+/// Φ(z)/φ(z), for z < 5 without overflow or underflow.
+pub(crate) fn normal_tail_ratio(z: f64) -> f64 {
+    (-z * FRAC_1_SQRT_2).erfcx() / SQRT_2_OVER_PI
+}
+
 /// φ(z)/Φ(z), the derivative of ln Φ.
 fn mills_ratio(z: f64) -> f64 {
     if z < 5.0 { SQRT_2_OVER_PI / (-z * FRAC_1_SQRT_2).erfcx() } else { libm::exp(-0.5 * z * z - LN_SQRT_2PI) }

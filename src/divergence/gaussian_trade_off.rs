@@ -1,0 +1,163 @@
+//! The trade-off of two normal laws N(0, 1) and N(μ, 1): what μ-GDP promises as (ε, δ).
+
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, Epsilon};
+use crate::solve::{Search, increasing_root};
+use crate::special::{log_normal_density, ndtr, normal_tail_ratio};
+
+/// δ(ε) of μ-GDP: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ), 0 for μ = 0.
+///
+/// With m = Φ/φ both terms are multiples of φ(μ/2 - ε/μ), and δ = φ(z₁)(m(z₁) - m(z₂)), z = ±μ/2 - ε/μ: nothing
+/// overflows and δ keeps its digits where it is tiny.
+///
+/// # Errors
+/// [`Error::Domain`] when μ is not in [0, inf).
+///
+/// # Example
+/// ```
+/// # use leakbound::{Epsilon, gdp_delta};
+/// assert!((gdp_delta(1.0, Epsilon::new(1.0)?)? - 0.126_936_737_507_233).abs() < 1e-14);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Balle and Wang (2018), "Improving the Gaussian mechanism for differential privacy", Theorem 8; Dong, Roth and Su
+/// (2022), "Gaussian differential privacy", Corollary 2.13.
+pub fn gdp_delta(mu: f64, epsilon: Epsilon) -> Result<f64> {
+    check(mu)?;
+    Ok(parts(mu, epsilon.get()).map_or(0.0, |parts| parts.delta))
+}
+
+/// The smallest ε ≥ 0 at which μ-GDP implies (ε, δ)-DP: the root of [`gdp_delta`], infinite for δ = 0 and μ > 0.
+/// The error is about 1e-13 of ε + μ.
+///
+/// # Errors
+/// [`Error::Domain`] when μ is not in [0, inf); [`Error::NoConvergence`] when the root is not found.
+///
+/// # Example
+/// ```
+/// # use leakbound::{Delta, gdp_epsilon};
+/// assert!((gdp_epsilon(0.5, Delta::new(1e-5)?)?.get() - 1.993_091_404_414_656).abs() < 1e-9);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// As [`gdp_delta`].
+pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
+    check(mu)?;
+    if gdp_delta(mu, Epsilon::new(0.0)?)? <= delta.get() {
+        return Epsilon::new(0.0);
+    }
+    if delta.get() == 0.0 {
+        return Epsilon::new(f64::INFINITY);
+    }
+    let target = delta.get().ln();
+    // In t = ε/μ, which is of the order of one: ln δ - ln δ(ε) increases with the slope μ e^ε Φ(z₂)/δ(ε).
+    let evaluate = |t: f64| match parts(mu, mu * t.max(0.0)) {
+        Some(parts) => ((), target - parts.log_delta, mu * parts.slope),
+        None => ((), f64::INFINITY, 1.0),
+    };
+    let search = Search {
+        start: 0.5 * mu,
+        first_reach: 1.0 + mu,
+        narrowest: 1e-15 * (40.0 + mu),
+        quantity: "epsilon of a Gaussian trade-off",
+    };
+    let close = |value: f64, slope: f64| value.abs() <= 1e-15 * slope;
+    let (t, ()) = increasing_root(search, evaluate, close)?;
+    Epsilon::new((mu * t).max(0.0))
+}
+
+fn check(mu: f64) -> Result<()> {
+    if mu >= 0.0 && mu < f64::INFINITY {
+        return Ok(());
+    }
+    Err(Error::Domain { quantity: "mu", value: mu, domain: "[0, inf)" })
+}
+
+struct Parts {
+    delta: f64,
+    log_delta: f64,
+    /// -d ln δ/dε.
+    slope: f64,
+}
+
+/// None where δ is 0.
+fn parts(mu: f64, epsilon: f64) -> Option<Parts> {
+    if mu == 0.0 || epsilon == f64::INFINITY {
+        return None;
+    }
+    let middle = -epsilon / mu;
+    let (high, low) = (middle + 0.5 * mu, middle - 0.5 * mu);
+    if high > 3.0 {
+        // Φ(z₁) is close to 1 and the rest is small beside it.
+        let rest = libm::exp(log_normal_density(high)) * normal_tail_ratio(low);
+        let delta = ndtr(high) - rest;
+        return Some(Parts { delta, log_delta: delta.ln(), slope: rest / delta });
+    }
+    let difference = if mu < 1e-3 {
+        // m' = 1 + z m, m''' = 2 m' + z m''; the next term is below 1e-16 of the first.
+        let ratio = normal_tail_ratio(middle);
+        let first = derivative(middle, ratio);
+        let third = 2.0 * first + middle * (ratio + middle * first);
+        mu * (first + mu * mu / 24.0 * third)
+    } else {
+        normal_tail_ratio(high) - normal_tail_ratio(low)
+    };
+    if !(difference > 0.0) {
+        return None;
+    }
+    let log_delta = log_normal_density(high) + difference.ln();
+    Some(Parts { delta: libm::exp(log_delta), log_delta, slope: normal_tail_ratio(low) / difference })
+}
+
+/// 1 + z m(z), by its asymptotic series where that cancels.
+fn derivative(z: f64, ratio: f64) -> f64 {
+    if z > -30.0 {
+        return 1.0 + z * ratio;
+    }
+    let square = 1.0 / (z * z);
+    // m(z) = -(1/z)(1 - 1/z² + 3/z⁴ - 15/z⁶ + ...).
+    square * (1.0 - square * (3.0 - square * (15.0 - square * (105.0 - square * 945.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delta_and_epsilon_are_inverse() {
+        for mu in [1e-6, 1e-3, 0.01, 0.3, 1.0, 4.0, 30.0, 1e3] {
+            for delta in [1e-300, 1e-12, 1e-5, 0.01, 0.3, 0.9] {
+                let delta = Delta::new(delta).unwrap();
+                let epsilon = gdp_epsilon(mu, delta).unwrap();
+                let back = gdp_delta(mu, epsilon).unwrap();
+                let slack = 1e-9 * delta.get();
+                assert!(
+                    if epsilon.get() == 0.0 { back <= delta.get() } else { (back - delta.get()).abs() <= slack },
+                    "{mu} {delta}: {epsilon} {back}"
+                );
+            }
+        }
+        assert_eq!(gdp_epsilon(1.0, Delta::new(0.0).unwrap()).unwrap().get(), f64::INFINITY);
+        assert_eq!(gdp_epsilon(0.0, Delta::new(0.0).unwrap()).unwrap().get(), 0.0);
+        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(gdp_delta(wrong, Epsilon::new(1.0).unwrap()).is_err());
+        }
+    }
+
+    /// The hockey-stick divergence as an integral over the likelier half line, ∫ (φ(x-μ) - e^ε φ(x)) dx from ε/μ + μ/2.
+    #[test]
+    fn delta_is_the_integral_of_the_excess() {
+        for (mu, epsilon) in [(0.5, 0.2), (1.0, 1.0), (2.0, 0.0), (3.0, 9.0)] {
+            let from = epsilon / mu + mu / 2.0;
+            let excess = |x: f64| {
+                (-0.5 * (x - mu).powi(2)).exp() / (2.0 * std::f64::consts::PI).sqrt()
+                    * -f64::exp_m1(epsilon - mu * x + mu * mu / 2.0)
+            };
+            let integral = quadrature::integrate(excess, from, from + 40.0, 1e-14).integral;
+            let delta = gdp_delta(mu, Epsilon::new(epsilon).unwrap()).unwrap();
+            assert!((delta / integral - 1.0).abs() < 1e-9, "{mu} {epsilon}: {delta} {integral}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The uniform band of Dvoretzky, Kiefer and Wolfowitz around an empirical distribution.
+
+use super::binomial::{BinomialCounts, ProportionLimit};
+use crate::quantity::FailureProbability;
+
+/// Both limits of P(X ≥ t) from the count of samples with X ≥ t, valid for all t at once except with the failure
+/// probability: the frequency ± √(ln(2/f)/(2n)), clipped to [0, 1].
+///
+/// Finite-sample, for every n and every law: P(sup_t |F_n(t) - F(t)| > w) ≤ 2 e^{-2nw²}. Rounded outwards by 1e-15.
+///
+/// # Example
+/// ```
+/// # use leakbound::{BinomialCounts, FailureProbability, dkw_limits};
+/// let [low, high] = dkw_limits(BinomialCounts::new(50, 100)?, FailureProbability::new(0.05)?);
+/// assert!((low.value - 0.364_189_8).abs() < 1e-7 && (high.value - 0.635_810_2).abs() < 1e-7);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Massart (1990), "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Corollary 1.
+#[must_use]
+pub fn dkw_limits(counts: BinomialCounts, failure: FailureProbability) -> [ProportionLimit; 2] {
+    let trials = counts.trials() as f64;
+    // ln 2 - ln f: the quotient overflows for the smallest f.
+    let width = ((std::f64::consts::LN_2 - failure.get().ln()) / (2.0 * trials)).sqrt() + 1e-15;
+    let lower = |counts: BinomialCounts| {
+        let value = (counts.successes() as f64 / trials - width).max(0.0);
+        ProportionLimit { value, complement: (1.0 - value).next_up().min(1.0) }
+    };
+    let mirrored = lower(counts.mirrored());
+    [lower(counts), ProportionLimit { value: mirrored.complement, complement: mirrored.value }]
+}
