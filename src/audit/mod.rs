@@ -1,11 +1,14 @@
 //! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
 
 mod counts;
+mod half_space;
 mod output_set;
 mod pilot;
 mod rectangle;
+mod tangent;
 
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
+pub use half_space::HalfSpace;
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;
