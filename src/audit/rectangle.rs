@@ -75,16 +75,9 @@ impl Rectangle {
     /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; None when the rectangle meets
     /// the diagonal.
     fn nearest_corner(&self) -> Option<(ProportionLimit, ProportionLimit)> {
-        // The smaller of x and 1-x is the exact one; the other was rounded, perhaps past its neighbour.
-        let low = |limit: ProportionLimit| limit.value <= limit.complement;
-        let above = |a: ProportionLimit, b: ProportionLimit| match (low(a), low(b)) {
-            (true, true) => a.value > b.value,
-            (false, false) => a.complement < b.complement,
-            _ => a.value > b.value && a.complement < b.complement,
-        };
-        if above(self.p_low, self.q_high) {
+        if self.p_low.is_above(self.q_high) {
             Some((self.p_low, self.q_high))
-        } else if above(self.q_low, self.p_high) {
+        } else if self.q_low.is_above(self.p_high) {
             Some((self.p_high, self.q_low))
         } else {
             None

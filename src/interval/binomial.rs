@@ -58,6 +58,19 @@ pub struct ProportionLimit {
     pub complement: f64,
 }
 
+impl ProportionLimit {
+    /// Whether this limit is above `other`, told by the exact side of each: the smaller of x and 1 - x is the exact
+    /// one; the other was rounded, perhaps past its neighbour.
+    pub(crate) fn is_above(self, other: Self) -> bool {
+        let low = |limit: Self| limit.value <= limit.complement;
+        match (low(self), low(other)) {
+            (true, true) => self.value > other.value,
+            (false, false) => self.complement < other.complement,
+            _ => self.value > other.value && self.complement < other.complement,
+        }
+    }
+}
+
 /// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against the tabulated
 /// roots of `validation/reference`.
 const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
