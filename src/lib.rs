@@ -61,6 +61,7 @@ pub mod report;
 mod simulate;
 mod solve;
 pub mod special;
+mod variate;
 
 pub use accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
