@@ -68,7 +68,7 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
+    AuditPlan, EProcess, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource, audit_counts,
     rectangles, split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};

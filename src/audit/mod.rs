@@ -1,11 +1,13 @@
 //! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
 
 mod counts;
+mod e_process;
 mod output_set;
 mod pilot;
 mod rectangle;
 
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
+pub use e_process::EProcess;
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;

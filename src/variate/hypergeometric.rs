@@ -11,7 +11,7 @@ const ONE_BY_ONE: u64 = 12;
 
 /// How many of `drawn` items, taken without replacement from `total` ≤ 2^53 of which `marked` are marked, are marked;
 /// `marked` and `drawn` are at most `total`.
-pub(crate) fn draw(total: u64, marked: u64, drawn: u64, stream: &mut impl Rng) -> u64 {
+pub(super) fn draw(total: u64, marked: u64, drawn: u64, stream: &mut impl Rng) -> u64 {
     let unmarked = total - marked;
     // By symmetry: draw the smaller part, count the rarer items.
     if drawn > total - drawn {

@@ -5,5 +5,5 @@ mod hypergeometric;
 mod multinomial;
 
 pub(crate) use binomial::draw as binomial;
-pub(crate) use hypergeometric::{draw as hypergeometric, draw_counts};
+pub(crate) use hypergeometric::draw_counts;
 pub(crate) use multinomial::Multinomial;
