@@ -61,16 +61,17 @@ pub mod report;
 mod simulate;
 mod solve;
 pub mod special;
+mod variate;
 
 pub use accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, EpsilonBound, HalfSpace, JointQuery, KCutBox, Method, OutputSet, OutputSets, QueryAudit, RdpBound,
-    Rectangle, SetSource, SimultaneousIntervals, Tails, TradeOffBand, audit_counts, expected_counts, gdp_bounds,
-    jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon, rectangles,
-    samples_to_reach, split_pilot, trade_off_band,
+    AuditPlan, EProcess, EpsilonBound, HalfSpace, JointQuery, KCutBox, Method, OutputSet, OutputSets, QueryAudit,
+    RdpBound, Rectangle, SetSource, SimultaneousIntervals, Tails, TradeOffBand, audit_counts, expected_counts,
+    gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
+    rectangles, samples_to_reach, split_pilot, trade_off_band,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

@@ -2,6 +2,7 @@
 
 mod asymptotic_epsilon;
 mod counts;
+mod e_process;
 mod forecast;
 mod gdp;
 mod half_space;
@@ -19,6 +20,7 @@ mod trade_off_band;
 
 pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
+pub use e_process::EProcess;
 pub use forecast::{expected_counts, samples_to_reach};
 pub use gdp::gdp_bounds;
 pub use half_space::HalfSpace;

@@ -1,8 +1,8 @@
 //! Binomial variables for a range of numbers of trials: an alias table for each, a general sampler beyond.
 
 use super::alias::{self, AliasTables};
-use super::binomial;
 use super::stream::Stream;
+use crate::variate::binomial;
 use std::ops::RangeInclusive;
 
 /// Weights below 2^-60 of the largest are left out: together they weigh less than the 2^-50 of an alias table.
@@ -96,7 +96,7 @@ impl BinomialTable {
 
     /// A draw for any n, without tables.
     pub(super) fn draw_without_table(&self, n: u64, stream: &mut Stream) -> u64 {
-        let drawn = binomial::draw(n, self.q, stream);
+        let drawn = binomial(n, self.q, stream);
         if self.failures { n - drawn } else { drawn }
     }
 

@@ -1,11 +1,11 @@
 //! Counts of N independent outputs drawn at once from an exact law.
 
-use super::multinomial::Multinomial;
 use super::simulation::Simulation;
 use super::stream::World;
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::law::OutcomeLaw;
+use crate::variate::Multinomial;
 
 /// The block whose streams draw from exact laws. A simulation has at most 2^37 blocks and never comes here, so that no
 /// count drawn from a law shares a stream with a simulated one.

@@ -5,7 +5,6 @@
 
 mod alias;
 mod argmax;
-mod binomial;
 mod binomial_table;
 mod blocks;
 mod chi_square;
@@ -14,7 +13,6 @@ mod exact_law;
 mod goodness_of_fit;
 mod lanes;
 mod model_votes;
-mod multinomial;
 mod noise;
 mod noisy_argmax;
 mod partial;
@@ -31,6 +29,8 @@ pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use exact_law::sample_laws;
+#[cfg(test)]
+pub(crate) use goodness_of_fit::p_value;
 pub use noise::{fill_noise, noise_approximation_errors};
 pub use noisy_argmax::NoisyArgmax;
 pub use partial::PartialCounts;

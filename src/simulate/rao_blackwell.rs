@@ -1,6 +1,5 @@
 //! Monte Carlo of the law itself: the votes of the unchanged are drawn, all else is integrated out.
 
-use super::multinomial::Multinomial;
 use super::simulation::Simulation;
 use super::stream::{Stream, World};
 use crate::divergence::renyi_divergence;
@@ -8,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::law::{ArgmaxTable, Change, Noise, OutcomeLaw, Workspace};
 use crate::model::VoteModel;
 use crate::quantity::Order;
+use crate::variate::Multinomial;
 use rand::RngExt;
 use rayon::prelude::*;
 

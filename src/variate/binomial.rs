@@ -13,7 +13,7 @@ use rand::{Rng, RngExt};
 const LEAST_MEAN_OF_REJECTION: f64 = 10.0;
 
 /// A draw from Bin(n, p) for n ≤ 2^53 and 0 ≤ p ≤ 1/2.
-pub(super) fn draw(n: u64, p: f64, stream: &mut impl Rng) -> u64 {
+pub(crate) fn draw(n: u64, p: f64, stream: &mut impl Rng) -> u64 {
     let mean = n as f64 * p;
     if !(mean > 0.0) {
         0
@@ -105,9 +105,9 @@ impl Rejection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::goodness_of_fit::p_value;
-    use super::super::stream::{Stream, StreamId, World};
     use super::*;
+    use crate::simulate::p_value;
+    use crate::simulate::{Stream, StreamId, World};
 
     fn stream(seed: u64) -> Stream {
         Stream::new(StreamId { seed, query: 0, world: World::Dataset, block: 0 })

@@ -1,0 +1,383 @@
+//! An e-process: a lower bound that may be looked at after every output.
+
+mod bets;
+mod claim;
+mod history;
+mod ratio;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use crate::bound::{Direction, LowerBound, Validity};
+use crate::counts::{MAX_COUNT, PairedCounts};
+use crate::error::{Error, Result};
+use crate::law::OutcomeLaw;
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
+use crate::variate::draw_counts;
+use bets::Aim;
+use history::{Block, Book};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use ratio::{LEVELS, Levels};
+use serde::{Deserialize, Serialize};
+use state::State;
+
+/// The most outcomes.
+const MAX_OUTCOMES: usize = 1 << 20;
+/// A block is so many times shorter than all before it: bets are placed anew after each.
+const BLOCKS_PER_DOUBLING: u64 = 4;
+/// The failure probability that [`EProcess::log_e_value`] aims at.
+const USUAL_FAILURE: f64 = 0.05;
+
+/// Anytime-valid lower bounds of the Rényi divergences of two laws, from a stream of pairs of outputs.
+///
+/// Pairs (x_t, y_t) of an output of P = A(S) and one of Q = A(S') are observed one after the other. The bound may be
+/// read after every pair, and the stream stopped as soon as it is high enough: the failure probability covers all
+/// times together. One history serves all orders and directions, but **each order in each direction is an event of its
+/// own**: the caller divides the failure probability among those read.
+///
+/// # The e-process
+/// For every r ≥ 0 the tangent of x ↦ x^α at r gives, outcome by outcome,
+/// F = Σ P^α Q^{1-α} ≥ E_P[g] - E_Q[h] with g = α r^{α-1}, h = (α-1) r^α. Let r_t and λ_t ≥ 0 depend on earlier pairs
+/// only and not on m, and Z_t = g_t(x_t) - h_t(y_t) - 1 ≥ -b_t. For the claim D_α ≤ d let m = e^{(α-1)d} - 1 and
+///
+/// E_t(d) = Σ_k w_k Π_{s≤t} (1 + min(λ_{k,s}, c/(m + b_{k,s})) (Z_{k,s} - m)), c = 0.9.
+///
+/// - Every factor is at least 1 - c > 0. If D_α ≤ d, then E[Z_s | past] ≤ F - 1 ≤ m, so that every product is a
+///   non-negative supermartingale with start 1, and so is their average with weights w_k. By Ville's inequality
+///   P(sup_t E_t(d) ≥ 1/γ) ≤ γ.
+/// - Every factor decreases in m: with λ fixed it is linear in m, and with λ = c/(m + b) it is
+///   1 - c + c (Z + b)/(m + b) with Z + b ≥ 0; the two meet where λ = c/(m + b). So E_t decreases in d, and the claims
+///   d with sup_t E_t(d) ≥ 1/γ are an interval that starts at 0. Its end is the bound. It exceeds D_α only if the true
+///   claim d = D_α is rejected, which has probability at most γ.
+///
+/// # The bets
+/// None of this matters for validity. P/Q is estimated from earlier pairs, a pilot or a law; log ratios are shrunk
+/// towards 0 and put into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for seven η between
+/// 0.8 and 0.015, where D is the estimate, with r = (P/Q)^{1-η}; one more takes the η that is best for a number of pairs
+/// declared by [`with_horizon`](Self::with_horizon). Bets are placed anew each time the number of pairs has grown by a
+/// quarter.
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let (p, q) = ([0.7, 0.2, 0.1], [0.5, 0.4, 0.1]);
+/// let counts = PairedCounts::new(
+///     ["a", "b", "c"].map(String::from).to_vec(),
+///     p.map(|p| (10_000.0 * p) as u64).to_vec(),
+///     q.map(|q| (10_000.0 * q) as u64).to_vec(),
+/// )?;
+/// let mut process = EProcess::new(3)?;
+/// process.observe(0, 1)?; // one output of each world
+/// process.observe_counts(&counts, 7)?; // ten thousand more, in a random order
+/// let bound = process.lower_bound(Order::new(2.0)?, Direction::Forward, FailureProbability::new(0.05)?);
+/// let exact = (0.7f64 * 0.7 / 0.5 + 0.2 * 0.2 / 0.4 + 0.1).ln(); // 0.166
+/// assert!(bound.value > 0.8 * exact && bound.value < exact);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Ville (1939); Shafer (2021), "Testing by betting"; Waudby-Smith and Ramdas (2024), "Estimating means of bounded random
+/// variables by betting", for predictable plug-in bets; the tangent is that of the variational k-cut.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "State", into = "State")]
+pub struct EProcess {
+    horizon: Option<u64>,
+    /// What a pilot or law says before the first pair, as counts.
+    start: [Vec<f64>; 2],
+    /// Outputs of both worlds in the pairs so far.
+    seen: [Vec<u64>; 2],
+    blocks: Vec<Block>,
+    open: Open,
+}
+
+/// The block that is being filled.
+#[derive(Debug, Clone, PartialEq)]
+struct Open {
+    levels: Levels,
+    /// Level of each outcome.
+    map: Vec<u8>,
+    table: [u64; LEVELS * LEVELS],
+    /// Pairs still to come.
+    left: u64,
+}
+
+impl EProcess {
+    /// A process for so many outcomes, numbered from 0, at its beginning. Outcomes that never come cost nothing.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are 1 to 2^20 outcomes.
+    pub fn new(outcomes: usize) -> Result<Self> {
+        if !(1..=MAX_OUTCOMES).contains(&outcomes) {
+            let expected = "1 to 1048576 outcomes".into();
+            return Err(Error::Length { quantity: "outcomes of an e-process", found: outcomes, expected });
+        }
+        let zeros = || vec![0.0; outcomes];
+        let (map, levels) = Levels::estimate(&[], &[]);
+        let map = if map.is_empty() { vec![0; outcomes] } else { map };
+        Ok(Self {
+            horizon: None,
+            start: [zeros(), zeros()],
+            seen: [vec![0; outcomes], vec![0; outcomes]],
+            blocks: Vec::new(),
+            open: Open { levels, map, table: [0; LEVELS * LEVELS], left: 1 },
+        })
+    }
+
+    /// Places the first bets by the counts of a pilot, which must not be observed again.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the pilot has another number of outcomes, [`Error::Refused`] after the first pair.
+    pub fn with_pilot(self, pilot: &PairedCounts) -> Result<Self> {
+        let count = |world: &[u64]| world.iter().map(|&count| count as f64).collect();
+        self.with_start([count(pilot.counts()), count(pilot.counts_neighbor())])
+    }
+
+    /// Places the bets by laws that are expected, as if each had been seen in so many outputs; the more, the longer
+    /// they are believed against the evidence. A wrong law costs power, never validity.
+    ///
+    /// # Errors
+    /// As [`with_pilot`](Self::with_pilot).
+    pub fn with_laws(self, p: &OutcomeLaw, q: &OutcomeLaw, outputs: u64) -> Result<Self> {
+        let count = |law: &OutcomeLaw| law.p().iter().map(|p| p * outputs as f64).collect();
+        self.with_start([count(p), count(q)])
+    }
+
+    fn with_start(mut self, start: [Vec<f64>; 2]) -> Result<Self> {
+        self.before_the_first_pair("a pilot of an e-process")?;
+        for world in &start {
+            if world.len() != self.outcomes() {
+                let expected = format!("{} outcomes, as the e-process", self.outcomes());
+                return Err(Error::Length { quantity: "pilot", found: world.len(), expected });
+            }
+        }
+        self.start = start;
+        (self.open.map, self.open.levels) = self.estimate();
+        Ok(self)
+    }
+
+    /// Declares how many pairs are planned: one component of the mixture, with 70 % of the weight, then bets for that
+    /// number. The bound stays valid at every other.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless the number is in [1, 2^53], [`Error::Refused`] after the first pair.
+    pub fn with_horizon(mut self, pairs: u64) -> Result<Self> {
+        self.before_the_first_pair("a horizon of an e-process")?;
+        if !(1..=MAX_COUNT).contains(&pairs) {
+            return Err(Error::Domain { quantity: "planned pairs", value: pairs as f64, domain: "[1, 2^53]" });
+        }
+        self.horizon = Some(pairs);
+        Ok(self)
+    }
+
+    /// Bets must be placed before what they are about is seen.
+    fn before_the_first_pair(&self, operation: &'static str) -> Result<()> {
+        if self.pairs() == 0 {
+            return Ok(());
+        }
+        let reason = format!("it must be known before the first pair, and {} have been observed", self.pairs());
+        Err(Error::Refused { operation, reason })
+    }
+
+    /// The number of outcomes.
+    #[must_use]
+    pub fn outcomes(&self) -> usize {
+        self.open.map.len()
+    }
+
+    /// Pairs observed so far.
+    #[must_use]
+    pub fn pairs(&self) -> u64 {
+        self.blocks.iter().map(Block::length).sum::<u64>() + self.open.table.iter().sum::<u64>()
+    }
+
+    /// Takes one output of the dataset S and one of its neighbour S'.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] when an outcome is not in [0, outcomes), [`Error::Refused`] after 2^53 pairs.
+    pub fn observe(&mut self, x: usize, y: usize) -> Result<()> {
+        let (Some(&level_x), Some(&level_y)) = (self.open.map.get(x), self.open.map.get(y)) else {
+            return Err(Error::Domain { quantity: "outcome", value: x.max(y) as f64, domain: "[0, outcomes)" });
+        };
+        if self.open.left == 0 {
+            return Err(full());
+        }
+        self.seen[0][x] += 1;
+        self.seen[1][y] += 1;
+        self.open.table[usize::from(level_x) * LEVELS + usize::from(level_y)] += 1;
+        self.open.left -= 1;
+        if self.open.left == 0 {
+            self.close();
+        }
+        Ok(())
+    }
+
+    /// Takes recorded counts whose order is not known, in an order and a pairing drawn at random; outputs of the world
+    /// with more of them are left over. Returns the number of pairs.
+    ///
+    /// Given its counts, an independent and identically distributed sequence is in a uniformly random order; so a
+    /// uniformly random order of recorded counts has the law of such a sequence, and the test stays valid. The order is
+    /// drawn for whole blocks at once by multivariate hypergeometric draws. It is a function of counts and seed; trying
+    /// several seeds and taking the best bound is not valid.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the counts have more outcomes, [`Error::Refused`] beyond 2^53 pairs in all.
+    pub fn observe_counts(&mut self, counts: &PairedCounts, seed: u64) -> Result<u64> {
+        if counts.outcomes() > self.outcomes() {
+            let expected = format!("at most {} outcomes, as the e-process", self.outcomes());
+            return Err(Error::Length { quantity: "counts", found: counts.outcomes(), expected });
+        }
+        let pairs = counts.trials().min(counts.trials_neighbor());
+        if self.open.left == 0 || pairs > MAX_COUNT - self.pairs() {
+            return Err(full());
+        }
+        let mut stream = ChaCha8Rng::seed_from_u64(seed);
+        let mut stocks = [counts.counts().to_vec(), counts.counts_neighbor().to_vec()];
+        let mut left = [counts.trials(), counts.trials_neighbor()];
+        let mut missing = pairs;
+        while missing > 0 {
+            let length = missing.min(self.open.left);
+            let mut levels = [[0u64; LEVELS]; 2];
+            for world in 0..2 {
+                draw_counts(&mut stocks[world], left[world], length, &mut stream, |outcome, count| {
+                    self.seen[world][outcome] += count;
+                    levels[world][usize::from(self.open.map[outcome])] += count;
+                });
+                left[world] -= length;
+            }
+            let [first, mut second] = levels;
+            let mut unpaired = length;
+            for (x, &count) in first.iter().enumerate() {
+                draw_counts(&mut second, unpaired, count, &mut stream, |y, both| {
+                    self.open.table[x * LEVELS + y] += both;
+                });
+                unpaired -= count;
+            }
+            missing -= length;
+            self.open.left -= length;
+            if self.open.left == 0 {
+                self.close();
+            }
+        }
+        Ok(pairs)
+    }
+
+    fn close(&mut self) {
+        let pairs = self.pairs();
+        self.blocks.push(Block::new(&self.open.levels, &self.open.table));
+        let (map, levels) = self.estimate();
+        let left = (pairs / BLOCKS_PER_DOUBLING).max(1).min(MAX_COUNT - pairs);
+        self.open = Open { levels, map, table: [0; LEVELS * LEVELS], left };
+    }
+
+    fn estimate(&self) -> (Vec<u8>, Levels) {
+        let [x, y] = [0, 1].map(|world| -> Vec<f64> {
+            self.start[world].iter().zip(&self.seen[world]).map(|(start, &seen)| start + seen as f64).collect()
+        });
+        Levels::estimate(&x, &y)
+    }
+
+    /// ln of the largest e-value so far against the claim D_α ≤ `divergence`, at least 0 (the e-value before the first
+    /// pair): the claim is refuted with failure probability γ once this reaches ln 1/γ. Decreases in `divergence`, and
+    /// is rounded down. The time now and all ends of blocks are looked at.
+    ///
+    /// ```
+    /// # use leakbound::*;
+    /// let process = EProcess::new(2)?;
+    /// assert_eq!(process.log_e_value(Order::new(2.0)?, Direction::Forward, 0.0), 0.0);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn log_e_value(&self, order: Order, direction: Direction, divergence: f64) -> f64 {
+        if !(divergence >= 0.0) {
+            return 0.0;
+        }
+        let now = self.now();
+        self.book(&now, order, direction, USUAL_FAILURE.recip().ln()).log_e(excess(order, divergence))
+    }
+
+    /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by a relative 1e-9.
+    ///
+    /// `failure` must be fixed before the stream is looked at; it holds for all times together, for this order and
+    /// direction. Bounds above 700/(α-1) are not given.
+    #[must_use]
+    pub fn lower_bound(&self, order: Order, direction: Direction, failure: FailureProbability) -> LowerBound {
+        let now = self.now();
+        let target = -failure.get().ln();
+        let book = self.book(&now, order, direction, target);
+        let rejected = |divergence: f64| book.log_e(excess(order, divergence)) - target;
+        let value = (1.0 - 1e-9) * last_rejected(rejected);
+        LowerBound { value, failure_probability: failure, method: "e-process", validity: Validity::FiniteSample }
+    }
+
+    /// ln of the largest e-value so far against the claim P(A) ≤ e^ε Q(A) + δ for all sets A of outcomes (forward; the
+    /// worlds exchanged for reverse), at least 0: the claim is refuted with failure probability γ once this reaches
+    /// ln 1/γ. Claim and direction must be fixed before the stream is looked at.
+    ///
+    /// With a set A_t that depends on earlier pairs only, Z_t = 1{x_t ∈ A_t} - e^ε 1{y_t ∈ A_t} - δ has a mean of at
+    /// most 0 if the claim holds, and is at least -(e^ε + δ). So Π (1 + λ_t Z_t) with 0 ≤ λ_t ≤ 0.9/(e^ε + δ) is a
+    /// non-negative supermartingale, and Ville's inequality applies to averages of such products. A_t holds the levels
+    /// whose estimated ratio is above e^ε.
+    #[must_use]
+    pub fn log_e_value_of_epsilon(&self, epsilon: Epsilon, delta: Delta, direction: Direction) -> f64 {
+        let now = self.now();
+        claim::log_e(self.blocks.iter().chain(&now), epsilon, delta, direction)
+    }
+
+    /// The open block as it stands.
+    fn now(&self) -> Option<Block> {
+        let block = Block::new(&self.open.levels, &self.open.table);
+        (!block.pairs.is_empty()).then_some(block)
+    }
+
+    fn book<'a>(&'a self, now: &'a Option<Block>, order: Order, direction: Direction, log_e: f64) -> Book<'a> {
+        let aim = Aim { horizon: self.horizon, log_e };
+        Book::new(self.blocks.iter().chain(now), order.get(), direction, aim)
+    }
+}
+
+/// e^{(α-1)d} - 1.
+fn excess(order: Order, divergence: f64) -> f64 {
+    libm::expm1((order.get() - 1.0) * divergence)
+}
+
+fn full() -> Error {
+    Error::Refused { operation: "observing a pair", reason: "2^53 pairs have been observed".into() }
+}
+
+/// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none. Ends on
+/// the rejected side: regula falsi with halved weights (Illinois), then at worst bisection.
+fn last_rejected(rejected: impl Fn(f64) -> f64) -> f64 {
+    let at_zero = rejected(0.0);
+    if !(at_zero >= 0.0) {
+        return 0.0;
+    }
+    let (mut low, mut value_low) = (0.0, at_zero);
+    let mut high = 1e-6;
+    let mut value_high = rejected(high);
+    while value_high >= 0.0 {
+        (low, value_low) = (high, value_high);
+        high *= 8.0;
+        if !(high < f64::MAX) {
+            return low;
+        }
+        value_high = rejected(high);
+    }
+    for step in 0..200 {
+        if high - low <= 1e-10 * high || high < f64::MIN_POSITIVE {
+            break;
+        }
+        let middle = 0.5 * (low + high);
+        let secant = low + (high - low) * value_low / (value_low - value_high);
+        // A kink or a flat stretch would hold up regula falsi.
+        let next = if step % 8 != 7 && secant > low && secant < high { secant } else { middle };
+        let next = if next > low && next < high { next } else { break };
+        let value = rejected(next);
+        if value >= 0.0 {
+            (low, value_low, value_high) = (next, value, 0.5 * value_high);
+        } else {
+            (high, value_high, value_low) = (next, value, 0.5 * value_low);
+        }
+    }
+    low
+}
