@@ -67,8 +67,8 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, EpsilonBound, HalfSpace, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, SetSource,
-    audit_counts, rectangles, split_pilot,
+    AuditPlan, EpsilonBound, HalfSpace, Method, OutputSet, OutputSets, QueryAudit, RdpBound, Rectangle, ReferenceLaws,
+    Region, SetSource, Variational, audit_counts, rectangles, split_pilot, variational_bound,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
