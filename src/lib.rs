@@ -69,9 +69,9 @@ pub use accountant::{
 };
 pub use audit::{
     AuditPlan, EProcess, EpsilonBound, HalfSpace, JointQuery, KCutBox, Method, OutputSet, OutputSets, QueryAudit,
-    RdpBound, Rectangle, SetSource, SimultaneousIntervals, Tails, TradeOffBand, audit_counts, expected_counts,
-    gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
-    rectangles, samples_to_reach, split_pilot, trade_off_band,
+    RdpBound, Rectangle, ReferenceLaws, Region, SetSource, SimultaneousIntervals, Tails, TradeOffBand, Variational,
+    audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon,
+    joint_bound, katz_log_epsilon, rectangles, samples_to_reach, split_pilot, trade_off_band, variational_bound,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

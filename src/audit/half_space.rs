@@ -237,7 +237,8 @@ impl HalfSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::Rectangle;
+    use crate::audit::variational::tests::{FIG_6, FIVE, TEN, laws, share as share_of};
+    use crate::audit::{OutputSet, OutputSets, Rectangle, SetSource};
     use proptest::prelude::*;
 
     fn failure(f: f64) -> FailureProbability {
@@ -267,6 +268,35 @@ mod tests {
                 let found = share(0.5, q, n, a);
                 println!("n = {n:e}, order {a}: {found:.3}, tabulated {expected}");
                 assert!((found - expected).abs() < 0.02, "{n} {a}: {found}");
+            }
+        }
+    }
+
+    /// Methods 1.4: sets of the exact laws, at the frequencies of the laws.
+    #[test]
+    fn cuts_of_many_classes_are_certified_as_tabulated() {
+        for (case, n, expected) in [
+            (FIG_6, 1e5, [0.948, 0.979]),
+            (FIG_6, 1e8, [0.972, 0.999]),
+            (FIVE, 1e5, [0.445, 0.453]),
+            (FIVE, 1e8, [0.875, 0.890]),
+            (TEN, 1e5, [0.328, 0.340]),
+            (TEN, 1e6, [0.600, 0.626]),
+            (TEN, 1e8, [0.736, 0.769]),
+        ] {
+            let [p, q] = laws(case);
+            for (a, expected) in [2.0, 10.0].into_iter().zip(expected) {
+                let sets = OutputSets::from_laws(&p, &q, &[order(a)], SetSource::ExactLaw).unwrap().sets;
+                let found = share_of(case, n, order(a), |counts, _| {
+                    let bound = |set: &OutputSet| {
+                        let [inside, inside_neighbor] = set.inside(counts).unwrap();
+                        HalfSpace::new(inside, inside_neighbor, failure(0.05)).unwrap()
+                    };
+                    let bounds = sets.iter().map(|set| bound(set).bound(order(a), Direction::Forward).value);
+                    bounds.fold(0.0, f64::max)
+                });
+                println!("{:?}, n = {n:e}, order {a}: {found:.3}, tabulated {expected}", case.0);
+                assert!((found - expected).abs() < 0.02, "{:?} {n} {a}: {found}", case.0);
             }
         }
     }

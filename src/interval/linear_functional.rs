@@ -74,6 +74,23 @@ impl Moments {
         }
     }
 
+    /// The mean and the moments of v(X) for X with a known law: what to expect of a functional before it is used.
+    pub(crate) fn under(law: &[f64], values: &[f64]) -> (f64, Self) {
+        let terms = || law.iter().zip(values).filter(|(p, _)| **p > 0.0);
+        let mean: f64 = terms().map(|(p, value)| p * value).sum();
+        let mut moments = Self::default();
+        for (p, value) in terms() {
+            let above = value - mean;
+            let square = above * above;
+            moments.variance_high += p * square;
+            moments.third += p * square * above.abs();
+            moments.deviation = moments.deviation.max(above.abs());
+            moments.reach = moments.reach.max(above);
+        }
+        moments.variance_low = moments.variance_high;
+        (mean, moments)
+    }
+
     /// The moments of the mean of n independent copies of one summand.
     pub(crate) fn of_mean(self, n: u64) -> Self {
         let n = n as f64;

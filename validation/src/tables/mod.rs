@@ -8,6 +8,7 @@ mod conversions;
 mod decimal;
 mod gnmax;
 mod hockey_stick;
+mod linear_bounds;
 mod random_votes;
 mod renyi;
 mod tails;
@@ -42,7 +43,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 14] = [
+pub const ALL: [Table; 15] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -54,6 +55,7 @@ pub const ALL: [Table; 14] = [
     Table { file: "conversions_more.json", compare: conversions::compare },
     Table { file: "gnmax_more.json", compare: gnmax::compare },
     Table { file: "hockey_more.json", compare: hockey_stick::compare },
+    Table { file: "linear_bounds.json", compare: linear_bounds::compare },
     Table { file: "laws.json", compare: random_votes::compare_coarse },
     Table { file: "random_votes_more.json", compare: random_votes::compare },
     Table { file: "two_cut_more.json", compare: two_cut::compare },

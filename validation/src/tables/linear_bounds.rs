@@ -1,0 +1,106 @@
+//! Bounds from one linear functional: never above their formulas in real arithmetic, and hardly below.
+
+use super::check::{Side, TableCheck};
+use super::{Decimal, load, order};
+use leakbound::{
+    BinomialCounts, Direction, FailureProbability, HalfSpace, OutcomeLaw, PairedCounts, ReferenceLaws, Region, Result,
+    Variational,
+};
+use serde::Deserialize;
+
+/// How far a bound may lie below its value in real arithmetic, relatively.
+const SLACK: f64 = 1e-9;
+/// The functionals are differences of means of size 1, of which each is rounded and each limit is moved by 2^-46.
+const MARGIN: f64 = 1e-13;
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Entry {
+    HalfSpace { inputs: Pair, expected: Bounds },
+    Tangent { inputs: Ratios, expected: Bound },
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    x1: u64,
+    n1: u64,
+    x2: u64,
+    n2: u64,
+    order: f64,
+    g: f64,
+}
+
+#[derive(Deserialize)]
+struct Bounds {
+    difference: Decimal,
+    forward: Decimal,
+    reverse: Decimal,
+}
+
+#[derive(Deserialize)]
+struct Ratios {
+    x: Vec<u64>,
+    y: Vec<u64>,
+    log_ratio: Vec<f64>,
+    order: f64,
+    g: f64,
+}
+
+#[derive(Deserialize)]
+struct Bound {
+    bound: Decimal,
+}
+
+pub(super) fn compare(check: &mut TableCheck) {
+    for entry in load::<Entry>(check.table) {
+        let result = match entry {
+            Entry::HalfSpace { inputs, expected } => half_space(check, &inputs, &expected),
+            Entry::Tangent { inputs, expected } => tangent(check, &inputs, &expected),
+        };
+        if let Err(error) = result {
+            check.fail(error.to_string());
+        }
+    }
+}
+
+fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Result<()> {
+    let &Pair { x1, n1, x2, n2, order: a, g } = inputs;
+    check.begin(format!("{x1}/{n1} against {x2}/{n2}, order {a}, g {g:e}"));
+    let failure = FailureProbability::new(g)?;
+    let space = HalfSpace::new(BinomialCounts::new(x1, n1)?, BinomialCounts::new(x2, n2)?, failure)?;
+    check.side("difference", space.difference(), expected.difference, Side::Below);
+    check.absolute("difference", space.difference(), expected.difference, 1e-10);
+    // Two outcomes have the same region: only its certificates may be looser.
+    let law = |p: f64| OutcomeLaw::from_probabilities(&[p, 1.0 - p]);
+    let labels = vec!["inside".to_owned(), "outside".to_owned()];
+    let counts = PairedCounts::new(labels, vec![x1, n1 - x1], vec![x2, n2 - x2])?;
+    let region = Region::new(&counts, &ReferenceLaws::from_laws(&law(0.5)?, &law(0.375)?)?, failure)?;
+    for (direction, expected) in [(Direction::Forward, expected.forward), (Direction::Reverse, expected.reverse)] {
+        let value = space.bound(order(a), direction).value;
+        check.side("half-space", value, expected, Side::Below);
+        // The difference has the error of a number of size 1, which a small one feels.
+        let slack = SLACK + 1e-14 / space.difference().abs().max(1e-14);
+        check.absolute("half-space", value, expected, slack * expected.value + MARGIN);
+        check.side("region", region.bound(order(a), direction).value, expected, Side::Below);
+    }
+    Ok(())
+}
+
+fn tangent(check: &mut TableCheck, inputs: &Ratios, expected: &Bound) -> Result<()> {
+    let Ratios { x, y, log_ratio, order: a, g } = inputs;
+    check.begin(format!("{x:?} against {y:?}, order {a}, g {g:e}"));
+    // Laws with the same order of ratios, so that the groups are the outcomes.
+    let weights: Vec<f64> = (0..x.len()).map(|class| 1.0 + class as f64).collect();
+    let law = |weights: &[f64]| {
+        let total: f64 = weights.iter().sum();
+        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<f64>>())
+    };
+    let reference = ReferenceLaws::from_laws(&law(&weights)?, &law(&vec![1.0; x.len()])?)?;
+    let labels = (0..x.len()).map(|class| class.to_string()).collect();
+    let counts = PairedCounts::new(labels, x.clone(), y.clone())?;
+    let prepared = Variational::new(&counts, &reference, FailureProbability::new(*g)?, 1)?;
+    let value = prepared.bound_at(log_ratio, order(*a), Direction::Forward)?.value;
+    check.side("tangent", value, expected.bound, Side::Below);
+    check.absolute("tangent", value, expected.bound, SLACK * expected.bound.value + MARGIN);
+    Ok(())
+}
