@@ -1,11 +1,14 @@
 //! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
 
+mod bootstrap;
 mod counts;
 mod e_process;
 mod output_set;
 mod pilot;
 mod rectangle;
+mod resamples;
 
+pub use bootstrap::{Bootstrap, BootstrapInterval};
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
 pub use e_process::EProcess;
 pub use output_set::{OutputSet, OutputSets, SetSource};

@@ -66,8 +66,9 @@ pub(super) fn bets(levels: &Levels, a: f64, aim: Aim) -> [Bet; COMPONENTS] {
         return bets;
     }
     let present = || (0..levels.p.len()).filter(|&i| levels.p[i] > 0.0 && levels.q[i] > 0.0);
-    let excess: f64 =
-        present().map(|i| levels.q[i] * libm::expm1((a * (levels.p[i] / levels.q[i]).ln()).min(LARGEST_EXPONENT))).sum();
+    let excess: f64 = present()
+        .map(|i| levels.q[i] * libm::expm1((a * (levels.p[i] / levels.q[i]).ln()).min(LARGEST_EXPONENT)))
+        .sum();
     // (α-1) D as it is estimated without shrinkage: about 1/confidence times that of the shrunk laws.
     let claim = libm::log1p(excess.max(0.0)) / levels.confidence;
     let signal: f64 = present().map(|i| levels.q[i] * levels.log_ratio[i].powi(2)).sum::<f64>() / levels.confidence;

@@ -65,9 +65,13 @@ impl TryFrom<State> for EProcess {
         if !(increasing(&mut state.pilot.iter().map(|row| row.0))
             && increasing(&mut state.seen.iter().map(|row| row.0))
             && increasing(&mut state.levels.iter().map(|row| row.0)))
-            || [state.pilot.last().map(|row| row.0), state.seen.last().map(|row| row.0), state.levels.last().map(|row| row.0)]
-                .iter()
-                .any(|last| last.is_some_and(|last| last >= outcomes))
+            || [
+                state.pilot.last().map(|row| row.0),
+                state.seen.last().map(|row| row.0),
+                state.levels.last().map(|row| row.0),
+            ]
+            .iter()
+            .any(|last| last.is_some_and(|last| last >= outcomes))
         {
             return Err(refuse("outcomes are not listed in their order below their number"));
         }
@@ -82,7 +86,9 @@ impl TryFrom<State> for EProcess {
             }
         }
         let pairs = all().fold(0u64, |sum, block| sum.saturating_add(block.length()));
-        let total = |of: &dyn Fn(&(usize, u64, u64)) -> u64| state.seen.iter().fold(0u64, |sum, row| sum.saturating_add(of(row)));
+        let total = |of: &dyn Fn(&(usize, u64, u64)) -> u64| {
+            state.seen.iter().fold(0u64, |sum, row| sum.saturating_add(of(row)))
+        };
         if pairs > MAX_COUNT || total(&|row| row.1) != pairs || total(&|row| row.2) != pairs {
             return Err(refuse("the pairs of the blocks are not as many as the outputs"));
         }
