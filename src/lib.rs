@@ -68,8 +68,8 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, Bootstrap, BootstrapInterval, EProcess, EpsilonBound, Method, OutputSet, OutputSets, QueryAudit,
-    RdpBound, Rectangle, SetSource, audit_counts, rectangles, split_pilot,
+    AuditPlan, Bootstrap, BootstrapInterval, EProcess, EpsilonBound, Method, OutputSet, OutputSets, PairStream,
+    QueryAudit, RdpBound, Rectangle, SetSource, audit_counts, rectangles, split_pilot,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

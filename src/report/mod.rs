@@ -8,6 +8,7 @@ mod document;
 mod exact;
 mod number;
 mod simulate;
+mod stream;
 mod table;
 mod votes;
 mod votes_text;
@@ -19,6 +20,7 @@ pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use number::{Number, short, significant};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
+pub use stream::StreamDocument;
 pub use votes::{
     AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,
     UpperRow, VotesDocument, VotesQuery,

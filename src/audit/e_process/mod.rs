@@ -296,6 +296,16 @@ impl EProcess {
         self.book(&now, order, direction, USUAL_FAILURE.recip().ln()).log_e(excess(order, divergence))
     }
 
+    /// Whether the claim D_α ≤ `divergence` is refuted with this failure probability: whether
+    /// [`Self::lower_bound`] is at least that, at a fraction of the cost. Claim and failure probability must be fixed
+    /// before the stream is looked at.
+    #[must_use]
+    pub fn rejects(&self, order: Order, direction: Direction, divergence: f64, failure: FailureProbability) -> bool {
+        let now = self.now();
+        let target = -failure.get().ln();
+        divergence >= 0.0 && self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
+    }
+
     /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by a relative 1e-9.
     ///
     /// `failure` must be fixed before the stream is looked at; it holds for all times together, for this order and
