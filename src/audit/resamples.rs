@@ -19,9 +19,10 @@ pub(super) struct Resamples {
     cells: usize,
     /// Counts as recorded, by cell.
     observed: [Vec<u64>; 2],
-    /// Frequencies and ln p/q, resample by resample and in it cell by cell; 0 for ln 0/0.
+    /// Frequencies, p - q and ln p/q, resample by resample and in it cell by cell; 0 for ln 0/0.
     p: Vec<f64>,
     q: Vec<f64>,
+    difference: Vec<f64>,
     log_ratio: Vec<f64>,
 }
 
@@ -92,8 +93,17 @@ impl Resamples {
                 world.iter().zip(cells).for_each(|(&count, &cell)| sums[cell] += count);
                 sums
             });
-            let mut of = Self { cells: size, observed, p: Vec::new(), q: Vec::new(), log_ratio: Vec::new() };
-            [&mut of.p, &mut of.q, &mut of.log_ratio].into_iter().for_each(|column| column.reserve(size * resamples));
+            let mut of = Self {
+                cells: size,
+                observed,
+                p: Vec::new(),
+                q: Vec::new(),
+                difference: Vec::new(),
+                log_ratio: Vec::new(),
+            };
+            [&mut of.p, &mut of.q, &mut of.difference, &mut of.log_ratio]
+                .into_iter()
+                .for_each(|column| column.reserve(size * resamples));
             for row in blocks.iter().flat_map(|block| block.chunks_exact(width)) {
                 for &[x, y] in &row[end - size..end] {
                     of.push(x / totals[0] as f64, y / totals[1] as f64);
@@ -107,17 +117,21 @@ impl Resamples {
     fn push(&mut self, p: f64, q: f64) {
         self.p.push(p);
         self.q.push(q);
-        self.log_ratio.push(if p == q { 0.0 } else { (p / q).ln() });
+        self.difference.push(p - q);
+        // From the difference, which is exact where p and q are close.
+        self.log_ratio.push(if p == q { 0.0 } else { libm::log1p((p - q) / q) });
     }
 
     /// Plug-in D_α of every resample.
     pub(super) fn divergences(&self, a: f64, direction: Direction) -> Vec<f64> {
         let (q, sign) = match direction {
-            Direction::Forward => (&self.q, a),
-            Direction::Reverse => (&self.p, -a),
+            Direction::Forward => (&self.q, 1.0),
+            Direction::Reverse => (&self.p, -1.0),
         };
-        let rows = q.chunks_exact(self.cells).zip(self.log_ratio.chunks_exact(self.cells));
-        rows.map(|(q, log_ratio)| plug_in(q, log_ratio, a, sign)).collect()
+        let [q, difference, log_ratio] =
+            [q, &self.difference, &self.log_ratio].map(|column| column.chunks_exact(self.cells));
+        let rows = q.zip(difference).zip(log_ratio);
+        rows.map(|((q, difference), log_ratio)| plug_in(q, difference, log_ratio, a, sign)).collect()
     }
 
     /// Plug-in D_α of the counts as recorded.
@@ -128,7 +142,14 @@ impl Resamples {
 
     fn of_counts(&self, x: &[u64], y: &[u64], a: f64, direction: Direction) -> f64 {
         let (n, m) = (x.iter().sum::<u64>() as f64, y.iter().sum::<u64>() as f64);
-        let mut one = Self { cells: self.cells, observed: [vec![], vec![]], p: vec![], q: vec![], log_ratio: vec![] };
+        let mut one = Self {
+            cells: self.cells,
+            observed: [vec![], vec![]],
+            p: vec![],
+            q: vec![],
+            difference: vec![],
+            log_ratio: vec![],
+        };
         x.iter().zip(y).for_each(|(&x, &y)| one.push(x as f64 / n, y as f64 / m));
         one.divergences(a, direction).first().copied().unwrap_or(0.0)
     }
@@ -170,8 +191,10 @@ impl Resamples {
     }
 }
 
-/// ln(Σ q (p/q)^α)/(α-1) with `exponent` = ±α on ln p/q. With Σ p = Σ q = 1 the sum less 1 is Σ q (e^{±α l} - 1).
-fn plug_in(q: &[f64], log_ratio: &[f64], a: f64, exponent: f64) -> f64 {
+/// ln(Σ q (p/q)^α)/(α-1), with `sign` -1 where the difference and the log ratio are of the exchanged worlds. The sum
+/// less 1 is Σ [q (e^{αl} - 1) - α (p - q)] with l = ln p/q: every term is at least 0.
+fn plug_in(q: &[f64], difference: &[f64], log_ratio: &[f64], a: f64, sign: f64) -> f64 {
+    let exponent = sign * a;
     let mut largest = 0.0f64;
     for (&q, &l) in q.iter().zip(log_ratio) {
         let power = exponent * l;
@@ -184,7 +207,8 @@ fn plug_in(q: &[f64], log_ratio: &[f64], a: f64, exponent: f64) -> f64 {
         let terms = q.iter().zip(log_ratio).filter(|(q, _)| **q > 0.0);
         log_sum_exp(terms.map(|(q, l)| q.ln() + exponent * l))
     } else {
-        libm::log1p(q.iter().zip(log_ratio).map(|(q, l)| q * libm::expm1(exponent * l)).sum())
+        let terms = q.iter().zip(difference).zip(log_ratio);
+        libm::log1p(terms.map(|((q, d), l)| q * libm::expm1(exponent * l) - exponent * d).sum())
     };
     let divergence = value / (a - 1.0);
     if divergence > 0.0 { divergence } else { 0.0 }

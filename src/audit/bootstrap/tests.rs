@@ -18,16 +18,16 @@ fn failure(f: f64) -> FailureProbability {
     FailureProbability::new(f).unwrap()
 }
 
-/// Coverage and mean of bound over truth (over 1 where the truth is 0) of two-cut and k-cut, percentile and BCa: 300
-/// recordings with 1000 resamples each.
+/// Coverage and mean of bound over truth (over 1 where the truth is 0) of two-cut and k-cut, percentile and BCa: 200
+/// recordings with 500 resamples each.
 fn study(laws: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
     let [p, q] = laws.map(|p| OutcomeLaw::from_probabilities(&p).unwrap());
     let truth = renyi_divergence(&p, &q, order(2.0)).unwrap();
     let set = [OutputSet::new(vec![true, false, false, false, false])];
-    let (runs, mut result) = (300, [(0.0, 0.0); 4]);
+    let (runs, mut result) = (200, [(0.0, 0.0); 4]);
     for run in 0..runs {
         let counts = sample_laws(&p, &q, Simulation::new(n).unwrap().seed(run)).unwrap();
-        let bootstrap = Bootstrap::new(&counts, &set, 1_000, run).unwrap();
+        let bootstrap = Bootstrap::new(&counts, &set, 500, run).unwrap();
         let cuts = [Bootstrap::two_cut, Bootstrap::k_cut];
         for (at, interval) in [BootstrapInterval::Percentile, BootstrapInterval::Bca].into_iter().enumerate() {
             for (cut, result) in cuts.iter().zip(result[2 * at..].iter_mut()) {
