@@ -1,6 +1,7 @@
 //! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
 
 mod asymptotic_epsilon;
+mod bootstrap;
 mod counts;
 mod e_process;
 mod forecast;
@@ -13,16 +14,19 @@ mod k_cut_box;
 mod least_favorable;
 mod line_search;
 mod output_set;
+mod pair_stream;
 mod pilot;
 mod rectangle;
+
 mod reference_laws;
 mod region;
+mod resamples;
 mod tails;
 mod tangent;
 mod trade_off_band;
 mod variational;
-
 pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
+pub use bootstrap::{Bootstrap, BootstrapInterval};
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
 pub use e_process::EProcess;
 pub use forecast::{expected_counts, samples_to_reach};
@@ -33,6 +37,7 @@ pub use joint_beta::{joint_beta_epsilon, joint_beta_region_epsilon};
 pub use k_cut::SimultaneousIntervals;
 pub use k_cut_box::KCutBox;
 pub use output_set::{OutputSet, OutputSets, SetSource};
+pub use pair_stream::PairStream;
 pub use pilot::split_pilot;
 pub use rectangle::Rectangle;
 pub use reference_laws::ReferenceLaws;

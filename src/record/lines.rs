@@ -108,6 +108,11 @@ impl<'a> Line<'a> {
         Ok(fields)
     }
 
+    /// Its number, counted from 1 with blank lines.
+    pub(super) const fn number(&self) -> u64 {
+        self.number
+    }
+
     /// A field of this line, for messages.
     pub(super) fn at(&self, column: &str) -> Place<'a> {
         Place { file: self.file, name: format!("line {}, column {column}", self.number) }

@@ -20,6 +20,7 @@ mod law;
 mod lines;
 mod npy_header;
 mod number;
+mod output_stream;
 mod pate_votes;
 mod prompt_votes;
 mod rows;
@@ -41,6 +42,7 @@ pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts
 pub use input_file::InputFile;
 pub use knn_votes::{KnnCandidates, KnnQuery, KnnTraining, KnnVotes};
 pub use law::{LawFile, RecordedLaw, law_from_bytes, read_law};
+pub use output_stream::{OutcomeNames, OutputWorld, SavedStream, read_outputs};
 pub use pate_votes::{PateQuery, PateVotes};
 pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};

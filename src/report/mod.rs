@@ -11,6 +11,7 @@ mod figure;
 mod number;
 mod page;
 mod simulate;
+mod stream;
 mod table;
 mod votes;
 mod votes_text;
@@ -24,6 +25,7 @@ pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, Ser
 pub use number::{Number, short, significant};
 pub use page::Page;
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
+pub use stream::StreamDocument;
 pub use votes::{
     AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,
     UpperRow, VotesDocument, VotesQuery,

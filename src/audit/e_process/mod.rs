@@ -25,7 +25,7 @@ use state::State;
 /// The most outcomes.
 const MAX_OUTCOMES: usize = 1 << 20;
 /// A block is so many times shorter than all before it: bets are placed anew after each.
-const BLOCKS_PER_DOUBLING: u64 = 4;
+const BLOCK_SHARE: u64 = 4;
 /// The failure probability that [`EProcess::log_e_value`] aims at.
 const USUAL_FAILURE: f64 = 0.05;
 
@@ -87,6 +87,7 @@ pub struct EProcess {
     start: [Vec<f64>; 2],
     /// Outputs of both worlds in the pairs so far.
     seen: [Vec<u64>; 2],
+    pairs: u64,
     blocks: Vec<Block>,
     open: Open,
 }
@@ -119,6 +120,7 @@ impl EProcess {
             horizon: None,
             start: [zeros(), zeros()],
             seen: [vec![0; outcomes], vec![0; outcomes]],
+            pairs: 0,
             blocks: Vec::new(),
             open: Open { levels, map, table: [0; LEVELS * LEVELS], left: 1 },
         })
@@ -187,8 +189,8 @@ impl EProcess {
 
     /// Pairs observed so far.
     #[must_use]
-    pub fn pairs(&self) -> u64 {
-        self.blocks.iter().map(Block::length).sum::<u64>() + self.open.table.iter().sum::<u64>()
+    pub const fn pairs(&self) -> u64 {
+        self.pairs
     }
 
     /// Takes one output of the dataset S and one of its neighbour S'.
@@ -205,6 +207,7 @@ impl EProcess {
         self.seen[0][x] += 1;
         self.seen[1][y] += 1;
         self.open.table[usize::from(level_x) * LEVELS + usize::from(level_y)] += 1;
+        self.pairs += 1;
         self.open.left -= 1;
         if self.open.left == 0 {
             self.close();
@@ -254,6 +257,7 @@ impl EProcess {
                 unpaired -= count;
             }
             missing -= length;
+            self.pairs += length;
             self.open.left -= length;
             if self.open.left == 0 {
                 self.close();
@@ -263,10 +267,9 @@ impl EProcess {
     }
 
     fn close(&mut self) {
-        let pairs = self.pairs();
         self.blocks.push(Block::new(&self.open.levels, &self.open.table));
         let (map, levels) = self.estimate();
-        let left = (pairs / BLOCKS_PER_DOUBLING).max(1).min(MAX_COUNT - pairs);
+        let left = (self.pairs / BLOCK_SHARE).max(1).min(MAX_COUNT - self.pairs);
         self.open = Open { levels, map, table: [0; LEVELS * LEVELS], left };
     }
 
@@ -294,6 +297,16 @@ impl EProcess {
         }
         let now = self.now();
         self.book(&now, order, direction, USUAL_FAILURE.recip().ln()).log_e(excess(order, divergence))
+    }
+
+    /// Whether the claim D_α ≤ `divergence` is refuted with this failure probability: whether
+    /// [`Self::lower_bound`] is at least that, at a fraction of the cost. Claim and failure probability must be fixed
+    /// before the stream is looked at.
+    #[must_use]
+    pub fn rejects(&self, order: Order, direction: Direction, divergence: f64, failure: FailureProbability) -> bool {
+        let now = self.now();
+        let target = -failure.get().ln();
+        divergence >= 0.0 && self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
     }
 
     /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by a relative 1e-9.

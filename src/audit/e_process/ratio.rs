@@ -114,13 +114,23 @@ impl Levels {
 /// Splits sorted outcomes into at most `LEVELS - 1` runs: neighbours are merged where that changes the ratios least, in
 /// the weighted square (Ward 1963).
 fn groups(seen: &[Seen]) -> Vec<std::ops::Range<usize>> {
+    // Many outcomes start as short runs without a wide gap.
     let size = seen.len().div_ceil(GROUPS);
+    let range = seen.last().map_or(0.0, |last| last.log_ratio) - seen.first().map_or(0.0, |first| first.log_ratio);
+    let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
+    for i in 0..seen.len() {
+        match runs.last_mut() {
+            Some(run) if run.len() < size && seen[i].log_ratio - seen[i - 1].log_ratio <= range / GROUPS as f64 => {
+                run.end = i + 1;
+            }
+            _ => runs.push(i..i + 1),
+        }
+    }
     let moments = |range: &std::ops::Range<usize>| {
         let members = &seen[range.clone()];
         let weight: f64 = members.iter().map(|seen| seen.weight).sum();
         (weight, members.iter().map(|seen| seen.weight * seen.log_ratio).sum::<f64>() / weight)
     };
-    let mut runs: Vec<_> = (0..seen.len()).step_by(size).map(|from| from..(from + size).min(seen.len())).collect();
     let mut of: Vec<(f64, f64)> = runs.iter().map(moments).collect();
     while runs.len() >= LEVELS {
         let loss = |i: usize| {

@@ -103,6 +103,7 @@ impl TryFrom<State> for EProcess {
         }
         let mut process = Self::new(outcomes)?;
         process.horizon = state.horizon;
+        process.pairs = pairs;
         for (outcome, p, q) in state.pilot {
             (process.start[0][outcome], process.start[1][outcome]) = (p, q);
         }

@@ -49,6 +49,9 @@ fn largest_mean(believed: [&[f64]; 2], p: &[f64], q: &[f64], a: f64) -> f64 {
     let (map, levels) = Levels::estimate(believed[0], believed[1]);
     let claim = renyi_divergence(&law(p), &law(q), order(a)).unwrap();
     let m = libm::expm1((a - 1.0) * claim);
+    if !m.is_finite() {
+        return 0.0; // such a claim is never bet against
+    }
     let means = bets(&levels, a, Aim { horizon: Some(10_000), log_e: 3.0 }).map(|bet| {
         let lambda = bet.lambda.min(bets::RISK / (m + bet.loss));
         let mut mean = 0.0;
@@ -65,7 +68,7 @@ fn largest_mean(believed: [&[f64]; 2], p: &[f64], q: &[f64], a: f64) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn no_bet_has_a_favourable_mean_where_the_claim_holds(
@@ -101,36 +104,40 @@ proptest! {
 }
 
 /// How many of 400 streams of 2000 pairs are ever wrong at failure probability 5 %: the claim tested is the truth
-/// itself. The count is at most Bin(400, 0.05), above 44 with probability 2e-7 for each of the 8 cases.
+/// itself, at every end of a block. The count is at most Bin(400, 0.05), above 44 with probability 2e-7 for each of the
+/// 8 cases.
 #[test]
 fn the_truth_is_rejected_no_more_often_than_promised() {
     for (name, laws) in [("equal laws", [FIG6[1]; 2]), ("figure 6", FIG6)] {
-        for a in [2.0, 10.0] {
-            let mut wrong = [0u32; 4];
-            for run in 0..400 {
-                let mut stream = stream(run);
-                let mut process = EProcess::new(5).unwrap();
-                for _ in 0..2_000 {
-                    process.observe(draw(&laws[0], &mut stream), draw(&laws[1], &mut stream)).unwrap();
-                }
+        let cases: Vec<(f64, Direction, f64)> = [2.0, 10.0]
+            .into_iter()
+            .flat_map(|a| {
                 let reverse = divergence(&[laws[1], laws[0]], a);
-                for (at, (direction, truth)) in
-                    [(Direction::Forward, divergence(&laws, a)), (Direction::Reverse, reverse)].into_iter().enumerate()
-                {
-                    // The largest e-value over all block ends, not only the last.
-                    wrong[at] += u32::from(process.log_e_value(order(a), direction, truth) >= 20f64.ln());
-                    wrong[2 + at] +=
-                        u32::from(process.lower_bound(order(a), direction, failure(0.05)).value > truth + 1e-15);
+                [(a, Direction::Forward, divergence(&laws, a)), (a, Direction::Reverse, reverse)]
+            })
+            .collect();
+        let mut wrong = [0u32; 4];
+        for run in 0..400 {
+            let mut stream = stream(run);
+            let mut process = EProcess::new(5).unwrap();
+            for _ in 0..2_000 {
+                process.observe(draw(&laws[0], &mut stream), draw(&laws[1], &mut stream)).unwrap();
+            }
+            for (wrong, &(a, direction, truth)) in wrong.iter_mut().zip(&cases) {
+                let rejected = process.rejects(order(a), direction, truth, failure(0.05));
+                *wrong += u32::from(rejected);
+                if run % 20 == 0 {
+                    let bound = process.lower_bound(order(a), direction, failure(0.05)).value;
+                    assert_eq!(rejected, bound > truth && bound > 0.0);
                 }
             }
-            println!("{name}, order {a}: {wrong:?} of 400 wrong");
-            assert!(wrong.iter().all(|&wrong| wrong <= 44));
-            assert_eq!(wrong[..2], wrong[2..]);
         }
+        println!("{name}: {wrong:?} of 400 wrong");
+        assert!(wrong.iter().all(|&wrong| wrong <= 44));
     }
 }
 
-/// Mean of bound over truth in 20 recordings, with the failure probability spent on one order and direction. The
+/// Mean of bound over truth in 10 recordings, with the failure probability spent on one order and direction. The
 /// untuned prototype had 0.806 (Fig. 6), 0.014 and 0.587 without a pilot; 0.47 and 0.795 are predicted for a bet that
 /// knows the ratio, the divergence and the number of pairs.
 #[test]
@@ -145,7 +152,7 @@ fn bounds_are_tight() {
     ] {
         let truth = divergence(laws, a);
         let mut mean = [0.0; 3];
-        for run in 0..20 {
+        for run in 0..10 {
             let counts = counts(laws, n, run);
             let plain = EProcess::new(5).unwrap();
             let planned = plain.clone().with_horizon(n).unwrap();
@@ -153,7 +160,7 @@ fn bounds_are_tight() {
             for (mean, mut process) in mean.iter_mut().zip([plain, planned, told]) {
                 assert_eq!(process.observe_counts(&counts, run).unwrap(), n);
                 let bound = process.lower_bound(order(a), Direction::Forward, failure(0.05));
-                *mean += bound.value / truth / 20.0;
+                *mean += bound.value / truth / 10.0;
             }
         }
         println!(
@@ -272,7 +279,7 @@ fn no_input_panics_and_no_bound_is_nan() {
         [vec![big, 1, 0], vec![big, 0, 1]],
         [vec![1 << 53], vec![1 << 53]],
         [vec![3; 1_000], vec![2; 1_000]],
-        [vec![1 << 42; 2_000], (0..2_000).map(|c| (1 << 42) + c % 7 * (1 << 38)).collect()],
+        [vec![1 << 41; 2_000], (0..2_000).map(|c| (1 << 41) + c % 7 * (1 << 37)).collect()],
     ];
     for [x, y] in worlds {
         let counts = PairedCounts::new(labels(x.len()), x.clone(), y).unwrap();

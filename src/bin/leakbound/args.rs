@@ -1,7 +1,9 @@
 //! Command line arguments; every value is checked while it is parsed.
 
+mod stream;
 mod votes;
 
+pub use stream::StreamOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -120,6 +122,11 @@ pub enum AuditCommand {
     #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
                             --noise gaussian:40 --samples 1e6")]
     Votes(VotesOptions),
+    /// Audit raw outputs while they come: bounds that hold at any time, and a stop as soon as a claim is refuted
+    #[command(after_help = "Example:\n  my-mechanism | leakbound audit stream - --claim-rdp 2:0.05\n\nEach line is \
+                            `s,OUTPUT` or `s_prime,OUTPUT` below the header `world,output`. Outputs of one world must \
+                            be independent, and which world is asked next must not depend on them.")]
+    Stream(StreamOptions),
 }
 
 /// Options of `leakbound exact`.

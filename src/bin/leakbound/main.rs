@@ -60,6 +60,7 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
+        Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
         Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
         Command::Merge(options) => cmd::merge::run(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),

@@ -3,6 +3,7 @@
 pub mod added_point;
 pub mod audit_confusion;
 pub mod audit_counts;
+pub mod audit_stream;
 pub mod audit_votes;
 pub mod bench;
 mod bench_works;

@@ -1,0 +1,205 @@
+//! `leakbound audit stream` as its user sees it: bounds, claims, refusals, and states that go on bit for bit.
+#![cfg(feature = "cli")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+use tempfile::TempDir;
+
+/// A folder in which the command runs.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: &str) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    fn run(&self, arguments: &str, stdin: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
+        command.current_dir(self.0.path()).env_remove("NO_COLOR").args(arguments.split_whitespace());
+        command.write_stdin(stdin).output().unwrap()
+    }
+
+    /// The document of a run that ends with this status and says nothing else.
+    fn json(&self, status: i32, arguments: &str, stdin: &str) -> Value {
+        let output = self.run(&format!("{arguments} --format json"), stdin);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*stderr), (Some(status), ""), "{arguments}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The one line of a refused run.
+    fn refused(&self, arguments: &str, stdin: &str) -> String {
+        let output = self.run(arguments, stdin);
+        assert_eq!(output.status.code(), Some(1), "{arguments}");
+        assert!(output.stdout.is_empty());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
+        assert!(!line.contains('\n'), "{line}");
+        line.to_owned()
+    }
+}
+
+const HEADER: &str = "world,output\n";
+
+/// Rows of a mechanism that answers yes in 70 % under s and 50 % under s_prime, by a fixed linear congruence.
+fn rows(count: usize) -> Vec<String> {
+    let mut state = 12_345u64;
+    let mut uniform = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    (0..count)
+        .map(|row| {
+            let (world, yes) = if row % 2 == 0 { ("s", 0.7) } else { ("s_prime", 0.5) };
+            format!("{world},{}\n", if uniform() < yes { "yes" } else { "no" })
+        })
+        .collect()
+}
+
+fn text(rows: &[String]) -> String {
+    HEADER.to_owned() + &rows.concat()
+}
+
+#[test]
+fn a_stream_is_bounded_and_described() {
+    let desk = Desk::new();
+    desk.file("t.csv", &text(&rows(20_000)));
+    let document = desk.json(0, "audit stream t.csv --orders 2,8", "");
+    assert_eq!(document["schema"], "leakbound.audit-stream/1");
+    assert_eq!(document["inputs"][0]["name"], "t.csv");
+    assert_eq!(
+        (&document["outputs"], &document["pairs"], &document["outcomes"]),
+        (&10_000.into(), &10_000.into(), &2.into())
+    );
+    let bounds = document["bounds"].as_array().unwrap();
+    assert_eq!(bounds.len(), 4);
+    // The truth: ln(0.7²/0.5 + 0.3²/0.5) = 0.1484.
+    let first = bounds[0]["rdp_lower"].as_f64().unwrap();
+    assert!(bounds[0]["order"] == 2.0 && first > 0.11 && first < 0.1484, "{first}");
+    assert_eq!((&bounds[0]["method"], &bounds[0]["validity"]), (&"e-process".into(), &"finite-sample".into()));
+    // From a pipe the same.
+    let piped = desk.json(0, "audit stream - --orders 2,8", &text(&rows(20_000)));
+    assert_eq!(piped["bounds"], document["bounds"]);
+    assert_eq!(piped["inputs"][0]["sha256"], document["inputs"][0]["sha256"]);
+    let shown = desk.run("audit stream t.csv", "");
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.starts_with("Audit of a stream, t.csv\n10000 outputs of s, 10000 of s_prime, 10000 pairs, 2 outcomes\n"),
+        "{shown}"
+    );
+    let csv = desk.run("audit stream t.csv --format csv", "");
+    assert_eq!(String::from_utf8(csv.stdout).unwrap().lines().count(), 3);
+}
+
+/// All outputs of one world before those of the other: they wait as counts, and the bound is as good.
+#[test]
+fn worlds_may_come_one_after_the_other() {
+    let desk = Desk::new();
+    let mut rows = rows(20_000);
+    rows.sort_by_key(|row| row.starts_with("s_prime"));
+    let document = desk.json(0, "audit stream -", &text(&rows));
+    let bound = document["bounds"][0]["rdp_lower"].as_f64().unwrap();
+    assert!(document["pairs"] == 10_000 && bound > 0.11 && bound < 0.1484, "{bound}");
+    let document = desk.json(0, "audit stream -", &text(&rows[..12_000]));
+    assert_eq!(document["pairs"], 2_000);
+    assert_eq!(document["warnings"][0]["code"], "unpaired");
+}
+
+#[test]
+fn reading_stops_as_soon_as_a_claim_is_refuted() {
+    let desk = Desk::new();
+    let all = text(&rows(20_000));
+    let document = desk.json(3, "audit stream - --claim-rdp 2:0.01 --direction forward", &all);
+    let line = document["stopped_at_line"].as_u64().unwrap();
+    assert!(line < 3_000, "{line}");
+    assert_eq!(document["claims"][0]["refuted"], true);
+    assert!(document["claims"][0]["lower"].as_f64().unwrap() > 0.01);
+    assert_eq!(document["outputs"].as_u64().unwrap() + document["outputs_neighbor"].as_u64().unwrap(), line - 1);
+    // What follows is not read, so that it may be wrong; a true claim reads it.
+    let tail = format!("{all}s_second,yes\n");
+    desk.json(3, "audit stream - --claim-epsilon 0.1 --delta 0.01", &tail);
+    assert!(desk.refused("audit stream - --claim-epsilon 1 --delta 0.01", &tail).contains("line 20002, column world"));
+    let document = desk.json(0, "audit stream - --claim-rdp 2:0.15 --claim-rdp 8:0.34 --claim-epsilon 0.6", &all);
+    assert_eq!(document["stopped_at_line"], Value::Null);
+    assert_eq!(document["claims"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_saved_stream_goes_on_bit_for_bit() {
+    let desk = Desk::new();
+    let rows = rows(9_000);
+    let options = "--orders 2,5 --claim-epsilon 2 --horizon 4000 --seed 5";
+    let whole = desk.json(0, &format!("audit stream - {options} --state whole"), &text(&rows));
+    let mut last = Value::Null;
+    for part in [&rows[..1_001], &rows[1_001..1_002], &rows[1_002..8_000], &rows[8_000..]] {
+        last = desk.json(0, &format!("audit stream - {options} --state parts"), &text(part));
+    }
+    for member in ["bounds", "claims", "pairs", "outputs", "outputs_neighbor", "outcomes", "warnings"] {
+        assert_eq!(last[member], whole[member], "{member}");
+    }
+    assert_eq!(fs::read(desk.path("parts")).unwrap(), fs::read(desk.path("whole")).unwrap());
+    // A refuted claim stays refuted, and nothing more is read.
+    let question = "audit stream - --claim-rdp 2:0.01 --state refuted";
+    desk.json(3, question, &text(&rows));
+    desk.json(3, question, "not even a header");
+}
+
+#[test]
+fn a_state_answers_only_what_it_was_asked() {
+    let desk = Desk::new();
+    let text = text(&rows(100));
+    desk.json(0, "audit stream - --state s", &text);
+    assert_eq!(
+        desk.refused("audit stream - --state s --orders 3", &text),
+        "s: whole file: found a state of `--direction both --failure-probability 0.05 --seed 0`, expected one of \
+         `--orders 3 --direction both --failure-probability 0.05 --seed 0`, as asked for; hint: what is asked must be \
+         fixed before the outputs are seen"
+    );
+    let good = fs::read(desk.path("s")).unwrap();
+    for (change, words) in [
+        (good[..good.len() - 1].to_vec(), "changed or cut off"),
+        ([&good[..], b" "].concat(), "changed or cut off"),
+        (String::from_utf8(good.clone()).unwrap().replace("yes", "yeS").into_bytes(), "changed or cut off"),
+        (b"world,output\n".to_vec(), "another kind of file"),
+        (Vec::new(), "another kind of file"),
+    ] {
+        fs::write(desk.path("s"), &change).unwrap();
+        let line = desk.refused("audit stream - --state s", &text);
+        assert!(line.starts_with("s: whole file: found") && line.contains(words), "{line}");
+        assert_eq!(fs::read(desk.path("s")).unwrap(), change);
+    }
+}
+
+#[test]
+fn wrong_rows_are_named_and_leave_the_state_alone() {
+    let desk = Desk::new();
+    for (text, expected) in [
+        ("", "stdin: whole file: found an empty file, expected raw outputs as CSV or JSON"),
+        ("world,output\n", "stdin: line 1: found a header without rows, expected at least 1 row"),
+        ("a,b\ns,x\n", "stdin: line 1: found columns `a`, `b`, expected `world`, `output`"),
+        ("world\ns\n", "stdin: line 1: found columns `world`, expected the column `output`"),
+        ("world,output\ns,x\n\nt,x\n", "stdin: line 4, column world: found `t`, expected `s` or `s_prime`"),
+        ("world,output\ns,x,y\n", "stdin: line 2: found 3 fields, expected 2 as in the header"),
+        (
+            "world,output,query\ns,x,1\n",
+            "stdin: line 1: found a column `query`, expected `world`, `output`; hint: a stream is of one query; split \
+             the file by query",
+        ),
+    ] {
+        assert_eq!(desk.refused("audit stream - --state s", text), expected);
+        assert!(!desk.path("s").exists());
+    }
+    assert!(desk.refused("audit stream absent.csv", "").starts_with("absent.csv: cannot read: "));
+    assert!(desk.refused("audit stream .", "").starts_with(".: cannot read: "));
+}
