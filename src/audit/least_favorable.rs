@@ -132,7 +132,7 @@ impl LeastFavorable {
         let scale = if plain {
             0.0
         } else {
-            classes.clone().map(|class| a * class.ln_ratio).fold((a * ln_mu).max(0.0), f64::max)
+            classes.clone().map(|class| a * class.ln_ratio).fold((a * ln_mu).max(a * ln_lambda).max(0.0), f64::max)
         };
         let power = |x: f64| if plain { libm::expm1(x) } else { libm::exp(x - scale) };
         // e^{b x} - e^{b y}, scaled.
