@@ -7,6 +7,7 @@ mod least_favorable;
 mod output_set;
 mod pilot;
 mod rectangle;
+mod tangent;
 
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};
 pub use k_cut::SimultaneousIntervals;
