@@ -37,8 +37,8 @@ pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> O
         return None;
     }
     let pairs: Vec<(ProportionRange, ProportionRange)> = p.iter().copied().zip(q.iter().copied()).collect();
-    let lower = Multipliers::solve(&pairs, |range| range.lower.value);
-    let upper = Multipliers::solve(&pairs, |range| range.upper.value);
+    let lower = Multipliers::solve(&pairs, |range| range.lower);
+    let upper = Multipliers::solve(&pairs, |range| range.upper);
     for (multipliers, limit, apart) in [
         (lower, (|range| range.lower.value) as fn(ProportionRange) -> f64, lower.ln_lambda < lower.ln_mu),
         (upper, |range| range.upper.value, upper.ln_lambda > upper.ln_mu),
@@ -80,17 +80,28 @@ struct Multipliers {
 
 impl Multipliers {
     /// Σ clip(λ q) = 1 and Σ clip(p/μ) = 1 for p and q at the given ends.
-    fn solve(pairs: &[(ProportionRange, ProportionRange)], limit: impl Fn(ProportionRange) -> f64) -> Self {
-        let excess_p = |t: f64| {
-            let lambda = libm::exp(t);
-            pairs.iter().map(|&(p, q)| clip(lambda * limit(q), p)).sum::<f64>() - 1.0
-        };
-        let shortfall_q = |t: f64| {
-            let inverse = libm::exp(-t);
-            1.0 - pairs.iter().map(|&(p, q)| clip(limit(p) * inverse, q)).sum::<f64>()
-        };
+    fn solve(pairs: &[(ProportionRange, ProportionRange)], end: impl Fn(ProportionRange) -> ProportionLimit) -> Self {
+        let excess_p = |t: f64| excess(pairs.iter().map(|&(p, q)| (end(q), p)), t);
+        let shortfall_q = |t: f64| -excess(pairs.iter().map(|&(p, q)| (end(p), q)), -t);
         Self { ln_lambda: root(excess_p), ln_mu: root(shortfall_q) }
     }
+}
+
+/// Σ clip(e^t x) - 1 over limits x and ranges; a class above one half enters by its complement, so that the sum is as
+/// accurate as the rest, however rare.
+fn excess(classes: impl Iterator<Item = (ProportionLimit, ProportionRange)>, t: f64) -> f64 {
+    let (scale, growth) = (libm::exp(t), libm::expm1(t));
+    let (mut sum, mut whole) = (0.0, 1.0);
+    for (x, range) in classes {
+        if range.lower.value > 0.5 {
+            // 1 - e^t x
+            let complement = scale * x.complement - growth;
+            whole = complement.max(range.upper.complement).min(range.lower.complement);
+        } else {
+            sum += clip(scale * x.value, range);
+        }
+    }
+    sum - whole
 }
 
 /// The root of a function that does not decrease, or the infinity beyond which it would lie.
@@ -117,9 +128,26 @@ fn clip(x: f64, range: ProportionRange) -> f64 {
     x.max(range.lower.value).min(range.upper.value)
 }
 
-/// G at ρ = 1 + e.
+/// G at ρ = 1 + e; e is taken together with a class above one half in both worlds, for the same reason.
 fn unplaced_mass(pairs: &[(ProportionRange, ProportionRange)], e: f64) -> f64 {
-    e + pairs.iter().map(|pair| above(pair, e).max(0.0) - below(pair, e).max(0.0)).sum::<f64>()
+    let (mut sum, mut rest) = (0.0, e);
+    for pair in pairs {
+        let (p, q) = pair;
+        let (above, below) = (above(pair, e), below(pair, e));
+        if !(above > 0.0 || below > 0.0) {
+            continue;
+        }
+        if p.lower.value > 0.5 && q.lower.value > 0.5 {
+            rest = if above > 0.0 {
+                difference(p.lower, q.upper) + e * q.upper.complement
+            } else {
+                e * q.lower.complement - difference(q.lower, p.upper)
+            };
+        } else {
+            sum += above.max(0.0) - below.max(0.0);
+        }
+    }
+    sum + rest
 }
 
 /// p_l - ρ q_u for ρ = 1 + e.
