@@ -2,8 +2,8 @@
 #![no_main]
 
 use leakbound::{
-    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, MAX_COUNT, Method, Order, OutputSet, OutputSets,
-    PairedCounts, Rectangle, audit_counts,
+    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, KCutBox, MAX_COUNT, Method, Order, OutputSet,
+    OutputSets, PairedCounts, Rectangle, RectangleProbability, SimultaneousIntervals, audit_counts,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -22,6 +22,7 @@ fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
     let first = OutputSet::new((0..counts.outcomes()).map(|outcome| outcome == 0).collect());
     let [p, q] = first.inside(&counts).expect("a set of the outcomes");
     rectangles(p, q, failure, order, delta);
+    k_cuts(&counts, failure, order);
 
     let plan = AuditPlan {
         orders: vec![order, Order::new(2.0).expect("a legal order")],
@@ -52,5 +53,21 @@ fn rectangles(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability,
         }
         let mu = rectangle.gdp().value;
         assert!(mu.is_finite() && mu >= 0.0, "{rectangle:?}: {mu}");
+    }
+}
+
+fn k_cuts(counts: &PairedCounts, failure: FailureProbability, order: Order) {
+    let limits = KCutBox::new(counts, failure).unwrap_or_else(|error| panic!("{counts:?} {failure}: {error}"));
+    let goodman = SimultaneousIntervals::goodman(counts, failure);
+    let sison_glaz = SimultaneousIntervals::sison_glaz(counts, failure, RectangleProbability::Edgeworth);
+    for direction in Direction::BOTH {
+        let least = limits.bound(order, direction).value;
+        assert!(least.is_finite() && least >= 0.0, "{counts:?} {failure} {order} {direction}: {least}");
+        for intervals in [&goodman, &sison_glaz] {
+            let intervals = intervals.as_ref().unwrap_or_else(|error| panic!("{counts:?} {failure}: {error}"));
+            let [paper, nearest] = [intervals.bound(order, direction), intervals.nearest(order, direction)];
+            assert!(paper.value.is_finite() && paper.value >= 0.0, "{counts:?} {failure} {order}: {paper:?}");
+            assert!(nearest.value.is_finite() && nearest.value >= 0.0, "{counts:?} {failure} {order}: {nearest:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The k-cut of Chadha et al. from simultaneous intervals.
 
-use super::least_favorable::LeastFavorable;
+use super::least_favorable::least_favorable;
+use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;
@@ -27,7 +28,7 @@ use crate::special::CompensatedSum;
 pub struct SimultaneousIntervals {
     p: Vec<ProportionRange>,
     q: Vec<ProportionRange>,
-    least: Option<LeastFavorable>,
+    least: Option<Tangent>,
     failure: FailureProbability,
     methods: [&'static str; 2],
     probabilities: Option<[RectangleProbability; 2]>,
@@ -71,7 +72,7 @@ impl SimultaneousIntervals {
         methods: [&'static str; 2],
         probabilities: Option<[RectangleProbability; 2]>,
     ) -> Self {
-        let least = LeastFavorable::new(&p, &q);
+        let least = least_favorable(&p, &q);
         Self { p, q, least, failure, methods, probabilities }
     }
 

@@ -1,6 +1,7 @@
 //! The k-cut bound that needs neither a pilot nor an output set: the least divergence in a Clopper-Pearson box.
 
-use super::least_favorable::LeastFavorable;
+use super::least_favorable::least_favorable;
+use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;
@@ -31,10 +32,11 @@ use crate::quantity::{FailureProbability, Order};
 ///
 /// # References
 /// Clopper and Pearson (1934) for the limits; Huber and Strassen (1973), "Minimax tests and the Neyman-Pearson lemma for
-/// capacities", for least favourable pairs; the solution and its certificate are proved in `audit/least_favorable.rs`.
+/// capacities", for least favourable pairs; the solution and its certificate are proved in `audit/least_favorable.rs` and
+/// `audit/tangent.rs`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KCutBox {
-    least: Option<LeastFavorable>,
+    least: Option<Tangent>,
     failure: FailureProbability,
 }
 
@@ -47,7 +49,7 @@ impl KCutBox {
         let half = failure.split(2);
         let p = clopper_pearson_simultaneous(counts.counts(), half)?;
         let q = clopper_pearson_simultaneous(counts.counts_neighbor(), half)?;
-        Ok(Self { least: LeastFavorable::new(&p, &q), failure })
+        Ok(Self { least: least_favorable(&p, &q), failure })
     }
 
     /// Lower bound of D_α, `k-cut-box`: finite-sample, rounded down by a relative 1e-12 and the rounding errors of its

@@ -15,156 +15,60 @@
 //!   second, the mass left can be placed for ρ between max(λ_u, μ_l) and min(λ_l, μ_u); there the slope of G is that
 //!   mass, so G does not decrease, and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
 //!
-//! **Certified.** None of this has to be exact. F is convex and homogeneous, so for any ratios r ≥ 0
-//! F(p, q) ≥ Σ [α r^{α-1} p - (α-1) r^α q] (the tangent of x^α at r, x = p/q, times q), and for any λ, μ > 0 the minimum
-//! of this over both boxes and simplices is at least (weak duality: g_λ Σ p = g_λ, h_μ Σ q = h_μ)
-//!
-//! ```text
-//! g_λ - h_μ + Σ_c min over [p_l, p_u] of (g_c - g_λ) p - Σ_c max over [q_l, q_u] of (h_c - h_μ) q,
-//! g = α r^{α-1}, h = (α-1) r^α,
-//! ```
-//!
-//! with equality at the least favourable pair. That sum is what is returned, less its rounding errors.
+//! None of this has to be exact: ratios and multipliers fix a tangent, and its minimum over the boxes is a bound wherever
+//! the search ended ([`super::tangent`]).
 
-use crate::bound::Direction;
+use super::tangent::{LARGEST_LN, Tangent};
 use crate::interval::{ProportionLimit, ProportionRange};
-use crate::quantity::Order;
 use crate::special::CompensatedSum;
 
-/// Logarithms of ratios are kept within this: beyond it only the tangent point moves, never validity.
-const LARGEST_LN: f64 = 700.0;
 /// Halvings of a bracket of at most 1400: to the last digit of a double.
 const HALVINGS: usize = 70;
-/// Up to this exponent the tangent is computed as its difference from 1.
-const PLAIN: f64 = 300.0;
-/// Orders are lowered to this over the root of the largest |ln r|, where the tangent's terms, α times larger than their
-/// sum, keep three digits of F. D_α increases with α, so that stays a bound, and D is within 1e-5 of that of all higher
-/// orders there.
-const LARGEST_ORDER: f64 = 1e6;
-/// Relative rounding of the result.
-const MARGIN: f64 = 1e-12;
 
-/// A class whose ratio differs from a multiplier.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Class {
-    p: [f64; 2],
-    q: [f64; 2],
-    ln_ratio: f64,
-}
-
-/// Ratios and multipliers of the least favourable pair.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct LeastFavorable {
-    /// Classes of ratio ρ = λ = μ contribute nothing and are left out.
-    classes: Vec<Class>,
-    ln_lambda: f64,
-    ln_mu: f64,
-}
-
-impl LeastFavorable {
-    /// For ranges of the proportions of both laws, class by class; None where a box holds no law at all.
-    pub(super) fn new(p: &[ProportionRange], q: &[ProportionRange]) -> Option<Self> {
-        // A box that holds a law by a rounding error only is none that data can give.
-        let holds_a_law = |ranges: &[ProportionRange]| {
-            let sum = |limit: fn(&ProportionRange) -> f64| ranges.iter().map(limit).collect::<CompensatedSum>().value();
-            sum(|range| range.lower.value) <= 1.0 + 1e-12 && sum(|range| range.upper.value) >= 1.0 - 1e-12
-        };
-        if p.len() != q.len() || !holds_a_law(p) || !holds_a_law(q) {
-            return None;
-        }
-        let pairs: Vec<(ProportionRange, ProportionRange)> = p.iter().copied().zip(q.iter().copied()).collect();
-        let class = |&(p, q): &(ProportionRange, ProportionRange), ln_ratio: f64| Class {
-            p: [p.lower.value, p.upper.value],
-            q: [q.lower.value, q.upper.value],
-            ln_ratio: ln_ratio.clamp(-LARGEST_LN, LARGEST_LN),
-        };
-        let lower = Multipliers::solve(&pairs, |range| range.lower.value);
-        let upper = Multipliers::solve(&pairs, |range| range.upper.value);
-        for (multipliers, limit, apart) in [
-            (lower, (|range| range.lower.value) as fn(ProportionRange) -> f64, lower.ln_lambda < lower.ln_mu),
-            (upper, |range| range.upper.value, upper.ln_lambda > upper.ln_mu),
-        ] {
-            if apart {
-                let [ln_lambda, ln_mu] =
-                    [multipliers.ln_lambda, multipliers.ln_mu].map(|ln| ln.clamp(-LARGEST_LN, LARGEST_LN));
-                let ratio = |&(p, q): &(ProportionRange, ProportionRange)| {
-                    let x = clip(libm::exp(ln_lambda) * limit(q), p);
-                    let y = clip(limit(p) * libm::exp(-ln_mu), q);
-                    if x > 0.0 && y > 0.0 { (x / y).ln() } else { ln_lambda }
-                };
-                let classes = pairs.iter().map(|pair| class(pair, ratio(pair))).collect();
-                return Some(Self { classes, ln_lambda, ln_mu });
-            }
-        }
-        let low = upper.ln_lambda.max(lower.ln_mu).max(-LARGEST_LN);
-        let high = lower.ln_lambda.min(upper.ln_mu).min(LARGEST_LN);
-        let ln_ratio = bisect(low, high, |t| unplaced_mass(&pairs, libm::expm1(t)));
-        let e = libm::expm1(ln_ratio);
-        let apart = pairs.iter().filter_map(|pair| {
-            let (p, q) = pair;
-            if above(pair, e) > 0.0 {
-                Some(class(pair, ln_quotient(p.lower, q.upper)))
-            } else if below(pair, e) > 0.0 {
-                Some(class(pair, ln_quotient(p.upper, q.lower)))
-            } else {
-                None
-            }
-        });
-        Some(Self { classes: apart.collect(), ln_lambda: ln_ratio, ln_mu: ln_ratio })
+/// The tangent at the least favourable pair, for ranges of the proportions of both laws, class by class; None where a
+/// box holds no law at all.
+pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> Option<Tangent> {
+    // A box that holds a law by a rounding error only is none that data can give.
+    let holds_a_law = |ranges: &[ProportionRange]| {
+        let sum = |limit: fn(&ProportionRange) -> f64| ranges.iter().map(limit).collect::<CompensatedSum>().value();
+        sum(|range| range.lower.value) <= 1.0 + 1e-12 && sum(|range| range.upper.value) >= 1.0 - 1e-12
+    };
+    if p.len() != q.len() || !holds_a_law(p) || !holds_a_law(q) {
+        return None;
     }
-
-    /// The smallest D_α of two laws in the boxes, in nats, rounded down; at least 0.
-    pub(super) fn divergence(&self, order: Order, direction: Direction) -> f64 {
-        // Reversed, q plays p with the inverse ratios: its multiplier is 1/μ, that of p 1/λ.
-        let (sign, ln_lambda, ln_mu) = match direction {
-            Direction::Forward => (1.0, self.ln_lambda, self.ln_mu),
-            Direction::Reverse => (-1.0, -self.ln_mu, -self.ln_lambda),
-        };
-        let classes = self.classes.iter().map(move |class| match direction {
-            Direction::Forward => *class,
-            Direction::Reverse => Class { p: class.q, q: class.p, ln_ratio: sign * class.ln_ratio },
-        });
-        let largest =
-            classes.clone().map(|class| class.ln_ratio.abs()).fold(ln_lambda.abs().max(ln_mu.abs()), f64::max);
-        let a = if largest > 0.0 { order.get().min(LARGEST_ORDER / largest.sqrt()) } else { order.get() };
-        // In plain form 1 is subtracted from every power and from F, because Σ p = Σ q = 1 and α - (α-1) = 1.
-        let plain = a * largest <= PLAIN;
-        let scale = if plain {
-            0.0
+    let pairs: Vec<(ProportionRange, ProportionRange)> = p.iter().copied().zip(q.iter().copied()).collect();
+    let lower = Multipliers::solve(&pairs, |range| range.lower);
+    let upper = Multipliers::solve(&pairs, |range| range.upper);
+    for (multipliers, limit, apart) in [
+        (lower, (|range| range.lower.value) as fn(ProportionRange) -> f64, lower.ln_lambda < lower.ln_mu),
+        (upper, |range| range.upper.value, upper.ln_lambda > upper.ln_mu),
+    ] {
+        if apart {
+            let [ln_lambda, ln_mu] =
+                [multipliers.ln_lambda, multipliers.ln_mu].map(|ln| ln.clamp(-LARGEST_LN, LARGEST_LN));
+            let ratio = |&(p, q): &(ProportionRange, ProportionRange)| {
+                let x = clip(libm::exp(ln_lambda) * limit(q), p);
+                let y = clip(limit(p) * libm::exp(-ln_mu), q);
+                if x > 0.0 && y > 0.0 { (x / y).ln() } else { ln_lambda }
+            };
+            return Some(Tangent::new(pairs.iter().map(|pair| (pair, ratio(pair))), ln_lambda, ln_mu));
+        }
+    }
+    let low = upper.ln_lambda.max(lower.ln_mu).max(-LARGEST_LN);
+    let high = lower.ln_lambda.min(upper.ln_mu).min(LARGEST_LN);
+    let ln_ratio = bisect(low, high, |t| unplaced_mass(&pairs, libm::expm1(t)));
+    let e = libm::expm1(ln_ratio);
+    let apart = pairs.iter().filter_map(|pair| {
+        let (p, q) = pair;
+        if above(pair, e) > 0.0 {
+            Some((pair, ln_quotient(p.lower, q.upper)))
+        } else if below(pair, e) > 0.0 {
+            Some((pair, ln_quotient(p.upper, q.lower)))
         } else {
-            classes.clone().map(|class| a * class.ln_ratio).fold((a * ln_mu).max(0.0), f64::max)
-        };
-        let power = |x: f64| if plain { libm::expm1(x) } else { libm::exp(x - scale) };
-        // e^{b x} - e^{b y}, scaled.
-        let difference = |b: f64, x: f64, y: f64| {
-            if plain { libm::exp(b * y) * libm::expm1(b * (x - y)) } else { power(b * x) - power(b * y) }
-        };
-        let (g, h) = (a * power((a - 1.0) * ln_lambda), (a - 1.0) * power(a * ln_mu));
-        let (mut sum, mut size) = (CompensatedSum::default(), CompensatedSum::default());
-        sum.add(g);
-        sum.add(-h);
-        size.add(g.abs() + h.abs());
-        let mut add = |[low, high]: [f64; 2], slope: f64, sizes: f64| {
-            let end = if slope >= 0.0 { low } else { high };
-            sum.add(end * slope);
-            // Rounding may give a vanishing slope the wrong sign; then the other end was right.
-            size.add(end * sizes + f64::EPSILON * (high - low) * sizes);
-        };
-        for Class { p, q, ln_ratio } in classes {
-            let slope = a * difference(a - 1.0, ln_ratio, ln_lambda);
-            let [here, there] = [ln_ratio, ln_lambda].map(|ln| if plain { 0.0 } else { a * power((a - 1.0) * ln) });
-            add(p, slope, slope.abs() + here + there);
-            let slope = (1.0 - a) * difference(a, ln_ratio, ln_mu);
-            let [here, there] = [ln_ratio, ln_mu].map(|ln| if plain { 0.0 } else { (a - 1.0) * power(a * ln) });
-            add(q, slope, slope.abs() + here + there);
+            None
         }
-        // Each term carries a handful of roundings and those of its exponents.
-        let error = f64::EPSILON * (8.0 + 4.0 * a * largest) * size.value();
-        let value = sum.value() - error;
-        let ln = if plain { libm::log1p(value.max(0.0)) } else { scale + value.max(0.0).ln() };
-        let divergence = ln / (a - 1.0) * (1.0 - MARGIN);
-        if divergence > 0.0 && divergence < f64::INFINITY { divergence } else { 0.0 }
-    }
+    });
+    Some(Tangent::new(apart, ln_ratio, ln_ratio))
 }
 
 /// λ and μ where the other law sits at one end of its ranges; infinite where no multiplier gives the sum 1.
@@ -176,17 +80,28 @@ struct Multipliers {
 
 impl Multipliers {
     /// Σ clip(λ q) = 1 and Σ clip(p/μ) = 1 for p and q at the given ends.
-    fn solve(pairs: &[(ProportionRange, ProportionRange)], limit: impl Fn(ProportionRange) -> f64) -> Self {
-        let excess_p = |t: f64| {
-            let lambda = libm::exp(t);
-            pairs.iter().map(|&(p, q)| clip(lambda * limit(q), p)).sum::<f64>() - 1.0
-        };
-        let shortfall_q = |t: f64| {
-            let inverse = libm::exp(-t);
-            1.0 - pairs.iter().map(|&(p, q)| clip(limit(p) * inverse, q)).sum::<f64>()
-        };
+    fn solve(pairs: &[(ProportionRange, ProportionRange)], end: impl Fn(ProportionRange) -> ProportionLimit) -> Self {
+        let excess_p = |t: f64| excess(pairs.iter().map(|&(p, q)| (end(q), p)), t);
+        let shortfall_q = |t: f64| -excess(pairs.iter().map(|&(p, q)| (end(p), q)), -t);
         Self { ln_lambda: root(excess_p), ln_mu: root(shortfall_q) }
     }
+}
+
+/// Σ clip(e^t x) - 1 over limits x and ranges; a class above one half enters by its complement, so that the sum is as
+/// accurate as the rest, however rare.
+fn excess(classes: impl Iterator<Item = (ProportionLimit, ProportionRange)>, t: f64) -> f64 {
+    let (scale, growth) = (libm::exp(t), libm::expm1(t));
+    let (mut sum, mut whole) = (0.0, 1.0);
+    for (x, range) in classes {
+        if range.lower.value > 0.5 {
+            // 1 - e^t x
+            let complement = scale * x.complement - growth;
+            whole = complement.max(range.upper.complement).min(range.lower.complement);
+        } else {
+            sum += clip(scale * x.value, range);
+        }
+    }
+    sum - whole
 }
 
 /// The root of a function that does not decrease, or the infinity beyond which it would lie.
@@ -213,9 +128,26 @@ fn clip(x: f64, range: ProportionRange) -> f64 {
     x.max(range.lower.value).min(range.upper.value)
 }
 
-/// G at ρ = 1 + e.
+/// G at ρ = 1 + e; e is taken together with a class above one half in both worlds, for the same reason.
 fn unplaced_mass(pairs: &[(ProportionRange, ProportionRange)], e: f64) -> f64 {
-    e + pairs.iter().map(|pair| above(pair, e).max(0.0) - below(pair, e).max(0.0)).sum::<f64>()
+    let (mut sum, mut rest) = (0.0, e);
+    for pair in pairs {
+        let (p, q) = pair;
+        let (above, below) = (above(pair, e), below(pair, e));
+        if !(above > 0.0 || below > 0.0) {
+            continue;
+        }
+        if p.lower.value > 0.5 && q.lower.value > 0.5 {
+            rest = if above > 0.0 {
+                difference(p.lower, q.upper) + e * q.upper.complement
+            } else {
+                e * q.lower.complement - difference(q.lower, p.upper)
+            };
+        } else {
+            sum += above.max(0.0) - below.max(0.0);
+        }
+    }
+    sum + rest
 }
 
 /// p_l - ρ q_u for ρ = 1 + e.
@@ -242,8 +174,10 @@ fn ln_quotient(x: ProportionLimit, y: ProportionLimit) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::Direction;
     use crate::divergence::renyi_divergence;
     use crate::law::OutcomeLaw;
+    use crate::quantity::Order;
     use proptest::prelude::*;
 
     fn range(low: f64, high: f64) -> ProportionRange {
@@ -311,7 +245,7 @@ mod tests {
         fn the_least_divergence_is_that_of_alternating_minimisation(
             [p, q] in boxes(2..7), a in prop_oneof![1.01..3.0f64, 3.0..64.0f64],
         ) {
-            let least = LeastFavorable::new(&p, &q).unwrap();
+            let least = least_favorable(&p, &q).unwrap();
             let [x, y] = alternate(&p, &q);
             for (direction, x, y) in [(Direction::Forward, &x, &y), (Direction::Reverse, &y, &x)] {
                 let found = least.divergence(order(a), direction);
@@ -346,7 +280,7 @@ mod tests {
                 }
                 points
             };
-            let (least, ps, qs) = (LeastFavorable::new(&p, &q).unwrap(), points(&p), points(&q));
+            let (least, ps, qs) = (least_favorable(&p, &q).unwrap(), points(&p), points(&q));
             let found = Direction::BOTH.map(|direction| least.divergence(order(a), direction));
             for x in &ps {
                 for y in &qs {
@@ -373,7 +307,7 @@ mod tests {
             (vec![range(0.0, 1.0), range(0.0, 1.0)], vec![range(0.2, 0.3), range(0.7, 0.8)]),
         ];
         for (p, q) in cases {
-            let least = LeastFavorable::new(&p, &q).unwrap();
+            let least = least_favorable(&p, &q).unwrap();
             let [x, y] = alternate(&p, &q);
             let reached = renyi_divergence(&law(&x), &law(&y), order(3.0)).unwrap();
             let found = least.divergence(order(3.0), Direction::Forward);
@@ -383,15 +317,11 @@ mod tests {
 
     #[test]
     fn boxes_without_a_law_say_nothing_and_huge_orders_reach_the_largest_ratio() {
-        assert!(
-            LeastFavorable::new(&[range(0.0, 0.4), range(0.0, 0.5)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none()
-        );
-        assert!(
-            LeastFavorable::new(&[range(0.6, 1.0), range(0.5, 1.0)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none()
-        );
-        assert!(LeastFavorable::new(&[], &[]).is_none());
+        assert!(least_favorable(&[range(0.0, 0.4), range(0.0, 0.5)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none());
+        assert!(least_favorable(&[range(0.6, 1.0), range(0.5, 1.0)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none());
+        assert!(least_favorable(&[], &[]).is_none());
         let (p, q) = ([range(0.6, 0.7), range(0.3, 0.4)], [range(0.1, 0.2), range(0.8, 0.9)]);
-        let least = LeastFavorable::new(&p, &q).unwrap();
+        let least = least_favorable(&p, &q).unwrap();
         let largest = [(0.6f64 / 0.2).ln(), (0.8f64 / 0.4).ln()];
         for (direction, largest) in Direction::BOTH.into_iter().zip(largest) {
             let mut previous = 0.0;

@@ -17,6 +17,7 @@ mod output_set;
 mod pair_stream;
 mod pilot;
 mod rectangle;
+mod tangent;
 
 mod reference_laws;
 mod region;

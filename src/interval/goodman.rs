@@ -11,7 +11,7 @@ use crate::special::ndtri_exp;
 ///
 /// Each is Wilson's score interval at failure probability `failure`/C, so the C intervals, both ends of each, hold at
 /// once by the union bound in the limit of many samples: asymptotic. A class with count 0 has lower end 0 and upper end
-/// B/(n + B). Rounded outwards by a relative 2e-15.
+/// B/(n + B). Rounded outwards by a relative 7e-15.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) for no classes, [`Error::Domain`](crate::Error::Domain) for a total of 0 or
@@ -39,8 +39,8 @@ pub fn goodman(counts: &[u64], failure: FailureProbability) -> Result<Vec<Propor
     Ok(counts.iter().map(|&count| score_range(count as f64, n, b)).collect())
 }
 
-/// Outward rounding: the roots below carry a handful of rounding errors.
-const MARGIN: f64 = 8.0 * f64::EPSILON;
+/// Outward rounding: the roots below carry a handful of rounding errors, the quantile one of 1e-15.
+const MARGIN: f64 = 32.0 * f64::EPSILON;
 
 /// Both roots, in the forms without cancellation. With d² = B (B + 4 x (n-x)/n) they are (B + 2x ∓ d)/(2 (n+B)), and
 /// (B + 2x)² - d² = 4x² (n+B)/n.

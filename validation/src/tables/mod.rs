@@ -8,9 +8,11 @@ mod conversions;
 mod decimal;
 mod gnmax;
 mod hockey_stick;
+mod k_cut;
 mod linear_bounds;
 mod random_votes;
 mod renyi;
+mod simultaneous;
 mod tails;
 mod two_cut;
 
@@ -44,6 +46,7 @@ impl Table {
 
 /// All tables.
 pub const ALL: [Table; 15] = [
+pub const ALL: [Table; 17] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -59,6 +62,9 @@ pub const ALL: [Table; 15] = [
     Table { file: "laws.json", compare: random_votes::compare_coarse },
     Table { file: "random_votes_more.json", compare: random_votes::compare },
     Table { file: "two_cut_more.json", compare: two_cut::compare },
+    Table { file: "simul.json", compare: simultaneous::compare },
+    Table { file: "simultaneous_more.json", compare: simultaneous::compare },
+    Table { file: "k_cut.json", compare: k_cut::compare },
 ];
 
 /// The entries of a table.

@@ -1,0 +1,65 @@
+//! Lower bounds from the counts of every outcome: never above the bound in real arithmetic, and hardly below.
+
+use super::check::{Side, TableCheck};
+use super::{Decimal, load, order};
+use leakbound::{Direction, FailureProbability, KCutBox, PairedCounts, RectangleProbability, SimultaneousIntervals};
+use serde::Deserialize;
+
+/// How far a bound may lie below its value in real arithmetic, relatively.
+const SLACK: f64 = 1e-9;
+/// The bounds see differences of limits, and each limit is moved outwards by 2^-46.
+const LIMIT_MARGIN: f64 = 2e-13;
+/// γ comes from 1 - ν, whose error of 1e-13 is divided by the distance of two neighbouring values.
+const GAMMA_ERROR: f64 = 1e-8;
+
+#[derive(Deserialize)]
+struct Entry {
+    inputs: Inputs,
+    expected: Expected,
+}
+
+#[derive(Deserialize)]
+struct Inputs {
+    counts: Vec<u64>,
+    neighbor: Vec<u64>,
+    order: f64,
+    failure: f64,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    r#box: Decimal,
+    goodman: Decimal,
+    edgeworth: Decimal,
+    exact: Option<Decimal>,
+}
+
+pub(super) fn compare(check: &mut TableCheck) {
+    for Entry { inputs, expected } in load::<Entry>(check.table) {
+        check.begin(format!("{:?} {:?} order {}", inputs.counts, inputs.neighbor, inputs.order));
+        if let Err(error) = compare_entry(check, inputs, &expected) {
+            check.fail(error.to_string());
+        }
+    }
+}
+
+fn compare_entry(check: &mut TableCheck, inputs: Inputs, expected: &Expected) -> leakbound::Result<()> {
+    let labels = (0..inputs.counts.len()).map(|class| class.to_string()).collect();
+    let counts = PairedCounts::new(labels, inputs.counts, inputs.neighbor)?;
+    let failure = FailureProbability::new(inputs.failure)?;
+    let (a, forward) = (order(inputs.order), Direction::Forward);
+    let least = KCutBox::new(&counts, failure)?.bound(a, forward).value;
+    check.side("box", least, expected.r#box, Side::Below);
+    check.absolute("box", least, expected.r#box, SLACK * expected.r#box.value + LIMIT_MARGIN);
+    let goodman = SimultaneousIntervals::goodman(&counts, failure)?.bound(a, forward).value;
+    check.side("goodman", goodman, expected.goodman, Side::Below);
+    check.absolute("goodman", goodman, expected.goodman, SLACK * expected.goodman.value + LIMIT_MARGIN);
+    let sison_glaz = |wanted| -> leakbound::Result<f64> {
+        Ok(SimultaneousIntervals::sison_glaz(&counts, failure, wanted)?.bound(a, forward).value)
+    };
+    check.absolute("edgeworth", sison_glaz(RectangleProbability::Edgeworth)?, expected.edgeworth, GAMMA_ERROR);
+    if let Some(exact) = expected.exact {
+        check.absolute("exact", sison_glaz(RectangleProbability::Exact)?, exact, GAMMA_ERROR);
+    }
+    Ok(())
+}
