@@ -68,7 +68,11 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, Bootstrap, BootstrapInterval, EProcess, EpsilonBound, HalfSpace, JointQuery, KCutBox, Method, OutputSet, OutputSets, PairStream, QueryAudit, RdpBound, Rectangle, ReferenceLaws, Region, SetSource, SimultaneousIntervals, Tails, TradeOffBand, Variational, audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon, rectangles, samples_to_reach, split_pilot, trade_off_band, variational_bound,
+    AuditPlan, Bootstrap, BootstrapInterval, EProcess, EpsilonBound, HalfSpace, JointQuery, KCutBox, Method, OutputSet,
+    OutputSets, PairStream, QueryAudit, RdpBound, Rectangle, ReferenceLaws, Region, SetSource, SimultaneousIntervals,
+    Tails, TradeOffBand, Variational, audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon,
+    joint_beta_region_epsilon, joint_bound, katz_log_epsilon, rectangles, samples_to_reach, split_pilot,
+    trade_off_band, variational_bound,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

@@ -48,8 +48,8 @@ tables! {
     laws_of_random_votes "laws.json"
     random_votes "random_votes_more.json"
     two_cut "two_cut_more.json"
-    k_cut "k_cut.json"
-    linear_bounds "linear_bounds.json"
     simultaneous_intervals "simul.json"
     simultaneous_intervals_more "simultaneous_more.json"
+    k_cut "k_cut.json"
+    linear_bounds "linear_bounds.json"
 }

@@ -1,7 +1,7 @@
 //! The k-cut of Chadha et al. from simultaneous intervals.
 
+use super::dual_tangent::Tangent;
 use super::least_favorable::least_favorable;
-use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;

@@ -16,9 +16,9 @@
 //!   mass, so G does not decrease, and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
 //!
 //! None of this has to be exact: ratios and multipliers fix a tangent, and its minimum over the boxes is a bound wherever
-//! the search ended ([`super::tangent`]).
+//! the search ended ([`super::dual_tangent`]).
 
-use super::tangent::{LARGEST_LN, Tangent};
+use super::dual_tangent::{LARGEST_LN, Tangent};
 use crate::interval::{ProportionLimit, ProportionRange};
 use crate::special::CompensatedSum;
 

@@ -3,6 +3,7 @@
 mod asymptotic_epsilon;
 mod bootstrap;
 mod counts;
+mod dual_tangent;
 mod e_process;
 mod forecast;
 mod gdp;
@@ -17,8 +18,6 @@ mod output_set;
 mod pair_stream;
 mod pilot;
 mod rectangle;
-mod tangent;
-
 mod reference_laws;
 mod region;
 mod resamples;
@@ -26,6 +25,7 @@ mod tails;
 mod tangent;
 mod trade_off_band;
 mod variational;
+
 pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
 pub use bootstrap::{Bootstrap, BootstrapInterval};
 pub use counts::{AuditPlan, EpsilonBound, Method, QueryAudit, RdpBound, audit_counts, rectangles};

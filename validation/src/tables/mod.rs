@@ -45,8 +45,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 15] = [
-pub const ALL: [Table; 17] = [
+pub const ALL: [Table; 18] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
