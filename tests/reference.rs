@@ -48,4 +48,5 @@ tables! {
     laws_of_random_votes "laws.json"
     random_votes "random_votes_more.json"
     two_cut "two_cut_more.json"
+    epsilon_bounds "epsilon_bounds.json"
 }

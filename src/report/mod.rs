@@ -7,6 +7,7 @@ mod counts;
 mod document;
 mod exact;
 mod number;
+mod self_check;
 mod simulate;
 mod table;
 mod votes;
@@ -18,6 +19,7 @@ pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use number::{Number, short, significant};
+pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use votes::{
     AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,

@@ -6,6 +6,7 @@ mod check;
 mod clopper_pearson;
 mod conversions;
 mod decimal;
+mod epsilon_bounds;
 mod gnmax;
 mod hockey_stick;
 mod random_votes;
@@ -42,7 +43,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 14] = [
+pub const ALL: [Table; 15] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -57,6 +58,7 @@ pub const ALL: [Table; 14] = [
     Table { file: "laws.json", compare: random_votes::compare_coarse },
     Table { file: "random_votes_more.json", compare: random_votes::compare },
     Table { file: "two_cut_more.json", compare: two_cut::compare },
+    Table { file: "epsilon_bounds.json", compare: epsilon_bounds::compare },
 ];
 
 /// The entries of a table.
