@@ -58,6 +58,7 @@ mod quantity;
 pub mod record;
 #[cfg(feature = "cli")]
 pub mod report;
+mod self_check;
 mod simulate;
 mod solve;
 pub mod special;
@@ -97,6 +98,9 @@ pub use model::{
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
 };
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
+pub use self_check::{
+    BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
+};
 pub use simulate::{
     BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, RaoBlackwell,
     SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value, fill_noise,

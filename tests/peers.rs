@@ -58,6 +58,25 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
             (clopper_pearson_lower(counts, failure).unwrap().value, number(&expected["lcb"])),
             (clopper_pearson_upper(counts, failure).unwrap().value, number(&expected["ucb"])),
         ]
+    } else if id.starts_with("ms-jointbeta") {
+        // An interval at confidence 1 - alpha; its root is found to 1e-2 only.
+        let p = BinomialCounts::new(count("TP"), count("TP") + count("FN")).unwrap();
+        let q = BinomialCounts::new(count("FP"), count("FP") + count("TN")).unwrap();
+        let delta = Delta::new(number(&inputs["delta"])).unwrap();
+        let tail = FailureProbability::new(number(&inputs["alpha"]) / 2.0).unwrap();
+        // The upper end is the limit at 1 - alpha/2.
+        let upper = FailureProbability::new(1.0 - tail.get()).unwrap();
+        let limit = |failure| joint_beta_region_epsilon(p, q, delta, failure).unwrap().value;
+        vec![(limit(tail), number(&expected[0])), (limit(upper), number(&expected[1]))]
+    } else if id.starts_with("tf-ratio-ADJUSTED_LOG") {
+        let p = BinomialCounts::new(count("tp"), count("tp") + count("fn")).unwrap();
+        let q = BinomialCounts::new(count("fp"), count("fp") + count("tn")).unwrap();
+        let failure = FailureProbability::new(number(&inputs["alpha"])).unwrap();
+        vec![(adjusted_log_lower(p, q, Delta::new(0.0).unwrap(), failure).exp(), number(expected))]
+    } else if id.starts_with("gdp2eps") || id.starts_with("gauss-eps") {
+        let mu = inputs["mu"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["sigma"]));
+        let delta = Delta::new(number(&inputs["delta"])).unwrap();
+        vec![(gdp_epsilon(mu, delta).unwrap().get(), number(expected))]
     } else if id.starts_with("rdp-laplace") || id.starts_with("autodp-lap") {
         let b = inputs["b"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["eps"]));
         let order = Order::new(number(&inputs["alpha"])).unwrap();

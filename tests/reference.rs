@@ -52,4 +52,5 @@ tables! {
     simultaneous_intervals_more "simultaneous_more.json"
     k_cut "k_cut.json"
     linear_bounds "linear_bounds.json"
+    epsilon_bounds "epsilon_bounds.json"
 }

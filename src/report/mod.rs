@@ -10,6 +10,7 @@ mod exact;
 mod figure;
 mod number;
 mod page;
+mod self_check;
 mod simulate;
 mod stream;
 mod table;
@@ -24,6 +25,7 @@ pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, Out
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use number::{Number, short, significant};
 pub use page::Page;
+pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;
 pub use votes::{

@@ -11,8 +11,10 @@ use leakbound::{Adjacency, Delta, Direction, Epsilon, FailureProbability, Method
 use serde::Serialize;
 use std::path::PathBuf;
 
+mod self_check;
 mod simulate;
 
+pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
@@ -82,6 +84,9 @@ pub enum Command {
     /// Lower bounds on leakage from recorded outputs
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Check on simulated data of known leakage that bounds are wrong no more often than they say
+    #[command(subcommand)]
+    SelfCheck(SelfCheckCommand),
     /// Count simulated outputs of a scenario in both worlds
     #[command(
         after_help = "Examples:\n  leakbound simulate pate.toml --samples 1e8 --format json --output counts.json\n  \

@@ -5,7 +5,7 @@ mod claims;
 mod cmd;
 mod output;
 
-use args::{AuditCommand, Cli, Command};
+use args::{AuditCommand, Cli, Command, SelfCheckAudit, SelfCheckCommand};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -61,6 +61,9 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
+        Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
+            cmd::self_check::run(&cli.common, options)
+        }
         Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
         Command::Merge(options) => cmd::merge::run(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),

@@ -4,12 +4,14 @@ use super::check::{Side, TableCheck};
 use super::conversions::{compare_delta, compare_epsilon};
 use super::{Decimal, load, order};
 use leakbound::{
-    NoiseScale, Order, OutcomeLaw, Probability, RdpCurve, bernoulli_renyi, gaussian_rdp, laplace_rdp, renyi_divergence,
-    subsampled_gaussian_rdp,
+    Epsilon, NoiseScale, Order, OutcomeLaw, Probability, RdpCurve, bernoulli_renyi, gaussian_rdp, gdp_delta,
+    laplace_rdp, renyi_divergence, subsampled_gaussian_rdp,
 };
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-13;
+/// The exponent of φ(z₁) has an error of 1e-16 z₁²/2 and z₁² reaches a thousand.
+const GDP: f64 = 1e-12;
 
 #[derive(Deserialize)]
 struct Entry {
@@ -31,7 +33,7 @@ enum Kind {
     RdpSubsampledGaussianPoisson { q: f64, sigma: f64, alpha: f64 },
     RdpToDpEpsilon { sigma: f64, steps: f64, delta: f64, orders: Vec<f64> },
     RdpToDpDelta { sigma: f64, steps: f64, epsilon: f64, orders: Vec<f64> },
-    AnalyticGaussianDelta {},
+    AnalyticGaussianDelta { sigma: f64, epsilon: f64 },
 }
 
 fn scale(sigma: f64) -> NoiseScale {
@@ -97,9 +99,12 @@ pub(super) fn compare(check: &mut TableCheck) {
                 let curve = gaussian_curve(sigma, steps, &orders);
                 compare_delta(check, &curve, epsilon, usable, entry.log_expected, entry.best_order);
             }
-            Kind::AnalyticGaussianDelta {} => {
-                check.begin("analytic Gaussian");
-                check.set_aside("no analytic Gaussian mechanism yet");
+            Kind::AnalyticGaussianDelta { sigma, epsilon } => {
+                check.begin(format!("analytic Gaussian sigma {sigma} epsilon {epsilon}"));
+                match Epsilon::new(epsilon).and_then(|epsilon| gdp_delta(1.0 / sigma, epsilon)) {
+                    Ok(delta) => check.relative("gdp delta", delta, expected, GDP),
+                    Err(error) => check.fail(error.to_string()),
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ mod check;
 mod clopper_pearson;
 mod conversions;
 mod decimal;
+mod epsilon_bounds;
 mod gnmax;
 mod hockey_stick;
 mod k_cut;
@@ -45,7 +46,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 18] = [
+pub const ALL: [Table; 19] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -64,6 +65,7 @@ pub const ALL: [Table; 18] = [
     Table { file: "simul.json", compare: simultaneous::compare },
     Table { file: "simultaneous_more.json", compare: simultaneous::compare },
     Table { file: "k_cut.json", compare: k_cut::compare },
+    Table { file: "epsilon_bounds.json", compare: epsilon_bounds::compare },
 ];
 
 /// The entries of a table.

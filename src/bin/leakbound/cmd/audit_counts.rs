@@ -127,7 +127,7 @@ pub fn epsilon_rows(query: &str, audit: &QueryAudit) -> Vec<EpsilonRow> {
 }
 
 /// The output sets of every query, and the counts that are left to bound.
-fn choose_sets(
+pub fn choose_sets(
     common: &Common,
     options: &CountsOptions,
     file: &CountsFile,

@@ -13,6 +13,7 @@ mod draw;
 pub mod exact;
 pub mod generate;
 pub mod merge;
+pub mod self_check;
 pub mod simulate;
 pub mod upper;
 pub mod vote_recording;

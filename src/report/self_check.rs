@@ -1,0 +1,219 @@
+//! The document of `leakbound self-check`.
+
+use super::document::{Document, Envelope};
+use super::number::{Number, short, significant};
+use super::table::{TextTable, csv_text, warnings_text};
+use crate::bound::{Direction, Validity};
+use crate::error::Result;
+use crate::self_check::{BoundTightness, CheckCase, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck};
+use serde::Serialize;
+
+/// How close the bounds of one quantity come to it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TightnessRow {
+    /// `rdp` or `epsilon`.
+    pub quantity: &'static str,
+    /// Which divergence or inequality.
+    pub direction: Direction,
+    /// α, for `rdp`.
+    pub order: Option<f64>,
+    /// δ, for `epsilon`.
+    pub delta: Option<f64>,
+    /// The true value.
+    pub truth: Number,
+    /// Mean of the bound.
+    pub mean_bound: Number,
+    /// Mean of the bound as a share of the truth, where that is neither 0 nor infinite.
+    pub mean_share: Option<f64>,
+    /// Audits in which this bound was above the truth.
+    pub wrong: u64,
+}
+
+impl From<&BoundTightness> for TightnessRow {
+    fn from(row: &BoundTightness) -> Self {
+        let (quantity, order, delta) = match row.quantity {
+            CheckedQuantity::Rdp(order) => ("rdp", Some(order.get()), None),
+            CheckedQuantity::Epsilon(delta) => ("epsilon", None, Some(delta.get())),
+        };
+        Self {
+            quantity,
+            direction: row.direction,
+            order,
+            delta,
+            truth: Number(row.truth),
+            mean_bound: Number(row.mean_bound),
+            mean_share: row.share(),
+            wrong: row.wrong,
+        }
+    }
+}
+
+/// A method in one case of one query.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckRow {
+    /// The query; empty where the file has no queries.
+    pub query: String,
+    /// The laws.
+    pub case: CheckCase,
+    /// The method.
+    pub method: &'static str,
+    /// What it guarantees.
+    pub validity: Validity,
+    /// The probability with which any of its bounds may be wrong.
+    pub failure_probability: f64,
+    /// Audits.
+    pub repetitions: u64,
+    /// Audits in which any of its bounds was above the truth.
+    pub wrong: u64,
+    /// Their share.
+    pub wrong_share: f64,
+    /// The largest share that is accepted.
+    pub accepted_share: f64,
+    /// What became of the method's word.
+    pub verdict: CheckVerdict,
+    /// Each of its bounds.
+    pub tightness: Vec<TightnessRow>,
+}
+
+impl CheckRow {
+    /// The row of a check.
+    #[must_use]
+    pub fn new(query: &str, check: &MethodCheck) -> Self {
+        Self {
+            query: query.to_owned(),
+            case: check.case,
+            method: check.method,
+            validity: check.validity,
+            failure_probability: check.failure_probability,
+            repetitions: check.repetitions,
+            wrong: check.wrong,
+            wrong_share: check.wrong_share(),
+            accepted_share: check.accepted_share(),
+            verdict: check.verdict(),
+            tightness: check.tightness.iter().map(TightnessRow::from).collect(),
+        }
+    }
+
+    /// The smallest and the largest mean share of the truth.
+    fn shares(&self) -> String {
+        let shares = || self.tightness.iter().filter_map(|row| row.mean_share);
+        let (low, high) = (shares().fold(f64::INFINITY, f64::min), shares().fold(f64::NEG_INFINITY, f64::max));
+        match (low.is_finite(), significant(low, 3), significant(high, 3)) {
+            (false, ..) => String::new(),
+            (true, low, high) if low == high => low,
+            (true, low, high) => format!("{low} to {high}"),
+        }
+    }
+}
+
+/// Sizes of the simulated audits of a query.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckedQuery {
+    /// The query; empty where the file has no queries.
+    pub query: String,
+    /// Number of outcomes.
+    pub outcomes: usize,
+    /// Outputs of each world.
+    #[serde(flatten)]
+    pub sizes: CheckSizes,
+}
+
+/// The result of `leakbound self-check audit counts`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SelfCheckDocument {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// Title line of the text.
+    #[serde(skip)]
+    pub title: String,
+    /// What was simulated.
+    pub queries: Vec<CheckedQuery>,
+    /// Every method in every case.
+    pub checks: Vec<CheckRow>,
+}
+
+impl Document for SelfCheckDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n", self.title);
+        let with_query = self.checks.iter().any(|row| !row.query.is_empty());
+        for case in CheckCase::ALL {
+            text += match case {
+                CheckCase::Null => "Null: the pooled frequencies in both worlds, every positive bound is wrong\n",
+                CheckCase::Known => "Known: the frequencies of each world with half a count added to each outcome\n",
+            };
+            let mut header = if with_query { vec!["query"] } else { vec![] };
+            header.extend(["method", "validity"]);
+            let mut words: Vec<usize> = (0..header.len()).collect();
+            header.extend(["wrong", "nominal", "accepted"]);
+            if case == CheckCase::Known {
+                header.push("mean bound/truth");
+            }
+            words.push(header.len());
+            header.push("verdict");
+            let mut table = TextTable::new(&header, &words);
+            for row in self.checks.iter().filter(|row| row.case == case) {
+                let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
+                cells.extend([
+                    row.method.to_owned(),
+                    row.validity.to_string(),
+                    significant(row.wrong_share, 3),
+                    short(row.failure_probability),
+                    significant(row.accepted_share, 3),
+                ]);
+                if case == CheckCase::Known {
+                    cells.push(row.shares());
+                }
+                cells.push(row.verdict.name().to_owned());
+                table.row(cells);
+            }
+            text += &table.text();
+        }
+        text += "wrong: share of audits in which any bound of the method was above the truth\n\n";
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            query: &'a str,
+            case: &'a str,
+            method: &'a str,
+            validity: &'a str,
+            failure_probability: f64,
+            repetitions: u64,
+            wrong_audits: u64,
+            accepted_share: f64,
+            verdict: &'a str,
+            quantity: &'a str,
+            direction: &'a str,
+            order: Option<f64>,
+            delta: Option<f64>,
+            truth: String,
+            mean_bound: String,
+            mean_share: Option<f64>,
+            wrong: u64,
+        }
+        csv_text(self.checks.iter().flat_map(|check| {
+            check.tightness.iter().map(|row| Row {
+                query: &check.query,
+                case: check.case.name(),
+                method: check.method,
+                validity: check.validity.name(),
+                failure_probability: check.failure_probability,
+                repetitions: check.repetitions,
+                wrong_audits: check.wrong,
+                accepted_share: check.accepted_share,
+                verdict: check.verdict.name(),
+                quantity: row.quantity,
+                direction: row.direction.name(),
+                order: row.order,
+                delta: row.delta,
+                truth: row.truth.text(),
+                mean_bound: row.mean_bound.text(),
+                mean_share: row.mean_share,
+                wrong: row.wrong,
+            })
+        }))
+    }
+}

@@ -1,0 +1,423 @@
+//! Do the bounds keep their word on data of the user's own sizes? Simulated audits of laws that are known.
+
+use crate::audit::QueryAudit;
+use crate::bound::{Direction, LowerBound, Validity};
+use crate::counts::PairedCounts;
+use crate::divergence::{epsilon_at_delta, renyi_divergence};
+use crate::error::{Error, Result};
+use crate::law::OutcomeLaw;
+use crate::quantity::{Delta, Order};
+use crate::simulate::{Simulation, sample_laws};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Audits that are kept in memory at once; results are added up in the order of the audits, whatever the threads.
+const BATCH: u64 = 512;
+/// A bound within this share of the truth is not above it: both are rounded.
+const ROUNDING: f64 = 1e-12;
+/// Standard errors by which a method may be above its failure probability.
+const STANDARD_ERRORS: f64 = 3.0;
+
+/// Which pair of laws the counts of a self-check are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckCase {
+    /// P = Q: the pooled frequencies in both worlds. Every positive bound is wrong.
+    Null,
+    /// The frequencies of each world, with half a count added to each outcome; their divergences are the truth.
+    Known,
+}
+
+impl CheckCase {
+    /// Both, the null first.
+    pub const ALL: [Self; 2] = [Self::Null, Self::Known];
+
+    /// The name used in tables and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Known => "known",
+        }
+    }
+
+    /// The laws of both worlds.
+    fn laws(self, counts: &PairedCounts) -> Result<[OutcomeLaw; 2]> {
+        let law = |weight: &dyn Fn(usize) -> f64| {
+            let weights: Vec<f64> = (0..counts.outcomes()).map(|outcome| weight(outcome) + 0.5).collect();
+            let total: f64 = weights.iter().sum();
+            OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
+        };
+        let (p, q) = (counts.counts(), counts.counts_neighbor());
+        match self {
+            Self::Null => {
+                let pooled = law(&|outcome| p[outcome] as f64 + q[outcome] as f64)?;
+                Ok([pooled.clone(), pooled])
+            }
+            Self::Known => Ok([law(&|outcome| p[outcome] as f64)?, law(&|outcome| q[outcome] as f64)?]),
+        }
+    }
+}
+
+/// How many outputs of each world are drawn for one audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CheckSizes {
+    /// Outputs that are bounded: of the dataset, of its neighbour.
+    pub counts: [u64; 2],
+    /// Outputs of a pilot recording beside them, if the audit has one.
+    pub pilot: Option<[u64; 2]>,
+}
+
+/// How many audits are simulated, and from which seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CheckRuns {
+    /// Audits of each case, at least 1.
+    pub repetitions: u64,
+    /// The seed; the same seed gives the same result on any number of threads.
+    pub seed: u64,
+}
+
+/// What a bound is a bound of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckedQuantity {
+    /// D_α at this order.
+    Rdp(Order),
+    /// ε at this δ.
+    Epsilon(Delta),
+}
+
+/// How close the bounds of one quantity come to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundTightness {
+    /// The quantity.
+    pub quantity: CheckedQuantity,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its true value.
+    pub truth: f64,
+    /// Mean of the bound over the audits.
+    pub mean_bound: f64,
+    /// Audits in which this bound was above the truth.
+    pub wrong: u64,
+}
+
+impl BoundTightness {
+    /// Mean of the bound as a share of the truth; None where the truth is 0 or infinite.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        (self.truth > 0.0 && self.truth < f64::INFINITY).then(|| self.mean_bound / self.truth)
+    }
+}
+
+/// What became of a method's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckVerdict {
+    /// Not above the failure probability by more than three standard errors.
+    Kept,
+    /// Above it, by a method that guarantees it for every sample size.
+    Broken,
+    /// Above it, by a method that guarantees nothing for so many samples.
+    AboveNominal,
+}
+
+impl CheckVerdict {
+    /// The name used in tables and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Broken => "broken",
+            Self::AboveNominal => "above-nominal",
+        }
+    }
+}
+
+/// The audits of one method in one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodCheck {
+    /// The laws.
+    pub case: CheckCase,
+    /// The method.
+    pub method: &'static str,
+    /// What it guarantees.
+    pub validity: Validity,
+    /// The probability with which any of its bounds may be wrong.
+    pub failure_probability: f64,
+    /// Audits.
+    pub repetitions: u64,
+    /// Audits in which any of its bounds was above the truth.
+    pub wrong: u64,
+    /// Each of its bounds.
+    pub tightness: Vec<BoundTightness>,
+}
+
+impl MethodCheck {
+    /// The largest share of wrong audits that is accepted: the failure probability f and three standard errors
+    /// √(f (1-f)/R) of R audits. A method that is wrong with probability f exactly is above it with probability 0.0013.
+    #[must_use]
+    pub fn accepted_share(&self) -> f64 {
+        let f = self.failure_probability;
+        f + STANDARD_ERRORS * (f * (1.0 - f) / self.repetitions as f64).sqrt()
+    }
+
+    /// The share of audits in which any bound was above the truth.
+    #[must_use]
+    pub fn wrong_share(&self) -> f64 {
+        self.wrong as f64 / self.repetitions as f64
+    }
+
+    /// Whether the method kept its word.
+    #[must_use]
+    pub fn verdict(&self) -> CheckVerdict {
+        match self.validity {
+            _ if self.wrong_share() <= self.accepted_share() => CheckVerdict::Kept,
+            Validity::FiniteSample | Validity::Exact | Validity::NumericallyCertified => CheckVerdict::Broken,
+            Validity::Asymptotic | Validity::Bayesian | Validity::Heuristic => CheckVerdict::AboveNominal,
+        }
+    }
+}
+
+/// Simulates audits of one case and counts, for every method that the audit returns, how often a bound was above the
+/// truth.
+///
+/// The laws of both worlds come from `counts` ([`CheckCase`]); each audit is given fresh counts of `sizes` drawn from
+/// them, and a pilot if there is one, and returns its bounds. A method is told by its name and its validity. The audit
+/// must not depend on anything else that is random, so that the result is the same for any number of threads. `done` is
+/// called after each audit.
+///
+/// # Errors
+/// [`Error::Domain`] for no audit or no output; whatever the audit returns.
+///
+/// # Example
+/// ```
+/// use leakbound::*;
+///
+/// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![600, 400], vec![500, 500])?;
+/// let plan = AuditPlan {
+///     orders: vec![Order::new(2.0)?],
+///     delta: Delta::new(0.0)?,
+///     failure: FailureProbability::new(0.05)?,
+///     methods: vec![Method::TwoCutCorner],
+///     directions: vec![Direction::Forward],
+/// };
+/// let sizes = CheckSizes { counts: [1_000, 1_000], pilot: None };
+/// let audit = |counts: &PairedCounts, _: Option<&PairedCounts>| {
+///     audit_counts(counts, &OutputSets::fixed_list(counts.outcomes()), &plan)
+/// };
+/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, || ())?;
+/// assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn self_check(
+    counts: &PairedCounts,
+    case: CheckCase,
+    sizes: CheckSizes,
+    runs: CheckRuns,
+    audit: impl Fn(&PairedCounts, Option<&PairedCounts>) -> Result<QueryAudit> + Sync,
+    done: impl Fn() + Sync,
+) -> Result<Vec<MethodCheck>> {
+    if runs.repetitions == 0 {
+        return Err(Error::Domain { quantity: "number of repetitions", value: 0.0, domain: "[1, 2^53]" });
+    }
+    let laws = case.laws(counts)?;
+    let mut tally = Tally { case, laws: &laws, repetitions: runs.repetitions, checks: Vec::new() };
+    let one = |repetition: u64| -> Result<QueryAudit> {
+        // Four different queries: the two cases and their pilots.
+        let query = 4 * repetition + 2 * u64::from(case == CheckCase::Known);
+        let drawn = draw(counts, &laws, sizes.counts, runs.seed, query)?;
+        let pilot = sizes.pilot.map(|sizes| draw(counts, &laws, sizes, runs.seed, query + 1)).transpose()?;
+        let result = audit(&drawn, pilot.as_ref());
+        done();
+        result
+    };
+    let mut first = 0;
+    while first < runs.repetitions {
+        let last = runs.repetitions.min(first + BATCH);
+        let audits: Vec<QueryAudit> = (first..last).into_par_iter().map(one).collect::<Result<_>>()?;
+        for audit in &audits {
+            tally.add(audit)?;
+        }
+        first = last;
+    }
+    for check in &mut tally.checks {
+        for row in &mut check.tightness {
+            row.mean_bound /= runs.repetitions as f64;
+        }
+    }
+    Ok(tally.checks)
+}
+
+/// Counts of both worlds, each of its own size.
+fn draw(counts: &PairedCounts, laws: &[OutcomeLaw; 2], sizes: [u64; 2], seed: u64, query: u64) -> Result<PairedCounts> {
+    let [law, neighbor] = laws;
+    let world = |samples: u64| sample_laws(law, neighbor, Simulation::new(samples)?.seed(seed).query(query));
+    let dataset = world(sizes[0])?;
+    let neighbor = if sizes[0] == sizes[1] { dataset.clone() } else { world(sizes[1])? };
+    PairedCounts::new(counts.labels().to_vec(), dataset.counts().to_vec(), neighbor.counts_neighbor().to_vec())
+}
+
+/// What has been seen so far.
+struct Tally<'a> {
+    case: CheckCase,
+    laws: &'a [OutcomeLaw; 2],
+    repetitions: u64,
+    checks: Vec<MethodCheck>,
+}
+
+impl Tally<'_> {
+    fn add(&mut self, audit: &QueryAudit) -> Result<()> {
+        let rdp = audit.rdp.iter().map(|row| (CheckedQuantity::Rdp(row.order), row.direction, row.bound));
+        let epsilon = audit.epsilon.iter().map(|row| (CheckedQuantity::Epsilon(row.delta), row.direction, row.bound));
+        let mut wrong = vec![false; self.checks.len()];
+        for (quantity, direction, bound) in rdp.chain(epsilon) {
+            let check = self.check_of(&bound);
+            wrong.resize(self.checks.len(), false);
+            let row = self.row_of(check, quantity, direction)?;
+            // NaN counts as wrong.
+            let holds = bound.value <= row.truth * (1.0 + ROUNDING);
+            row.mean_bound += bound.value;
+            row.wrong += u64::from(!holds);
+            wrong[check] |= !holds;
+        }
+        for (check, wrong) in self.checks.iter_mut().zip(wrong) {
+            check.wrong += u64::from(wrong);
+        }
+        Ok(())
+    }
+
+    fn check_of(&mut self, bound: &LowerBound) -> usize {
+        let known =
+            self.checks.iter().position(|check| check.method == bound.method && check.validity == bound.validity);
+        known.unwrap_or_else(|| {
+            self.checks.push(MethodCheck {
+                case: self.case,
+                method: bound.method,
+                validity: bound.validity,
+                failure_probability: bound.failure_probability.get(),
+                repetitions: self.repetitions,
+                wrong: 0,
+                tightness: Vec::new(),
+            });
+            self.checks.len() - 1
+        })
+    }
+
+    fn row_of(&mut self, check: usize, quantity: CheckedQuantity, direction: Direction) -> Result<&mut BoundTightness> {
+        let rows = &mut self.checks[check].tightness;
+        let known = rows.iter().position(|row| row.quantity == quantity && row.direction == direction);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let truth = truth(self.laws, quantity, direction)?;
+                rows.push(BoundTightness { quantity, direction, truth, mean_bound: 0.0, wrong: 0 });
+                rows.len() - 1
+            }
+        };
+        Ok(&mut rows[at])
+    }
+}
+
+/// The true value of a quantity.
+fn truth([p, q]: &[OutcomeLaw; 2], quantity: CheckedQuantity, direction: Direction) -> Result<f64> {
+    let (from, to) = match direction {
+        Direction::Forward => (p, q),
+        Direction::Reverse => (q, p),
+    };
+    match quantity {
+        CheckedQuantity::Rdp(order) => renyi_divergence(from, to, order),
+        CheckedQuantity::Epsilon(delta) => Ok(epsilon_at_delta(from, to, delta)?.get()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{EpsilonBound, RdpBound};
+    use crate::quantity::FailureProbability;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    fn counts() -> PairedCounts {
+        PairedCounts::new(vec!["a".into(), "b".into(), "c".into()], vec![50, 30, 0], vec![20, 60, 10]).unwrap()
+    }
+
+    fn bound(value: f64, validity: Validity) -> LowerBound {
+        LowerBound { value, failure_probability: FailureProbability::new(0.05).unwrap(), method: "test", validity }
+    }
+
+    /// An auditor that says what it is told to: right, except in the audits that the first count selects.
+    fn liar(
+        validity: Validity,
+        wrong_below: u64,
+    ) -> impl Fn(&PairedCounts, Option<&PairedCounts>) -> Result<QueryAudit> {
+        move |counts, _| {
+            let value = if counts.counts()[0] % 100 < wrong_below { 1e9 } else { 0.0 };
+            let order = Order::new(2.0).unwrap();
+            Ok(QueryAudit {
+                rdp: vec![RdpBound { direction: Direction::Forward, order, bound: bound(value, validity) }],
+                epsilon: vec![EpsilonBound {
+                    direction: Direction::Reverse,
+                    delta: Delta::new(0.1).unwrap(),
+                    bound: bound(0.0, validity),
+                }],
+            })
+        }
+    }
+
+    const SIZES: CheckSizes = CheckSizes { counts: [100_000, 50_000], pilot: Some([10, 20]) };
+    const RUNS: CheckRuns = CheckRuns { repetitions: 1_500, seed: 5 };
+
+    /// About 12 of 100 residues lie; 5 % and three standard errors of 1,500 audits are 6.7 %.
+    #[test]
+    fn a_liar_is_told_from_a_heuristic_and_from_an_honest_method() {
+        for case in CheckCase::ALL {
+            let verdict = |validity, wrong_below| {
+                let checks = self_check(&counts(), case, SIZES, RUNS, liar(validity, wrong_below), || ()).unwrap();
+                assert_eq!((checks.len(), checks[0].tightness.len()), (1, 2));
+                assert!((checks[0].wrong_share() - wrong_below as f64 / 100.0).abs() < 0.03);
+                checks[0].verdict()
+            };
+            assert_eq!(verdict(Validity::FiniteSample, 12), CheckVerdict::Broken);
+            assert_eq!(verdict(Validity::Bayesian, 12), CheckVerdict::AboveNominal);
+            assert_eq!(verdict(Validity::FiniteSample, 2), CheckVerdict::Kept);
+        }
+    }
+
+    /// Sizes, labels and the pilot reach the audit; the same seed gives the same result, and each audit its own counts.
+    #[test]
+    fn every_audit_sees_fresh_counts_of_the_right_sizes() {
+        let calls = AtomicU64::new(0);
+        let audit = |drawn: &PairedCounts, pilot: Option<&PairedCounts>| {
+            let pilot = pilot.unwrap();
+            assert_eq!((drawn.trials(), drawn.trials_neighbor()), (100_000, 50_000));
+            assert_eq!((pilot.trials(), pilot.trials_neighbor()), (10, 20));
+            assert_eq!(drawn.labels(), counts().labels());
+            calls.fetch_add(1, Ordering::Relaxed);
+            liar(Validity::FiniteSample, 12)(drawn, None)
+        };
+        let run = |seed| {
+            let runs = CheckRuns { repetitions: 600, seed };
+            self_check(&counts(), CheckCase::Known, SIZES, runs, audit, || ()).unwrap()
+        };
+        let first = run(1);
+        assert_eq!(first, run(1));
+        assert_ne!(first[0].wrong, run(2)[0].wrong);
+        assert_eq!(calls.load(Ordering::Relaxed), 1_800);
+        let runs = CheckRuns { repetitions: 0, seed: 0 };
+        assert!(self_check(&counts(), CheckCase::Null, SIZES, runs, audit, || ()).is_err());
+    }
+
+    #[test]
+    fn truths_are_those_of_the_smoothed_frequencies() {
+        let [p, q] = CheckCase::Known.laws(&counts()).unwrap();
+        assert!((p.p()[2] - 0.5 / 81.5).abs() < 1e-16 && (q.p()[0] - 20.5 / 91.5).abs() < 1e-16);
+        let [pooled, same] = CheckCase::Null.laws(&counts()).unwrap();
+        assert_eq!(pooled, same);
+        let order = CheckedQuantity::Rdp(Order::new(3.0).unwrap());
+        assert_eq!(truth(&[pooled, same], order, Direction::Forward).unwrap(), 0.0);
+        let epsilon = CheckedQuantity::Epsilon(Delta::new(0.0).unwrap());
+        let ratio = (p.p()[0] / q.p()[0]).ln();
+        assert!((truth(&[p, q], epsilon, Direction::Forward).unwrap() - ratio).abs() < 1e-14);
+    }
+}

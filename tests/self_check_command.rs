@@ -1,0 +1,102 @@
+//! `leakbound self-check audit counts` as its user sees it.
+#![cfg(feature = "cli")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::process::Output;
+
+/// Runs `leakbound self-check audit counts` on the counts of the repository, in its root.
+fn run(arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_leakbound"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["self-check", "audit", "counts"])
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap()
+}
+
+/// Stdout of a run that ends with 0 and says nothing else.
+fn stdout(arguments: &str) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The one line of a refused run.
+fn refused(status: i32, arguments: &str) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(status), "{arguments}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr).unwrap().trim_end().to_owned()
+}
+
+const COUNTS: &str = "validation/data/counts.csv --methods two-cut-corner,clopper-pearson --orders 2,8 --delta 1e-5 \
+                      --repetitions 60 --seed 3";
+
+#[test]
+fn the_text_has_a_table_for_each_case() {
+    let text = stdout(&format!("{COUNTS} --pilot-fraction 0.1"));
+    println!("{text}");
+    assert!(text.starts_with("Self-check on validation/data/counts.csv ("), "{text}");
+    for part in ["Null: ", "Known: ", "two-cut-corner", "clopper-pearson", "finite-sample", "kept", "mean bound/truth"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn the_json_has_every_figure_and_does_not_depend_on_threads() {
+    for sets in ["", "--pilot-fraction 0.1"] {
+        let json = |threads: &str| {
+            let text = stdout(&format!("{COUNTS} {sets} --format json --threads {threads}"));
+            let mut document: Value = serde_json::from_str(&text).unwrap();
+            document["options"]["threads"] = Value::Null;
+            document
+        };
+        let document = json("1");
+        assert_eq!(document, json("3"));
+        assert_eq!(document["schema"], "leakbound.self-check/1");
+        assert_eq!((&document["seed"], &document["options"]["repetitions"]), (&3.into(), &60.into()));
+        assert_eq!(document["queries"][0]["pilot"].is_null(), sets.is_empty());
+        let checks = document["checks"].as_array().unwrap();
+        assert_eq!(checks.len() % 4, 0);
+        for check in checks {
+            assert_eq!((&check["repetitions"], &check["failure_probability"]), (&60.into(), &0.05.into()));
+            assert_eq!((&check["verdict"], &check["validity"]), (&"kept".into(), &"finite-sample".into()));
+            let known = check["case"] == "known";
+            let rows = check["tightness"].as_array().unwrap();
+            assert_eq!(rows.len(), if check["method"] == "two-cut-corner" { 4 } else { 2 });
+            for row in rows {
+                assert_eq!(row["truth"].as_f64().unwrap() > 0.0, known, "{row}");
+                assert_eq!(row["mean_share"].as_f64().is_some_and(|share| (0.0..1.0).contains(&share)), known, "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_csv_has_a_row_for_each_bound() {
+    let text = stdout(&format!("{COUNTS} --format csv"));
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "query,case,method,validity,failure_probability,repetitions,wrong_audits,accepted_share,verdict,quantity,\
+         direction,order,delta,truth,mean_bound,mean_share,wrong"
+    );
+    assert!(lines.all(|line| line.split(',').count() == 17));
+}
+
+#[test]
+fn what_it_cannot_do_is_refused() {
+    insta::assert_snapshot!(
+        [
+            refused(2, "validation/data/counts.csv --repetitions 0"),
+            refused(2, "validation/data/counts.csv --repetitions 1e10"),
+            refused(2, "validation/data/counts.csv --claim-epsilon 1"),
+        ]
+        .join("\n"),
+        @""
+    );
+    assert!(refused(1, "no-such-file.csv").contains("no-such-file.csv"));
+}
