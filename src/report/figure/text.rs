@@ -19,6 +19,9 @@ pub(in crate::report) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// Characters of a name where there is room for it.
+pub(super) const LONG_NAME: usize = 100;
+
 /// About how wide a text is in a sans-serif font of this size: rather more than less.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
