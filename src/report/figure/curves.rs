@@ -3,7 +3,7 @@
 use super::axis::{Axis, Rail, Ruler};
 use super::drawing::{Drawing, px};
 use super::ink::{Ink, SeriesKind, inks};
-use super::text::{LONG_NAME, fitted, shortened, width, wrapped};
+use super::text::{LONG_NAME, apart, fitted, shortened, width, wrapped};
 use super::words::{key, number};
 use maud::{Markup, html};
 use serde::Serialize;
@@ -306,21 +306,6 @@ fn place(series: &Series, x: &Ruler, y: &Ruler) -> Vec<Placed> {
         .collect()
 }
 
-/// Heights at least `gap` apart and within the ends where they fit, each near the one wanted; `wanted` is in order.
-fn apart(wanted: &[f64], gap: f64, [top, bottom]: [f64; 2]) -> Vec<f64> {
-    let mut heights = wanted.to_vec();
-    for index in 0..heights.len() {
-        let least = if index == 0 { top } else { heights[index - 1] + gap };
-        heights[index] = heights[index].max(least);
-    }
-    let mut most = bottom;
-    for height in heights.iter_mut().rev() {
-        *height = height.min(most);
-        most = *height - gap;
-    }
-    heights
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,13 +318,6 @@ mod tests {
             y: Axis::log("nats"),
             series,
         }
-    }
-
-    #[test]
-    fn names_are_moved_apart() {
-        assert_eq!(apart(&[10.0, 11.0, 50.0], 10.0, [0.0, 100.0]), [10.0, 20.0, 50.0]);
-        assert_eq!(apart(&[98.0, 99.0], 10.0, [0.0, 100.0]), [90.0, 100.0]);
-        assert_eq!(apart(&[], 10.0, [0.0, 100.0]), [0.0; 0]);
     }
 
     #[test]

@@ -118,7 +118,9 @@ impl VotesDocument {
             let upper = uppers.iter().map(|name| Self::upper_value(query, name, order));
             let values: Vec<Option<f64>> = lower.chain([Some(exact)]).chain(upper).collect();
             let proven = bar.and_then(|bar| values[bar]);
-            let share = proven.filter(|_| exact > 0.0).map(|proven| format!("{:.0} %", 100.0 * proven / exact));
+            let share = proven
+                .filter(|_| exact > 0.0 && exact.is_finite())
+                .map(|proven| format!("{:.0} %", 100.0 * proven / exact));
             let label = query.label.map_or_else(String::new, |label| format!(" ({label})"));
             Row { label: format!("{}{label}", query.query), values, note: share.unwrap_or_default() }
         };
