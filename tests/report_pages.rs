@@ -120,8 +120,8 @@ fn the_page_says_what_it_was_made_of() {
         {
             assert!(text.contains(words), "{words}: {text}");
         }
-        let terms = root.descendants().filter(|node| node.has_tag_name("dt"));
-        let seed = terms.filter(|node| node.text() == Some("seed")).next().unwrap();
+        let mut terms = root.descendants().filter(|node| node.has_tag_name("dt"));
+        let seed = terms.find(|node| node.text() == Some("seed")).unwrap();
         assert_eq!(seed.next_sibling().and_then(|node| node.text()), Some("7"));
     });
 }
