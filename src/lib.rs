@@ -56,7 +56,7 @@ mod model;
 mod quadrature;
 mod quantity;
 pub mod record;
-#[cfg(feature = "cli")]
+#[cfg(feature = "report")]
 pub mod report;
 mod self_check;
 mod simulate;

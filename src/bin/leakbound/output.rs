@@ -68,7 +68,7 @@ impl Report {
         refuse_any("--report", page, &output, "the file of --output itself")?;
         let figures = common.figures.as_ref().map(|folder| folder.join(page.file_stem().unwrap_or_default()));
         if let Some(figures) = &figures {
-            for taken in inputs.iter().chain(&output).filter(|taken| is_figure(taken, figures)) {
+            if let Some(taken) = inputs.iter().chain(&output).find(|taken| is_figure(taken, figures)) {
                 return Err(replaces("--figures", taken, "a file that this command reads or writes otherwise"));
             }
             AtomicFile::create(figure(figures, 1))?;

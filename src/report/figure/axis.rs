@@ -1,6 +1,7 @@
 //! From values to places: linear and logarithmic scales, ticks, and rails for zero and infinity.
 
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// How values are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -63,7 +64,7 @@ pub(super) struct Ruler {
 }
 
 /// Room of a rail.
-const RAIL: f64 = 26.0;
+const RAIL: f64 = 34.0;
 
 /// Labels of a scale at most.
 const MOST_TICKS: f64 = 8.0;
@@ -117,7 +118,13 @@ impl Ruler {
             Scale::Linear => round_values(self.low, self.high),
             Scale::Log => log_values(self.low, self.high),
         };
-        values.into_iter().map(|value| (self.at(value), tick_label(value))).collect()
+        self.labelled(&values)
+    }
+
+    fn labelled(&self, values: &[f64]) -> Vec<(f64, String)> {
+        // 1000 beside 10⁶ is 10³.
+        let plain = if values.iter().any(|value| !PLAIN.contains(&exponent(*value))) { -2..=2 } else { PLAIN };
+        values.iter().map(|&value| (self.at(value), tick_label(value, plain.clone()))).collect()
     }
 
     /// Ticks at the values themselves, if they are few and stand far enough apart.
@@ -126,7 +133,7 @@ impl Ruler {
             values.filter(|value| matches!(self.place(*value), Some((_, Rail::Inside)))).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let ticks: Vec<(f64, String)> = values.iter().map(|&value| (self.at(value), tick_label(value))).collect();
+        let ticks = self.labelled(&values);
         let apart = ticks.windows(2).all(|pair| (pair[1].0 - pair[0].0).abs() >= 30.0);
         if apart && (1..=MOST_TICKS as usize + 1).contains(&ticks.len()) { ticks } else { self.ticks() }
     }
@@ -197,16 +204,31 @@ fn log_values(low: f64, high: f64) -> Vec<f64> {
     if values.len() >= 3 || decades > 1.0 { values } else { round_values(10f64.powf(low), 10f64.powf(high)) }
 }
 
-/// A number for the reader of an axis, such as 0.05 or 2×10⁻⁵.
-pub(super) fn tick_label(value: f64) -> String {
+/// Powers of ten of numbers that are written out.
+const PLAIN: RangeInclusive<i32> = -3..=4;
+
+/// The power of ten of a number's first digit; 0 for 0.
+fn exponent(value: f64) -> i32 {
+    parts(value).1
+}
+
+/// A number with six digits as mantissa and exponent.
+fn parts(value: f64) -> (String, i32) {
     let rounded = format!("{value:.5e}");
     let (mantissa, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value == 0.0 || (-3..=4).contains(&exponent) {
-        return rounded.parse::<f64>().unwrap_or(value).to_string();
+    (mantissa.trim_end_matches('0').trim_end_matches('.').to_owned(), exponent.parse().unwrap_or(0))
+}
+
+/// A number for the reader of an axis, such as 0.05 or 2×10⁻⁵; written out where its power of ten is in this range.
+fn tick_label(value: f64, plain: RangeInclusive<i32>) -> String {
+    let (mantissa, exponent) = parts(value);
+    if value == 0.0 {
+        return "0".into();
+    }
+    if plain.contains(&exponent) {
+        return format!("{mantissa}e{exponent}").parse::<f64>().unwrap_or(value).to_string();
     }
     let power: String = exponent.to_string().chars().map(superscript).collect();
-    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
     if mantissa == "1" { format!("10{power}") } else { format!("{mantissa}×10{power}") }
 }
 
@@ -239,18 +261,19 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(labels(Scale::Linear, &[0.0, 1.0]), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
-        assert_eq!(labels(Scale::Log, &[1e-7, 1e-3]), ["10⁻⁷", "10⁻⁶", "10⁻⁵", "10⁻⁴", "0.001"]);
+        assert_eq!(labels(Scale::Log, &[1e-7, 1e-3]), ["10⁻⁷", "10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³"]);
         assert_eq!(labels(Scale::Log, &[2.0, 64.0]), ["2", "5", "10", "20", "50"]);
-        assert_eq!(labels(Scale::Log, &[0.5, 0.6]), ["0.45", "0.5", "0.55", "0.6", "0.65", "0.7"]);
-        assert_eq!(tick_label(2.5e-5), "2.5×10⁻⁵");
-        assert_eq!(tick_label(1e10), "10¹⁰");
+        assert_eq!(labels(Scale::Log, &[0.5, 0.6]), ["0.5", "0.6", "0.7"]);
+        assert_eq!(tick_label(2.5e-5, PLAIN), "2.5×10⁻⁵");
+        assert_eq!(tick_label(1e10, PLAIN), "10¹⁰");
+        assert_eq!(tick_label(-0.0, PLAIN), "0");
     }
 
     #[test]
     fn zero_and_infinity_have_rails() {
         let ruler = Ruler::new(Scale::Log, [0.0, 1e-3, 1.0, f64::INFINITY].into_iter(), [400.0, 0.0]);
         let [start, end] = ruler.ends();
-        assert_eq!((start, end), (374.0, 26.0));
+        assert_eq!((start, end), (366.0, 34.0));
         let (zero, rail) = ruler.place(0.0).unwrap();
         assert!(rail == Rail::Zero && zero > start && zero < 400.0);
         let (infinity, rail) = ruler.place(f64::INFINITY).unwrap();

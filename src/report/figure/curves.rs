@@ -3,8 +3,8 @@
 use super::axis::{Axis, Rail, Ruler};
 use super::drawing::{Drawing, px};
 use super::ink::{Ink, SeriesKind, inks};
-use super::text::{fitted, visible, width, wrapped};
-use crate::report::significant;
+use super::text::{LONG_NAME, apart, fitted, shortened, width, wrapped};
+use super::words::{key, number};
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -67,8 +67,9 @@ const LINE: f64 = 19.0;
 /// Room between the plot and the names beside it, with a sample of the line.
 const GAP: f64 = 26.0;
 const SAMPLE: f64 = 34.0;
-/// A marker for every so many pixels of a dense curve.
-const MARKERS: usize = 9;
+/// Pixels between the markers of a curve with more than so many points.
+const BETWEEN: f64 = 56.0;
+const ALL_MARKED: usize = 12;
 
 /// A point with its place.
 struct Placed {
@@ -83,8 +84,12 @@ impl Curves {
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let title = wrapped(&self.title, WIDTH - 20.0, 16.0, 2);
-        let names =
-            self.series.iter().map(|series| width(&visible(&series.name), TEXT)).fold(60.0, f64::max).min(250.0);
+        let names = self
+            .series
+            .iter()
+            .map(|series| width(&shortened(&series.name, LONG_NAME), TEXT))
+            .fold(60.0, f64::max)
+            .min(250.0);
         let top = 22.0 + 20.0 * title.len() as f64;
         let plot = PLOT.max(LINE * self.series.len() as f64 + 10.0);
         let (right, bottom) = (WIDTH - GAP - SAMPLE - names - 8.0, top + plot);
@@ -109,7 +114,14 @@ impl Curves {
                 text class="quiet" x=(LEFT) y=(bottom + 64.0 + 17.0 * line as f64) font-size=(SMALL) fill="#5a6169" { (note) }
             }
         };
-        Drawing { width: WIDTH, height, title: self.title.clone(), description: self.words(), body }
+        Drawing {
+            width: WIDTH,
+            height,
+            title: self.title.clone(),
+            caption: self.description.clone(),
+            description: self.words(),
+            body,
+        }
     }
 
     fn grid(&self, x: &Ruler, y: &Ruler, [left, right, top, bottom]: [f64; 4]) -> Markup {
@@ -144,28 +156,26 @@ impl Curves {
 
     fn line(&self, index: usize, placed: &[Placed], ink: &Ink) -> Markup {
         let series = &self.series[index];
-        let mut path = String::new();
-        let mut pen_up = true;
+        let (mut path, mut rails) = (String::new(), String::new());
+        let mut before = None;
         for point in placed {
-            if point.rail != Rail::Inside {
-                pen_up = true;
-                continue;
-            }
-            path += &format!("{}{} {}", if pen_up { "M" } else { "L" }, px(point.x), px(point.y));
-            pen_up = false;
+            let path = if point.rail == Rail::Inside { &mut path } else { &mut rails };
+            let pen = if before == Some(point.rail) { 'L' } else { 'M' };
+            path.push_str(&format!("{pen}{} {}", px(point.x), px(point.y)));
+            before = Some(point.rail);
         }
-        let step = if placed.len() <= 2 * MARKERS { 1 } else { placed.len().div_ceil(MARKERS) };
-        // Curves that lie on each other show their markers in turn.
-        let first = if step == 1 { 0 } else { (index * 2) % step };
-        let marked = placed.iter().skip(first).step_by(step);
+        let marked = marked(placed, index);
         html! {
             g class=(ink.class) color=(ink.colour) {
                 @if !path.is_empty() {
                     path d=(path) fill="none" stroke="currentColor" stroke-width=(ink.width) stroke-dasharray=(ink.dash)
                         stroke-linejoin="round" {}
                 }
+                @if !rails.is_empty() {
+                    path d=(rails) fill="none" stroke="currentColor" stroke-width="1" opacity="0.6" {}
+                }
                 @for point in marked {
-                    (ink.mark(point.x, point.y, &format!("{}: {} at {}", visible(&series.name), number(point.value[1]), number(point.value[0]))))
+                    (ink.mark(point.x, point.y, &format!("{}: {} at {}", shortened(&series.name, LONG_NAME), number(point.value[1]), number(point.value[0]))))
                 }
             }
         }
@@ -208,7 +218,7 @@ impl Curves {
                 if at.is_empty() {
                     continue;
                 }
-                let name = visible(&series.name);
+                let name = shortened(&series.name, LONG_NAME);
                 sentences.push(if at.len() == points.len() {
                     format!("{name} is {word} everywhere")
                 } else if at.len() == 1 {
@@ -252,11 +262,27 @@ impl Curves {
                 (Some(only), _) => format!("{} at {}", number(only[1]), number(only[0])),
                 _ => "no points".into(),
             };
-            format!("{} ({}): {ends}", series.name, series.kind.words())
+            format!("{} ({}): {ends}", shortened(&series.name, LONG_NAME), series.kind.words())
         };
         let curves: Vec<String> = self.series.iter().map(curve).collect();
         format!("{} {} against {}. {}.", self.description, self.y.label, self.x.label, curves.join("; "))
     }
+}
+
+/// The points that get a marker; curves that lie on each other show theirs in turn.
+fn marked(placed: &[Placed], index: usize) -> Vec<&Placed> {
+    if placed.len() <= ALL_MARKED {
+        return placed.iter().collect();
+    }
+    let mut next = placed[0].x + BETWEEN * ((index as f64 * 0.38) % 1.0);
+    let due = move |point: &&Placed| {
+        let due = point.x >= next;
+        if due {
+            next = point.x + BETWEEN;
+        }
+        due
+    };
+    placed.iter().filter(due).collect()
 }
 
 /// The broken line of a rail.
@@ -280,43 +306,6 @@ fn place(series: &Series, x: &Ruler, y: &Ruler) -> Vec<Placed> {
         .collect()
 }
 
-/// A value as a reader wants it.
-pub(super) fn number(value: f64) -> String {
-    if value == f64::INFINITY { "∞".into() } else { trimmed(&significant(value, 4)) }
-}
-
-/// Without the zeros that only fill up digits.
-fn trimmed(text: &str) -> String {
-    let (number, power) =
-        text.split_once('e').map_or((text, String::new()), |(number, power)| (number, format!("e{power}")));
-    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    format!("{number}{power}")
-}
-
-/// Which kind of line stands for what.
-pub(super) fn key(kinds: impl Iterator<Item = SeriesKind> + Clone) -> String {
-    let present = SeriesKind::ALL.into_iter().filter(|kind| kinds.clone().any(|other| other == *kind));
-    let words: Vec<String> = present.map(|kind| format!("{}: {}", kind.line(), kind.words())).collect();
-    let text = words.join(", ");
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
-}
-
-/// Heights at least `gap` apart and within the ends where they fit, each near the one wanted; `wanted` is in order.
-fn apart(wanted: &[f64], gap: f64, [top, bottom]: [f64; 2]) -> Vec<f64> {
-    let mut heights = wanted.to_vec();
-    for index in 0..heights.len() {
-        let least = if index == 0 { top } else { heights[index - 1] + gap };
-        heights[index] = heights[index].max(least);
-    }
-    let mut most = bottom;
-    for height in heights.iter_mut().rev() {
-        *height = height.min(most);
-        most = *height - gap;
-    }
-    heights
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,13 +318,6 @@ mod tests {
             y: Axis::log("nats"),
             series,
         }
-    }
-
-    #[test]
-    fn names_are_moved_apart() {
-        assert_eq!(apart(&[10.0, 11.0, 50.0], 10.0, [0.0, 100.0]), [10.0, 20.0, 50.0]);
-        assert_eq!(apart(&[98.0, 99.0], 10.0, [0.0, 100.0]), [90.0, 100.0]);
-        assert_eq!(apart(&[], 10.0, [0.0, 100.0]), [0.0; 0]);
     }
 
     #[test]
@@ -368,7 +350,7 @@ mod tests {
                         Curves { title: name.clone(), description: name.clone(), x: x.clone(), y: y.clone(), series };
                     let svg = figure.draw().svg();
                     roxmltree::Document::parse(&svg).unwrap();
-                    assert!(!svg.contains("NaN") && !svg.contains("inf ") && !svg.contains("<script"), "{svg}");
+                    assert!(!svg.contains("NaN") && !svg.contains("inf ") && !svg.contains("<script"));
                 }
             }
         }
@@ -390,7 +372,7 @@ mod tests {
             "1 points that have no place",
             "Solid: lower bound, dashed: upper bound, dotted: ",
         ] {
-            assert!(svg.contains(words), "{words}: {svg}");
+            assert!(svg.contains(words), "{words}");
         }
     }
 }

@@ -1,10 +1,14 @@
 //! A figure that has been drawn.
 
-use super::text::visible;
+use super::text::shortened;
 use maud::{Markup, PreEscaped, html};
 
 /// Colour of text and lines outside a page.
 const INK: &str = "#1c1f23";
+/// Characters of what is said about a figure.
+const LONG_TITLE: usize = 300;
+const LONG_DESCRIPTION: usize = 3000;
+
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif";
 
 /// A figure as SVG elements with a title and a description for those who do not see it.
@@ -16,6 +20,9 @@ pub struct Drawing {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) title: String,
+    /// What the figure shows, in a sentence or two.
+    pub(in crate::report) caption: String,
+    /// The same with the most important values, for those who do not see it.
     pub(super) description: String,
     pub(super) body: Markup,
 }
@@ -28,8 +35,8 @@ impl Drawing {
         let root = html! {
             svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc" width=(width) height=(height)
                 viewBox=(self.view_box()) font-family=(FONT) color=(INK) {
-                title id="title" { (visible(&self.title)) }
-                desc id="desc" { (visible(&self.description)) }
+                title id="title" { (shortened(&self.title, LONG_TITLE)) }
+                desc id="desc" { (shortened(&self.description, LONG_DESCRIPTION)) }
                 rect width=(width) height=(height) fill="#ffffff" {}
                 (self.body)
             }
@@ -42,8 +49,8 @@ impl Drawing {
         html! {
             svg role="img" aria-labelledby=(format!("{id}-title {id}-desc")) viewBox=(self.view_box())
                 font-family=(FONT) color=(INK) style=(PreEscaped(format!("max-width:{}px", self.width))) {
-                title id={ (id) "-title" } { (visible(&self.title)) }
-                desc id={ (id) "-desc" } { (visible(&self.description)) }
+                title id={ (id) "-title" } { (shortened(&self.title, LONG_TITLE)) }
+                desc id={ (id) "-desc" } { (shortened(&self.description, LONG_DESCRIPTION)) }
                 (self.body)
             }
         }

@@ -65,7 +65,7 @@ impl SeriesKind {
 
     const fn markers(self) -> &'static [Marker] {
         match self {
-            Self::Lower => &[Marker::Circle, Marker::Square, Marker::Up, Marker::Plus, Marker::Star],
+            Self::Lower => &[Marker::Circle, Marker::Square, Marker::Up, Marker::Plus, Marker::Right],
             Self::Exact => &[Marker::Diamond, Marker::HollowDiamond],
             Self::Upper => &[Marker::Down, Marker::Bar, Marker::HollowDown, Marker::Cross],
             Self::Heuristic => &[Marker::HollowCircle, Marker::HollowSquare, Marker::HollowUp, Marker::Cross],
@@ -80,6 +80,7 @@ pub(super) enum Marker {
     Square,
     Up,
     Down,
+    Right,
     Diamond,
     HollowCircle,
     HollowSquare,
@@ -88,7 +89,6 @@ pub(super) enum Marker {
     HollowDiamond,
     Plus,
     Cross,
-    Star,
     Bar,
 }
 
@@ -142,6 +142,7 @@ impl Ink {
             Marker::Square => (square(), true),
             Marker::Up => (triangle(1.0), true),
             Marker::Down => (triangle(-1.0), true),
+            Marker::Right => (at(&[(-3.2, -4.4), (-3.2, 4.4), (4.6, 0.0)]) + "Z", true),
             Marker::Diamond => (diamond(), true),
             Marker::HollowCircle => (circle(), false),
             Marker::HollowSquare => (square(), false),
@@ -150,7 +151,6 @@ impl Ink {
             Marker::HollowDiamond => (diamond(), false),
             Marker::Plus => (plus(), false),
             Marker::Cross => (cross(), false),
-            Marker::Star => (plus() + &cross(), false),
             Marker::Bar => (at(&[(0.0, -6.0), (0.0, 6.0)]), false),
         };
         let hollow = path.ends_with('Z') && !filled;

@@ -9,6 +9,7 @@ mod drawing;
 mod ink;
 mod rows;
 mod text;
+mod words;
 
 pub use axis::{Axis, Scale};
 pub use curves::{Curves, Series};

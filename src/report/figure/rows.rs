@@ -1,10 +1,10 @@
 //! One row per query, method or outcome: bars for lower bounds, marks for everything else.
 
-use super::axis::{Axis, Rail, Ruler};
-use super::curves::{key, number};
+use super::axis::{Axis, Rail, Ruler, Scale};
 use super::drawing::{Drawing, px};
 use super::ink::{Ink, SeriesKind, inks};
-use super::text::{fitted, visible, width, wrapped};
+use super::text::{LONG_NAME, fitted, shortened, width, wrapped};
+use super::words::{key, number};
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct RowSeries {
     /// Its name.
     pub name: String,
-    /// What its values are; the first lower bound is a bar.
+    /// What its values are.
     pub kind: SeriesKind,
 }
 
@@ -42,6 +42,7 @@ pub struct Row {
 ///     description: String::new(),
 ///     x: Axis::linear("ε"),
 ///     series,
+///     bar: Some(0),
 ///     rows,
 ///     largest_first: false,
 /// };
@@ -58,6 +59,8 @@ pub struct Rows {
     pub x: Axis,
     /// What is marked, most important first.
     pub series: Vec<RowSeries>,
+    /// Which of them is drawn as a bar: a lower bound, as a rule.
+    pub bar: Option<usize>,
     /// The rows.
     pub rows: Vec<Row>,
     /// Whether rows are sorted by the exact value, or else by the largest one; otherwise they stay in their order.
@@ -87,7 +90,7 @@ impl Rows {
         let title = wrapped(&self.title, WIDTH - 20.0, 16.0, 2);
         let (legend, legend_height) = self.legend(&inks, 34.0 + 20.0 * title.len() as f64);
         let widest = |texts: &mut dyn Iterator<Item = &String>, most: f64| {
-            texts.map(|text| width(&visible(text), SMALL)).fold(0.0, f64::max).min(most)
+            texts.map(|text| width(&shortened(text, LONG_NAME), SMALL)).fold(0.0, f64::max).min(most)
         };
         let labels = widest(&mut rows.iter().map(|row| &row.label), 250.0);
         let notes = widest(&mut rows.iter().map(|row| &row.note), 170.0);
@@ -100,7 +103,9 @@ impl Rows {
             bottom: top + row * rows.len() as f64,
             row,
         };
-        let values = rows.iter().flat_map(|row| row.values.iter().flatten().copied());
+        // The length of a bar means nothing unless it starts at zero.
+        let zero = (self.bar.is_some() && self.x.scale == Scale::Linear).then_some(0.0);
+        let values = rows.iter().flat_map(|row| row.values.iter().flatten().copied()).chain(zero);
         let ruler = Ruler::new(self.x.scale, values, [frame.left + 6.0, frame.right]);
         let mut words = vec![self.key()];
         words.extend(cut);
@@ -119,7 +124,14 @@ impl Rows {
             }
         };
         let height = frame.bottom + 60.0 + 17.0 * words.len() as f64;
-        Drawing { width: WIDTH, height, title: self.title.clone(), description: self.words(&rows), body }
+        Drawing {
+            width: WIDTH,
+            height,
+            title: self.title.clone(),
+            caption: self.description.clone(),
+            description: self.words(&rows),
+            body,
+        }
     }
 
     /// The rows that are drawn, and what is said about the others.
@@ -146,7 +158,6 @@ impl Rows {
     /// Names with their marks, in lines; and how high they are.
     fn legend(&self, inks: &[Ink], top: f64) -> (Markup, f64) {
         let (mut x, mut y) = (20.0, top);
-        let mut bar = self.bar();
         let entries: Vec<Markup> = self
             .series
             .iter()
@@ -160,13 +171,9 @@ impl Rows {
                 }
                 let start = x;
                 x += room;
-                let is_bar = bar == Some(index);
-                if is_bar {
-                    bar = None;
-                }
                 html! {
                     g class=(ink.class) color=(ink.colour) {
-                        @if is_bar {
+                        @if self.bar == Some(index) {
                             rect x=(px(start)) y=(px(y - 9.0)) width="20" height="10" fill="currentColor" opacity="0.3" {}
                             (ink.mark(start + 20.0, y - 4.0, ""))
                         } @else {
@@ -180,13 +187,8 @@ impl Rows {
         (html! { @for entry in entries { (entry) } }, if self.series.is_empty() { 0.0 } else { y - top + 8.0 })
     }
 
-    /// The series that is drawn as a bar.
-    fn bar(&self) -> Option<usize> {
-        self.series.iter().position(|series| series.kind == SeriesKind::Lower)
-    }
-
     fn key(&self) -> String {
-        let bar = self.bar().map(|_| "A bar ends at a lower bound: the value is at least there. ").unwrap_or_default();
+        let bar = self.bar.map(|_| "A bar ends at a lower bound: the value is at least there. ").unwrap_or_default();
         let kinds = self.series.iter().map(|series| series.kind);
         let hollow = kinds.clone().any(|kind| kind == SeriesKind::Heuristic);
         let hollow = if hollow { "Hollow or crossed marks: no finite-sample guarantee." } else { "" };
@@ -215,7 +217,6 @@ impl Rows {
     }
 
     fn row(&self, row: &Row, ruler: &Ruler, inks: &[Ink], y: f64, frame: &Frame) -> Markup {
-        let bar = self.bar();
         let start = ruler.ends()[0];
         let placed = |index: usize| {
             row.values.get(index).copied().flatten().and_then(|value| Some((value, ruler.place(value)?)))
@@ -229,11 +230,11 @@ impl Rows {
             @for index in (0..self.series.len()).rev() {
                 @if let Some((value, (x, rail))) = placed(index) {
                     g class=(inks[index].class) color=(inks[index].colour) {
-                        @if bar == Some(index) && rail != Rail::Zero && x > start {
+                        @if self.bar == Some(index) && rail != Rail::Zero && x > start {
                             rect x=(px(start)) y=(px(y - height / 2.0)) width=(px(x - start)) height=(height)
                                 fill="currentColor" opacity="0.3" {}
                         }
-                        (inks[index].mark(x, y, &format!("{}, {}: {}", visible(&row.label), visible(&self.series[index].name), number(value))))
+                        (inks[index].mark(x, y, &format!("{}, {}: {}", shortened(&row.label, LONG_NAME), shortened(&self.series[index].name, LONG_NAME), number(value))))
                     }
                 }
             }
@@ -249,9 +250,12 @@ impl Rows {
     fn words(&self, rows: &[&Row]) -> String {
         let row = |row: &&Row| {
             let values = self.series.iter().zip(&row.values);
-            let values: Vec<String> =
-                values.filter_map(|(series, value)| Some(format!("{} {}", series.name, number((*value)?)))).collect();
-            format!("{}: {}", row.label, values.join(", "))
+            let values: Vec<String> = values
+                .filter_map(|(series, value)| {
+                    Some(format!("{} {}", shortened(&series.name, LONG_NAME), number((*value)?)))
+                })
+                .collect();
+            format!("{}: {}", shortened(&row.label, LONG_NAME), values.join(", "))
         };
         let first: Vec<String> = rows.iter().take(5).map(row).collect();
         let kinds = key(self.series.iter().map(|series| series.kind));
@@ -280,6 +284,7 @@ mod tests {
             description: "What it shows.".into(),
             x: Axis::log("nats"),
             series: series(&SeriesKind::ALL),
+            bar: Some(0),
             rows: vec![
                 Row { label: "a".into(), values: vec![Some(0.1), Some(0.2), Some(0.5), None], note: "50 %".into() },
                 Row {
@@ -309,11 +314,12 @@ mod tests {
                     .map(row)
                     .chain([Row { label: String::new(), values: vec![], note: String::new() }])
                     .collect(),
+                bar: Some(0),
                 largest_first: true,
             };
             let svg = figure.draw().svg();
             roxmltree::Document::parse(&svg).unwrap();
-            assert!(!svg.contains("\"NaN") && !svg.contains("<script"), "{svg}");
+            assert!(!svg.contains("\"NaN") && !svg.contains("<script"));
             let empty = Rows { rows: vec![], series: vec![], ..figure };
             roxmltree::Document::parse(&empty.draw().svg()).unwrap();
         }
@@ -328,6 +334,7 @@ mod tests {
             description: String::new(),
             x: Axis::linear("nats"),
             series: series(&[SeriesKind::Lower, SeriesKind::Exact]),
+            bar: None,
             rows: vec![row("a", Some(9.0), Some(1.0)), row("b", Some(0.0), Some(2.0)), row("c", Some(0.5), None)],
             largest_first: true,
         };

@@ -19,6 +19,9 @@ pub(in crate::report) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// Characters of a name where there is room for it.
+pub(super) const LONG_NAME: usize = 100;
+
 /// About how wide a text is in a sans-serif font of this size: rather more than less.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
@@ -65,6 +68,21 @@ pub(super) fn wrapped(text: &str, room: f64, size: f64, most: usize) -> Vec<Stri
     lines.iter().map(|line| fitted(line, room, size)).collect()
 }
 
+/// Heights at least `gap` apart and within the ends where they fit, each near the one wanted; `wanted` is in order.
+pub(super) fn apart(wanted: &[f64], gap: f64, [top, bottom]: [f64; 2]) -> Vec<f64> {
+    let mut heights = wanted.to_vec();
+    for index in 0..heights.len() {
+        let least = if index == 0 { top } else { heights[index - 1] + gap };
+        heights[index] = heights[index].max(least);
+    }
+    let mut most = bottom;
+    for height in heights.iter_mut().rev() {
+        *height = height.min(most);
+        most = *height - gap;
+    }
+    heights
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +94,13 @@ mod tests {
         assert_eq!(shortened("abcdefg", 6), "abcde…");
         assert_eq!(shortened(&"\u{7}".repeat(100_000), 6), "\\u{7}…");
         assert_eq!(shortened("", 0), "");
+    }
+
+    #[test]
+    fn names_are_moved_apart() {
+        assert_eq!(apart(&[10.0, 11.0, 50.0], 10.0, [0.0, 100.0]), [10.0, 20.0, 50.0]);
+        assert_eq!(apart(&[98.0, 99.0], 10.0, [0.0, 100.0]), [90.0, 100.0]);
+        assert_eq!(apart(&[], 10.0, [0.0, 100.0]), [0.0; 0]);
     }
 
     #[test]

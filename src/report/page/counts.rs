@@ -1,12 +1,14 @@
 //! The page of `leakbound audit counts` and `leakbound audit confusion`.
 
 use super::{Drawing, Page, meaning};
-use crate::bound::Direction;
+use crate::bound::{Direction, Validity};
 use crate::report::table::TextTable;
 use crate::report::{
     Axis, BoundRow, CountsDocument, Curves, EpsilonRow, Row, RowSeries, Rows, Scale, Series, SeriesKind, short,
     significant,
 };
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// A table with more orders than fit a line has a row for each.
 const MOST_COLUMNS: usize = 9;
@@ -67,25 +69,25 @@ impl CountsDocument {
         figures
     }
 
-    /// A row for each order, a column for each method and direction.
+    /// A row for each order and direction, a column for each method.
     fn orders_table(&self, with_query: bool) -> TextTable {
-        let columns = distinct(self.bounds.iter().map(|row| (row.method, row.direction)));
-        let names: Vec<String> = columns.iter().map(|(method, direction)| format!("{method} {direction}")).collect();
+        let methods = distinct(self.bounds.iter().map(|row| row.method));
         let mut header = if with_query { vec!["query"] } else { vec![] };
-        header.push("order α");
-        header.extend(names.iter().map(String::as_str));
-        let mut table = TextTable::new(&header, if with_query { &[0] } else { &[] });
-        let mut places = std::collections::HashMap::new();
+        header.extend(["direction", "order α"]);
+        let first = header.len();
+        header.extend(&methods);
+        let mut table = TextTable::new(&header, if with_query { &[0, 1] } else { &[0] });
+        let mut places = HashMap::new();
         for row in &self.bounds {
-            let index = *places.entry((row.query.as_str(), row.order.to_bits())).or_insert_with(|| {
+            let index = *places.entry((row.query.as_str(), row.direction, row.order.to_bits())).or_insert_with(|| {
                 let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
-                cells.push(short(row.order));
+                cells.extend([row.direction.to_string(), short(row.order)]);
                 cells.resize(header.len(), String::new());
                 table.row(cells);
                 table.rows.len() - 1
             });
-            if let Some(column) = columns.iter().position(|column| *column == (row.method, row.direction)) {
-                table.rows[index][usize::from(with_query) + 1 + column] = significant(row.rdp_lower.0, 5);
+            if let Some(column) = methods.iter().position(|method| *method == row.method) {
+                table.rows[index][first + column] = significant(row.rdp_lower.0, 5);
             }
         }
         table
@@ -105,8 +107,8 @@ impl CountsDocument {
 }
 
 /// Each value once, in the order of first appearance.
-pub(super) fn distinct<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = std::collections::HashSet::new();
+pub(super) fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
     values.filter(|value| seen.insert(*value)).collect()
 }
 
@@ -127,7 +129,7 @@ pub(super) const fn letters(direction: Direction) -> &'static str {
 }
 
 /// Name and kind of a method in a figure: a weaker guarantee is part of its name.
-pub(super) fn method(name: &str, validity: crate::bound::Validity) -> (String, SeriesKind) {
+pub(super) fn method(name: &str, validity: Validity) -> (String, SeriesKind) {
     match meaning::kind(validity) {
         SeriesKind::Lower => (name.to_owned(), SeriesKind::Lower),
         kind => (format!("{name} ({validity})"), kind),
@@ -136,26 +138,11 @@ pub(super) fn method(name: &str, validity: crate::bound::Validity) -> (String, S
 
 /// The bounds of one query and direction against the order.
 fn per_order(rows: &[&BoundRow], direction: Direction, of: &str) -> Option<Drawing> {
-    let title = format!("Rényi divergence {}, at least{of}", letters(direction));
-    let description = "Lower bounds of every method.".to_owned();
+    let title = format!("Lower bounds on the Rényi divergence {}{of}", letters(direction));
     if distinct(rows.iter().map(|row| row.order.to_bits())).len() < 2 {
-        let (first, series) = (rows.first()?, series_by_validity(rows.iter().map(|row| row.validity)));
-        let figure = Rows {
-            title: format!("{title}, order {}", short(first.order)),
-            description,
-            x: axis("nats", rows.iter().map(|row| row.rdp_lower.0)),
-            rows: rows
-                .iter()
-                .map(|row| Row {
-                    label: row.method.to_owned(),
-                    values: series.iter().map(|s| (s.name == row.validity.name()).then_some(row.rdp_lower.0)).collect(),
-                    note: significant(row.rdp_lower.0, 4),
-                })
-                .collect(),
-            series,
-            largest_first: false,
-        };
-        return Some(figure.draw());
+        let title = format!("{title}, order {}", short(rows.first()?.order));
+        let rows = rows.iter().map(|row| (row.method.to_owned(), row.validity, row.rdp_lower.0));
+        return Some(per_method(title, "nats", rows));
     }
     let series = distinct(rows.iter().map(|row| (row.method, row.validity))).into_iter().map(|(name, validity)| {
         let points = rows.iter().filter(|row| row.method == name && row.validity == validity);
@@ -164,7 +151,10 @@ fn per_order(rows: &[&BoundRow], direction: Direction, of: &str) -> Option<Drawi
     });
     let figure = Curves {
         title,
-        description,
+        description:
+            "The leakage is above every line with a guarantee, at all orders of a line together, except with the \
+                      line's failure probability."
+                .into(),
         x: Axis::log("order α"),
         y: Axis::log("Rényi divergence in nats"),
         series: series.collect(),
@@ -175,97 +165,75 @@ fn per_order(rows: &[&BoundRow], direction: Direction, of: &str) -> Option<Drawi
 /// The bounds of the first order, a row for each query.
 fn per_query(rows: &[&BoundRow], direction: Direction) -> Option<Drawing> {
     let order = rows.first()?.order;
-    let rows: Vec<&&BoundRow> = rows.iter().filter(|row| row.order == order).collect();
-    let methods = distinct(rows.iter().map(|row| (row.method, row.validity)));
-    let mut values: std::collections::HashMap<&str, Vec<Option<f64>>> = std::collections::HashMap::new();
-    for row in &rows {
-        let cells = values.entry(&row.query).or_insert_with(|| vec![None; methods.len()]);
-        if let Some(place) = methods.iter().position(|known| *known == (row.method, row.validity)) {
-            cells[place] = Some(row.rdp_lower.0);
-        }
-    }
-    let queries = distinct(rows.iter().map(|row| row.query.as_str())).into_iter();
-    let figure = Rows {
-        title: format!("Rényi divergence {} of order {} per query, at least", letters(direction), short(order)),
-        description: "Lower bounds of every method.".into(),
-        x: axis("nats", rows.iter().map(|row| row.rdp_lower.0)),
-        series: methods
-            .iter()
-            .map(|(name, validity)| {
-                let (name, kind) = method(name, *validity);
-                RowSeries { name, kind }
-            })
-            .collect(),
-        rows: queries
-            .map(|query| Row {
-                label: query.to_owned(),
-                values: values.remove(query).unwrap_or_default(),
-                note: String::new(),
-            })
-            .collect(),
-        largest_first: true,
-    };
-    Some(figure.draw())
-}
-
-fn series_by_validity(validities: impl Iterator<Item = crate::bound::Validity>) -> Vec<RowSeries> {
-    let distinct = distinct(validities).into_iter();
-    distinct.map(|validity| RowSeries { name: validity.name().into(), kind: meaning::kind(validity) }).collect()
+    let title =
+        format!("Lower bounds on the Rényi divergence {} of order {} per query", letters(direction), short(order));
+    let rows = rows.iter().filter(|row| row.order == order);
+    let rows: Vec<_> = rows.map(|row| (row.query.as_str(), row.method, row.validity, row.rdp_lower.0)).collect();
+    Some(query_rows(title, "", "nats", &rows))
 }
 
 /// ε bounds of one query, a row for each method and direction.
 fn epsilon_per_method(rows: &[EpsilonRow]) -> Option<Drawing> {
-    let delta = rows.first()?.delta;
-    let series = series_by_validity(rows.iter().map(|row| row.validity));
-    let figure = Rows {
-        title: format!("Differential privacy: ε at δ = {}, at least", short(delta)),
-        description: "Lower bounds of every method, marked by what they guarantee.".into(),
-        x: axis("ε", rows.iter().map(|row| row.epsilon_lower.0)),
-        rows: rows
-            .iter()
-            .map(|row| Row {
-                label: format!("{} {}", row.method, row.direction),
-                values: series.iter().map(|s| (s.name == row.validity.name()).then_some(row.epsilon_lower.0)).collect(),
-                note: significant(row.epsilon_lower.0, 4),
-            })
-            .collect(),
-        series,
-        largest_first: false,
-    };
-    Some(figure.draw())
+    let title = format!("Lower bounds on ε at δ = {}", short(rows.first()?.delta));
+    let rows = rows.iter().map(|row| (format!("{} {}", row.method, row.direction), row.validity, row.epsilon_lower.0));
+    Some(per_method(title, "ε", rows))
 }
 
 /// ε bounds, a row for each query: the larger of both directions, which the failure probability of a method covers.
 pub(super) fn epsilon_per_query(rows: &[&EpsilonRow]) -> Option<Drawing> {
-    let delta = rows.first()?.delta;
-    let methods = distinct(rows.iter().map(|row| (row.method, row.validity)));
-    let mut values: std::collections::HashMap<&str, Vec<Option<f64>>> = std::collections::HashMap::new();
-    for row in rows {
-        let cells = values.entry(&row.query).or_insert_with(|| vec![None; methods.len()]);
-        if let Some(place) = methods.iter().position(|known| *known == (row.method, row.validity)) {
-            cells[place] = Some(cells[place].unwrap_or(0.0).max(row.epsilon_lower.0));
+    let title = format!("Lower bounds on ε at δ = {} per query", short(rows.first()?.delta));
+    let rows: Vec<_> =
+        rows.iter().map(|row| (row.query.as_str(), row.method, row.validity, row.epsilon_lower.0)).collect();
+    Some(query_rows(title, " Of both directions the larger bound is shown.", "ε", &rows))
+}
+
+/// Named bounds, marked by what they guarantee.
+fn per_method(title: String, quantity: &str, bounds: impl Iterator<Item = (String, Validity, f64)> + Clone) -> Drawing {
+    let validities = distinct(bounds.clone().map(|bound| bound.1));
+    let rows = bounds.map(|(label, validity, value)| Row {
+        label,
+        values: validities.iter().map(|known| (*known == validity).then_some(value)).collect(),
+        note: significant(value, 4),
+    });
+    let series = validities.iter().map(|&validity| (validity.name().to_owned(), meaning::kind(validity)));
+    rows_figure(title, "Each bound is marked by what it guarantees.".into(), quantity, series, rows.collect(), false)
+}
+
+/// Bounds of many queries: query, method, guarantee and value, of several values the largest.
+fn query_rows(title: String, more: &str, quantity: &str, bounds: &[(&str, &'static str, Validity, f64)]) -> Drawing {
+    let methods = distinct(bounds.iter().map(|bound| (bound.1, bound.2)));
+    let mut values: HashMap<&str, Vec<Option<f64>>> = HashMap::new();
+    for &(query, method, validity, value) in bounds {
+        let cells = values.entry(query).or_insert_with(|| vec![None; methods.len()]);
+        if let Some(place) = methods.iter().position(|known| *known == (method, validity)) {
+            cells[place] = Some(cells[place].map_or(value, |cell| cell.max(value)));
         }
     }
-    let queries = distinct(rows.iter().map(|row| row.query.as_str())).into_iter();
-    let figure = Rows {
-        title: format!("Differential privacy: ε at δ = {} per query, at least", short(delta)),
-        description: "Lower bounds of every method, the larger of both directions.".into(),
-        x: axis("ε", rows.iter().map(|row| row.epsilon_lower.0)),
-        series: methods
-            .iter()
-            .map(|(name, validity)| {
-                let (name, kind) = method(name, *validity);
-                RowSeries { name, kind }
-            })
-            .collect(),
-        rows: queries
-            .map(|query| {
-                let values = values.remove(query).unwrap_or_default();
-                let best = values.iter().flatten().copied().fold(0.0, f64::max);
-                Row { label: query.to_owned(), note: significant(best, 3), values }
-            })
-            .collect(),
-        largest_first: true,
-    };
-    Some(figure.draw())
+    let queries = distinct(bounds.iter().map(|bound| bound.0)).into_iter();
+    let rows = queries.map(|query| Row {
+        label: query.to_owned(),
+        values: values.remove(query).unwrap_or_default(),
+        note: String::new(),
+    });
+    let rows = rows.collect();
+    let series = methods.iter().map(|(name, validity)| method(name, *validity));
+    let caption = format!("A row for each query, a mark for each method.{more}");
+    rows_figure(title, caption, quantity, series, rows, true)
+}
+
+/// The series with a guarantee that certifies most over all rows is a bar.
+fn rows_figure(
+    title: String,
+    description: String,
+    quantity: &str,
+    series: impl Iterator<Item = (String, SeriesKind)>,
+    rows: Vec<Row>,
+    largest_first: bool,
+) -> Drawing {
+    let series: Vec<RowSeries> = series.map(|(name, kind)| RowSeries { name, kind }).collect();
+    let sum = |index: &usize| rows.iter().filter_map(|row| row.values[*index]).sum::<f64>();
+    let guaranteed = (0..series.len()).filter(|&index| series[index].kind == SeriesKind::Lower);
+    let bar = guaranteed.max_by(|a, b| sum(a).total_cmp(&sum(b)));
+    let x = axis(quantity, rows.iter().flat_map(|row| row.values.iter().flatten().copied()));
+    Rows { title, description, x, series, bar, rows, largest_first }.draw()
 }

@@ -72,6 +72,7 @@ impl ExactDocument {
             description: "Under the histogram (P) and under the neighbour (Q).".into(),
             x: Axis::log("probability"),
             series: series.to_vec(),
+            bar: None,
             rows: self.outcomes.iter().map(row).collect(),
             largest_first: false,
         };

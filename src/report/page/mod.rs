@@ -44,6 +44,9 @@ struct PageTable {
 /// Longer tables are folded.
 const LONG_TABLE: usize = 30;
 
+/// Tables with more columns are set smaller in print.
+const WIDE_TABLE: usize = 10;
+
 /// Characters of a cell; the JSON has all of them.
 const LONG_CELL: usize = 160;
 
@@ -104,13 +107,17 @@ impl Page {
                         @for line in &self.lead { p.lead { (shortened(line, 400)) } }
                     }
                     main {
+                        (self.links())
                         (claims(&self.claims))
                         @if let Some(envelope) = &self.envelope { (warnings(&envelope.warnings)) }
                         @if !self.figures.is_empty() {
                             section id="figures" {
                                 h2 { "Figures" }
                                 @for (index, figure) in self.figures.iter().enumerate() {
-                                    figure { (figure.inline(&format!("figure-{}", index + 1))) }
+                                    figure {
+                                        (figure.inline(&format!("figure-{}", index + 1)))
+                                        @if !figure.caption.is_empty() { figcaption { (shortened(&figure.caption, 1000)) } }
+                                    }
                                 }
                             }
                         }
@@ -133,6 +140,24 @@ impl Page {
             }
         };
         page.into_string() + "\n"
+    }
+}
+
+impl Page {
+    /// To the parts of a page that has many.
+    fn links(&self) -> Markup {
+        let parts = [
+            ("figures", "Figures", !self.figures.is_empty()),
+            ("tables", "Tables", !self.tables.is_empty()),
+            ("meaning", "What these numbers mean", !self.meaning.is_empty()),
+            ("provenance", "Inputs and options", self.envelope.is_some()),
+        ];
+        let parts: Vec<_> = parts.into_iter().filter(|part| part.2).collect();
+        html! {
+            @if parts.len() > 1 {
+                nav { @for (id, name, _) in parts { a href={ "#" (id) } { (name) } } }
+            }
+        }
     }
 }
 
@@ -161,7 +186,7 @@ impl TextTable {
     fn html(&self) -> Markup {
         let class = |column: usize| self.words.contains(&column).then_some("word");
         html! {
-            div.scroll {
+            div class=(if self.header.len() > WIDE_TABLE { "scroll wide" } else { "scroll" }) {
                 table {
                     thead { tr { @for (column, name) in self.header.iter().enumerate() { th class=[class(column)] scope="col" { (shortened(name, LONG_CELL)) } } } }
                     tbody {
@@ -240,11 +265,7 @@ fn provenance(envelope: &Envelope) -> Markup {
                 }
             }
             dl {
-                @if let Value::Object(options) = &envelope.options {
-                    @for (name, value) in options {
-                        @if !value.is_null() { dt { (option(name)) } dd { (shortened(&words(value), 400)) } }
-                    }
-                }
+                @for (name, value) in options(&envelope.options) { dt { (name) } dd { (shortened(&value, 400)) } }
                 // A scenario may bring a seed of its own.
                 @if envelope.options.get("seed").and_then(Value::as_u64) != Some(envelope.seed) {
                     dt { "seed used" } dd { (envelope.seed) }
@@ -257,9 +278,16 @@ fn provenance(envelope: &Envelope) -> Markup {
     }
 }
 
-/// The name of an option as on the command line.
-fn option(name: &str) -> String {
-    name.replace('_', "-")
+/// Options that have a value, by their names on the command line; groups of options are no names.
+fn options(value: &Value) -> Vec<(String, String)> {
+    let Value::Object(options) = value else { return Vec::new() };
+    let given = options.iter().filter(|(_, value)| !value.is_null() && **value != Value::Array(Vec::new()));
+    given
+        .flat_map(|(name, value)| match value {
+            Value::Object(_) => self::options(value),
+            _ => vec![(name.replace('_', "-"), words(value))],
+        })
+        .collect()
 }
 
 /// An option's value.
@@ -267,17 +295,21 @@ fn words(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
         Value::Bool(value) => if *value { "yes" } else { "no" }.into(),
-        Value::Number(number) => number.as_f64().map_or_else(
-            || number.to_string(),
-            |value| {
-                if number.is_f64() { short(value) } else { number.to_string() }
-            },
-        ),
+        Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(String::new, short),
+        Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
-        Value::Array(values) if values.is_empty() => "none".into(),
-        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Array(values) => {
+            range(values).unwrap_or_else(|| values.iter().map(words).collect::<Vec<_>>().join(", "))
+        }
         Value::Object(_) => value.to_string(),
     }
+}
+
+/// `2..64` for every whole number between them.
+fn range(values: &[Value]) -> Option<String> {
+    let numbers: Vec<f64> = values.iter().map(Value::as_f64).collect::<Option<_>>()?;
+    let steps = numbers.len() > 3 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+    steps.then(|| format!("{}..{}", short(numbers[0]), short(numbers[numbers.len() - 1])))
 }
 
 /// Digits in groups of three.

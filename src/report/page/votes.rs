@@ -1,12 +1,20 @@
 //! The page of `leakbound audit votes`.
 
-use super::counts::{axis, distinct, epsilon_per_query, letters, method};
+use super::counts::{axis, distinct, epsilon_per_query, method};
 use super::{Drawing, Page, meaning};
-use crate::bound::Validity;
+use crate::bound::{Direction, Validity};
 use crate::report::{
     Axis, ComposedSection, Curves, EpsilonRow, LawKind, Meaning, Row, RowSeries, Rows, Series, SeriesKind,
     VotesDocument, VotesQuery, short,
 };
+
+/// The divergence in letters.
+const fn letters(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "D(S‖S')",
+        Direction::Reverse => "D(S'‖S)",
+    }
+}
 
 impl VotesDocument {
     pub(in crate::report) fn as_page(&self) -> Page {
@@ -87,17 +95,20 @@ impl VotesDocument {
         query.upper.iter().find(|row| row.name == name && row.order == order).map(|row| row.rdp.0)
     }
 
-    /// The methods, those that certify most of this order first: its first lower bound is the bar of a figure.
-    fn strongest_methods(&self, order: f64) -> Vec<&'static str> {
-        let mut methods = self.methods();
-        let sum = |method: &str| self.queries.iter().filter_map(|query| self.lower(query, method, order)).sum::<f64>();
-        methods.sort_by(|a, b| sum(b).total_cmp(&sum(a)));
-        methods
+    /// The method that certifies most of this order over all queries.
+    fn strongest_method(&self, order: f64) -> Option<usize> {
+        let methods = self.methods();
+        let sum = |index: &usize| -> f64 {
+            self.queries.iter().filter_map(|query| self.lower(query, methods[*index], order)).sum()
+        };
+        let guaranteed = (0..methods.len()).filter(|&index| self.described(methods[index]).1 == SeriesKind::Lower);
+        guaranteed.max_by(|a, b| sum(a).total_cmp(&sum(b)))
     }
 
     /// As figure 3 of Chadha et al. (2024), in Rényi divergences.
     fn per_query(&self, order: f64) -> Option<Drawing> {
-        let (methods, uppers) = (self.strongest_methods(order), self.upper_names());
+        let (methods, uppers) = (self.methods(), self.upper_names());
+        let bar = self.strongest_method(order);
         let mut series: Vec<(String, SeriesKind)> = methods.iter().map(|name| self.described(name)).collect();
         series.push(self.law_series());
         series.extend(uppers.iter().map(|name| ((*name).to_owned(), SeriesKind::Upper)));
@@ -106,8 +117,10 @@ impl VotesDocument {
             let exact = self.exact_value(query, order);
             let upper = uppers.iter().map(|name| Self::upper_value(query, name, order));
             let values: Vec<Option<f64>> = lower.chain([Some(exact)]).chain(upper).collect();
-            let proven = methods.first().and(values.first()).copied().flatten();
-            let share = proven.filter(|_| exact > 0.0).map(|proven| format!("{:.0} %", 100.0 * proven / exact));
+            let proven = bar.and_then(|bar| values[bar]);
+            let share = proven
+                .filter(|_| exact > 0.0 && exact.is_finite())
+                .map(|proven| format!("{:.0} %", 100.0 * proven / exact));
             let label = query.label.map_or_else(String::new, |label| format!(" ({label})"));
             Row { label: format!("{}{label}", query.query), values, note: share.unwrap_or_default() }
         };
@@ -118,10 +131,11 @@ impl VotesDocument {
                 "Per query (with its label) what is proven, what is true of the model and what is promised; at the end the \
                  share of the {} value that {} proves.",
                 self.law.column(),
-                methods.first().copied().unwrap_or("nothing")
+                bar.map_or("nothing", |bar| methods[bar])
             ),
             x: axis("nats", rows.iter().flat_map(|row| row.values.iter().flatten().copied())),
             series: series.into_iter().map(|(name, kind)| RowSeries { name, kind }).collect(),
+            bar,
             rows,
             largest_first: true,
         };

@@ -1,0 +1,314 @@
+//! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
+#![cfg(feature = "cli")]
+
+use assert_cmd::Command;
+use leakbound::report::{BoundRow, Claim, CountsDocument, Document, Envelope, EpsilonRow, Number, SetRow, Warning};
+use leakbound::{Direction, Validity};
+use roxmltree::{Node, ParsingOptions};
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+const COUNTS: &str = "outcome,count,count_neighbor\na,600,500\nb,300,400\nc,100,100\n";
+const EXACT: &str = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --epsilons 0.1,1";
+
+fn run_in(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
+    command.current_dir(folder).args(arguments.split_whitespace()).output().unwrap()
+}
+
+/// A folder with counts in it.
+fn desk() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.csv"), COUNTS).unwrap();
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Hands the parsed page to `look` after the checks that every page passes.
+fn checked(page: &str, look: impl FnOnce(Node)) {
+    assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{}", &page[..80]);
+    for word in ["http", "<script", "@import", "url(", "src="] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let document = roxmltree::Document::parse_with_options(page, options).unwrap();
+    let root = document.root_element();
+    let has = |name: &str| root.descendants().any(|node| node.has_tag_name(name));
+    assert!(
+        has("title") && has("h1") && page.contains("<meta charset=\"utf-8\"/>") && page.contains("name=\"viewport\"")
+    );
+    let ids: Vec<&str> = root.descendants().filter_map(|node| node.attribute("id")).collect();
+    for figure in root.descendants().filter(|node| node.has_tag_name("svg")) {
+        assert_eq!(figure.attribute("role"), Some("img"));
+        for id in figure.attribute("aria-labelledby").unwrap().split(' ') {
+            assert_eq!(ids.iter().filter(|known| **known == id).count(), 1, "{id}");
+        }
+        for part in ["title", "desc"] {
+            let text = figure.children().find(|node| node.has_tag_name(part)).and_then(|node| node.text());
+            assert!(text.is_some_and(|text| !text.is_empty()), "{part}");
+        }
+    }
+    for link in root.descendants().filter_map(|node| node.attribute("href")) {
+        assert!(ids.contains(&link.strip_prefix('#').unwrap()), "{link}");
+    }
+    look(root);
+}
+
+fn tags(root: Node, name: &str) -> usize {
+    root.descendants().filter(|node| node.has_tag_name(name)).count()
+}
+
+fn text_of(root: Node) -> String {
+    root.descendants().filter_map(|node| if node.is_text() { node.text() } else { None }).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_command_has_a_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let cases = [
+        (EXACT, 3, "0.239564145745804"),
+        ("audit counts validation/data/counts.csv", 3, "0.052779"),
+        ("audit counts validation/data/counts.csv --orders 2", 3, "0.052779"),
+        ("audit counts validation/data/counts.csv --orders 2..20 --direction forward", 2, "0.052779"),
+        ("audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5", 3, "clopper-pearson"),
+        (
+            "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 1e5 \
+             --queries 0,1,2 --orders 2,8",
+            5,
+            "two-cut-corner",
+        ),
+        ("simulate validation/scenarios/prompt-pate.toml --samples 1e4", 0, "chi-square"),
+    ];
+    for (arguments, figures, word) in cases {
+        let plain = run_in(root, arguments);
+        let output = run_in(root, &format!("{arguments} --report {}", page.display()));
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.stdout, plain.stdout, "{arguments}");
+        assert!(output.stderr.is_empty());
+        checked(&fs::read_to_string(&page).unwrap(), |root| {
+            assert_eq!(tags(root, "svg"), figures, "{arguments}");
+            let text = text_of(root);
+            assert!(text.contains(word) && text.contains("What these numbers mean"), "{arguments}: {text}");
+        });
+    }
+    assert_eq!(names(folder.path()), ["page.html"]);
+}
+
+#[test]
+fn the_page_says_what_it_was_made_of() {
+    let desk = desk();
+    let claims = "--claim-epsilon 0.01 --claim-rdp 2:9 --delta 1e-5";
+    let arguments = format!("audit counts a.csv {claims} --seed 7 --report r.html --output r.json --format json");
+    assert_eq!(run_in(desk.path(), &arguments).status.code(), Some(3));
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(desk.path().join("r.json")).unwrap()).unwrap();
+    checked(&fs::read_to_string(desk.path().join("r.html")).unwrap(), |root| {
+        let text = text_of(root);
+        let hash = json["inputs"][0]["sha256"].as_str().unwrap();
+        let hint = json["warnings"][0]["hint"].as_str().unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        for words in ["a.csv", hash, hint, version, "1 in 20", "Refuted", "Not refuted", "ε ≤ 0.01", "claim-epsilon"]
+        {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        let mut terms = root.descendants().filter(|node| node.has_tag_name("dt"));
+        let seed = terms.find(|node| node.text() == Some("seed")).unwrap();
+        assert_eq!(seed.next_sibling().and_then(|node| node.text()), Some("7"));
+    });
+}
+
+#[test]
+fn figures_are_files_of_their_own() {
+    let desk = desk();
+    fs::create_dir(desk.path().join("fig")).unwrap();
+    let output = run_in(desk.path(), &format!("{EXACT} --report page.one.html --figures fig"));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let files = names(&desk.path().join("fig"));
+    assert_eq!(files, ["page.one-1.svg", "page.one-2.svg", "page.one-3.svg"]);
+    assert_eq!(names(desk.path()), ["a.csv", "fig", "page.one.html"]);
+    for file in files {
+        let svg = fs::read_to_string(desk.path().join("fig").join(&file)).unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let root = document.root_element();
+        assert_eq!(root.tag_name().name(), "svg");
+        // White paper and no style sheet: a program that knows neither CSS nor pages shows the same.
+        let paper = root.children().find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "rect"))).unwrap();
+        assert_eq!(paper.attribute("fill"), Some("#ffffff"));
+        assert!(!svg.contains("<style") && !svg.contains("var(") && !svg.contains("href"));
+    }
+}
+
+/// The line on stderr of a run that must fail with this status and leave no file behind.
+fn refused(folder: &Path, status: i32, arguments: &str) -> String {
+    let before = names(folder);
+    let output = run_in(folder, arguments);
+    assert_eq!(output.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.stdout.is_empty(), "{arguments}");
+    assert_eq!(names(folder), before, "{arguments}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    stderr.trim_end().to_owned()
+}
+
+#[test]
+fn places_that_cannot_be_used_are_refused_before_the_work() {
+    let desk = desk();
+    let path = desk.path();
+    fs::create_dir(path.join("folder")).unwrap();
+    fs::write(path.join("r-1.svg"), COUNTS).unwrap();
+    let lines = [
+        refused(path, 1, "audit counts a.csv --report none/r.html"),
+        refused(path, 1, "audit counts a.csv --report folder"),
+        refused(path, 1, "audit counts a.csv --report ./a.csv"),
+        refused(path, 1, "audit counts a.csv --report r.html --output folder/../r.html"),
+        refused(path, 1, "audit counts a.csv --report r.html --figures none"),
+        refused(path, 1, "audit counts a.csv --report r.html --figures a.csv"),
+        refused(path, 1, "audit counts r-1.svg --report r.html --figures ."),
+        refused(path, 1, "audit counts a.csv --output r-20.svg --report r.html --figures ."),
+        refused(path, 2, "audit counts a.csv --figures folder"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    error: none/r.html: cannot write: No such file or directory (os error 2)
+    error: folder: cannot write: is a directory
+    error: ./a.csv: --report: found the input file itself, expected another file, because the result replaces it
+    error: r.html: --report: found the file of --output itself, expected another file, because the result replaces it
+    error: none/r-1.svg: cannot write: No such file or directory (os error 2)
+    error: a.csv/r-1.svg: cannot write: Not a directory (os error 20)
+    error: r-1.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
+    error: r-20.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
+    error: --figures: the figures are those of a page, and --report FILE.html is missing
+    ");
+    assert_eq!(fs::read_to_string(path.join("a.csv")).unwrap(), COUNTS);
+}
+
+#[test]
+fn an_old_page_stays_until_the_new_one_is_complete() {
+    let desk = desk();
+    fs::write(desk.path().join("r.html"), "old").unwrap();
+    fs::write(desk.path().join("bad.csv"), "outcome,count,count_neighbor\na,-1,2\n").unwrap();
+    refused(desk.path(), 1, "audit counts bad.csv --report r.html --figures .");
+    assert_eq!(fs::read_to_string(desk.path().join("r.html")).unwrap(), "old");
+    assert_eq!(run_in(desk.path(), "audit counts a.csv --report r.html").status.code(), Some(0));
+    assert!(fs::read_to_string(desk.path().join("r.html")).unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn hostile_labels_are_shown_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let label = "<script>alert('x')</script><b>&amp;";
+    let file = format!(
+        "outcome,count,count_neighbor,query\n{label},600,500,{label}\nb,400,500,{label}\n\
+                        x,6,5,שאילתה\ny,5,6,שאילתה\n"
+    );
+    fs::write(folder.path().join("<i>.csv"), file).unwrap();
+    let output = run_in(folder.path(), "audit counts <i>.csv --report r.html");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    checked(&fs::read_to_string(folder.path().join("r.html")).unwrap(), |root| {
+        assert_eq!(tags(root, "script") + tags(root, "b") + tags(root, "i"), 0);
+        let cells = root.descendants().filter(|node| node.has_tag_name("td"));
+        let cells: Vec<&str> = cells.filter_map(|node| node.text()).collect();
+        assert!(cells.contains(&label) && cells.contains(&"שאילתה") && cells.contains(&"<i>.csv"), "{cells:?}");
+    });
+}
+
+/// A document with this name for everything that has a name.
+fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
+    let (mut bounds, mut epsilon) = (Vec::new(), Vec::new());
+    for query in 0..queries {
+        let query = if query == 0 { name.to_owned() } else { format!("{query}") };
+        for (method, validity) in [("a", Validity::FiniteSample), ("b", Validity::Heuristic), ("c", Validity::Bayesian)]
+        {
+            for direction in Direction::BOTH {
+                bounds.extend([2.0, 4.0, 8.0, f64::MAX].map(|order| BoundRow {
+                    query: query.clone(),
+                    method,
+                    direction,
+                    order,
+                    rdp_lower: Number(value),
+                    failure_probability: 1e-300,
+                    validity,
+                }));
+                epsilon.push(EpsilonRow {
+                    query: query.clone(),
+                    method,
+                    direction,
+                    delta: 0.0,
+                    epsilon_lower: Number(value),
+                    failure_probability: 1e-300,
+                    validity,
+                });
+            }
+        }
+    }
+    CountsDocument {
+        envelope: Envelope {
+            schema: "leakbound.audit-counts/1",
+            version: "0.1.0",
+            inputs: Vec::new(),
+            options: serde_json::json!({ "file": name, "orders": [2, 4], "null": null, "claims": { "nested": name } }),
+            seed: 0,
+            warnings: vec![Warning { code: "hostile", message: name.to_owned(), hint: name.to_owned() }],
+        },
+        title: format!("{name}\n{name}"),
+        bounds,
+        epsilon,
+        output_sets: vec![SetRow {
+            query: name.to_owned(),
+            source: name.to_owned(),
+            outcomes: vec![name.to_owned(); 50],
+            directed: true,
+        }],
+        claims: vec![Claim {
+            claim: name.to_owned(),
+            lower: Number(value),
+            query: name.to_owned(),
+            refuted: true,
+            failure_probability: 0.999,
+        }],
+    }
+}
+
+#[test]
+fn every_text_and_number_gives_a_page() {
+    let texts = [
+        String::new(),
+        "</title></style></svg><script>alert(1)</script>\"'&<!--]]>".into(),
+        (0..=0x9f).filter_map(char::from_u32).collect(),
+        "\u{200f}\u{202e}\u{2028}\u{feff}\u{fffe}\u{ffff}\u{10ffff}".into(),
+        "x".repeat(10_000),
+    ];
+    for text in &texts {
+        for value in [0.0, 0.5, 5e-324, f64::MAX, f64::INFINITY, f64::NAN] {
+            for queries in [1, 3] {
+                let page = document(text, queries, value).page();
+                checked(&page.html(), |root| assert_eq!(tags(root, "script"), 0));
+                for svg in page.figures() {
+                    roxmltree::Document::parse(&svg).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn three_hundred_queries_are_legible() {
+    let page = document("first", 300, 0.5).page();
+    let html = page.html();
+    assert!(html.len() < 1_500_000, "{} bytes", html.len());
+    checked(&html, |root| {
+        assert!(text_of(root).contains("The largest 40 of 300 rows"));
+        assert!(tags(root, "details") > 0);
+    });
+    for svg in page.figures() {
+        assert!(svg.len() < 100_000, "{} bytes", svg.len());
+    }
+}
