@@ -2,8 +2,8 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::{
-    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, Method, Order, OutputSets, PairedCounts,
-    audit_counts, clopper_pearson_lower,
+    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, Guide, Method, Order, PairedCounts, audit_counts,
+    clopper_pearson_lower,
 };
 use std::hint::black_box;
 
@@ -43,11 +43,13 @@ fn audit(criterion: &mut Criterion) {
         failure: failure(),
         methods: Method::ALL.to_vec(),
         directions: Direction::BOTH.to_vec(),
+        seed: 0,
+        resamples: 10_000,
     };
     criterion.bench_function("audit of counts, C = 10, 20 orders, all methods", |bencher| {
         bencher.iter_batched(
-            || OutputSets::fixed_list(10),
-            |sets| audit_counts(black_box(&counts), &sets, &plan),
+            || Guide::fixed_list(10),
+            |guide| audit_counts(black_box(&counts), &guide, &plan),
             BatchSize::SmallInput,
         );
     });

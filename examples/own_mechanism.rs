@@ -8,8 +8,8 @@
 //! Run it with `cargo run --release --example own_mechanism`.
 
 use leakbound::{
-    AuditPlan, BLOCK_SAMPLES, Delta, Direction, FailureProbability, Mechanism, Method, Order, OutputSets,
-    PartialCounts, Shard, Simulation, Stream, World, audit_counts, simulate, split_pilot,
+    AuditPlan, BLOCK_SAMPLES, Delta, Direction, FailureProbability, Guide, Mechanism, Method, Order, PartialCounts,
+    Shard, Simulation, Stream, World, audit_counts, simulate, split_pilot,
 };
 use rand::RngExt;
 use std::ops::ControlFlow;
@@ -72,10 +72,12 @@ fn main() -> leakbound::Result<()> {
         failure: FailureProbability::new(1e-6)?,
         methods: Method::ALL.to_vec(),
         directions: vec![Direction::Forward, Direction::Reverse],
+        seed: 0,
+        resamples: 10_000,
     };
     let (pilot, rest) = split_pilot(&counts, 0.1, 0)?;
-    let sets = OutputSets::from_pilot(&pilot, &plan.orders)?;
-    let audit = audit_counts(&rest, &sets, &plan)?;
+    let guide = Guide::from_pilot(&pilot, &plan.orders)?;
+    let audit = audit_counts(&rest, &guide, &plan)?;
     let epsilon = audit.epsilon.iter().map(|row| row.bound.value).fold(0.0, f64::max);
     println!("votes [10, 10] against [10, 11], noise rounded up to multiples of b = {}", mechanism.scale);
     println!("shares of class 0: {:.4} and {:.4}", share(counts.counts()), share(counts.counts_neighbor()));

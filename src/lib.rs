@@ -36,9 +36,11 @@
 //!     failure: FailureProbability::new(0.05)?,
 //!     methods: vec![Method::TwoCutCorner],
 //!     directions: vec![Direction::Forward],
+//!     seed: 0,
+//!     resamples: 10_000,
 //! };
-//! let sets = OutputSets::from_laws(&p, &q, &plan.orders, SetSource::ExactLaw)?;
-//! let lower = audit_counts(&counts, &sets, &plan)?.rdp[0].bound;
+//! let guide = Guide::from_laws(&p, &q, &plan.orders, SetSource::ExactLaw)?;
+//! let lower = audit_counts(&counts, &guide, &plan)?.rdp[0].bound;
 //! assert!(lower.value > 0.2 && lower.value < exact && lower.validity == Validity::FiniteSample);
 //! # Ok::<(), leakbound::Error>(())
 //! ```
@@ -69,11 +71,11 @@ pub use accountant::{
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 pub use audit::{
-    AuditPlan, Bootstrap, BootstrapInterval, EProcess, EpsilonBound, HalfSpace, JointQuery, KCutBox, Method, OutputSet,
-    OutputSets, PairStream, QueryAudit, RdpBound, Rectangle, ReferenceLaws, Region, SetSource, SimultaneousIntervals,
-    Tails, TradeOffBand, Variational, audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon,
-    joint_beta_region_epsilon, joint_bound, katz_log_epsilon, rectangles, samples_to_reach, split_pilot,
-    trade_off_band, variational_bound,
+    AuditPlan, Bootstrap, BootstrapInterval, Bounded, EProcess, EpsilonBound, Guide, HalfSpace, JointQuery, KCutBox,
+    Method, OutputSet, OutputSets, PairStream, QueryAudit, RdpBound, Recommendation, Rectangle, ReferenceLaws, Region,
+    SetSource, SimultaneousIntervals, Skipped, Tails, TradeOffBand, Variational, audit_counts, expected_counts,
+    gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
+    recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band, variational_bound,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

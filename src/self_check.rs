@@ -361,6 +361,7 @@ mod tests {
                     delta: Delta::new(0.1).unwrap(),
                     bound: bound(0.0, validity),
                 }],
+                skipped: Vec::new(),
             })
         }
     }

@@ -267,6 +267,8 @@ fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
             outcomes: vec![name.to_owned(); 50],
             directed: true,
         }],
+        recommendations: Vec::new(),
+        forecasts: Vec::new(),
         claims: vec![Claim {
             claim: name.to_owned(),
             lower: Number(value),

@@ -3,7 +3,7 @@
 
 use leakbound::{
     AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, KCutBox, MAX_COUNT, Method, Order, OutputSet,
-    OutputSets, PairedCounts, Rectangle, RectangleProbability, SimultaneousIntervals, audit_counts,
+    Guide, PairedCounts, Rectangle, RectangleProbability, SimultaneousIntervals, audit_counts,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -30,14 +30,16 @@ fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
         failure,
         methods: Method::ALL.to_vec(),
         directions: Direction::BOTH.to_vec(),
+        seed: 0,
+        resamples: 100,
     };
-    let fixed = OutputSets::fixed_list(counts.outcomes());
-    let pilot = OutputSets::from_pilot(&counts, &plan.orders).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
-    for sets in [fixed, OutputSets::declared(first), pilot] {
-        let audit = audit_counts(&counts, &sets, &plan).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
+    let fixed = Guide::fixed_list(counts.outcomes());
+    let pilot = Guide::from_pilot(&counts, &plan.orders).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
+    for guide in [fixed, Guide::declared(first), pilot] {
+        let audit = audit_counts(&counts, &guide, &plan).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
         let rdp = audit.rdp.iter().map(|row| row.bound.value);
         let epsilon = audit.epsilon.iter().map(|row| row.bound.value);
-        assert!(rdp.chain(epsilon).all(|value| value.is_finite() && value >= 0.0), "{counts:?} {sets:?}: {audit:?}");
+        assert!(rdp.chain(epsilon).all(|value| value.is_finite() && value >= 0.0), "{counts:?} {guide:?}: {audit:?}");
     }
 });
 

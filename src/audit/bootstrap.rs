@@ -137,6 +137,12 @@ impl Bootstrap {
         self.signal
     }
 
+    /// Whether the bootstrap of these counts deserves no trust, known without resampling: n χ² is below 1,000.
+    #[must_use]
+    pub fn is_doubtful_for(counts: &PairedCounts) -> bool {
+        signal(counts) < ENOUGH_SIGNAL
+    }
+
     /// Whether a bound of this bootstrap deserves no trust: n χ² is below 1,000, or the bound is 0.
     #[must_use]
     pub fn is_doubtful(&self, bound: &LowerBound) -> bool {

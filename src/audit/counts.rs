@@ -1,124 +1,45 @@
 //! One audit of recorded counts: several methods, all orders, both directions.
 
+use super::asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
+use super::bootstrap::{Bootstrap, BootstrapInterval};
+use super::e_process::EProcess;
+use super::gdp::gdp_bounds;
+use super::guide::Guide;
+use super::half_space::HalfSpace;
+use super::joint_beta::joint_beta_epsilon;
+use super::k_cut::SimultaneousIntervals;
+use super::k_cut_box::KCutBox;
+use super::method::{Bounded, Method};
 use super::output_set::OutputSets;
+use super::plan::{AuditPlan, EpsilonBound, QueryAudit, RdpBound, Skipped};
 use super::rectangle::Rectangle;
+use super::reference_laws::ReferenceLaws;
+use super::region::Region;
+use super::tails::Tails;
+use super::variational::Variational;
 use crate::bound::{Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
-use crate::quantity::{Delta, FailureProbability, Order};
-use std::fmt;
-use std::str::FromStr;
+use crate::interval::{BinomialCounts, RectangleProbability};
+use crate::quantity::{FailureProbability, Order};
 
-/// A method that turns counts into lower bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Method {
-    /// Rényi: each term of the 2-cut at its own worst corner ([`Rectangle::termwise`]).
-    TwoCutPaper,
-    /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`]).
-    TwoCutCorner,
-    /// ε at δ from Clopper-Pearson limits ([`Rectangle::epsilon`]).
-    ClopperPearson,
-}
+/// A bound of D_α as a function of the order and the direction.
+type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
 
-impl Method {
-    /// All methods, in the order of tables.
-    pub const ALL: [Self; 3] = [Self::TwoCutPaper, Self::TwoCutCorner, Self::ClopperPearson];
-
-    /// The name used in tables, JSON and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TwoCutPaper => "two-cut-paper",
-            Self::TwoCutCorner => "two-cut-corner",
-            Self::ClopperPearson => "clopper-pearson",
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "method",
-            value: text.to_owned(),
-            expected: "two-cut-paper, two-cut-corner or clopper-pearson",
-        })
-    }
-}
-
-/// What to bound, with which failure probability.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AuditPlan {
-    /// Rényi orders.
-    pub orders: Vec<Order>,
-    /// δ of the ε bounds.
-    pub delta: Delta,
-    /// The probability with which any bound of one method on one query may be wrong: all orders, both directions and
-    /// all output sets together.
-    pub failure: FailureProbability,
-    /// The methods.
-    pub methods: Vec<Method>,
-    /// The directions.
-    pub directions: Vec<Direction>,
-}
-
-/// A lower bound of a Rényi divergence.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RdpBound {
-    /// Which divergence.
-    pub direction: Direction,
-    /// Its order.
-    pub order: Order,
-    /// The bound.
-    pub bound: LowerBound,
-}
-
-/// A lower bound of ε at δ.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EpsilonBound {
-    /// Which inequality.
-    pub direction: Direction,
-    /// Its δ.
-    pub delta: Delta,
-    /// The bound.
-    pub bound: LowerBound,
-}
-
-/// The bounds of one query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QueryAudit {
-    /// Rényi bounds: by method, direction and order.
-    pub rdp: Vec<RdpBound>,
-    /// ε bounds: by method and direction.
-    pub epsilon: Vec<EpsilonBound>,
-}
-
-impl QueryAudit {
-    /// The Rényi bound of a method, direction and order.
-    #[must_use]
-    pub fn rdp_bound(&self, method: Method, direction: Direction, order: Order) -> Option<LowerBound> {
-        self.rdp
-            .iter()
-            .find(|row| row.bound.method == method.name() && row.direction == direction && row.order == order)
-            .map(|row| row.bound)
-    }
-}
+/// What a method needs that the guide lacks.
+const NEEDS_LAWS: &str = "a pilot or a law, for a score of the outcomes";
+const NEEDS_DIRECTION: &str = "a pilot, a law or a declared set, to know which of P(O) and Q(O) is larger";
 
 /// Bounds the leakage of one query from the counts of both worlds.
 ///
-/// The output sets must not have been chosen by looking at `counts`. Each set gets an equal share of the failure
-/// probability, and each bound is the largest over the sets. A set with a declared direction uses two tails, otherwise
-/// four; `two-cut-paper` always needs four.
+/// The guide must not have been made by looking at `counts`. Every bound of a method holds at once except with the
+/// failure probability of the plan: methods at output sets divide it among the sets; `k-cut-variational`, `e-process`,
+/// `jeffreys`, `katz-log` and `joint-beta` divide it among the orders and directions that need events of their own; the
+/// bootstrap, a heuristic, spends all of it on each; all others cover every order and direction with one event. A method that needs what the guide lacks is listed in
+/// [`QueryAudit::skipped`].
 ///
 /// # Errors
-/// [`Error::Length`] when a set does not fit the counts; as [`Rectangle::four_tails`].
+/// [`Error::Length`] when the guide does not fit the counts; as [`Rectangle::four_tails`].
 ///
 /// # Example
 /// ```
@@ -128,39 +49,207 @@ impl QueryAudit {
 ///     orders: vec![Order::new(2.0)?],
 ///     delta: Delta::new(0.0)?,
 ///     failure: FailureProbability::new(0.05)?,
-///     methods: Method::ALL.to_vec(),
+///     methods: vec![Method::TwoCutCorner, Method::KCutBox, Method::ClopperPearson],
 ///     directions: Direction::BOTH.to_vec(),
+///     seed: 0,
+///     resamples: 10_000,
 /// };
-/// let audit = audit_counts(&counts, &OutputSets::fixed_list(2), &plan)?;
+/// let audit = audit_counts(&counts, &Guide::fixed_list(2), &plan)?;
 /// let corner = audit.rdp_bound(Method::TwoCutCorner, Direction::Forward, plan.orders[0]).unwrap();
 /// assert!((corner.value - 0.0238).abs() < 1e-4);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
-pub fn audit_counts(counts: &PairedCounts, sets: &OutputSets, plan: &AuditPlan) -> Result<QueryAudit> {
-    let sharp = rectangles(counts, sets, plan.failure)?;
-    let four = if plan.methods.contains(&Method::TwoCutPaper) && sets.directed {
-        rectangles(counts, &OutputSets { directed: false, ..sets.clone() }, plan.failure)?
-    } else {
-        sharp.clone()
-    };
-    let mut audit = QueryAudit { rdp: Vec::new(), epsilon: Vec::new() };
+pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> Result<QueryAudit> {
+    if guide.sets.sets.is_empty() {
+        return Err(Error::Length { quantity: "output sets", found: 0, expected: "at least 1 set".into() });
+    }
+    let task = Task { counts, guide, plan };
+    let mut audit = QueryAudit::default();
     for &method in &plan.methods {
-        for &direction in &plan.directions {
-            if method == Method::ClopperPearson {
-                let bound = best(&sharp, plan.failure, |rectangle| rectangle.epsilon(plan.delta, direction));
-                audit.epsilon.extend(bound.map(|bound| EpsilonBound { direction, delta: plan.delta, bound }));
-                continue;
+        if let Some(needs) = guide.lacks(method) {
+            audit.skipped.push(Skipped { method, needs });
+            continue;
+        }
+        match method.bounds() {
+            Bounded::Renyi => {
+                let bound = task.renyi(method)?;
+                for &direction in &plan.directions {
+                    for &order in &plan.orders {
+                        let bound = bound(order, direction)?;
+                        audit.rdp.push(RdpBound { direction, order, bound: task.of_method(method, bound) });
+                    }
+                }
             }
-            for &order in &plan.orders {
-                let bound = match method {
-                    Method::TwoCutPaper => best(&four, plan.failure, |rectangle| rectangle.termwise(order, direction)),
-                    _ => best(&sharp, plan.failure, |rectangle| rectangle.corner(order, direction)),
-                };
-                audit.rdp.extend(bound.map(|bound| RdpBound { direction, order, bound }));
+            Bounded::Epsilon => {
+                for &direction in &plan.directions {
+                    let bound = task.of_method(method, task.epsilon(method, direction)?);
+                    audit.epsilon.push(EpsilonBound { direction, delta: plan.delta, bound });
+                }
             }
         }
     }
     Ok(audit)
+}
+
+impl Guide {
+    /// What a method needs that is not there.
+    #[must_use]
+    pub fn lacks(&self, method: Method) -> Option<&'static str> {
+        match method {
+            Method::KCutVariational | Method::KCutRegion if self.reference().is_none() => Some(NEEDS_LAWS),
+            Method::TwoCutHalfSpace if !self.sets.directed => Some(NEEDS_DIRECTION),
+            _ => None,
+        }
+    }
+}
+
+/// One audit.
+struct Task<'a> {
+    counts: &'a PairedCounts,
+    guide: &'a Guide,
+    plan: &'a AuditPlan,
+}
+
+impl<'a> Task<'a> {
+    /// The bound with the name of its method and the failure probability of all its bounds together.
+    fn of_method(&self, method: Method, bound: LowerBound) -> LowerBound {
+        LowerBound { method: method.name(), failure_probability: self.plan.failure, ..bound }
+    }
+
+    /// The bound that always holds.
+    fn nothing(&self, method: Method) -> LowerBound {
+        let failure_probability = self.plan.failure;
+        LowerBound { value: 0.0, failure_probability, method: method.name(), validity: method.validity() }
+    }
+
+    /// Orders and directions.
+    fn goals(&self) -> usize {
+        self.plan.orders.len() * self.plan.directions.len()
+    }
+
+    /// The share of one order and direction.
+    fn share_of_goal(&self) -> FailureProbability {
+        self.plan.failure.split(self.goals())
+    }
+
+    /// The share of one output set, and of one direction of it.
+    fn share_of_set(&self, directions: usize) -> FailureProbability {
+        self.plan.failure.split(self.guide.sets.sets.len() * directions)
+    }
+
+    /// Counts inside of every set.
+    fn inside(&self) -> Result<Vec<[BinomialCounts; 2]>> {
+        self.guide.sets.sets.iter().map(|set| set.inside(self.counts)).collect()
+    }
+
+    fn renyi(&self, method: Method) -> Result<Renyi<'a>> {
+        let (counts, failure, nothing) = (self.counts, self.plan.failure, self.nothing(method));
+        Ok(match method {
+            Method::TwoCutPaper => {
+                // It needs all four limits whatever is declared.
+                let undirected = OutputSets { directed: false, ..self.guide.sets.clone() };
+                let rectangles = rectangles(counts, &undirected, failure)?;
+                Box::new(move |order, direction| {
+                    Ok(largest(nothing, rectangles.iter().map(|r| r.termwise(order, direction))))
+                })
+            }
+            Method::TwoCutHalfSpace => {
+                let share = self.share_of_set(1);
+                let spaces =
+                    self.inside()?.into_iter().map(|[p, q]| HalfSpace::new(p, q, share)).collect::<Result<Vec<_>>>()?;
+                Box::new(move |order, direction| {
+                    Ok(largest(nothing, spaces.iter().map(|space| space.bound(order, direction))))
+                })
+            }
+            Method::KCutGoodman => {
+                let intervals = SimultaneousIntervals::goodman(counts, failure)?;
+                Box::new(move |order, direction| Ok(intervals.bound(order, direction)))
+            }
+            Method::KCutSisonGlaz => {
+                let intervals = SimultaneousIntervals::sison_glaz(counts, failure, RectangleProbability::Exact)?;
+                Box::new(move |order, direction| Ok(intervals.bound(order, direction)))
+            }
+            Method::KCutBox => {
+                let cut = KCutBox::new(counts, failure)?;
+                Box::new(move |order, direction| Ok(cut.bound(order, direction)))
+            }
+            Method::KCutVariational => {
+                let cut = Variational::new(counts, self.reference()?, failure, self.goals())?;
+                Box::new(move |order, direction| Ok(cut.bound(order, direction)))
+            }
+            Method::KCutRegion => {
+                let region = Region::new(counts, self.reference()?, failure)?;
+                Box::new(move |order, direction| Ok(region.bound(order, direction)))
+            }
+            Method::BootstrapTwoCut | Method::BootstrapKCut => {
+                let sets = if method == Method::BootstrapTwoCut { &self.guide.sets.sets[..] } else { &[] };
+                let bootstrap = Bootstrap::new(counts, sets, self.plan.resamples, self.plan.seed)?;
+                // Nominal for one order and direction alone, as its authors use it.
+                Box::new(move |order, direction| {
+                    Ok(match method {
+                        Method::BootstrapTwoCut => {
+                            bootstrap.two_cut(order, direction, failure, BootstrapInterval::Percentile)
+                        }
+                        _ => bootstrap.k_cut(order, direction, failure, BootstrapInterval::Percentile),
+                    })
+                })
+            }
+            Method::EProcess => {
+                let mut process =
+                    EProcess::new(counts.outcomes())?.with_horizon(counts.trials().min(counts.trials_neighbor()))?;
+                if let Some(([p, q], outputs)) = self.guide.laws_with_outputs() {
+                    process = process.with_laws(p, q, outputs)?;
+                }
+                process.observe_counts(counts, self.plan.seed)?;
+                let share = self.share_of_goal();
+                Box::new(move |order, direction| Ok(process.lower_bound(order, direction, share)))
+            }
+            _ => {
+                let rectangles = rectangles(counts, &self.guide.sets, failure)?;
+                Box::new(move |order, direction| {
+                    Ok(largest(nothing, rectangles.iter().map(|r| r.corner(order, direction))))
+                })
+            }
+        })
+    }
+
+    fn reference(&self) -> Result<&'a ReferenceLaws> {
+        self.guide.reference().ok_or(Error::Refused { operation: "k-cut", reason: NEEDS_LAWS.into() })
+    }
+
+    fn epsilon(&self, method: Method, direction: Direction) -> Result<LowerBound> {
+        let nothing = self.nothing(method);
+        let (delta, tails) = (self.plan.delta, if self.guide.sets.directed { Tails::Two } else { Tails::Four });
+        let each =
+            |share: FailureProbability,
+             bound: &dyn Fn(BinomialCounts, BinomialCounts, FailureProbability) -> Result<LowerBound>| {
+                let bounds = self.inside()?.into_iter().map(|[p, q]| bound(p, q, share)).collect::<Result<Vec<_>>>()?;
+                Ok(largest(nothing, bounds.into_iter()))
+            };
+        let directions = self.plan.directions.len();
+        match method {
+            Method::Jeffreys => {
+                each(self.share_of_set(1), &|p, q, share| jeffreys_epsilon(p, q, delta, direction, share, tails))
+            }
+            Method::KatzLog => each(self.share_of_set(directions), &|p, q, share| {
+                Ok(katz_log_epsilon(p, q, delta, direction, share, tails))
+            }),
+            Method::JointBeta => each(self.share_of_set(directions), &|p, q, share| {
+                joint_beta_epsilon(p, q, delta, direction, share, tails)
+            }),
+            _ => {
+                let rectangles = rectangles(self.counts, &self.guide.sets, self.plan.failure)?;
+                let bounds = rectangles
+                    .iter()
+                    .map(|rectangle| match method {
+                        Method::Gdp => gdp_bounds(rectangle, delta).map(|[_, epsilon]| epsilon),
+                        _ => Ok(rectangle.epsilon(delta, direction)),
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                Ok(largest(nothing, bounds.into_iter()))
+            }
+        }
+    }
 }
 
 /// The confidence rectangles of the sets, all of which hold at once except with the failure probability: two tails
@@ -176,15 +265,7 @@ pub fn rectangles(counts: &PairedCounts, sets: &OutputSets, failure: FailureProb
     sets.sets.iter().map(|set| set.inside(counts).and_then(|[p, q]| rectangle(p, q, share))).collect()
 }
 
-/// The largest bound over the rectangles, which all hold at once with the whole failure probability.
-fn best(
-    rectangles: &[Rectangle],
-    failure: FailureProbability,
-    bound: impl Fn(&Rectangle) -> LowerBound,
-) -> Option<LowerBound> {
-    rectangles
-        .iter()
-        .map(bound)
-        .reduce(|best, next| if next.value > best.value { next } else { best })
-        .map(|bound| LowerBound { failure_probability: failure, ..bound })
+/// The largest of bounds that hold at once, or nothing.
+fn largest(nothing: LowerBound, bounds: impl Iterator<Item = LowerBound>) -> LowerBound {
+    bounds.fold(nothing, |best, next| if next.value > best.value { next } else { best })
 }

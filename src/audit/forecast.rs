@@ -69,8 +69,13 @@ pub fn samples_to_reach(
 /// # Errors
 /// As [`PairedCounts::new`].
 pub fn expected_counts(p: &OutcomeLaw, q: &OutcomeLaw, samples: u64) -> Result<PairedCounts> {
+    expected_counts_of([p, q], [samples; 2])
+}
+
+/// The same for numbers of samples of their own.
+pub(super) fn expected_counts_of([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Result<PairedCounts> {
     let labels = (0..p.outcomes()).map(|outcome| outcome.to_string()).collect();
-    PairedCounts::new(labels, rounded(p.p(), samples), rounded(q.p(), samples))
+    PairedCounts::new(labels, rounded(p.p(), trials[0]), rounded(q.p(), trials[1]))
 }
 
 /// Whole numbers of sum n near n p: the largest remainders are rounded up.

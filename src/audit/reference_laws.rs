@@ -53,37 +53,13 @@ impl ReferenceLaws {
         Ok(Self { group_of: (0..p.outcomes()).collect(), p: p.p().to_vec(), q: q.p().to_vec(), log_ratio }.compressed())
     }
 
-    /// The guess from a pilot sample whose counts are not used for the bound.
-    ///
-    /// With frequencies p̂, q̂ of counts increased by ½, the ratio l = ln(p̂/q̂) of an outcome has the variance
-    /// v = 1/(x + ½) + 1/(y + ½) from chance alone. The variance t of the true ratios is what the mean square of l,
-    /// weighted by frequency, exceeds the mean of v by; each l is shrunk to l t/(t + v) (empirical Bayes), and the guess
-    /// keeps the mean of p̂ and q̂.
+    /// The guess from a pilot sample whose counts are not used for the bound: [`shrunken_laws`] of it.
     ///
     /// # Errors
     /// As [`OutcomeLaw::from_probabilities`].
     pub fn from_pilot(pilot: &PairedCounts) -> Result<Self> {
-        let classes = pilot.outcomes() as f64;
-        let worlds = [(pilot.counts(), pilot.trials()), (pilot.counts_neighbor(), pilot.trials_neighbor())];
-        let [p, q] = worlds.map(|(counts, trials)| {
-            let total = trials as f64 + 0.5 * classes;
-            counts.iter().map(|&count| (count as f64 + 0.5) / total).collect::<Vec<f64>>()
-        });
-        let counts = || pilot.counts().iter().zip(pilot.counts_neighbor());
-        let noise: Vec<f64> = counts().map(|(&x, &y)| 1.0 / (x as f64 + 0.5) + 1.0 / (y as f64 + 0.5)).collect();
-        let mass: Vec<f64> = p.iter().zip(&q).map(|(p, q)| 0.5 * (p + q)).collect();
-        let ratio: Vec<f64> = p.iter().zip(&q).map(|(p, q)| (p / q).ln()).collect();
-        let seen: f64 = mass.iter().zip(&ratio).map(|(mass, ratio)| mass * ratio * ratio).sum();
-        let chance: f64 = mass.iter().zip(&noise).map(|(mass, noise)| mass * noise).sum();
-        let signal = (seen - chance).max(LEAST_SIGNAL * chance);
-        let shrunk: Vec<f64> =
-            ratio.iter().zip(&noise).map(|(ratio, noise)| bounded(ratio * signal / (signal + noise))).collect();
-        let side = |sign: f64| {
-            let p: Vec<f64> = mass.iter().zip(&shrunk).map(|(mass, l)| mass / (1.0 + libm::exp(-sign * l))).collect();
-            let total: f64 = p.iter().sum();
-            OutcomeLaw::from_probabilities(&p.iter().map(|p| p / total).collect::<Vec<f64>>())
-        };
-        Self::from_laws(&side(1.0)?, &side(-1.0)?)
+        let [p, q] = shrunken_laws(pilot)?;
+        Self::from_laws(&p, &q)
     }
 
     /// The same guess with groups below the probability `least` joined to a neighbour in the order of the ratios.
@@ -212,6 +188,48 @@ impl ReferenceLaws {
 /// A logarithmic ratio within what samples can show; 0 where neither law has the outcome.
 fn bounded(log_ratio: f64) -> f64 {
     if log_ratio.is_nan() { 0.0 } else { log_ratio.clamp(-MOST_LOG_RATIO, MOST_LOG_RATIO) }
+}
+
+/// The laws that noisy counts suggest, for choices that cost nothing when they are wrong.
+///
+/// With frequencies p̂, q̂ of counts increased by ½, the ratio l = ln(p̂/q̂) of an outcome has the variance
+/// v = 1/(x + ½) + 1/(y + ½) from chance alone. The variance t of the true ratios is what the mean square of l, weighted
+/// by frequency, exceeds the mean of v by; each l is shrunk to l t/(t + v) (empirical Bayes), and the laws keep the mean
+/// of p̂ and q̂.
+///
+/// # Errors
+/// As [`OutcomeLaw::from_probabilities`].
+///
+/// # Example
+/// ```
+/// # use leakbound::{PairedCounts, shrunken_laws};
+/// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![52, 48], vec![50, 50])?;
+/// let [p, q] = shrunken_laws(&counts)?; // a difference that chance explains is nearly gone
+/// assert!(p.p()[0] - q.p()[0] < 0.002);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn shrunken_laws(pilot: &PairedCounts) -> Result<[OutcomeLaw; 2]> {
+    let classes = pilot.outcomes() as f64;
+    let worlds = [(pilot.counts(), pilot.trials()), (pilot.counts_neighbor(), pilot.trials_neighbor())];
+    let [p, q] = worlds.map(|(counts, trials)| {
+        let total = trials as f64 + 0.5 * classes;
+        counts.iter().map(|&count| (count as f64 + 0.5) / total).collect::<Vec<f64>>()
+    });
+    let counts = || pilot.counts().iter().zip(pilot.counts_neighbor());
+    let noise: Vec<f64> = counts().map(|(&x, &y)| 1.0 / (x as f64 + 0.5) + 1.0 / (y as f64 + 0.5)).collect();
+    let mass: Vec<f64> = p.iter().zip(&q).map(|(p, q)| 0.5 * (p + q)).collect();
+    let ratio: Vec<f64> = p.iter().zip(&q).map(|(p, q)| (p / q).ln()).collect();
+    let seen: f64 = mass.iter().zip(&ratio).map(|(mass, ratio)| mass * ratio * ratio).sum();
+    let chance: f64 = mass.iter().zip(&noise).map(|(mass, noise)| mass * noise).sum();
+    let signal = (seen - chance).max(LEAST_SIGNAL * chance);
+    let shrunk: Vec<f64> =
+        ratio.iter().zip(&noise).map(|(ratio, noise)| bounded(ratio * signal / (signal + noise))).collect();
+    let side = |sign: f64| {
+        let p: Vec<f64> = mass.iter().zip(&shrunk).map(|(mass, l)| mass / (1.0 + libm::exp(-sign * l))).collect();
+        let total: f64 = p.iter().sum();
+        OutcomeLaw::from_probabilities(&p.iter().map(|p| p / total).collect::<Vec<f64>>())
+    };
+    Ok([side(1.0)?, side(-1.0)?])
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The document of `leakbound audit counts` and `leakbound audit confusion`.
 
+use super::advice::{ForecastRow, RecommendationRow, forecasts_text, recommendations_text};
 use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
 use super::page::Page;
@@ -110,6 +111,10 @@ pub struct CountsDocument {
     pub epsilon: Vec<EpsilonRow>,
     /// Output sets.
     pub output_sets: Vec<SetRow>,
+    /// What `--methods auto` chose.
+    pub recommendations: Vec<RecommendationRow>,
+    /// Samples that would certify more.
+    pub forecasts: Vec<ForecastRow>,
     /// Claims tested.
     pub claims: Vec<Claim>,
 }
@@ -198,6 +203,8 @@ impl Document for CountsDocument {
         if self.output_sets.len() > 6 {
             text += &format!("({} more output sets in --format json)\n", self.output_sets.len() - 6);
         }
+        text += &recommendations_text(&self.recommendations);
+        text += &forecasts_text(&self.forecasts);
         text.push('\n');
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)

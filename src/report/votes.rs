@@ -1,5 +1,6 @@
 //! The document of `leakbound audit votes`.
 
+use super::advice::RecommendationRow;
 use super::counts::{BoundRow, Claim, EpsilonRow};
 use super::document::Envelope;
 use super::number::{Number, short, significant};
@@ -178,6 +179,8 @@ pub struct VotesQuery {
     pub lower: Vec<BoundRow>,
     /// ε lower bounds.
     pub epsilon: Vec<EpsilonRow>,
+    /// What `--methods auto` chose.
+    pub recommendation: Option<RecommendationRow>,
     /// Exact divergences of the fitted model; none where its law is a series.
     pub exact: Vec<ExactRow>,
     /// Divergences by a series for the law, where that is what there is.

@@ -169,12 +169,17 @@ pub struct BoundOptions {
     /// The probability that any bound of one method on one query is wrong
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
-    /// Methods: all, or some of two-cut-paper, two-cut-corner, clopper-pearson
-    #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "all")]
+    /// Methods: auto (the sharpest valid ones, recommended before the counts are seen), all, or some of two-cut-paper,
+    /// two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region,
+    /// bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, joint-beta, katz-log, gdp
+    #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "auto")]
     pub methods: Methods,
     /// Direction of the divergences
     #[arg(long, value_enum, default_value = "both")]
     pub direction: Directions,
+    /// Resamples of the bootstrap methods
+    #[arg(long, value_name = "N", value_parser = resamples, default_value = "10000", allow_hyphen_values = true)]
+    pub resamples: usize,
     /// Claims to test
     #[command(flatten)]
     pub claims: ClaimOptions,
@@ -242,12 +247,23 @@ pub struct ClaimOptions {
 pub struct Orders(pub Vec<Order>);
 
 /// Methods as written on the command line.
-#[derive(Debug, Clone)]
-pub struct Methods(pub Vec<Method>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Methods {
+    /// What is recommended for each query.
+    Auto,
+    /// All that apply.
+    All,
+    /// These.
+    Named(Vec<Method>),
+}
 
 impl Serialize for Methods {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|method| method.name()))
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::All => serializer.collect_seq(Method::ALL.map(Method::name)),
+            Self::Named(methods) => serializer.collect_seq(methods.iter().map(|method| method.name())),
+        }
     }
 }
 
@@ -328,6 +344,10 @@ fn count(text: &str) -> Parsed<u64> {
     count.ok_or_else(|| format!("`{text}` is not a whole number in [0, 2^53]"))
 }
 
+fn resamples(text: &str) -> Parsed<usize> {
+    whole(text, 10_000_000, "10^7").map(|resamples| resamples as usize)
+}
+
 fn samples(text: &str) -> Parsed<u64> {
     whole(text, leakbound::MAX_COUNT, "2^53")
 }
@@ -371,8 +391,10 @@ fn orders(text: &str) -> Parsed<Orders> {
 }
 
 fn methods(text: &str) -> Parsed<Methods> {
-    if text == "all" {
-        return Ok(Methods(Method::ALL.to_vec()));
+    match text {
+        "all" => return Ok(Methods::All),
+        "auto" => return Ok(Methods::Auto),
+        _ => {}
     }
     let mut methods = Vec::new();
     for name in text.split(',') {
@@ -381,7 +403,7 @@ fn methods(text: &str) -> Parsed<Methods> {
             methods.push(method);
         }
     }
-    Ok(Methods(methods))
+    Ok(Methods::Named(methods))
 }
 
 fn histogram(text: &str) -> Parsed<VoteHistogram> {

@@ -2,7 +2,9 @@
 
 use crate::args::ClaimOptions;
 use leakbound::report::{Claim, Number, short};
-use leakbound::{Delta, Direction, FailureProbability, Order, Rectangle};
+use leakbound::{
+    Delta, Direction, FailureProbability, Guide, Order, PairedCounts, Rectangle, Region, Result, rectangles,
+};
 
 /// A claimed quantity of one answer.
 #[derive(Debug, Clone, Copy)]
@@ -56,17 +58,74 @@ impl ClaimOptions {
             .collect()
     }
 
-    /// Tests every claim on rectangles that hold at once, over all queries, except with the failure probability.
-    pub fn test_rectangles(&self, queries: &[(String, Vec<Rectangle>)], failure: FailureProbability) -> Vec<Claim> {
-        self.test(queries, failure.get(), |rectangles, quantity| {
-            let bounds = rectangles.iter().flat_map(|rectangle| {
-                Direction::BOTH.map(|direction| match quantity {
-                    Quantity::Epsilon(delta) => rectangle.epsilon(delta, direction).value,
-                    Quantity::Rdp(order) => rectangle.corner(order, direction).value,
-                    Quantity::Mu => rectangle.gdp().value,
-                })
+    /// Tests every claim on evidence that holds at once, over all queries, except with the failure probability.
+    pub fn test_evidence(&self, queries: &[(String, Evidence)], failure: FailureProbability) -> Vec<Claim> {
+        self.test(queries, failure.get(), |evidence, quantity| {
+            let bounds = Direction::BOTH.map(|direction| match quantity {
+                Quantity::Epsilon(delta) => evidence.epsilon(delta, direction),
+                Quantity::Rdp(order) => evidence.renyi(order, direction),
+                Quantity::Mu => evidence.largest(|rectangle| rectangle.gdp().value),
             });
-            bounds.fold(0.0, f64::max)
+            bounds[0].max(bounds[1])
         })
+    }
+
+    /// What the claims are about, so that the failure probability is spent on it.
+    pub fn wanted(&self) -> Wanted {
+        match (self.claim_rdp.is_empty(), self.claim_epsilon.is_none() && self.claim_mu.is_none()) {
+            (false, true) => Wanted::Renyi,
+            (true, _) => Wanted::Cuts,
+            (false, false) => Wanted::Both,
+        }
+    }
+}
+
+/// What evidence is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Rényi divergences only.
+    Renyi,
+    /// ε or μ, which come from output sets.
+    Cuts,
+    /// Both.
+    Both,
+}
+
+/// What is known of one query: all of it holds at once except with the failure probability it was made with.
+pub struct Evidence {
+    rectangles: Vec<Rectangle>,
+    region: Option<Region>,
+}
+
+impl Evidence {
+    /// Where there is a guess of the laws, Rényi divergences are bounded by the region of the k-cut; if output sets are
+    /// wanted too, each gets half of the failure probability.
+    pub fn new(counts: &PairedCounts, guide: &Guide, failure: FailureProbability, wanted: Wanted) -> Result<Self> {
+        let region = match guide.reference() {
+            Some(reference) if wanted != Wanted::Cuts => {
+                let share = if wanted == Wanted::Both { failure.split(2) } else { failure };
+                Some(Region::new(counts, reference, share)?)
+            }
+            _ => None,
+        };
+        let rectangles = match (&region, wanted) {
+            (Some(_), Wanted::Renyi) => Vec::new(),
+            (Some(_), _) => rectangles(counts, &guide.sets, failure.split(2))?,
+            (None, _) => rectangles(counts, &guide.sets, failure)?,
+        };
+        Ok(Self { rectangles, region })
+    }
+
+    fn largest(&self, bound: impl Fn(&Rectangle) -> f64) -> f64 {
+        self.rectangles.iter().map(bound).fold(0.0, f64::max)
+    }
+
+    pub fn renyi(&self, order: Order, direction: Direction) -> f64 {
+        let cut = self.largest(|rectangle| rectangle.corner(order, direction).value);
+        self.region.as_ref().map_or(cut, |region| region.bound(order, direction).value.max(cut))
+    }
+
+    fn epsilon(&self, delta: Delta, direction: Direction) -> f64 {
+        self.largest(|rectangle| rectangle.epsilon(delta, direction).value)
     }
 }

@@ -4,7 +4,7 @@ use super::audit_counts::{AuditedQuery, finish};
 use crate::args::{Common, ConfusionOptions};
 use crate::output::{Output, envelope};
 use leakbound::report::{Warning, significant};
-use leakbound::{OutputSet, OutputSets, PairedCounts, Result};
+use leakbound::{Guide, OutputSet, PairedCounts, Result};
 
 pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
     let output = Output::open(common, &[])?;
@@ -14,14 +14,13 @@ pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
         vec![options.true_positives, options.false_negatives],
         vec![options.false_positives, options.true_negatives],
     )?;
-    let query =
-        AuditedQuery { name: String::new(), counts, sets: OutputSets::declared(OutputSet::new(vec![true, false])) };
+    let query = AuditedQuery { name: String::new(), counts, guide: Guide::declared(OutputSet::new(vec![true, false])) };
     let title = format!(
         "Confusion matrix of an attack: TP {}, FN {}, FP {}, TN {}; forward is members against non-members",
         options.true_positives, options.false_negatives, options.false_positives, options.true_negatives
     );
     let envelope = envelope("leakbound.audit-confusion/1", common, options, Vec::new(), contradicted(&query));
-    finish(output, envelope, title, vec![query], &options.bound)
+    finish(output, envelope, title, &[query], &options.bound, common.seed)
 }
 
 /// Bounds of a declared direction are 0 where the attack answers the other way round, which may be a slip.

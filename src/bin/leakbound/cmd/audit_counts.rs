@@ -1,21 +1,31 @@
 //! `leakbound audit counts`.
 
-use crate::args::{BoundOptions, Common, CountsOptions};
+use super::forecast;
+use crate::args::{BoundOptions, Common, CountsOptions, Methods};
+use crate::claims::Evidence;
 use crate::output::{Output, envelope};
 use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
-use leakbound::report::{BoundRow, CountsDocument, Envelope, EpsilonRow, Number, SetRow, Warning, one_line};
-use leakbound::{
-    AuditPlan, Error, InputError, OutcomeLaw, OutputSets, PairedCounts, QueryAudit, Result, SetSource, audit_counts,
-    rectangles, split_pilot,
+use leakbound::report::{
+    BoundRow, Claim, CountsDocument, Envelope, EpsilonRow, ForecastRow, Number, RecommendationRow, SetRow, Warning,
+    one_line,
 };
+use leakbound::{
+    AuditPlan, Bootstrap, Error, Guide, InputError, Method, OutcomeLaw, PairedCounts, QueryAudit, Recommendation,
+    Result, SetSource, Skipped, audit_counts, recommend, split_pilot,
+};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The counts of one query with the output sets chosen for them.
+/// What `--methods auto` sets aside where nothing was said, from so many outputs of each world on.
+const PILOT_FRACTION: f64 = 0.1;
+const PILOT_FROM: u64 = 1000;
+
+/// The counts of one query with what was known of it before.
 pub struct AuditedQuery {
     pub name: String,
     pub counts: PairedCounts,
-    pub sets: OutputSets,
+    pub guide: Guide,
 }
 
 pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
@@ -26,8 +36,8 @@ pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
     let mut inputs = vec![file.input.clone()];
     let queries = choose_sets(common, options, &file, &mut inputs)?;
     let mut warnings = Vec::new();
-    if queries.iter().any(|query| query.sets.source == SetSource::FixedList && query.sets.sets.len() > 1) {
-        let most = queries.iter().map(|query| query.sets.sets.len()).max().unwrap_or(0);
+    if queries.iter().any(|query| query.guide.sets.source == SetSource::FixedList && query.guide.sets.sets.len() > 1) {
+        let most = queries.iter().map(|query| query.guide.sets.sets.len()).max().unwrap_or(0);
         warnings.push(Warning {
             code: "fixed-list",
             message: format!("without a pilot or a law each of {most} outcomes is an output set of its own"),
@@ -41,63 +51,153 @@ pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
         if queries.len() == 1 { "y" } else { "ies" }
     );
     let envelope = envelope("leakbound.audit-counts/1", common, options, inputs, warnings);
-    finish(output, envelope, title, queries, &options.bound)
+    finish(output, envelope, title, &queries, &options.bound, common.seed)
 }
 
 /// Audits the queries, tests the claims and writes the document.
 pub fn finish(
     output: Output,
-    envelope: Envelope,
+    mut envelope: Envelope,
     title: String,
-    queries: Vec<AuditedQuery>,
+    queries: &[AuditedQuery],
     options: &BoundOptions,
+    seed: u64,
 ) -> Result<bool> {
-    let plan = plan(options);
+    let audits: Vec<Applied> =
+        queries.par_iter().map(|query| apply(&query.counts, &query.guide, options, seed)).collect::<Result<_>>()?;
+    envelope.warnings.extend(skipped(audits.iter().flat_map(|applied| &applied.audit.skipped)));
+    envelope.warnings.extend(near_zero(queries, &audits));
     let mut document = CountsDocument {
         envelope,
         title,
         bounds: Vec::new(),
         epsilon: Vec::new(),
         output_sets: Vec::new(),
-        claims: Vec::new(),
+        recommendations: Vec::new(),
+        forecasts: Vec::new(),
+        claims: claims(queries, options)?,
     };
-    for query in &queries {
-        let audit = audit_counts(&query.counts, &query.sets, &plan)?;
-        document.bounds.extend(bound_rows(&query.name, &audit));
-        document.epsilon.extend(epsilon_rows(&query.name, &audit));
-        document.output_sets.extend(query.sets.sets.iter().map(|set| SetRow {
+    let forecasts: Vec<Vec<ForecastRow>> = queries
+        .par_iter()
+        .zip(&audits)
+        .map(|(query, applied)| forecast::rows(query, &applied.plan))
+        .collect::<Result<_>>()?;
+    document.forecasts = forecasts.into_iter().flatten().collect();
+    for (query, Applied { audit, recommendation, .. }) in queries.iter().zip(&audits) {
+        document.bounds.extend(bound_rows(&query.name, audit));
+        document.epsilon.extend(epsilon_rows(&query.name, audit));
+        document.recommendations.extend(recommendation.iter().map(|found| RecommendationRow {
             query: query.name.clone(),
-            source: query.sets.source.to_string(),
+            method: found.renyi.name(),
+            epsilon_method: found.epsilon.name(),
+            reason: found.reason.clone(),
+        }));
+        document.output_sets.extend(query.guide.sets.sets.iter().map(|set| SetRow {
+            query: query.name.clone(),
+            source: query.guide.sets.source.to_string(),
             outcomes: set.members().into_iter().map(|member| query.counts.labels()[member].clone()).collect(),
-            directed: query.sets.directed,
+            directed: query.guide.sets.directed,
         }));
     }
-    document.claims = claims(&queries, options)?;
     output.write(&document)?;
     Ok(document.claims.iter().any(|claim| claim.refuted))
 }
 
-/// Claims are tested on rectangles that hold for all queries at once.
-pub fn claims(queries: &[AuditedQuery], options: &BoundOptions) -> Result<Vec<leakbound::report::Claim>> {
+/// What was found for one query, and how.
+pub struct Applied {
+    pub plan: AuditPlan,
+    pub audit: QueryAudit,
+    pub recommendation: Option<Recommendation>,
+}
+
+/// Audits one query with the methods that were asked for, or the recommended ones.
+pub fn apply(counts: &PairedCounts, guide: &Guide, options: &BoundOptions, seed: u64) -> Result<Applied> {
+    let (plan, recommendation) = plan(counts, guide, options, seed)?;
+    let audit = audit_counts(counts, guide, &plan)?;
+    Ok(Applied { plan, audit, recommendation })
+}
+
+/// What to bound, and by which methods: the numbers of samples of `counts` are looked at, never the counts.
+pub fn plan(
+    counts: &PairedCounts,
+    guide: &Guide,
+    options: &BoundOptions,
+    seed: u64,
+) -> Result<(AuditPlan, Option<Recommendation>)> {
+    let plan = AuditPlan {
+        orders: options.orders.0.clone(),
+        delta: options.claims.delta,
+        failure: options.failure_probability,
+        methods: Vec::new(),
+        directions: options.direction.list(),
+        seed,
+        resamples: options.resamples,
+    };
+    let (methods, recommendation) = match &options.methods {
+        Methods::All => (Method::ALL.to_vec(), None),
+        Methods::Named(methods) => {
+            if let Some((method, needs)) = methods.iter().find_map(|&method| Some((method, guide.lacks(method)?))) {
+                let reason = format!("{method} needs {needs}; --pilot-fraction 0.1 sets a pilot aside");
+                return Err(Error::Refused { operation: "audit", reason });
+            }
+            (methods.clone(), None)
+        }
+        Methods::Auto => {
+            let found = recommend(guide, [counts.trials(), counts.trials_neighbor()], &plan)?;
+            (vec![found.renyi, found.epsilon], Some(found))
+        }
+    };
+    Ok((AuditPlan { methods, ..plan }, recommendation))
+}
+
+/// One warning for all methods that did not apply.
+pub fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
+    let mut names: Vec<&str> = Vec::new();
+    for method in skipped {
+        if !names.contains(&method.method.name()) {
+            names.push(method.method.name());
+        }
+    }
+    (!names.is_empty()).then(|| Warning {
+        code: "methods-skipped",
+        message: format!("left out, since they need to know more before the counts are seen: {}", names.join(", ")),
+        hint: "--pilot-fraction 0.1, --pilot FILE or --law FILE".into(),
+    })
+}
+
+/// The bootstrap claims leakage where there is none: the warning of its authors, where it is due.
+fn near_zero(queries: &[AuditedQuery], audits: &[Applied]) -> Option<Warning> {
+    let bootstrapped = |applied: &Applied| {
+        applied.plan.methods.iter().any(|method| matches!(method, Method::BootstrapTwoCut | Method::BootstrapKCut))
+    };
+    let due: Vec<&str> = queries
+        .iter()
+        .zip(audits)
+        .filter(|(query, applied)| bootstrapped(applied) && Bootstrap::is_doubtful_for(&query.counts))
+        .map(|(query, _)| query.name.as_str())
+        .collect();
+    (!due.is_empty()).then(|| Warning {
+        code: "bootstrap-near-zero",
+        message: format!(
+            "the bootstrap is above the truth in nearly every audit of equal laws, and the counts of {} do not exclude them",
+            if due == [""] { "this audit".into() } else { format!("{} queries", due.len()) }
+        ),
+        hint: "trust a method labelled finite-sample".into(),
+    })
+}
+
+/// Claims are tested on evidence that holds for all queries at once.
+pub fn claims(queries: &[AuditedQuery], options: &BoundOptions) -> Result<Vec<Claim>> {
     if options.claims.is_empty() {
         return Ok(Vec::new());
     }
     let share = options.failure_probability.split(queries.len());
+    let wanted = options.claims.wanted();
     let evidence = queries
         .iter()
-        .map(|query| Ok((query.name.clone(), rectangles(&query.counts, &query.sets, share)?)))
+        .map(|query| Ok((query.name.clone(), Evidence::new(&query.counts, &query.guide, share, wanted)?)))
         .collect::<Result<Vec<_>>>()?;
-    Ok(options.claims.test_rectangles(&evidence, options.failure_probability))
-}
-
-pub fn plan(options: &BoundOptions) -> AuditPlan {
-    AuditPlan {
-        orders: options.orders.0.clone(),
-        delta: options.claims.delta,
-        failure: options.failure_probability,
-        methods: options.methods.0.clone(),
-        directions: options.direction.list(),
-    }
+    Ok(options.claims.test_evidence(&evidence, options.failure_probability))
 }
 
 pub fn bound_rows(query: &str, audit: &QueryAudit) -> Vec<BoundRow> {
@@ -148,7 +248,7 @@ pub fn choose_sets(
                 pick(pilot.counts.counts()),
                 pick(pilot.counts.counts_neighbor()),
             )?;
-            Ok((counts.clone(), OutputSets::from_pilot(&aligned, orders)?))
+            Ok((counts.clone(), Guide::from_pilot(&aligned, orders)?))
         });
     }
     if let Some(path) = &options.law {
@@ -163,29 +263,36 @@ pub fn choose_sets(
             let pick = |world: &[u64]| position.iter().map(|at| at.map_or(0, |at| world[at])).collect();
             let all = PairedCounts::new(law.labels.clone(), pick(counts.counts()), pick(counts.counts_neighbor()))?;
             let (p, q) = (OutcomeLaw::from_probabilities(&law.p)?, OutcomeLaw::from_probabilities(&law.q)?);
-            Ok((all, OutputSets::from_laws(&p, &q, orders, SetSource::ExactLaw)?))
+            Ok((all, Guide::from_laws(&p, &q, orders, SetSource::ExactLaw)?))
         });
     }
-    if let Some(fraction) = options.pilot_fraction {
+    if let Some(fraction) = options.pilot_fraction.or_else(|| unasked_pilot(options, file)) {
         let mut seed = common.seed;
         return each_query(file, |_, counts| {
             let (pilot, rest) = split_pilot(counts, fraction, seed)?;
             seed = seed.wrapping_add(1);
-            Ok((rest, OutputSets::from_pilot(&pilot, orders)?))
+            Ok((rest, Guide::from_pilot(&pilot, orders)?))
         });
     }
-    each_query(file, |_, counts| Ok((counts.clone(), OutputSets::fixed_list(counts.outcomes()))))
+    each_query(file, |_, counts| Ok((counts.clone(), Guide::fixed_list(counts.outcomes()))))
+}
+
+/// With `--methods auto` and nothing else to go by, a tenth of the outputs is worth more as a pilot than in the counts,
+/// unless there are few. The number of outputs decides, never what they are.
+fn unasked_pilot(options: &CountsOptions, file: &CountsFile) -> Option<f64> {
+    let enough = |query: &RecordedCounts| query.counts.trials().min(query.counts.trials_neighbor()) >= PILOT_FROM;
+    (options.bound.methods == Methods::Auto && file.queries.iter().all(enough)).then_some(PILOT_FRACTION)
 }
 
 fn each_query(
     file: &CountsFile,
-    mut choose: impl FnMut(Option<&str>, &PairedCounts) -> Result<(PairedCounts, OutputSets)>,
+    mut choose: impl FnMut(Option<&str>, &PairedCounts) -> Result<(PairedCounts, Guide)>,
 ) -> Result<Vec<AuditedQuery>> {
     file.queries
         .iter()
         .map(|query| {
-            let (counts, sets) = choose(query.query.as_deref(), &query.counts)?;
-            Ok(AuditedQuery { name: query.query.clone().unwrap_or_default(), counts, sets })
+            let (counts, guide) = choose(query.query.as_deref(), &query.counts)?;
+            Ok(AuditedQuery { name: query.query.clone().unwrap_or_default(), counts, guide })
         })
         .collect()
 }

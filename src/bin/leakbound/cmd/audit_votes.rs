@@ -1,19 +1,21 @@
 //! `leakbound audit votes`: fit, draw outputs, bound from below, compute the law, bound from above.
 
 use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
-use super::audit_counts::{bound_rows, epsilon_rows, plan};
+use super::audit_counts::{Applied, apply, bound_rows, epsilon_rows};
 use super::upper::Upper;
 use super::vote_recording::{Query, Recording, choose};
 use super::{composed, vote_warnings};
 use crate::args::{Common, ModelName, Sampling, VotesOptions};
+use crate::claims::Evidence;
 use crate::output::{Output, envelope, progress};
 use indicatif::ProgressBar;
 use leakbound::report::{
-    ExactRow, LawKind, Number, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery, one_line, short,
+    ExactRow, LawKind, Number, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery,
+    one_line, short,
 };
 use leakbound::{
-    Adversary, Error, NoisyArgmax, OutcomeLaw, OutputSets, PairedCounts, Probability, Result, SetSource, Simulation,
-    VoteModel, audit_counts, rao_blackwell, rectangles, renyi_divergence, sample_laws, simulate,
+    Adversary, Error, Guide, NoisyArgmax, OutcomeLaw, PairedCounts, Probability, Result, SetSource, Simulation,
+    VoteModel, rao_blackwell, renyi_divergence, sample_laws, simulate,
 };
 use rayon::prelude::*;
 
@@ -27,7 +29,7 @@ pub struct AuditedVotes {
     /// How far the series for them was taken, where it is one.
     pub series: Option<SeriesNote>,
     pub counts: PairedCounts,
-    pub sets: OutputSets,
+    pub guide: Guide,
     pub upper: Upper,
 }
 
@@ -47,7 +49,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
     let bar = progress(common, outputs, unit);
     let audited = audit(common, options, queries, &bar)?;
     bar.finish_and_clear();
-    let queries = rows(options, law, &audited)?;
+    let queries = rows(options, law, &audited, common.seed)?;
     let composed = composed::section(&audited, mode, law, options)?;
     let series = audited.iter().filter_map(|query| query.series).reduce(worse);
     let warnings = vote_warnings::all(options, mode, law, &audited, &queries, composed.as_ref());
@@ -131,10 +133,10 @@ fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Pro
                     sample_laws(&p, &q, simulation)?
                 }
             };
-            let sets = OutputSets::from_laws(&p, &q, &options.bound.orders.0, SetSource::ExactLaw)?;
+            let guide = Guide::from_laws(&p, &q, &options.bound.orders.0, SetSource::ExactLaw)?;
             let upper = Upper::new(&query.model, options.noise, rate, &p);
             let Query { position, label, model } = query;
-            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, sets, upper })
+            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, guide, upper })
         })
         .collect()
 }
@@ -169,10 +171,9 @@ fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes
     }))
 }
 
-fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes]) -> Result<Vec<VotesQuery>> {
-    let plan = plan(&options.bound);
+fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes], seed: u64) -> Result<Vec<VotesQuery>> {
     let row = |query: &AuditedVotes| {
-        let audit = audit_counts(&query.counts, &query.sets, &plan)?;
+        let Applied { plan, audit, recommendation } = apply(&query.counts, &query.guide, &options.bound, seed)?;
         let divergences = plan.orders.iter().map(|&order| {
             Ok(ExactRow {
                 order: order.get(),
@@ -181,7 +182,7 @@ fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes]) -> Resul
             })
         });
         let upper = query.upper.names().into_iter().flat_map(|name| {
-            plan.orders.iter().map(move |&order| {
+            plan.orders.clone().into_iter().map(move |order| {
                 let bound = query.upper.bound(name, order);
                 UpperRow { name: bound.name, order: order.get(), rdp: Number(bound.value), validity: bound.validity }
             })
@@ -196,12 +197,18 @@ fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes]) -> Resul
             counts_neighbor: query.counts.counts_neighbor().to_vec(),
             lower: bound_rows(&query.name, &audit),
             epsilon: epsilon_rows(&query.name, &audit),
+            recommendation: recommendation.map(|found| RecommendationRow {
+                query: query.name.clone(),
+                method: found.renyi.name(),
+                epsilon_method: found.epsilon.name(),
+                reason: found.reason,
+            }),
             exact,
             approximate,
             upper: upper.collect(),
         })
     };
-    audited.iter().map(row).collect()
+    audited.par_iter().map(row).collect()
 }
 
 fn claims(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<leakbound::report::Claim>> {
@@ -209,11 +216,12 @@ fn claims(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<leakbo
         return Ok(Vec::new());
     }
     let share = options.bound.failure_probability.split(audited.len());
+    let wanted = options.bound.claims.wanted();
     let evidence = audited
         .iter()
-        .map(|query| Ok((query.name.clone(), rectangles(&query.counts, &query.sets, share)?)))
+        .map(|query| Ok((query.name.clone(), Evidence::new(&query.counts, &query.guide, share, wanted)?)))
         .collect::<Result<Vec<_>>>()?;
-    Ok(options.bound.claims.test_rectangles(&evidence, options.bound.failure_probability))
+    Ok(options.bound.claims.test_evidence(&evidence, options.bound.failure_probability))
 }
 
 fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -> String {

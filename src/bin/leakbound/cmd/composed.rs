@@ -2,10 +2,11 @@
 
 use super::audit_votes::AuditedVotes;
 use crate::args::VotesOptions;
+use crate::claims::{Evidence, Wanted};
 use leakbound::report::{ComposedCurve, ComposedEpsilon, ComposedSection, LawKind, Meaning, Number};
 use leakbound::{
-    Composition, Direction, Epsilon, Order, OutcomeLaw, RdpCurve, Rectangle, Result, SharedTeachers, VoteModel,
-    order_grid, rectangles, renyi_divergence,
+    Composition, Direction, Epsilon, JointQuery, Order, OutcomeLaw, RdpCurve, Result, SharedTeachers, VoteModel,
+    joint_bound, order_grid, renyi_divergence,
 };
 use rayon::prelude::*;
 
@@ -37,28 +38,34 @@ pub fn section(
     let orders = orders(&options.bound.orders.0);
     // All queries of the sequence at once: the failure probability is divided among them.
     let share = options.bound.failure_probability.split(sequence.queries.len());
-    let evidence: Vec<Vec<Rectangle>> =
-        sequence.queries.iter().map(|query| rectangles(&query.counts, &query.sets, share)).collect::<Result<_>>()?;
+    let evidence: Vec<Evidence> = sequence
+        .queries
+        .par_iter()
+        .map(|query| Evidence::new(&query.counts, &query.guide, share, Wanted::Renyi))
+        .collect::<Result<_>>()?;
+    // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
+    let few = lower_orders(&options.bound.orders.0);
     let mut curves = Vec::new();
     for direction in options.bound.direction.list() {
-        let lower = |index: usize, order: Order| {
-            evidence[index].iter().map(|rectangle| rectangle.corner(order, direction).value).fold(0.0, f64::max)
-        };
-        let indices = 0..sequence.queries.len();
-        let sum = |order| sequence.times * indices.clone().map(|index| lower(index, order)).sum::<f64>();
+        let lower: Vec<Vec<f64>> = evidence
+            .par_iter()
+            .map(|evidence| few.iter().map(|&order| evidence.renyi(order, direction)).collect())
+            .collect();
+        let sums: Vec<f64> = (0..few.len())
+            .map(|place| sequence.times * lower.iter().map(|values| values[place]).sum::<f64>())
+            .collect();
+        let sum = |order| rising(&few, &sums, order);
         curves.push(curve("lower-sum", direction, &orders, meaning, Meaning::Illustrative, options, sum)?);
         if meaning == Meaning::Illustrative {
-            let largest = |order| indices.clone().map(|index| lower(index, order)).fold(0.0, f64::max);
-            let bound = Meaning::Bound;
-            curves.push(curve(
-                "lower-largest-query",
-                direction,
-                &orders,
-                bound,
-                Meaning::Illustrative,
-                options,
-                largest,
-            )?);
+            let largest: Vec<f64> =
+                (0..few.len()).map(|place| lower.iter().map(|values| values[place]).fold(0.0, f64::max)).collect();
+            let (name, bound) = ("lower-largest-query", Meaning::Bound);
+            let largest = |order| rising(&few, &largest, order);
+            curves.push(curve(name, direction, &orders, bound, Meaning::Illustrative, options, largest)?);
+        } else if sequence.queries.len() > 1 {
+            let joint = joint(&sequence, direction, options)?;
+            let joint = |order| rising(&options.bound.orders.0, &joint, order);
+            curves.push(curve("lower-joint", direction, &orders, meaning, Meaning::Illustrative, options, joint)?);
         }
         let exact = |order| {
             let one = |query: &&AuditedVotes| {
@@ -99,6 +106,36 @@ pub fn section(
         curves,
         failure_probability: options.bound.failure_probability.get(),
     }))
+}
+
+/// The joint bound of all queries at the orders asked for, among which and the directions the failure probability is
+/// divided.
+fn joint(sequence: &Sequence, direction: Direction, options: &VotesOptions) -> Result<Vec<f64>> {
+    let (orders, directions) = (&options.bound.orders.0, options.bound.direction.list().len());
+    let share = options.bound.failure_probability.split(orders.len() * directions);
+    let queries: Vec<JointQuery> =
+        sequence.queries.iter().map(|query| JointQuery { counts: &query.counts, p: &query.p, q: &query.q }).collect();
+    orders.iter().map(|&order| Ok(joint_bound(&queries, order, direction, share)?.value)).collect()
+}
+
+/// Orders of lower bounds: those asked for and a few more.
+fn lower_orders(asked: &[Order]) -> Vec<Order> {
+    let grid = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0];
+    let mut orders: Vec<Order> = grid.into_iter().filter_map(|order| Order::new(order).ok()).collect();
+    orders.extend(asked);
+    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    orders.dedup();
+    orders
+}
+
+/// The largest value at an order that is not above: D_α never falls in α.
+fn rising(orders: &[Order], values: &[f64], order: Order) -> f64 {
+    orders
+        .iter()
+        .zip(values)
+        .filter(|(other, _)| other.get() <= order.get())
+        .map(|(_, &value)| value)
+        .fold(0.0, f64::max)
 }
 
 /// What all answers to one query leak together when the teachers are trained once: exactly for two classes, and at

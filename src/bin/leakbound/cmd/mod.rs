@@ -11,6 +11,7 @@ mod checkpointing;
 pub mod composed;
 mod draw;
 pub mod exact;
+mod forecast;
 pub mod generate;
 pub mod merge;
 pub mod self_check;

@@ -6,7 +6,8 @@ use crate::output::{Output, envelope, progress};
 use leakbound::record::read_counts;
 use leakbound::report::{CheckRow, CheckedQuery, SelfCheckDocument, Warning, one_line};
 use leakbound::{
-    CheckCase, CheckRuns, CheckSizes, CheckVerdict, Error, OutputSets, PairedCounts, Result, audit_counts, self_check,
+    CheckCase, CheckRuns, CheckSizes, CheckVerdict, Error, Guide, PairedCounts, Result, SetSource, audit_counts,
+    self_check,
 };
 use std::path::{Path, PathBuf};
 
@@ -25,18 +26,20 @@ pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
     let mut inputs = vec![file.input.clone()];
     let queries = choose_sets(common, audit, &file, &mut inputs)?;
     let recorded: Vec<&PairedCounts> = file.queries.iter().map(|query| &query.counts).collect();
-    let plan = plan(&audit.bound);
     let bar = progress(common, 2 * options.repetitions * queries.len() as u64, "audits");
     let (mut checks, mut checked) = (Vec::new(), Vec::new());
     for (place, (query, recorded)) in queries.iter().zip(recorded).enumerate() {
-        let sizes = sizes(query, recorded, audit.pilot_fraction.is_some());
+        let split = audit.pilot.is_none() && query.guide.sets.source == SetSource::Pilot;
+        let sizes = sizes(query, recorded, split);
+        // The methods of the audit itself: they depend on its pilot and its sizes.
+        let (plan, _) = plan(&query.counts, &query.guide, &audit.bound, common.seed)?;
         // Queries of one file draw from streams of their own.
         let runs = CheckRuns { repetitions: options.repetitions, seed: common.seed.wrapping_add(place as u64) };
         for case in CheckCase::ALL {
             let audit = |drawn: &PairedCounts, pilot: Option<&PairedCounts>| match pilot {
-                Some(pilot) => audit_counts(drawn, &OutputSets::from_pilot(pilot, &plan.orders)?, &plan),
-                // Sets that were chosen without the recorded counts are kept.
-                None => audit_counts(drawn, &query.sets, &plan),
+                Some(pilot) => audit_counts(drawn, &Guide::from_pilot(pilot, &plan.orders)?, &plan),
+                // A guide that was made without the recorded counts is kept.
+                None => audit_counts(drawn, &query.guide, &plan),
             };
             // The laws have the outcomes of the audit, which may be more than were recorded.
             let source = if sizes.pilot.is_some() { recorded } else { &query.counts };

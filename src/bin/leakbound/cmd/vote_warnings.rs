@@ -155,7 +155,11 @@ fn chance(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Option<W
         return None;
     }
     let (count, failure) = (rows.len() as f64, options.bound.failure_probability.get());
-    let expected = count * failure * options.bound.methods.0.len() as f64;
+    // Each method of a query has the failure probability for itself.
+    let mut methods: Vec<&str> = rows.iter().flat_map(|query| &query.lower).map(|row| row.method).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    let expected = count * failure * methods.len() as f64;
     let most = expected + 4.0 * expected.sqrt() + 1.0;
     Some(Warning {
         code: "bound-above-exact",

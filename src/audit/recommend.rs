@@ -1,0 +1,116 @@
+//! Which method suits an audit, decided before its counts are seen.
+
+use super::counts::audit_counts;
+use super::forecast::expected_counts_of;
+use super::guide::Guide;
+use super::method::Method;
+use super::plan::AuditPlan;
+use crate::bound::Direction;
+use crate::divergence::renyi_divergence;
+use crate::error::Result;
+
+/// A method for each quantity, with the reason in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommendation {
+    /// The method for Rényi divergences.
+    pub renyi: Method,
+    /// The method for ε.
+    pub epsilon: Method,
+    /// Why the Rényi method: one clause.
+    pub reason: String,
+}
+
+/// Methods that are compared: valid at every sample size, the simplest first.
+const CANDIDATES: [Method; 5] =
+    [Method::TwoCutCorner, Method::TwoCutHalfSpace, Method::KCutBox, Method::KCutVariational, Method::KCutRegion];
+
+/// A half-space replaces the corner of a declared set from so many samples on: below, the error of its normal
+/// approximation costs more than it gains.
+const HALF_SPACE_FROM: u64 = 1000;
+
+/// The valid method that is expected to certify most with `trials` samples under the dataset and its neighbour.
+///
+/// It depends on the guide, the numbers of samples and the plan, never on the counts, so that using it costs no failure
+/// probability. With guessed laws, each candidate is applied to the counts that the guess leads to expect, and the largest
+/// mean share of the guessed divergence over all orders and directions wins. Without, it is the method that needs no
+/// guess.
+///
+/// # Errors
+/// As [`audit_counts`].
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.3, 0.2])?, OutcomeLaw::from_probabilities(&[0.49, 0.3, 0.21])?);
+/// let plan = AuditPlan {
+///     orders: vec![Order::new(2.0)?],
+///     delta: Delta::new(0.0)?,
+///     failure: FailureProbability::new(0.05)?,
+///     methods: vec![],
+///     directions: vec![Direction::Forward],
+///     seed: 0,
+///     resamples: 10_000,
+/// };
+/// let guide = Guide::from_laws(&p, &q, &plan.orders, SetSource::ExactLaw)?;
+/// let recommendation = recommend(&guide, [1_000_000, 1_000_000], &plan)?;
+/// assert_eq!(recommendation.renyi, Method::KCutVariational);
+/// let recommendation = recommend(&Guide::fixed_list(3), [1_000_000, 1_000_000], &plan)?;
+/// assert_eq!(recommendation.renyi, Method::KCutBox);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Recommendation> {
+    let epsilon = Method::ClopperPearson;
+    let Some([p, q]) = guide.laws() else {
+        let outcomes = guide.sets.sets.first().map_or(0, |set| set.contains().len());
+        let (renyi, reason) = if guide.sets.directed && trials[0].min(trials[1]) >= HALF_SPACE_FROM {
+            (Method::TwoCutHalfSpace, "the output set is declared, and one limit of P(O) - Q(O) is enough")
+        } else if guide.sets.directed || outcomes <= 2 {
+            (Method::TwoCutCorner, "there is one output set")
+        } else {
+            (Method::KCutBox, "it needs neither a pilot nor a law")
+        };
+        return Ok(Recommendation { renyi, epsilon, reason: reason.into() });
+    };
+    let counts = expected_counts_of([p, q], trials)?;
+    let plan = AuditPlan { methods: CANDIDATES.to_vec(), ..plan.clone() };
+    let audit = audit_counts(&counts, guide, &plan)?;
+    let share = |method: Method| -> Result<f64> {
+        let (mut sum, mut goals) = (0.0, 0.0f64);
+        for &order in &plan.orders {
+            for &direction in &plan.directions {
+                let whole = match direction {
+                    Direction::Forward => renyi_divergence(p, q, order)?,
+                    Direction::Reverse => renyi_divergence(q, p, order)?,
+                };
+                if whole > 0.0 && whole < f64::INFINITY {
+                    sum += audit.rdp_bound(method, direction, order).map_or(0.0, |bound| bound.value / whole);
+                }
+                goals += 1.0;
+            }
+        }
+        Ok(sum / goals.max(1.0))
+    };
+    let mut shares = CANDIDATES.map(|method| (method, 0.0));
+    for (method, found) in &mut shares {
+        *found = share(*method)?;
+    }
+    // A stable sort: the simplest first among equals.
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let [best, next, ..] = shares;
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let guess = guide.sets.source;
+    if best.1 < 0.005 {
+        return Ok(Recommendation {
+            renyi: Method::KCutRegion,
+            epsilon,
+            reason: format!("nothing is expected to be certified with so few samples if the {guess} is right"),
+        });
+    }
+    let reason = format!(
+        "expected to certify {} of the divergence if the {guess} is right; next {} with {}",
+        percent(best.1),
+        next.0,
+        percent(next.1)
+    );
+    Ok(Recommendation { renyi: best.0, epsilon, reason })
+}

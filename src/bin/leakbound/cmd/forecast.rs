@@ -1,0 +1,68 @@
+//! How many samples would certify half and nine tenths of what the outputs look like.
+
+use super::audit_counts::AuditedQuery;
+use leakbound::report::{ForecastRow, Number};
+use leakbound::{
+    AuditPlan, Bounded, Direction, Error, Guide, Method, OutcomeLaw, Result, SetSource, Validity, audit_counts,
+    renyi_divergence, samples_to_reach, shrunken_laws,
+};
+
+/// Methods whose need is forecast: those of the audit that hold at every sample size and take no random order.
+fn forecast_of(method: Method) -> bool {
+    method.bounds() == Bounded::Renyi && method.validity() == Validity::FiniteSample && method != Method::EProcess
+}
+
+/// One row for each method, at the first order and direction.
+///
+/// The divergence is an estimate from all counts, shrunk as far as their noise suggests; where nothing is left of it, or
+/// it is infinite, there is nothing to forecast.
+pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> {
+    let (Some(&order), Some(&direction)) = (plan.orders.first(), plan.directions.first()) else {
+        return Ok(Vec::new());
+    };
+    let [p, q] = estimate(query)?;
+    let divergence = match direction {
+        Direction::Forward => renyi_divergence(&p, &q, order)?,
+        Direction::Reverse => renyi_divergence(&q, &p, order)?,
+    };
+    if !(divergence > 0.0 && divergence < f64::INFINITY) {
+        return Ok(Vec::new());
+    }
+    let guide = if query.guide.laws().is_some() {
+        Guide::from_laws(&p, &q, &[order], SetSource::Pilot)?
+    } else {
+        query.guide.clone()
+    };
+    let forecast = |method: Method| {
+        let plan =
+            AuditPlan { orders: vec![order], directions: vec![direction], methods: vec![method], ..plan.clone() };
+        let samples = |share: f64| {
+            samples_to_reach(&p, &q, share * divergence, |counts| {
+                let audit = audit_counts(counts, &guide, &plan)?;
+                audit
+                    .rdp_bound(method, direction, order)
+                    .map(|bound| bound.value)
+                    .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
+            })
+        };
+        Ok(ForecastRow {
+            query: query.name.clone(),
+            method: method.name(),
+            direction,
+            order: order.get(),
+            divergence: Number(divergence),
+            samples_half: samples(0.5)?,
+            samples_nine_tenths: samples(0.9)?,
+        })
+    };
+    let methods = plan.methods.iter().copied().filter(|&method| forecast_of(method) && guide.lacks(method).is_none());
+    methods.map(forecast).collect()
+}
+
+/// Both laws as they look: the law that was given, or the shrunken frequencies of all outputs.
+fn estimate(query: &AuditedQuery) -> Result<[OutcomeLaw; 2]> {
+    match query.guide.laws() {
+        Some(laws) if query.guide.sets.source == SetSource::ExactLaw => Ok(laws.clone()),
+        _ => shrunken_laws(&query.counts),
+    }
+}
