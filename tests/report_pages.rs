@@ -302,6 +302,32 @@ fn every_text_and_number_gives_a_page() {
 }
 
 #[test]
+fn weak_guarantees_are_said_in_every_figure_and_table() {
+    let mut many_orders = document("x", 1, 0.5);
+    let mut bounds = many_orders.bounds.clone();
+    bounds.truncate(24);
+    for order in 10..20 {
+        many_orders.bounds.extend(
+            bounds
+                .iter()
+                .filter(|row| row.order == 2.0)
+                .cloned()
+                .map(|row| BoundRow { order: f64::from(order), ..row }),
+        );
+    }
+    for document in [document("x", 1, 0.5), document("x", 3, 0.5), many_orders] {
+        let page = document.page();
+        checked(&page.html(), |root| {
+            let table = root.descendants().find(|node| node.has_tag_name("table")).unwrap();
+            assert!(text_of(table).contains("heuristic") && text_of(table).contains("bayesian"));
+        });
+        for svg in page.figures() {
+            assert!(svg.contains("heuristic") && svg.contains("bayesian"));
+        }
+    }
+}
+
+#[test]
 fn three_hundred_queries_are_legible() {
     let page = document("first", 300, 0.5).page();
     let html = page.html();

@@ -71,11 +71,12 @@ impl CountsDocument {
 
     /// A row for each order and direction, a column for each method.
     fn orders_table(&self, with_query: bool) -> TextTable {
-        let methods = distinct(self.bounds.iter().map(|row| row.method));
+        let methods = distinct(self.bounds.iter().map(|row| (row.method, row.validity)));
+        let names: Vec<String> = methods.iter().map(|(name, validity)| method(name, *validity).0).collect();
         let mut header = if with_query { vec!["query"] } else { vec![] };
         header.extend(["direction", "order α"]);
         let first = header.len();
-        header.extend(&methods);
+        header.extend(names.iter().map(String::as_str));
         let mut table = TextTable::new(&header, if with_query { &[0, 1] } else { &[0] });
         let mut places = HashMap::new();
         for row in &self.bounds {
@@ -86,7 +87,7 @@ impl CountsDocument {
                 table.row(cells);
                 table.rows.len() - 1
             });
-            if let Some(column) = methods.iter().position(|method| *method == row.method) {
+            if let Some(column) = methods.iter().position(|known| *known == (row.method, row.validity)) {
                 table.rows[index][first + column] = significant(row.rdp_lower.0, 5);
             }
         }
