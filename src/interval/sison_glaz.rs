@@ -5,7 +5,7 @@ use super::simultaneous::{ProportionRange, total};
 use super::truncated_poisson::{TruncatedMoments, Window};
 use crate::error::Result;
 use crate::quantity::FailureProbability;
-use crate::special::{LN_SQRT_2PI, binomial_tails, log_poisson_pmf, ndtri_exp};
+use crate::special::{LN_SQRT_2PI, binomial_tails, log_poisson_pmf, ndtr, ndtri_exp};
 
 /// How ν(c) = P(|X_i - x_i| ≤ c for all i), X ~ Mult(n, x/n), is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,12 +104,19 @@ struct Rectangle {
 }
 
 impl Rectangle {
-    /// c by the normal approximation of the most variable class.
+    /// c by the union bound with normal tails, within 1 %.
     fn start(&self, failure: FailureProbability) -> u64 {
         let n = self.n as f64;
-        let variance = self.counts.iter().map(|&x| x as f64 * ((self.n - x) as f64 / n)).fold(0.0, f64::max);
+        let deviations: Vec<f64> =
+            self.counts.iter().map(|&x| (x as f64 * ((self.n - x) as f64 / n)).sqrt()).filter(|&sd| sd > 0.0).collect();
         let z = -ndtri_exp(failure.get().ln() - (2.0 * self.counts.len() as f64).ln());
-        ((z.max(0.0) * variance.sqrt()) as u64).clamp(1, self.n)
+        let (mut low, mut high) = (0.0, z.max(0.0) * deviations.iter().copied().fold(0.0, f64::max));
+        for _ in 0..8 {
+            let middle = 0.5 * (low + high);
+            let tails: f64 = deviations.iter().map(|sd| 2.0 * ndtr(-middle / sd)).sum();
+            if tails > failure.get() { low = middle } else { high = middle }
+        }
+        (high as u64).clamp(1, self.n)
     }
 
     /// The c with miss(c) ≥ α > miss(c + 1), and both; miss = 1 - ν, 1 at c = 0 and 0 at c = n.
@@ -118,7 +125,8 @@ impl Rectangle {
     /// between interpolation of ln miss and bisection.
     fn crossing(&self, start: u64, alpha: f64, how: RectangleProbability) -> Result<(u64, [f64; 2])> {
         let (mut low, mut high) = ((0u64, 1.0f64), (self.n, 0.0f64));
-        let mut stride = (start / 8).max(1);
+        // The start is off by a few percent at most.
+        let mut stride = (start / 64).max(1);
         let (mut galloping, mut guess, mut turn) = (true, start, 0u32);
         while high.0 - low.0 > 1 {
             guess = guess.clamp(low.0 + 1, high.0 - 1);
