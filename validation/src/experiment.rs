@@ -33,13 +33,15 @@ pub struct Report {
     pub lines: Vec<String>,
     /// Whether the claims held.
     pub verdict: Verdict,
+    /// Figures as SVG, by name.
+    pub figures: Vec<(String, String)>,
 }
 
 impl Report {
     /// A report that passes while nothing fails.
     #[must_use]
     pub fn new(setting: impl Into<String>) -> Self {
-        Self { setting: setting.into(), lines: Vec::new(), verdict: Verdict::Pass }
+        Self { setting: setting.into(), lines: Vec::new(), verdict: Verdict::Pass, figures: Vec::new() }
     }
 
     /// Adds a line of figures without a claim.
@@ -55,6 +57,11 @@ impl Report {
         }
     }
 
+    /// Adds a figure, an SVG document, which is written beside the result file.
+    pub fn figure(&mut self, name: String, svg: String) {
+        self.figures.push((name, svg));
+    }
+
     /// The text of a result file.
     #[must_use]
     pub fn markdown(&self, name: &str, date: &str) -> String {
@@ -63,6 +70,9 @@ impl Report {
             let _ = writeln!(text, "{line}");
         }
         let _ = writeln!(text, "```\n\nVerdict: {:?}", self.verdict);
+        for (figure, _) in &self.figures {
+            let _ = writeln!(text, "\n![{figure}]({date}-{figure}.svg)");
+        }
         text
     }
 }
@@ -77,9 +87,12 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 11] = [
+pub const ALL: [Experiment; 14] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
+    Experiment { name: "tightness", run: crate::tightness::report },
+    Experiment { name: "audit-figures", run: crate::audit_figures::report },
+    Experiment { name: "audit-properties", run: crate::audit_properties::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
     Experiment { name: "capc", run: crate::capc::report },
     Experiment { name: "coverage", run: crate::coverage::report },

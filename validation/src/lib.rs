@@ -2,6 +2,9 @@
 //!
 //! Each experiment prints its figures and ends in a verdict; the fast ones are also tests of the main package.
 
+pub mod audit_cases;
+pub mod audit_figures;
+pub mod audit_properties;
 pub mod capc;
 pub mod coverage;
 pub mod experiment;
@@ -13,5 +16,6 @@ pub mod multinomial;
 pub mod private_prediction;
 pub mod samplers;
 pub mod tables;
+pub mod tightness;
 pub mod timing;
 pub mod votes;

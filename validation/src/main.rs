@@ -75,6 +75,10 @@ fn run(request: &Request) -> Result<ExitCode, String> {
             std::fs::create_dir_all(&folder)
                 .and_then(|()| std::fs::write(&file, report.markdown(experiment.name, date)))
                 .map_err(|error| format!("{}: {error}", file.display()))?;
+            for (name, svg) in &report.figures {
+                let file = folder.join(format!("{date}-{name}.svg"));
+                std::fs::write(&file, svg).map_err(|error| format!("{}: {error}", file.display()))?;
+            }
         }
     }
     Ok(code)
