@@ -57,6 +57,7 @@ impl SimplexBox {
     }
 
     /// Upper limit of each class.
+    #[cfg(test)]
     pub(crate) fn high(&self) -> &[f64] {
         &self.high
     }
