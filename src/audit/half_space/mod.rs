@@ -44,6 +44,9 @@ pub struct HalfSpace {
     q_high: ProportionLimit,
     /// Δ, at most p - q.
     difference: f64,
+    /// True where p is Q(Oᶜ) and q is P(Oᶜ), which leaves p - q as it is and exchanges the directions: for a set of large
+    /// probability its complement holds the digits.
+    mirrored: bool,
     failure: FailureProbability,
 }
 
@@ -60,6 +63,10 @@ impl HalfSpace {
     /// # Errors
     /// As [`clopper_pearson_lower`].
     pub fn new(inside: BinomialCounts, inside_neighbor: BinomialCounts, failure: FailureProbability) -> Result<Self> {
+        let frequency = |counts: BinomialCounts| counts.successes() as f64 / counts.trials() as f64;
+        let mirrored = frequency(inside) + frequency(inside_neighbor) > 1.0;
+        let (inside, inside_neighbor) =
+            if mirrored { (inside_neighbor.mirrored(), inside.mirrored()) } else { (inside, inside_neighbor) };
         let LevelSplit { tail, main } = LevelSplit::new(failure, 2 * SimplexBox::tails(2));
         let mut difference = LinearFunctional::default();
         for (world, sign) in [(inside, 1.0), (inside_neighbor, -1.0)] {
@@ -72,6 +79,7 @@ impl HalfSpace {
             q_low: clopper_pearson_lower(inside_neighbor, tail)?,
             q_high: clopper_pearson_upper(inside_neighbor, tail)?,
             difference: difference.lower_limit(main),
+            mirrored,
             failure,
         })
     }
@@ -94,6 +102,7 @@ impl HalfSpace {
     /// Chadha et al. (2024), "Auditing Private Prediction", Eq. (3), for the 2-cut.
     #[must_use]
     pub fn bound(&self, order: Order, direction: Direction) -> LowerBound {
+        let direction = self.internal(direction);
         let divergence = |p: Side, q: Side| match direction {
             Direction::Forward => bernoulli_renyi(p, q, order),
             Direction::Reverse => bernoulli_renyi(q, p, order),
@@ -119,7 +128,7 @@ impl HalfSpace {
     /// is sharper. Rounded down by a relative 1e-11.
     #[must_use]
     pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
-        let (low, high) = match direction {
+        let (low, high) = match self.internal(direction) {
             Direction::Forward => (self.p_low.value, self.q_high.value),
             Direction::Reverse => (self.q_high.complement, self.p_low.complement),
         };
@@ -127,6 +136,15 @@ impl HalfSpace {
         let from_difference = libm::log1p((self.difference - delta.get()) / high);
         // The larger of the two, either of which is NaN where it says nothing.
         self.lower_bound(from_box.max(from_difference) * (1.0 - MARGIN))
+    }
+
+    /// The direction between the laws that p and q belong to.
+    const fn internal(&self, direction: Direction) -> Direction {
+        match (self.mirrored, direction) {
+            (false, direction) => direction,
+            (true, Direction::Forward) => Direction::Reverse,
+            (true, Direction::Reverse) => Direction::Forward,
+        }
     }
 
     /// The ends in q of the part of the line p = q + Δ that the minimum can lie on; None where a corner is the minimum.
@@ -211,14 +229,14 @@ impl HalfSpace {
         (value, (slope.abs() + error, slope > 0.0))
     }
 
-    /// (p, 1-p), (q, 1-q) with p at most q + Δ: f increases in p.
+    /// (p, 1-p), (q, 1-q) with p at most q + Δ or p_l, which is no larger on the segment: f increases in p.
     fn point(&self, q: f64) -> (Side, Side) {
         let p = (q + self.difference) * (1.0 - f64::EPSILON);
         let p = if p < 0.5 {
             (p, 1.0 - p)
         } else {
             // The error of Δ is that of a number of size 1, whatever the complement is.
-            let other = (1.0 - self.difference - q + 2.0 * f64::EPSILON).clamp(0.0, 1.0);
+            let other = (1.0 - self.difference - q + 2.0 * f64::EPSILON).clamp(0.0, self.p_low.complement);
             (1.0 - other, other)
         };
         (p, (q, 1.0 - q))
