@@ -89,6 +89,8 @@ proptest! {
         let space = half_space((x * n as f64) as u64, n, (y * n as f64) as u64, n, 0.05);
         let direction = if forward { Direction::Forward } else { Direction::Reverse };
         let bound = space.bound(order(a), direction).value;
+        // In the coordinates of the region, which are those of the complement where that is rarer.
+        let direction = space.internal(direction);
         let mut least = f64::INFINITY;
         for i in 0..=400 {
             let q = space.q_low.value + (space.q_high.value - space.q_low.value) * f64::from(i) / 400.0;
