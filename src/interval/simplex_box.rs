@@ -12,6 +12,8 @@ pub(crate) struct SimplexBox {
     high: Vec<f64>,
     /// 1 - Σ `low`: the mass that is free to move.
     spare: f64,
+    /// At least the rounding error of `spare`.
+    spare_error: f64,
 }
 
 impl SimplexBox {
@@ -35,7 +37,14 @@ impl SimplexBox {
         if let &[first, _] = counts {
             let first = BinomialCounts::new(first, trials)?;
             let (low, high) = (clopper_pearson_lower(first, tail)?, clopper_pearson_upper(first, tail)?);
-            return Ok(Self::new(vec![low.value, high.complement], vec![high.value, low.complement]));
+            // u - l, which keeps the digits that 1 - l - (1 - u) would lose.
+            let spare = (high.value - low.value).max(0.0);
+            return Ok(Self {
+                low: vec![low.value, high.complement],
+                high: vec![high.value, low.complement],
+                spare,
+                spare_error: f64::EPSILON * high.value,
+            });
         }
         let (mut lows, mut highs) = (Vec::with_capacity(counts.len()), Vec::with_capacity(counts.len()));
         for &count in counts {
@@ -48,7 +57,7 @@ impl SimplexBox {
 
     fn new(low: Vec<f64>, high: Vec<f64>) -> Self {
         let total = low.iter().copied().collect::<CompensatedSum>().value();
-        Self { low, high, spare: (1.0 - total).max(0.0) }
+        Self { low, high, spare: (1.0 - total).max(0.0), spare_error: 2.0 * f64::EPSILON }
     }
 
     /// Lower limit of each class.
@@ -66,8 +75,8 @@ impl SimplexBox {
     /// fractional knapsack.
     ///
     /// Rounded up: the terms are summed above the smallest value, so that all are positive and the compensated sum is
-    /// good to 4ε of itself, while the free mass is known to 2ε and loses ε/2 at each of at most C subtractions; together
-    /// (C + 8)ε of the spread of the values, and ε of the smallest value.
+    /// good to 8ε of itself, while the free mass has its own error and loses ε/2 of itself at each of at most C
+    /// subtractions, times the spread of the values; the smallest value is rounded once more.
     pub(crate) fn maximum(&self, values: &[f64]) -> f64 {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -84,9 +93,11 @@ impl SimplexBox {
             spare -= added;
             sum.add((self.low[class] + added) * (values[class] - least));
         }
-        let margin = f64::EPSILON * ((values.len() + 8) as f64 * spread + 2.0 * least.abs());
+        let sum = sum.value();
+        let moved = self.spare_error + values.len() as f64 * f64::EPSILON * self.spare;
+        let margin = moved * spread + f64::EPSILON * (8.0 * sum + 2.0 * least.abs());
         // No law has a mean above the largest value.
-        (least + sum.value() + margin).min(most)
+        (least + sum + margin).min(most)
     }
 
     /// At most the smallest Σ P_c v_c in the box, rounded down.

@@ -78,8 +78,8 @@ fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Resul
     for (direction, expected) in [(Direction::Forward, expected.forward), (Direction::Reverse, expected.reverse)] {
         let value = space.bound(order(a), direction).value;
         check.side("half-space", value, expected, Side::Below);
-        // The difference has the error of a number of size 1, which a small one feels.
-        let slack = SLACK + 1e-14 / space.difference().abs().max(1e-14);
+        // Where nearly all of P and none of Q lies inside, 1 - p has the rounding error of a number of size 1.
+        let slack = SLACK + 1e-14 / (1.0 - space.difference());
         check.absolute("half-space", value, expected, slack * expected.value + MARGIN);
         check.side("region", region.bound(order(a), direction).value, expected, Side::Below);
     }

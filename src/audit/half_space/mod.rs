@@ -44,6 +44,9 @@ pub struct HalfSpace {
     q_high: ProportionLimit,
     /// Δ, at most p - q.
     difference: f64,
+    /// True where p is Q(Oᶜ) and q is P(Oᶜ), which leaves p - q as it is and exchanges the directions: for a set of large
+    /// probability its complement holds the digits.
+    mirrored: bool,
     failure: FailureProbability,
 }
 
@@ -60,6 +63,10 @@ impl HalfSpace {
     /// # Errors
     /// As [`clopper_pearson_lower`].
     pub fn new(inside: BinomialCounts, inside_neighbor: BinomialCounts, failure: FailureProbability) -> Result<Self> {
+        let frequency = |counts: BinomialCounts| counts.successes() as f64 / counts.trials() as f64;
+        let mirrored = frequency(inside) + frequency(inside_neighbor) > 1.0;
+        let (inside, inside_neighbor) =
+            if mirrored { (inside_neighbor.mirrored(), inside.mirrored()) } else { (inside, inside_neighbor) };
         let LevelSplit { tail, main } = LevelSplit::new(failure, 2 * SimplexBox::tails(2));
         let mut difference = LinearFunctional::default();
         for (world, sign) in [(inside, 1.0), (inside_neighbor, -1.0)] {
@@ -72,6 +79,7 @@ impl HalfSpace {
             q_low: clopper_pearson_lower(inside_neighbor, tail)?,
             q_high: clopper_pearson_upper(inside_neighbor, tail)?,
             difference: difference.lower_limit(main),
+            mirrored,
             failure,
         })
     }
@@ -94,6 +102,7 @@ impl HalfSpace {
     /// Chadha et al. (2024), "Auditing Private Prediction", Eq. (3), for the 2-cut.
     #[must_use]
     pub fn bound(&self, order: Order, direction: Direction) -> LowerBound {
+        let direction = self.internal(direction);
         let divergence = |p: Side, q: Side| match direction {
             Direction::Forward => bernoulli_renyi(p, q, order),
             Direction::Reverse => bernoulli_renyi(q, p, order),
@@ -119,7 +128,7 @@ impl HalfSpace {
     /// is sharper. Rounded down by a relative 1e-11.
     #[must_use]
     pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
-        let (low, high) = match direction {
+        let (low, high) = match self.internal(direction) {
             Direction::Forward => (self.p_low.value, self.q_high.value),
             Direction::Reverse => (self.q_high.complement, self.p_low.complement),
         };
@@ -127,6 +136,15 @@ impl HalfSpace {
         let from_difference = libm::log1p((self.difference - delta.get()) / high);
         // The larger of the two, either of which is NaN where it says nothing.
         self.lower_bound(from_box.max(from_difference) * (1.0 - MARGIN))
+    }
+
+    /// The direction between the laws that p and q belong to.
+    const fn internal(&self, direction: Direction) -> Direction {
+        match (self.mirrored, direction) {
+            (false, direction) => direction,
+            (true, Direction::Forward) => Direction::Reverse,
+            (true, Direction::Reverse) => Direction::Forward,
+        }
     }
 
     /// The ends in q of the part of the line p = q + Δ that the minimum can lie on; None where a corner is the minimum.
@@ -211,14 +229,14 @@ impl HalfSpace {
         (value, (slope.abs() + error, slope > 0.0))
     }
 
-    /// (p, 1-p), (q, 1-q) with p at most q + Δ: f increases in p.
+    /// (p, 1-p), (q, 1-q) with p at most q + Δ or p_l, which is no larger on the segment: f increases in p.
     fn point(&self, q: f64) -> (Side, Side) {
         let p = (q + self.difference) * (1.0 - f64::EPSILON);
         let p = if p < 0.5 {
             (p, 1.0 - p)
         } else {
             // The error of Δ is that of a number of size 1, whatever the complement is.
-            let other = (1.0 - self.difference - q + 2.0 * f64::EPSILON).clamp(0.0, 1.0);
+            let other = (1.0 - self.difference - q + 2.0 * f64::EPSILON).clamp(0.0, self.p_low.complement);
             (1.0 - other, other)
         };
         (p, (q, 1.0 - q))
@@ -235,162 +253,4 @@ impl HalfSpace {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::audit::variational::tests::{FIG_6, FIVE, TEN, laws, share as share_of};
-    use crate::audit::{OutputSet, OutputSets, Rectangle, SetSource};
-    use proptest::prelude::*;
-
-    fn failure(f: f64) -> FailureProbability {
-        FailureProbability::new(f).unwrap()
-    }
-
-    fn order(a: f64) -> Order {
-        Order::new(a).unwrap()
-    }
-
-    fn half_space(k: u64, n: u64, l: u64, m: u64, f: f64) -> HalfSpace {
-        HalfSpace::new(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap(), failure(f)).unwrap()
-    }
-
-    /// Methods 1.4: the share of the divergence that is certified at the frequencies of the laws.
-    fn share(p: f64, q: f64, n: f64, a: f64) -> f64 {
-        let space = half_space((p * n).round() as u64, n as u64, (q * n).round() as u64, n as u64, 0.05);
-        space.bound(order(a), Direction::Forward).value / bernoulli_renyi((p, 1.0 - p), (q, 1.0 - q), order(a))
-    }
-
-    /// Two classes at a tie, 250 votes, Gaussian noise of scale 40: p = ½ against Φ(-2/(40√2)).
-    #[test]
-    fn a_tie_is_certified_as_tabulated() {
-        let q = crate::special::ndtr(-2.0 / (40.0 * std::f64::consts::SQRT_2));
-        for (n, expected) in [(1e5, [0.531, 0.534]), (1e6, [0.837, 0.838]), (1e8, [0.983, 0.983])] {
-            for (a, expected) in [2.0, 10.0].into_iter().zip(expected) {
-                let found = share(0.5, q, n, a);
-                println!("n = {n:e}, order {a}: {found:.3}, tabulated {expected}");
-                assert!((found - expected).abs() < 0.02, "{n} {a}: {found}");
-            }
-        }
-    }
-
-    /// Methods 1.4: sets of the exact laws, at the frequencies of the laws.
-    #[test]
-    fn cuts_of_many_classes_are_certified_as_tabulated() {
-        for (case, n, expected) in [
-            (FIG_6, 1e5, [0.948, 0.979]),
-            (FIG_6, 1e8, [0.972, 0.999]),
-            (FIVE, 1e5, [0.445, 0.453]),
-            (FIVE, 1e8, [0.875, 0.890]),
-            (TEN, 1e5, [0.328, 0.340]),
-            (TEN, 1e6, [0.600, 0.626]),
-            (TEN, 1e8, [0.736, 0.769]),
-        ] {
-            let [p, q] = laws(case);
-            for (a, expected) in [2.0, 10.0].into_iter().zip(expected) {
-                let sets = OutputSets::from_laws(&p, &q, &[order(a)], SetSource::ExactLaw).unwrap().sets;
-                let found = share_of(case, n, order(a), |counts, _| {
-                    let bound = |set: &OutputSet| {
-                        let [inside, inside_neighbor] = set.inside(counts).unwrap();
-                        HalfSpace::new(inside, inside_neighbor, failure(0.05)).unwrap()
-                    };
-                    let bounds = sets.iter().map(|set| bound(set).bound(order(a), Direction::Forward).value);
-                    bounds.fold(0.0, f64::max)
-                });
-                println!("{:?}, n = {n:e}, order {a}: {found:.3}, tabulated {expected}", case.0);
-                assert!((found - expected).abs() < 0.02, "{:?} {n} {a}: {found}", case.0);
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
-
-        /// The certificate against a fine grid of the region.
-        #[test]
-        fn the_bound_is_the_minimum_over_the_region(
-            n in prop_oneof![Just(30u64), Just(3_000), Just(1_000_000)],
-            x in 0.0f64..1.0, y in 0.0f64..1.0, a in 1.01f64..40.0, forward in any::<bool>(),
-        ) {
-            let space = half_space((x * n as f64) as u64, n, (y * n as f64) as u64, n, 0.05);
-            let direction = if forward { Direction::Forward } else { Direction::Reverse };
-            let bound = space.bound(order(a), direction).value;
-            let mut least = f64::INFINITY;
-            for i in 0..=400 {
-                let q = space.q_low.value + (space.q_high.value - space.q_low.value) * f64::from(i) / 400.0;
-                let p = (q + space.difference).max(space.p_low.value).max(q.min(space.p_high.value));
-                if p <= space.p_high.value {
-                    let (p, q) = ((p, 1.0 - p), (q, 1.0 - q));
-                    least = least.min(match direction {
-                        Direction::Forward => bernoulli_renyi(p, q, order(a)),
-                        Direction::Reverse => bernoulli_renyi(q, p, order(a)),
-                    });
-                }
-            }
-            prop_assert!(bound <= least * (1.0 + 1e-9) + 1e-13, "{bound} {least}");
-            prop_assert!(bound >= least * 0.99 - 1e-9, "{bound} {least}");
-        }
-
-        /// Any counts, orders and levels: finite and never NaN.
-        #[test]
-        fn extreme_counts_give_numbers(
-            n in prop_oneof![Just(1u64), Just(7), Just(1_000_000_000_000)], m in prop_oneof![Just(1u64), Just(1 << 53)],
-            x in prop_oneof![Just(0.0), Just(1.0), 0.0f64..1.0], y in prop_oneof![Just(0.0), Just(1.0), 0.0f64..1.0],
-            a in prop_oneof![Just(1.0 + 1e-12), Just(1e5), Just(1e300), 1.1f64..60.0],
-            f in prop_oneof![Just(1e-300), Just(0.999), Just(0.05)],
-        ) {
-            let space = half_space((x * n as f64) as u64, n, (y * m as f64) as u64, m, f);
-            for direction in Direction::BOTH {
-                prop_assert!(space.bound(order(a), direction).value.is_finite());
-                let epsilon = space.epsilon(Delta::new(1e-5).unwrap(), direction).value;
-                prop_assert!(epsilon >= 0.0 && epsilon.is_finite());
-            }
-        }
-    }
-
-    /// Close laws: the half-space needs 2.8 times fewer samples than the rectangle.
-    #[test]
-    fn the_half_space_beats_the_rectangle_at_small_signals() {
-        let (k, l, n) = (510_000, 500_000, 1_000_000);
-        let rectangle =
-            Rectangle::two_tails(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, n).unwrap(), failure(0.05))
-                .unwrap();
-        for a in [1.5, 2.0, 32.0] {
-            for direction in Direction::BOTH {
-                let bound = half_space(k, n, l, n, 0.05).bound(order(a), direction).value;
-                assert!(bound > 1.05 * rectangle.corner(order(a), direction).value);
-            }
-        }
-    }
-
-    /// Every pair of binomial counts with its probability: no bound exceeds the true divergence more often than stated.
-    #[test]
-    fn the_exact_failure_rate_stays_below_the_level() {
-        let (n, f) = (40u64, 0.2);
-        for (p, q) in [(0.5, 0.5), (0.55, 0.5), (0.9, 0.4), (0.05, 0.02), (0.2, 0.6)] {
-            for a in [1.5, 8.0] {
-                for direction in Direction::BOTH {
-                    let (x, y) = if direction == Direction::Forward { (p, q) } else { (q, p) };
-                    let (truth, ratio) = (bernoulli_renyi((x, 1.0 - x), (y, 1.0 - y), order(a)), (p / q).ln());
-                    let other = ((1.0 - q) / (1.0 - p)).ln();
-                    let (mut rate, mut epsilon_rate) = (0.0, 0.0);
-                    for k in 0..=n {
-                        for l in 0..=n {
-                            let space = half_space(k, n, l, n, f);
-                            let weight = (crate::special::log_binomial_pmf(k, n, p)
-                                + crate::special::log_binomial_pmf(l, n, q))
-                            .exp();
-                            if space.bound(order(a), direction).value > truth {
-                                rate += weight;
-                            }
-                            let epsilon =
-                                if direction == Direction::Forward { ratio.max(-other) } else { other.max(-ratio) };
-                            if space.epsilon(Delta::new(0.0).unwrap(), direction).value > epsilon.max(0.0) {
-                                epsilon_rate += weight;
-                            }
-                        }
-                    }
-                    assert!(rate <= f && epsilon_rate <= f, "{p} {q} {a} {direction}: {rate} {epsilon_rate}");
-                }
-            }
-        }
-    }
-}
+mod tests;
