@@ -10,7 +10,7 @@ fn counts() -> PairedCounts {
     let labels = (0..10).map(|class| class.to_string()).collect();
     let counts: Vec<u64> = (0..10).map(|class| 1_000_000 >> class).collect();
     let neighbor: Vec<u64> =
-        counts.iter().enumerate().map(|(class, count)| count + count / (20 + class as u64)).collect();
+        counts.iter().enumerate().map(|(class, count)| count + count / (10 + 3 * class as u64)).collect();
     PairedCounts::new(labels, counts, neighbor).expect("counts")
 }
 

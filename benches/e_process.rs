@@ -32,7 +32,7 @@ fn e_process(criterion: &mut Criterion) {
     let labels = (0..10).map(|class| class.to_string()).collect();
     let counts: Vec<u64> = (0..10).map(|class| 1_000_000 >> class).collect();
     let neighbor: Vec<u64> =
-        counts.iter().enumerate().map(|(class, count)| count + count / (20 + class as u64)).collect();
+        counts.iter().enumerate().map(|(class, count)| count + count / (10 + 3 * class as u64)).collect();
     let counts = PairedCounts::new(labels, counts, neighbor).expect("counts");
     group.throughput(Throughput::Elements(1));
     group.bench_function("recorded counts, 2 10^6 a side", |bencher| {

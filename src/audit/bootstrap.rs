@@ -39,7 +39,7 @@ pub enum BootstrapInterval {
 /// worlds differ, so that the lower quantile is above 0 in every run. At n χ² ≈ 8 (χ² = Σ (p-q)²/q, n samples a side)
 /// the percentile k-cut claimed more than the truth in 30 to 40 % of runs at a nominal 5 %, at n χ² ≈ 80 in 9 %, at 800
 /// in 6 to 10 %; it is close to nominal in Fig. 6 of Chadha et al. (n χ² ≈ 2,700).
-/// BCa bounds cover 0 in 30 to 70 % of runs and cost a fifth of the bound at n χ² ≈ 80. [`Bootstrap::is_doubtful`]
+/// BCa bounds cover 0 in 30 to 80 % of runs and cost a fifth of the bound at n χ² ≈ 80. [`Bootstrap::is_doubtful`]
 /// tells when a bound deserves no trust.
 ///
 /// # Example

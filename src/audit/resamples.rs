@@ -3,13 +3,15 @@
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::special::log_sum_exp;
-use crate::variate::Multinomial;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
 
 /// Resamples drawn from one random stream: fixed, so that threads do not matter.
 const BLOCK: usize = 256;
+/// Resamples whose terms are computed together.
+const ROWS: usize = 64;
 /// Above this exponent powers are added in logarithms.
 const LARGEST_EXPONENT: f64 = 600.0;
 
@@ -24,6 +26,8 @@ pub(super) struct Resamples {
     q: Vec<f64>,
     difference: Vec<f64>,
     log_ratio: Vec<f64>,
+    /// The smallest and the largest ln p/q of each resample.
+    extremes: Vec<(f64, f64)>,
 }
 
 /// The cell of each outcome in the k-cut: outcomes seen in one world only share a cell, and so do the rarest others
@@ -54,10 +58,7 @@ impl Resamples {
     pub(super) fn draw(counts: &PairedCounts, partitions: &[Vec<usize>], resamples: usize, seed: u64) -> Vec<Self> {
         let worlds = [counts.counts(), counts.counts_neighbor()];
         let totals = [counts.trials(), counts.trials_neighbor()];
-        let laws = [0, 1].map(|world| {
-            let total = totals[world] as f64;
-            Multinomial::new(&worlds[world].iter().map(|&count| count as f64 / total).collect::<Vec<_>>())
-        });
+        let laws = [0, 1].map(|world| shares(worlds[world]));
         let sizes: Vec<usize> = partitions.iter().map(|cells| cells.iter().max().map_or(1, |most| most + 1)).collect();
         let ends: Vec<usize> = sizes
             .iter()
@@ -76,7 +77,7 @@ impl Resamples {
                 let mut drawn = vec![[0.0; 2]; width * length];
                 for row in drawn.chunks_exact_mut(width) {
                     for (world, law) in laws.iter().enumerate() {
-                        law.add(totals[world], &mut stream, |outcome, count| {
+                        multinomial(law, totals[world], &mut stream, |outcome, count| {
                             for ((cells, end), size) in partitions.iter().zip(&ends).zip(&sizes) {
                                 row[end - size + cells[outcome]][world] += count as f64;
                             }
@@ -100,38 +101,68 @@ impl Resamples {
                 q: Vec::new(),
                 difference: Vec::new(),
                 log_ratio: Vec::new(),
+                extremes: Vec::new(),
             };
             [&mut of.p, &mut of.q, &mut of.difference, &mut of.log_ratio]
                 .into_iter()
                 .for_each(|column| column.reserve(size * resamples));
             for row in blocks.iter().flat_map(|block| block.chunks_exact(width)) {
-                for &[x, y] in &row[end - size..end] {
-                    of.push(x / totals[0] as f64, y / totals[1] as f64);
-                }
+                let row = row[end - size..end].iter();
+                of.push(row.map(|&[x, y]| (x / totals[0] as f64, y / totals[1] as f64)));
             }
             of
         };
         partitions.iter().enumerate().map(of).collect()
     }
 
-    fn push(&mut self, p: f64, q: f64) {
-        self.p.push(p);
-        self.q.push(q);
-        self.difference.push(p - q);
-        // From the difference, which is exact where p and q are close.
-        self.log_ratio.push(if p == q { 0.0 } else { libm::log1p((p - q) / q) });
+    /// Adds a resample with these frequencies of its cells.
+    fn push(&mut self, frequencies: impl Iterator<Item = (f64, f64)>) {
+        let (mut least, mut most) = (0.0f64, 0.0f64);
+        for (p, q) in frequencies {
+            // From the difference, which is exact where p and q are close.
+            let log_ratio = if p == q { 0.0 } else { libm::log1p((p - q) / q) };
+            (least, most) = (least.min(log_ratio), most.max(log_ratio));
+            self.p.push(p);
+            self.q.push(q);
+            self.difference.push(p - q);
+            self.log_ratio.push(log_ratio);
+        }
+        self.extremes.push((least, most));
     }
 
-    /// Plug-in D_α of every resample.
+    /// Plug-in D_α of every resample, ln(Σ q (p/q)^α)/(α-1). The sum less 1 is Σ [q (e^{αl} - 1) - α (p - q)] with
+    /// l = ln p/q, where every term is at least 0; for the other direction p and q change places and l its sign.
     pub(super) fn divergences(&self, a: f64, direction: Direction) -> Vec<f64> {
-        let (q, sign) = match direction {
-            Direction::Forward => (&self.q, 1.0),
-            Direction::Reverse => (&self.p, -1.0),
+        let (weights, sign) = match direction {
+            Direction::Forward => (&self.q, a),
+            Direction::Reverse => (&self.p, -a),
         };
-        let [q, difference, log_ratio] =
-            [q, &self.difference, &self.log_ratio].map(|column| column.chunks_exact(self.cells));
-        let rows = q.zip(difference).zip(log_ratio);
-        rows.map(|((q, difference), log_ratio)| plug_in(q, difference, log_ratio, a, sign)).collect()
+        let mut values = Vec::with_capacity(self.extremes.len());
+        let mut terms = vec![0.0; ROWS * self.cells];
+        let size = terms.len();
+        let columns = weights.chunks(size).zip(self.difference.chunks(size)).zip(self.log_ratio.chunks(size));
+        for (((weights, differences), log_ratios), extremes) in columns.zip(self.extremes.chunks(ROWS)) {
+            for (((term, q), d), l) in terms.iter_mut().zip(weights).zip(differences).zip(log_ratios) {
+                *term = q * exp_less_one(sign * l) - sign * d;
+            }
+            let rows = terms.chunks_exact(self.cells).zip(weights.chunks_exact(self.cells));
+            let rows = rows.zip(log_ratios.chunks_exact(self.cells)).zip(extremes);
+            values.extend(rows.map(|(((terms, q), log_ratio), &(least, most))| {
+                let largest = sign * if sign > 0.0 { most } else { least };
+                let value = if largest == f64::INFINITY {
+                    // An outcome that only one world has; or an order at which everything overflows.
+                    return f64::INFINITY;
+                } else if largest > LARGEST_EXPONENT {
+                    let possible = q.iter().zip(log_ratio).filter(|(q, _)| **q > 0.0);
+                    log_sum_exp(possible.map(|(q, l)| q.ln() + sign * l))
+                } else {
+                    libm::log1p(terms.iter().sum())
+                };
+                let divergence = value / (a - 1.0);
+                if divergence > 0.0 { divergence } else { 0.0 }
+            }));
+        }
+        values
     }
 
     /// Plug-in D_α of the counts as recorded.
@@ -149,8 +180,9 @@ impl Resamples {
             q: vec![],
             difference: vec![],
             log_ratio: vec![],
+            extremes: vec![],
         };
-        x.iter().zip(y).for_each(|(&x, &y)| one.push(x as f64 / n, y as f64 / m));
+        one.push(x.iter().zip(y).map(|(&x, &y)| (x as f64 / n, y as f64 / m)));
         one.divergences(a, direction).first().copied().unwrap_or(0.0)
     }
 
@@ -191,136 +223,69 @@ impl Resamples {
     }
 }
 
-/// ln(Σ q (p/q)^α)/(α-1), with `sign` -1 where the difference and the log ratio are of the exchanged worlds. The sum
-/// less 1 is Σ [q (e^{αl} - 1) - α (p - q)] with l = ln p/q: every term is at least 0.
-fn plug_in(q: &[f64], difference: &[f64], log_ratio: &[f64], a: f64, sign: f64) -> f64 {
-    let exponent = sign * a;
-    let mut largest = 0.0f64;
-    for (&q, &l) in q.iter().zip(log_ratio) {
-        let power = exponent * l;
-        if q == 0.0 && power > 0.0 {
-            return f64::INFINITY;
-        }
-        largest = largest.max(power);
+/// e^x - 1 for |x| ≤ 600, relative error below 2e-15, and -1 below; written so that a loop of it is vectorised, five
+/// times as fast as a call of `expm1` for each.
+fn exp_less_one(x: f64) -> f64 {
+    /// 3/2 · 2^52: adding it leaves the nearest whole number in the lowest bits.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    /// ln 2 in two parts, the first with zeros at its end.
+    const LN_2: [f64; 2] = [0.693_147_180_369_123_816_490, 1.908_214_929_270_587_700_02e-10];
+    let x = x.clamp(-700.0, 700.0);
+    let shifted = x * std::f64::consts::LOG2_E + SHIFT;
+    let k = shifted - SHIFT;
+    let r = (x - k * LN_2[0]) - k * LN_2[1];
+    // Σ r^j/j! to j = 13: |r| ≤ 0.35 leaves 1e-17.
+    let mut tail = 1.0 / 6_227_020_800.0;
+    for divisor in INVERSE_FACTORIALS {
+        tail = tail * r + divisor;
     }
-    let value = if largest > LARGEST_EXPONENT {
-        let terms = q.iter().zip(log_ratio).filter(|(q, _)| **q > 0.0);
-        log_sum_exp(terms.map(|(q, l)| q.ln() + exponent * l))
-    } else {
-        let terms = q.iter().zip(difference).zip(log_ratio);
-        libm::log1p(terms.map(|((q, d), l)| q * libm::expm1(exponent * l) - exponent * d).sum())
+    let less_one = r + r * r * tail;
+    let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
+    power * less_one + (power - 1.0)
+}
+
+/// 1/12! to 1/2!.
+const INVERSE_FACTORIALS: [f64; 11] = [
+    1.0 / 479_001_600.0,
+    1.0 / 39_916_800.0,
+    1.0 / 3_628_800.0,
+    1.0 / 362_880.0,
+    1.0 / 40_320.0,
+    1.0 / 5_040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    1.0 / 2.0,
+];
+
+/// For each outcome with a count, likely ones first: its share of what it and all later ones have.
+fn shares(counts: &[u64]) -> Vec<(usize, f64)> {
+    let mut order: Vec<usize> = (0..counts.len()).filter(|&outcome| counts[outcome] > 0).collect();
+    order.sort_by_key(|&outcome| (std::cmp::Reverse(counts[outcome]), outcome));
+    let mut left: u64 = counts.iter().sum();
+    let share = |outcome: usize| {
+        let share = counts[outcome] as f64 / left as f64;
+        left -= counts[outcome];
+        (outcome, share)
     };
-    let divergence = value / (a - 1.0);
-    if divergence > 0.0 { divergence } else { 0.0 }
+    order.into_iter().map(share).collect()
+}
+
+/// Adds a multinomial draw, outcome by outcome. `rand_distr` is off by up to 5e-6 in total variation for 10^10 outputs,
+/// which a quantile of 10^6 resamples cannot see, and three times as fast as the sampler of simulations.
+fn multinomial(shares: &[(usize, f64)], total: u64, stream: &mut ChaCha8Rng, mut add: impl FnMut(usize, u64)) {
+    let mut left = total;
+    for &(outcome, share) in shares {
+        // A share is a probability, so that the law exists.
+        let count = if share < 1.0 { Binomial::new(left, share).map_or(0, |law| law.sample(stream)) } else { left };
+        add(outcome, count);
+        left -= count.min(left);
+        if left == 0 {
+            return;
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::divergence::renyi_divergence;
-    use crate::law::OutcomeLaw;
-    use crate::quantity::Order;
-
-    fn counts(x: &[u64], y: &[u64]) -> PairedCounts {
-        PairedCounts::new((0..x.len()).map(|c| c.to_string()).collect(), x.to_vec(), y.to_vec()).unwrap()
-    }
-
-    #[test]
-    fn outcomes_of_one_world_share_a_cell_seen_in_both() {
-        assert_eq!(partition(&counts(&[5, 5], &[4, 6])), [0, 1]);
-        assert_eq!(partition(&counts(&[5, 5, 3], &[4, 0, 6])), [1, 0, 0]);
-        assert_eq!(partition(&counts(&[5, 5, 0, 3], &[4, 0, 6, 1])), [1, 0, 0, 2]);
-        assert_eq!(partition(&counts(&[5, 0, 3], &[4, 0, 6])), [1, 0, 2]);
-        assert_eq!(partition(&counts(&[5, 0], &[0, 6])), [0, 0]);
-        assert_eq!(partition(&counts(&[5, 5], &[9, 0])), [0, 0]);
-    }
-
-    /// The plug-in of a recording is the divergence of its frequencies.
-    #[test]
-    fn the_plug_in_is_the_divergence_of_the_frequencies() {
-        for (x, y) in [
-            ([7_000u64, 2_000, 1_000], [5_000u64, 4_000, 1_000]),
-            ([5_000_001, 2_000_000, 2_999_999], [5_000_000, 2_000_001, 2_999_999]),
-            ([1, 999, 9_000], [900, 9_000, 100]),
-        ] {
-            let draw = Resamples::draw(&counts(&x, &y), &[vec![0, 1, 2]], 100, 0);
-            let law = |x: &[u64; 3]| {
-                let n = x.iter().sum::<u64>() as f64;
-                OutcomeLaw::from_probabilities(&x.map(|x| x as f64 / n)).unwrap()
-            };
-            for a in [1.0001, 2.0, 7.5, 64.0, 300.0] {
-                let order = Order::new(a).unwrap();
-                let forward = renyi_divergence(&law(&x), &law(&y), order).unwrap();
-                let reverse = renyi_divergence(&law(&y), &law(&x), order).unwrap();
-                let [own, back] = Direction::BOTH.map(|direction| draw[0].observed(a, direction));
-                assert!((own / forward - 1.0).abs() < 1e-5 && (back / reverse - 1.0).abs() < 1e-5, "{own} {forward}");
-            }
-        }
-    }
-
-    /// Against the definition, output by output.
-    #[test]
-    fn acceleration_is_that_of_the_jackknife() {
-        let counts = counts(&[9, 5, 3], &[4, 6, 11]);
-        let draw = &Resamples::draw(&counts, &[vec![0, 1, 2]], 100, 0)[0];
-        for direction in Direction::BOTH {
-            let (mut cubes, mut squares) = (0.0, 0.0);
-            for world in 0..2 {
-                let outputs: Vec<usize> = (0..3).flat_map(|c| vec![c; draw.observed[world][c] as usize]).collect();
-                let n = outputs.len() as f64;
-                let without: Vec<f64> = outputs
-                    .iter()
-                    .map(|&gone| {
-                        let mut fewer = draw.observed.clone();
-                        fewer[world][gone] -= 1;
-                        draw.of_counts(&fewer[0], &fewer[1], 2.5, direction)
-                    })
-                    .collect();
-                let mean = without.iter().sum::<f64>() / n;
-                for value in without {
-                    let u = (n - 1.0) * (mean - value) / n;
-                    (cubes, squares) = (cubes + u.powi(3), squares + u.powi(2));
-                }
-            }
-            let expected = cubes / (6.0 * squares.powf(1.5));
-            let found = draw.acceleration(2.5, direction);
-            assert!((found / expected - 1.0).abs() < 1e-10, "{found} {expected}");
-        }
-    }
-
-    /// Means and variances of resampled frequencies, each within five standard errors (6e-7 each, 12 of them).
-    #[test]
-    fn resamples_have_the_law_of_the_frequencies() {
-        let (x, y) = ([600u64, 300, 100], [50_000u64, 49_990, 10]);
-        let draws = 20_000;
-        let all = Resamples::draw(&counts(&x, &y), &[vec![0, 1, 2], vec![0, 0, 1]], draws, 3);
-        for (values, x) in [(&all[0].p, x), (&all[0].q, y)] {
-            let n = x.iter().sum::<u64>() as f64;
-            for cell in 0..3 {
-                let (p, draws) = (x[cell] as f64 / n, draws as f64);
-                let variance = p * (1.0 - p) / n;
-                let (mut sum, mut squares) = (0.0, 0.0);
-                for row in values.chunks_exact(3) {
-                    let z = (row[cell] - p) / variance.sqrt();
-                    (sum, squares) = (sum + z, squares + z * z);
-                }
-                // The fourth moment of a standardised binomial is 3 + (1 - 6pq)/npq.
-                let fourth = 3.0 + (1.0 - 6.0 * p * (1.0 - p)) / (n * p * (1.0 - p));
-                assert!((sum / draws.sqrt()).abs() < 5.0);
-                assert!((squares / draws - 1.0).abs() < 5.0 * ((fourth - 1.0) / draws).sqrt());
-            }
-        }
-        for (pair, whole) in all[1].p.chunks_exact(2).zip(all[0].p.chunks_exact(3)) {
-            assert!((pair[1] - whole[2]).abs() < 1e-12 && (pair[0] + pair[1] - 1.0).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn threads_do_not_matter() {
-        let counts = counts(&[600, 300, 100], &[500, 400, 100]);
-        let draw = || Resamples::draw(&counts, &[vec![0, 1, 2]], 1_000, 9)[0].p.clone();
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(draw);
-        let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(draw);
-        assert_eq!(one, three);
-    }
-}
+mod tests;

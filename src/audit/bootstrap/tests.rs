@@ -1,7 +1,9 @@
 use super::*;
 use crate::divergence::renyi_divergence;
 use crate::law::OutcomeLaw;
-use crate::simulate::{Simulation, sample_laws};
+use crate::variate::Multinomial;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 const FIG6: [[f64; 5]; 2] = [
     [0.725_072_6, 0.222_155_5, 0.046_394_1, 0.005_950_1, 0.000_427_7],
@@ -18,6 +20,16 @@ fn failure(f: f64) -> FailureProbability {
     FailureProbability::new(f).unwrap()
 }
 
+fn counts(laws: [&OutcomeLaw; 2], n: u64, seed: u64) -> PairedCounts {
+    let mut stream = ChaCha8Rng::seed_from_u64(seed);
+    let [x, y] = laws.map(|law| {
+        let mut counts = vec![0; law.outcomes()];
+        Multinomial::new(law.p()).add(n, &mut stream, |outcome, count| counts[outcome] += count);
+        counts
+    });
+    PairedCounts::new((0..x.len()).map(|c| c.to_string()).collect(), x, y).unwrap()
+}
+
 /// Coverage and mean of bound over truth (over 1 where the truth is 0) of two-cut and k-cut, percentile and BCa: 200
 /// recordings with 500 resamples each.
 fn study(laws: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
@@ -26,7 +38,7 @@ fn study(laws: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
     let set = [OutputSet::new(vec![true, false, false, false, false])];
     let (runs, mut result) = (200, [(0.0, 0.0); 4]);
     for run in 0..runs {
-        let counts = sample_laws(&p, &q, Simulation::new(n).unwrap().seed(run)).unwrap();
+        let counts = counts([&p, &q], n, run);
         let bootstrap = Bootstrap::new(&counts, &set, 500, run).unwrap();
         let cuts = [Bootstrap::two_cut, Bootstrap::k_cut];
         for (at, interval) in [BootstrapInterval::Percentile, BootstrapInterval::Bca].into_iter().enumerate() {
@@ -93,7 +105,7 @@ const LEVELS: [(f64, f64, f64, f64); 4] = [
 fn the_warning_is_due_where_the_signal_is_small() {
     let doubtful = |laws: [[f64; 5]; 2], n| {
         let [p, q] = laws.map(|p| OutcomeLaw::from_probabilities(&p).unwrap());
-        let counts = sample_laws(&p, &q, Simulation::new(n).unwrap()).unwrap();
+        let counts = counts([&p, &q], n, 0);
         let bootstrap = Bootstrap::new(&counts, &[], 200, 0).unwrap();
         let bound = bootstrap.k_cut(order(2.0), Direction::Forward, failure(0.05), BootstrapInterval::Percentile);
         println!("n χ² = {:.0}, bound {}", bootstrap.signal(), bound.value);

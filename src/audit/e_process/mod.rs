@@ -38,12 +38,12 @@ const USUAL_FAILURE: f64 = 0.05;
 ///
 /// # The e-process
 /// For every r ≥ 0 the tangent of x ↦ x^α at r gives, outcome by outcome,
-/// F = Σ P^α Q^{1-α} ≥ E_P[g] - E_Q[h] with g = α r^{α-1}, h = (α-1) r^α. Let r_t and λ_t ≥ 0 depend on earlier pairs
+/// F = Σ P^α Q^{1-α} ≥ E_P(g) - E_Q(h) with g = α r^{α-1}, h = (α-1) r^α. Let r_t and λ_t ≥ 0 depend on earlier pairs
 /// only and not on m, and Z_t = g_t(x_t) - h_t(y_t) - 1 ≥ -b_t. For the claim D_α ≤ d let m = e^{(α-1)d} - 1 and
 ///
 /// E_t(d) = Σ_k w_k Π_{s≤t} (1 + min(λ_{k,s}, c/(m + b_{k,s})) (Z_{k,s} - m)), c = 0.9.
 ///
-/// - Every factor is at least 1 - c > 0. If D_α ≤ d, then E[Z_s | past] ≤ F - 1 ≤ m, so that every product is a
+/// - Every factor is at least 1 - c > 0. If D_α ≤ d, then E(Z_s | past) ≤ F - 1 ≤ m, so that every product is a
 ///   non-negative supermartingale with start 1, and so is their average with weights w_k. By Ville's inequality
 ///   P(sup_t E_t(d) ≥ 1/γ) ≤ γ.
 /// - Every factor decreases in m: with λ fixed it is linear in m, and with λ = c/(m + b) it is
