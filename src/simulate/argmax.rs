@@ -54,14 +54,19 @@ pub(super) struct Random<'a> {
 
 impl<'a> Random<'a> {
     /// The votes, with room for the largest of every sample.
-    #[inline(always)]
     pub(super) fn new(votes: &'a [u32], most: &'a mut [u32], inverse_scale: f64) -> Self {
-        most.fill(0);
-        for class in votes.chunks_exact(most.len()) {
-            for (most, votes) in most.iter_mut().zip(class) {
-                *most = (*most).max(*votes);
-            }
-        }
+        vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                most.fill(0);
+                for class in votes.chunks_exact(most.len()) {
+                    for (most, votes) in most.iter_mut().zip(class) {
+                        *most = (*most).max(*votes);
+                    }
+                }
+            },
+        );
         Self { votes, most, inverse_scale }
     }
 }
