@@ -65,30 +65,14 @@ impl AliasTables {
     /// A draw from the only table.
     #[inline]
     pub(super) fn draw(&self, random: u64) -> usize {
-        self.draw_from(0, self.cells.len() as u32, random)
+        self.reader().draw_from(0, self.cells.len() as u32, random)
     }
 
-    /// A draw from the table whose `cells` cells begin at `start`, given 64 random bits: index below `cells`.
-    ///
-    /// The cell is the high word of `random` times n, the place in the cell the low word. As that takes every n-th value
-    /// only, each part of each cell is off by at most 2^-64 in probability, the whole law by less than 2^-49.
+    /// What draws: to be made once before many draws, so that a loop that writes what it draws does not look up again and
+    /// again where the cells are.
     #[inline(always)]
-    pub(super) fn draw_from(&self, start: u32, cells: u32, random: u64) -> usize {
-        let product = u128::from(random) * u128::from(cells);
-        let (cell, place) = ((product >> 64) as usize, product as u64);
-        let half = self.halves[start as usize + cell];
-        let (near, share) = ((place >> 46) as u32, half >> ALIAS_BITS);
-        if near == share {
-            return self.decide(start as usize, cell, place);
-        }
-        // A branch would be mispredicted half of the time.
-        select_unpredictable(near < share, cell, (half & ALIAS_MASK as u32) as usize)
-    }
-
-    #[cold]
-    fn decide(&self, start: usize, cell: usize, place: u64) -> usize {
-        let entry = self.cells[start + cell];
-        if place < entry & !ALIAS_MASK { cell } else { (entry & ALIAS_MASK) as usize }
+    pub(super) fn reader(&self) -> AliasReader<'_> {
+        AliasReader { halves: &self.halves, cells: &self.cells }
     }
 
     /// The law that a table stands for.
@@ -103,6 +87,38 @@ impl AliasTables {
         }
         let units = table.len() as f64 * CELL as f64;
         mass.into_iter().map(|mass| mass as f64 / units).collect()
+    }
+}
+
+/// The cells of some tables.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AliasReader<'a> {
+    halves: &'a [u32],
+    cells: &'a [u64],
+}
+
+impl AliasReader<'_> {
+    /// A draw from the table whose `cells` cells begin at `start`, given 64 random bits: index below `cells`.
+    ///
+    /// The cell is the high word of `random` times n, the place in the cell the low word. As that takes every n-th value
+    /// only, each part of each cell is off by at most 2^-64 in probability, the whole law by less than 2^-49.
+    #[inline(always)]
+    pub(super) fn draw_from(self, start: u32, cells: u32, random: u64) -> usize {
+        let product = u128::from(random) * u128::from(cells);
+        let (cell, place) = ((product >> 64) as usize, product as u64);
+        let half = self.halves[start as usize + cell];
+        let (near, share) = ((place >> 46) as u32, half >> ALIAS_BITS);
+        if near == share {
+            return self.decide(start as usize, cell, place);
+        }
+        // A branch would be mispredicted half of the time.
+        select_unpredictable(near < share, cell, (half & ALIAS_MASK as u32) as usize)
+    }
+
+    #[cold]
+    fn decide(self, start: usize, cell: usize, place: u64) -> usize {
+        let entry = self.cells[start + cell];
+        if place < entry & !ALIAS_MASK { cell } else { (entry & ALIAS_MASK) as usize }
     }
 }
 
@@ -147,7 +163,7 @@ mod tests {
         assert_eq!(AliasTables::of(&[5.0]).draw(u64::MAX), 0);
         // Nothing is ever drawn that has no mass.
         let cells = table(&[0.0, 1.0, 0.0]);
-        assert!((0..1000).all(|step| cells.draw_from(2, 3, step * (u64::MAX / 999)) == 1));
+        assert!((0..1000).all(|step| cells.reader().draw_from(2, 3, step * (u64::MAX / 999)) == 1));
     }
 
     /// A share of 1/3 ends inside of what half a word can tell: both sides of the end, to the last bit.
@@ -158,7 +174,7 @@ mod tests {
         assert_eq!([end / 2 - 1, end / 2, end / 2 + 1].map(|word| cells.draw(word)), [0, 1, 1]);
         let same = |word: u64| {
             let product = u128::from(word) * 2;
-            cells.draw(word) == cells.decide(0, (product >> 64) as usize, product as u64)
+            cells.draw(word) == cells.reader().decide(0, (product >> 64) as usize, product as u64)
         };
         assert!((0..100_000u64).all(|step| same((end / 2).wrapping_add(step << 31).wrapping_sub(50_000 << 31))));
     }

@@ -1,6 +1,6 @@
 //! Binomial variables for a range of numbers of trials: an alias table for each, a general sampler beyond.
 
-use super::alias::{self, AliasTables};
+use super::alias::{self, AliasReader, AliasTables};
 use super::stream::Stream;
 use crate::variate::binomial;
 use std::ops::RangeInclusive;
@@ -35,7 +35,7 @@ struct Row {
 
 impl Row {
     #[inline(always)]
-    fn draw(self, cells: &AliasTables, word: u64) -> u32 {
+    fn draw(self, cells: AliasReader<'_>, word: u64) -> u32 {
         self.first + cells.draw_from(self.start, self.cells, word) as u32
     }
 }
@@ -70,28 +70,21 @@ impl BinomialTable {
 
     /// Draws of Bin(n, q) for a batch of numbers of trials, from a random word each or, outside of the range, from the
     /// stream.
+    #[inline(always)]
     pub(super) fn draw(&self, trials: &[u32], words: &[u64], stream: &mut Stream, drawn: &mut [u32]) {
-        let range = trials.iter().fold((u32::MAX, 0), |(least, most), &n| (n.min(least), n.max(most)));
-        let last = self.least + self.rows.len() as u64;
-        if u64::from(range.0) < self.least || u64::from(range.1) >= last {
-            return self.draw_beyond_tables(trials, words, stream, drawn);
-        }
-        let least = self.least as u32;
+        let (least, rows, cells) = (self.least as u32, &*self.rows, self.cells.reader());
         for ((drawn, &n), &word) in drawn.iter_mut().zip(trials).zip(words) {
-            *drawn = self.rows[(n - least) as usize].draw(&self.cells, word);
+            *drawn = match rows.get(n.wrapping_sub(least) as usize) {
+                Some(row) => row.draw(cells, word),
+                None => self.draw_beyond_tables(n, stream),
+            };
         }
     }
 
-    /// The same where some n have no table.
     #[cold]
-    fn draw_beyond_tables(&self, trials: &[u32], words: &[u64], stream: &mut Stream, drawn: &mut [u32]) {
-        for ((drawn, &n), &word) in drawn.iter_mut().zip(trials).zip(words) {
-            let n = u64::from(n);
-            *drawn = match self.rows.get(n.wrapping_sub(self.least) as usize) {
-                Some(row) => row.draw(&self.cells, word),
-                None => self.draw_without_table(n, stream) as u32,
-            };
-        }
+    #[inline(never)]
+    fn draw_beyond_tables(&self, n: u32, stream: &mut Stream) -> u32 {
+        self.draw_without_table(n.into(), stream) as u32
     }
 
     /// A draw for any n, without tables.

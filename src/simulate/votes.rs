@@ -7,7 +7,7 @@
 //! trials of few votes. Every split is drawn for a whole batch of samples before the next.
 
 use super::binomial_table::BinomialTable;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, vectorised};
 use super::stream::Stream;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -119,10 +119,16 @@ impl MultinomialVotes {
             lanes.fill(words);
             let sets = [*set, *left, *right].map(entries);
             let [total, left, right] = votes.get_disjoint_mut(sets).expect("a set and its parts are three sets");
-            table.draw(total, words, stream, left);
-            for ((right, total), left) in right.iter_mut().zip(total).zip(left) {
-                *right = *total - *left;
-            }
+            vectorised(
+                lanes.arch,
+                #[inline(always)]
+                || {
+                    table.draw(total, words, stream, left);
+                    for ((right, total), left) in right.iter_mut().zip(total).zip(left) {
+                        *right = *total - *left;
+                    }
+                },
+            );
         }
     }
 
