@@ -4,6 +4,7 @@ mod asymptotic_epsilon;
 mod counts;
 mod gdp;
 mod joint_beta;
+mod joint_posterior;
 mod output_set;
 mod pilot;
 mod rectangle;
