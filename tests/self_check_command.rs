@@ -96,7 +96,11 @@ fn what_it_cannot_do_is_refused() {
             refused(2, "validation/data/counts.csv --claim-epsilon 1"),
         ]
         .join("\n"),
-        @""
+        @"
+        error: invalid value '0' for '--repetitions <R>': `0` is not a whole number in [1, 1e9]
+        error: invalid value '1e10' for '--repetitions <R>': `1e10` is not a whole number in [1, 1e9]
+        error: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
+        "
     );
     assert!(refused(1, "no-such-file.csv").contains("no-such-file.csv"));
 }

@@ -11,6 +11,7 @@ mod guide;
 mod half_space;
 mod joint;
 mod joint_beta;
+mod joint_posterior;
 mod k_cut;
 mod k_cut_box;
 mod least_favorable;

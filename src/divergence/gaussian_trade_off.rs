@@ -69,7 +69,7 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
 }
 
 fn check(mu: f64) -> Result<()> {
-    if mu >= 0.0 && mu < f64::INFINITY {
+    if (0.0..f64::INFINITY).contains(&mu) {
         return Ok(());
     }
     Err(Error::Domain { quantity: "mu", value: mu, domain: "[0, inf)" })

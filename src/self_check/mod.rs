@@ -1,183 +1,22 @@
 //! Do the bounds keep their word on data of the user's own sizes? Simulated audits of laws that are known.
 
+mod check;
+
+pub use check::{BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck};
+
 use crate::audit::QueryAudit;
-use crate::bound::{Direction, LowerBound, Validity};
+use crate::bound::{Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::divergence::{epsilon_at_delta, renyi_divergence};
 use crate::error::{Error, Result};
 use crate::law::OutcomeLaw;
-use crate::quantity::{Delta, Order};
 use crate::simulate::{Simulation, sample_laws};
 use rayon::prelude::*;
-use serde::Serialize;
 
 /// Audits that are kept in memory at once; results are added up in the order of the audits, whatever the threads.
 const BATCH: u64 = 512;
 /// A bound within this share of the truth is not above it: both are rounded.
 const ROUNDING: f64 = 1e-12;
-/// Standard errors by which a method may be above its failure probability.
-const STANDARD_ERRORS: f64 = 3.0;
-
-/// Which pair of laws the counts of a self-check are drawn from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CheckCase {
-    /// P = Q: the pooled frequencies in both worlds. Every positive bound is wrong.
-    Null,
-    /// The frequencies of each world, with half a count added to each outcome; their divergences are the truth.
-    Known,
-}
-
-impl CheckCase {
-    /// Both, the null first.
-    pub const ALL: [Self; 2] = [Self::Null, Self::Known];
-
-    /// The name used in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Known => "known",
-        }
-    }
-
-    /// The laws of both worlds.
-    fn laws(self, counts: &PairedCounts) -> Result<[OutcomeLaw; 2]> {
-        let law = |weight: &dyn Fn(usize) -> f64| {
-            let weights: Vec<f64> = (0..counts.outcomes()).map(|outcome| weight(outcome) + 0.5).collect();
-            let total: f64 = weights.iter().sum();
-            OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
-        };
-        let (p, q) = (counts.counts(), counts.counts_neighbor());
-        match self {
-            Self::Null => {
-                let pooled = law(&|outcome| p[outcome] as f64 + q[outcome] as f64)?;
-                Ok([pooled.clone(), pooled])
-            }
-            Self::Known => Ok([law(&|outcome| p[outcome] as f64)?, law(&|outcome| q[outcome] as f64)?]),
-        }
-    }
-}
-
-/// How many outputs of each world are drawn for one audit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct CheckSizes {
-    /// Outputs that are bounded: of the dataset, of its neighbour.
-    pub counts: [u64; 2],
-    /// Outputs of a pilot recording beside them, if the audit has one.
-    pub pilot: Option<[u64; 2]>,
-}
-
-/// How many audits are simulated, and from which seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct CheckRuns {
-    /// Audits of each case, at least 1.
-    pub repetitions: u64,
-    /// The seed; the same seed gives the same result on any number of threads.
-    pub seed: u64,
-}
-
-/// What a bound is a bound of.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CheckedQuantity {
-    /// D_α at this order.
-    Rdp(Order),
-    /// ε at this δ.
-    Epsilon(Delta),
-}
-
-/// How close the bounds of one quantity come to it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BoundTightness {
-    /// The quantity.
-    pub quantity: CheckedQuantity,
-    /// Its direction.
-    pub direction: Direction,
-    /// Its true value.
-    pub truth: f64,
-    /// Mean of the bound over the audits.
-    pub mean_bound: f64,
-    /// Audits in which this bound was above the truth.
-    pub wrong: u64,
-}
-
-impl BoundTightness {
-    /// Mean of the bound as a share of the truth; None where the truth is 0 or infinite.
-    #[must_use]
-    pub fn share(&self) -> Option<f64> {
-        (self.truth > 0.0 && self.truth < f64::INFINITY).then(|| self.mean_bound / self.truth)
-    }
-}
-
-/// What became of a method's word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CheckVerdict {
-    /// Not above the failure probability by more than three standard errors.
-    Kept,
-    /// Above it, by a method that guarantees it for every sample size.
-    Broken,
-    /// Above it, by a method that guarantees nothing for so many samples.
-    AboveNominal,
-}
-
-impl CheckVerdict {
-    /// The name used in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Broken => "broken",
-            Self::AboveNominal => "above-nominal",
-        }
-    }
-}
-
-/// The audits of one method in one case.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MethodCheck {
-    /// The laws.
-    pub case: CheckCase,
-    /// The method.
-    pub method: &'static str,
-    /// What it guarantees.
-    pub validity: Validity,
-    /// The probability with which any of its bounds may be wrong.
-    pub failure_probability: f64,
-    /// Audits.
-    pub repetitions: u64,
-    /// Audits in which any of its bounds was above the truth.
-    pub wrong: u64,
-    /// Each of its bounds.
-    pub tightness: Vec<BoundTightness>,
-}
-
-impl MethodCheck {
-    /// The largest share of wrong audits that is accepted: the failure probability f and three standard errors
-    /// √(f (1-f)/R) of R audits. A method that is wrong with probability f exactly is above it with probability 0.0013.
-    #[must_use]
-    pub fn accepted_share(&self) -> f64 {
-        let f = self.failure_probability;
-        f + STANDARD_ERRORS * (f * (1.0 - f) / self.repetitions as f64).sqrt()
-    }
-
-    /// The share of audits in which any bound was above the truth.
-    #[must_use]
-    pub fn wrong_share(&self) -> f64 {
-        self.wrong as f64 / self.repetitions as f64
-    }
-
-    /// Whether the method kept its word.
-    #[must_use]
-    pub fn verdict(&self) -> CheckVerdict {
-        match self.validity {
-            _ if self.wrong_share() <= self.accepted_share() => CheckVerdict::Kept,
-            Validity::FiniteSample | Validity::Exact | Validity::NumericallyCertified => CheckVerdict::Broken,
-            Validity::Asymptotic | Validity::Bayesian | Validity::Heuristic => CheckVerdict::AboveNominal,
-        }
-    }
-}
 
 /// Simulates audits of one case and counts, for every method that the audit returns, how often a bound was above the
 /// truth.
@@ -335,7 +174,9 @@ fn truth([p, q]: &[OutcomeLaw; 2], quantity: CheckedQuantity, direction: Directi
 mod tests {
     use super::*;
     use crate::audit::{EpsilonBound, RdpBound};
+    use crate::bound::Validity;
     use crate::quantity::FailureProbability;
+    use crate::quantity::{Delta, Order};
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn counts() -> PairedCounts {
