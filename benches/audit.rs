@@ -45,14 +45,14 @@ fn bounds(criterion: &mut Criterion) {
     });
     for classes in [10, 1000] {
         let (reference, counts) = case(classes);
-        criterion.bench_function(format!("k-cut-variational, C = {classes}, 40 bounds"), |bencher| {
+        criterion.bench_function(&format!("k-cut-variational, C = {classes}, 40 bounds"), |bencher| {
             bencher.iter(|| {
                 let prepared =
                     Variational::new(black_box(&counts), &reference, failure(), goals.len()).expect("limits");
                 goals.iter().map(|&(order, direction)| prepared.bound(order, direction).value).sum::<f64>()
             });
         });
-        criterion.bench_function(format!("k-cut-region, C = {classes}, 40 bounds"), |bencher| {
+        criterion.bench_function(&format!("k-cut-region, C = {classes}, 40 bounds"), |bencher| {
             bencher.iter(|| {
                 let region = Region::new(black_box(&counts), &reference, failure()).expect("limits");
                 goals.iter().map(|&(order, direction)| region.bound(order, direction).value).sum::<f64>()
