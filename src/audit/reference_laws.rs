@@ -69,9 +69,9 @@ impl ReferenceLaws {
     pub fn merged(&self, least: f64) -> Self {
         let mut joined = vec![0; self.p.len()];
         let (mut group, mut mass) = (0usize, 0.0);
-        for class in 0..self.p.len() {
-            joined[class] = group;
-            mass += 0.5 * (self.p[class] + self.q[class]);
+        for (joined, (p, q)) in joined.iter_mut().zip(self.p.iter().zip(&self.q)) {
+            *joined = group;
+            mass += 0.5 * (p + q);
             if mass >= least {
                 (group, mass) = (group + 1, 0.0);
             }
