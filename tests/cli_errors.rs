@@ -293,7 +293,7 @@ fn values_that_no_file_decides() {
             confusion("--tp 1 --fn 0 --fp 9007199254740992 --tn 1"),
         ]
         .join("\n"),
-        @r"
+        @r#"
         invalid value 'gaussian:0' for '--noise <NOISE>': noise scale = 0 is not in (0, inf)
         invalid value 'gaussian:-1' for '--noise <NOISE>': noise scale = -1 is not in (0, inf)
         invalid value 'gaussian:inf' for '--noise <NOISE>': noise scale = inf is not in (0, inf)
@@ -326,7 +326,7 @@ fn values_that_no_file_decides() {
         invalid value '0' for '--failure-probability <P>': failure probability = 0 is not in (0, 1)
         invalid value '1' for '--failure-probability <P>': failure probability = 1 is not in (0, 1)
         invalid value 'nan' for '--failure-probability <P>': failure probability = NaN is not in (0, 1)
-        invalid value 'two-cut-paper,magic' for '--methods <NAME,...>': method `magic` cannot be read; expected two-cut-paper, two-cut-corner or clopper-pearson
+        invalid value 'two-cut-paper,magic' for '--methods <NAME,...>': method `magic` cannot be read; expected two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-c...
         invalid value 'up' for '--direction <DIRECTION>': expected forward, reverse, both
         invalid value '1' for '--pilot-fraction <F>': pilot fraction = 1 is not in (0, 1)
         invalid value '0' for '--samples <N>': `0` is not a whole number in [1, 2^53]
@@ -347,7 +347,7 @@ fn values_that_no_file_decides() {
         invalid value '9007199254740993' for '--tp <N>': `9007199254740993` is not a whole number in [0, 2^53]
         samples of the dataset = 0 is not in [1, 2^53]
         samples of the neighbour = 9007199254740994 is not in [1, 2^53]
-        "
+        "#
     );
 }
 

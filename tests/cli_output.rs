@@ -163,47 +163,14 @@ fn exact_text_with_laplace_noise() {
 
 #[test]
 fn counts_text() {
-    insta::assert_snapshot!(stdout(&format!("audit counts {COUNTS}")), @r"
+    insta::assert_snapshot!(stdout(&format!("audit counts {COUNTS}")), @"
     Audit of validation/data/counts.csv (1 query); forward is D(P‖Q) with P the column count
 
     Rényi divergence in nats, at least
-      method           direction      α = 2      α = 4     α = 8    α = 16    α = 32    α = 64        validity
-      ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      two-cut-paper    forward     0.032317   0.092976   0.16314   0.21222   0.23630   0.24778   finite-sample
-      two-cut-paper    reverse     0.033866    0.10308   0.19437   0.26195   0.29525   0.31113   finite-sample
-      two-cut-corner   forward     0.052779    0.10080   0.16440   0.21225   0.23630   0.24778   finite-sample
-      two-cut-corner   reverse     0.054662    0.11158   0.19575   0.26198   0.29525   0.31113   finite-sample
-
-    Differential privacy, at least
-      method            direction      δ   ε at least        validity
-      ─────────────────────────────────────────────────────────────────
-      clopper-pearson   forward     1e-5     0.258891   finite-sample
-      clopper-pearson   reverse     1e-5     0.326491   finite-sample
-
-    output set 1: {0} (fixed list, four tails)
-    output set 2: {1} (fixed list, four tails)
-    output set 3: {2} (fixed list, four tails)
-    output set 4: {3} (fixed list, four tails)
-    output set 5: {4} (fixed list, four tails)
-    output set 6: {5} (fixed list, four tails)
-    (4 more output sets in --format json)
-
-    warning: without a pilot or a law each of 10 outcomes is an output set of its own (hint: sharper bounds: --pilot-fraction 0.1, --pilot FILE or --law FILE)
-    ");
-}
-
-#[test]
-fn counts_text_with_a_pilot() {
-    insta::assert_snapshot!(stdout(&format!("audit counts {COUNTS} --pilot-fraction 0.1")), @r"
-    Audit of validation/data/counts.csv (1 query); forward is D(P‖Q) with P the column count
-
-    Rényi divergence in nats, at least
-      method           direction      α = 2      α = 4     α = 8    α = 16    α = 32    α = 64        validity
-      ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      two-cut-paper    forward     0.032603   0.092708   0.16240   0.21124   0.23522   0.24666   finite-sample
-      two-cut-paper    reverse     0.035121    0.10485   0.19669   0.26435   0.29763   0.31350   finite-sample
-      two-cut-corner   forward     0.053317    0.10166   0.16538   0.21307   0.23700   0.24842   finite-sample
-      two-cut-corner   reverse     0.056208    0.11463   0.20022   0.26668   0.29991   0.31576   finite-sample
+      method              direction      α = 2     α = 4     α = 8    α = 16    α = 32    α = 64        validity
+      ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      k-cut-variational   forward     0.064146   0.11436   0.17321   0.21658   0.23845   0.24216   finite-sample
+      k-cut-variational   reverse     0.068195   0.12964   0.20919   0.26970   0.30074   0.31395   finite-sample
 
     Differential privacy, at least
       method            direction      δ   ε at least        validity
@@ -216,19 +183,54 @@ fn counts_text_with_a_pilot() {
     output set 3: {0, 7, 9} (pilot, two tails)
     output set 4: {0, 2, 3, 4, 5, 6, 7, 9} (pilot, two tails)
     output set 5: {0, 2, 3, 4, 5, 6, 7, 8, 9} (pilot, two tails)
+    k-cut-variational: expected to certify 92 % of the divergence if the pilot is right; next two-cut-half-space with 89 %
+
+    Samples per world to certify D, if it is as it looks: D = 0.0715 at α = 2, forward
+      method              half of D   nine tenths
+      ─────────────────────────────────────────────
+      k-cut-variational       1.3e3         3.0e4
+    ");
+}
+
+#[test]
+fn counts_text_with_a_pilot() {
+    insta::assert_snapshot!(stdout(&format!("audit counts {COUNTS} --pilot-fraction 0.1")), @"
+    Audit of validation/data/counts.csv (1 query); forward is D(P‖Q) with P the column count
+
+    Rényi divergence in nats, at least
+      method              direction      α = 2     α = 4     α = 8    α = 16    α = 32    α = 64        validity
+      ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      k-cut-variational   forward     0.064146   0.11436   0.17321   0.21658   0.23845   0.24216   finite-sample
+      k-cut-variational   reverse     0.068195   0.12964   0.20919   0.26970   0.30074   0.31395   finite-sample
+
+    Differential privacy, at least
+      method            direction      δ   ε at least        validity
+      ─────────────────────────────────────────────────────────────────
+      clopper-pearson   forward     1e-5     0.259471   finite-sample
+      clopper-pearson   reverse     1e-5     0.331098   finite-sample
+
+    output set 1: {9} (pilot, two tails)
+    output set 2: {0, 9} (pilot, two tails)
+    output set 3: {0, 7, 9} (pilot, two tails)
+    output set 4: {0, 2, 3, 4, 5, 6, 7, 9} (pilot, two tails)
+    output set 5: {0, 2, 3, 4, 5, 6, 7, 8, 9} (pilot, two tails)
+    k-cut-variational: expected to certify 92 % of the divergence if the pilot is right; next two-cut-half-space with 89 %
+
+    Samples per world to certify D, if it is as it looks: D = 0.0715 at α = 2, forward
+      method              half of D   nine tenths
+      ─────────────────────────────────────────────
+      k-cut-variational       1.3e3         3.0e4
     ");
 }
 
 #[test]
 fn confusion_text() {
-    insta::assert_snapshot!(stdout(CONFUSION), @r"
+    insta::assert_snapshot!(stdout(CONFUSION), @"
     Confusion matrix of an attack: TP 90, FN 10, FP 5, TN 95; forward is members against non-members
 
     Rényi divergence in nats, at least
       method           direction    α = 2    α = 4    α = 8   α = 16   α = 32   α = 64        validity
       ──────────────────────────────────────────────────────────────────────────────────────────────────
-      two-cut-paper    forward     1.6819   1.8202   1.8598   1.8756   1.8828   1.8862   finite-sample
-      two-cut-paper    reverse     1.4106   1.4979   1.5228   1.5328   1.5373   1.5395   finite-sample
       two-cut-corner   forward     1.7999   1.9234   1.9603   1.9751   1.9817   1.9849   finite-sample
       two-cut-corner   reverse     1.5000   1.5764   1.5992   1.6083   1.6124   1.6144   finite-sample
 
@@ -239,6 +241,12 @@ fn confusion_text() {
       clopper-pearson   reverse     1e-5      1.61627   finite-sample
 
     output set 1: {positive} (declared, two tails)
+    two-cut-corner: there is one output set
+
+    Samples per world to certify D, if it is as it looks: D = 2.60 at α = 2, forward
+      method           half of D   nine tenths
+      ──────────────────────────────────────────
+      two-cut-corner          50         1.3e3
     ");
 }
 
@@ -249,23 +257,24 @@ fn prompt_votes_text() {
     1e5 outputs simulated per query and world, seed 0; failure probability 0.05 per query and method
 
     Rényi divergence of order 2, forward, per query (nats)
-      query   label   two-cut-paper   two-cut-corner     exact   gnmax-data-dependent   gnmax-data-independent   lower/exact   ε at least
-      ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-          0       4               0          7.47e-6   5.72e-4                0.00125                  0.00125         1.3 %      0.00318
-          1       9               0                0   4.18e-7                1.66e-5                  0.00125         0.0 %            0
-          2       2               0          2.18e-4   7.65e-4                0.00125                  0.00125        28.5 %       0.0155
+      query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   lower/exact   ε at least
+      ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+          0       4        1.48e-4   5.72e-4                0.00125                  0.00125        25.8 %      0.00318
+          1       9              0   4.18e-7                1.66e-5                  0.00125         0.0 %            0
+          2       2        3.61e-4   7.65e-4                0.00125                  0.00125        47.2 %       0.0155
       leakage certified in 2 of 3 queries
 
     Mean over the queries, forward, per order (nats)
-      order α   two-cut-paper   two-cut-corner      exact   gnmax-data-dependent   gnmax-data-independent   lower/exact
-      ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-            2               0         7.525e-5   4.458e-4               8.389e-4                 0.001250        16.9 %
-            8               0         2.995e-4   0.001810               0.003341                 0.005000        16.6 %
+      order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   lower/exact
+      ─────────────────────────────────────────────────────────────────────────────────────────────────
+            2       1.695e-4   4.458e-4               8.389e-4                 0.001250        38.0 %
+            8       6.823e-4   0.001810               0.003341                 0.005000        37.7 %
 
     Composed: one answer to each of 3 queries (independent). The sum of the lower bounds is a bound: the outputs are independent under both datasets, so divergences add.
       curve                    RDP is      α = 2      α = 8   ε at δ = 1e-5   ε is
       ──────────────────────────────────────────────────────────────────────────────────────
-      lower-sum                bound    1.447e-4   5.768e-4         0.01142   illustrative
+      lower-sum                bound    3.776e-4   0.001519         0.02185   illustrative
+      lower-joint              bound    5.124e-4   0.001948        0.001938   illustrative
       exact-sum                bound    0.001338   0.005429         0.07847   bound
       gnmax-data-dependent     bound    0.002517    0.01002          0.1914   bound
       gnmax-data-independent   bound    0.003750    0.01500          0.2210   bound
@@ -281,21 +290,21 @@ fn pate_votes_text() {
         1e5 outputs simulated per query and world, seed 0; failure probability 0.05 per query and method
 
         Rényi divergence of order 2, forward, per query (nats)
-          query   label   two-cut-paper   two-cut-corner     exact   gnmax-data-dependent   gnmax-data-independent   lower/exact   ε at least
-          ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-             18       4               0                0   1.78e-4                0.00125                  0.00125         0.0 %            0
-             32       9               0                0   2.67e-7                1.53e-5                  0.00125         0.0 %            0
+          query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   lower/exact   ε at least
+          ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+             18       4              0   1.78e-4                0.00125                  0.00125         0.0 %            0
+             32       9              0   2.67e-7                1.53e-5                  0.00125         0.0 %            0
           leakage certified in 0 of 2 queries
 
         Mean over the queries, forward, per order (nats)
-          order α   two-cut-paper   two-cut-corner      exact   gnmax-data-dependent   gnmax-data-independent   lower/exact
-          ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-                2               0                0   8.907e-5               6.327e-4                 0.001250         0.0 %
-                4               0                0   1.774e-4               0.001258                 0.002500         0.0 %
-                8               0                0   3.519e-4               0.002510                 0.005000         0.0 %
-               16               0                0   6.902e-4               0.005018                  0.01000         0.0 %
-               32               0                0   0.001317                0.01010                  0.02000         0.0 %
-               64               0                0   0.002338                0.02547                  0.04000         0.0 %
+          order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   lower/exact
+          ─────────────────────────────────────────────────────────────────────────────────────────────────
+                2              0   8.907e-5               6.327e-4                 0.001250         0.0 %
+                4              0   1.774e-4               0.001258                 0.002500         0.0 %
+                8              0   3.519e-4               0.002510                 0.005000         0.0 %
+               16              0   6.902e-4               0.005018                  0.01000         0.0 %
+               32              0   0.001317                0.01010                  0.02000         0.0 %
+               64              0   0.002338                0.02547                  0.04000         0.0 %
 
         Composed: one answer to each of 2 queries (shared-teachers). The sum of the lower bounds is illustrative: teachers trained once make the answers dependent, and a sum can overstate what they leak together; the largest single query bounds it.
           curve                    RDP is            α = 2      α = 4      α = 8     α = 16     α = 32     α = 64   ε at δ = 1e-5   ε is
@@ -363,10 +372,12 @@ fn documents_say_how_they_were_made() {
     let options = &json(VOTES)["options"];
     assert_eq!(options["bound"]["failure_probability"], 0.05);
     assert_eq!(options["bound"]["direction"], "both");
-    assert_eq!(options["bound"]["methods"], serde_json::json!(["two-cut-paper", "two-cut-corner", "clopper-pearson"]));
+    assert_eq!(options["bound"]["methods"], "auto");
     assert_eq!(options["adversary"], "pois-advq");
     assert_eq!(options["samples"], 100_000);
-    assert_eq!(json(&format!("audit counts {COUNTS}"))["warnings"][0]["code"], "fixed-list");
+    let warnings = &json(&format!("audit counts {COUNTS} --methods all"))["warnings"];
+    assert_eq!(warnings[0]["code"], "fixed-list");
+    assert_eq!(warnings[1]["code"], "methods-skipped");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::output::{Output, envelope};
 use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
 use leakbound::report::{
     BoundRow, Claim, CountsDocument, Envelope, EpsilonRow, ForecastRow, Number, RecommendationRow, SetRow, Warning,
-    one_line,
+    one_line, short,
 };
 use leakbound::{
     AuditPlan, Bootstrap, Error, Guide, InputError, Method, OutcomeLaw, PairedCounts, QueryAudit, Recommendation,
@@ -42,6 +42,14 @@ pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
             code: "fixed-list",
             message: format!("without a pilot or a law each of {most} outcomes is an output set of its own"),
             hint: "sharper bounds: --pilot-fraction 0.1, --pilot FILE or --law FILE".into(),
+        });
+    }
+    let chosen = options.pilot.is_some() || options.law.is_some() || options.pilot_fraction.is_some();
+    if let Some(fraction) = unasked_pilot(options, &file).filter(|_| !chosen) {
+        warnings.push(Warning {
+            code: "pilot-set-aside",
+            message: format!("{} of the outputs were set aside as a pilot, and not bounded", short(fraction)),
+            hint: "choose yourself: --pilot-fraction F, --pilot FILE, --law FILE or --methods NAME".into(),
         });
     }
     let title = format!(
