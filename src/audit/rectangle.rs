@@ -181,7 +181,7 @@ impl Rectangle {
     /// let rectangle = Rectangle::two_tails(inside, inside_neighbor, FailureProbability::new(0.05)?)?;
     /// let delta = rectangle.delta(Epsilon::new(0.5)?, Direction::Forward);
     /// // 0.6 - e^0.5 0.3 = 0.105 at the frequencies themselves.
-    /// assert!((delta.value - 0.0804).abs() < 1e-4);
+    /// assert!((delta.value - 0.080_719).abs() < 1e-6);
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     #[must_use]
