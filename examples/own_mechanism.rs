@@ -70,7 +70,7 @@ fn main() -> leakbound::Result<()> {
         orders: vec![Order::new(2.0)?],
         delta: Delta::new(0.0)?,
         failure: FailureProbability::new(1e-6)?,
-        methods: Method::ALL.to_vec(),
+        methods: vec![Method::ClopperPearson],
         directions: vec![Direction::Forward, Direction::Reverse],
         seed: 0,
         resamples: 10_000,

@@ -189,6 +189,9 @@ fn counts_text() {
       method              half of D   nine tenths
       ─────────────────────────────────────────────
       k-cut-variational       1.3e3         3.0e4
+
+
+    warning: 0.1 of the outputs were set aside as a pilot, and not bounded (hint: choose yourself: --pilot-fraction F, --pilot FILE, --law FILE or --methods NAME)
     ");
 }
 

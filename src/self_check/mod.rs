@@ -40,10 +40,12 @@ const ROUNDING: f64 = 1e-12;
 ///     failure: FailureProbability::new(0.05)?,
 ///     methods: vec![Method::TwoCutCorner],
 ///     directions: vec![Direction::Forward],
+///     seed: 0,
+///     resamples: 10_000,
 /// };
 /// let sizes = CheckSizes { counts: [1_000, 1_000], pilot: None };
 /// let audit = |counts: &PairedCounts, _: Option<&PairedCounts>| {
-///     audit_counts(counts, &OutputSets::fixed_list(counts.outcomes()), &plan)
+///     audit_counts(counts, &Guide::fixed_list(counts.outcomes()), &plan)
 /// };
 /// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, || ())?;
 /// assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
