@@ -140,7 +140,7 @@ fn counts_drawn_from_the_law_say_so() {
     assert_eq!(total, 1_000_000_000_000);
     let exact = query["exact"][0]["forward"].as_f64().unwrap();
     let first = &query["lower"][0];
-    assert_eq!((&first["method"], &first["direction"]), (&"k-cut-variational".into(), &"forward".into()));
+    assert_eq!((&first["method"], &first["direction"]), (&"k-cut-region".into(), &"forward".into()));
     let lower = first["rdp_lower"].as_f64().unwrap();
     assert!(lower < exact && lower > 0.99 * exact, "{lower} {exact}");
     let shown = text(run(&format!("audit votes {arguments} --sampling exact-law")));

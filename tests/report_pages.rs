@@ -77,9 +77,9 @@ fn every_command_has_a_page() {
     let page = folder.path().join("page.html");
     let cases = [
         (EXACT, 3, "0.239564145745804"),
-        ("audit counts validation/data/counts.csv", 3, "0.064146"),
-        ("audit counts validation/data/counts.csv --orders 2", 3, "0.064146"),
-        ("audit counts validation/data/counts.csv --orders 2..20 --direction forward", 2, "0.064146"),
+        ("audit counts validation/data/counts.csv", 3, "k-cut-"),
+        ("audit counts validation/data/counts.csv --orders 2", 3, "k-cut-"),
+        ("audit counts validation/data/counts.csv --orders 2..20 --direction forward", 2, "k-cut-"),
         ("audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5", 3, "clopper-pearson"),
         (
             "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 1e5 \
@@ -108,7 +108,8 @@ fn every_command_has_a_page() {
 fn the_page_says_what_it_was_made_of() {
     let desk = desk();
     let claims = "--claim-epsilon 0.01 --claim-rdp 2:9 --delta 1e-5";
-    let arguments = format!("audit counts a.csv {claims} --methods all --seed 7 --report r.html --output r.json --format json");
+    let arguments =
+        format!("audit counts a.csv {claims} --methods all --seed 7 --report r.html --output r.json --format json");
     assert_eq!(run_in(desk.path(), &arguments).status.code(), Some(3));
     let json: serde_json::Value = serde_json::from_slice(&fs::read(desk.path().join("r.json")).unwrap()).unwrap();
     checked(&fs::read_to_string(desk.path().join("r.html")).unwrap(), |root| {
