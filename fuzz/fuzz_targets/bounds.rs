@@ -2,8 +2,8 @@
 #![no_main]
 
 use leakbound::{
-    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, KCutBox, MAX_COUNT, Method, Order, OutputSet,
-    Guide, PairedCounts, Rectangle, RectangleProbability, SimultaneousIntervals, audit_counts,
+    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, Guide, KCutBox, MAX_COUNT, Method, Order,
+    OutputSet, PairedCounts, Rectangle, RectangleProbability, SimultaneousIntervals, audit_counts,
 };
 use libfuzzer_sys::fuzz_target;
 
