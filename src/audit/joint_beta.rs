@@ -29,7 +29,7 @@ const MARGIN: f64 = 1e-9;
 /// together is [`joint_beta_region_epsilon`], which see for what is wrong with it.
 ///
 /// # Errors
-/// [`Error::NoConvergence`] when the root is not found; none was for n up to 2^53.
+/// [`Error::NoConvergence`](crate::Error::NoConvergence) when the root is not found; none was for n up to 2^53.
 ///
 /// # Example
 /// ```
