@@ -12,8 +12,9 @@ pub(super) fn batch_size(classes: usize) -> usize {
     (32_768 / classes / 64 * 64).clamp(64, 2048)
 }
 
-/// Samples compared together: their running maxima stay in registers.
-const ROW: usize = 16;
+/// Samples compared together: so many that the loop over them stays a loop until it is made one of vectors. Were it
+/// unrolled before, as one of 16 is, it would depend on the settings of link-time optimisation whether vectors come of it.
+const ROW: usize = 64;
 
 /// No deficit matters beyond this: two noises of scale 1 differ by less than 2 · 97 ln 2.
 const MOST: f32 = 160.0;
@@ -22,9 +23,9 @@ const MOST: f32 = 160.0;
 pub(super) trait Deficits {
     /// Number of classes.
     fn classes(&self) -> usize;
-    /// The deficits of a class in the samples of a row of the batch, never NaN, within 3 · 2^-24 of themselves; -160 for
-    /// all beyond.
-    fn approximate(&self, class: usize, row: usize) -> [f32; ROW];
+    /// What makes the deficits of a class in the samples of a row of the batch, by lane: never NaN, within 3 · 2^-24 of
+    /// themselves; -160 for all beyond.
+    fn approximate(&self, class: usize, row: usize) -> impl Fn(usize) -> f32;
     /// The deficit of a class in a sample.
     fn exact(&self, class: usize, sample: usize) -> f64;
 }
@@ -37,8 +38,9 @@ impl Deficits for Fixed<'_> {
         self.0.len()
     }
     #[inline(always)]
-    fn approximate(&self, class: usize, _: usize) -> [f32; ROW] {
-        [at_least(self.0[class] as f32, -MOST); ROW]
+    fn approximate(&self, class: usize, _: usize) -> impl Fn(usize) -> f32 {
+        let deficit = at_least(self.0[class] as f32, -MOST);
+        move |_| deficit
     }
     fn exact(&self, class: usize, _: usize) -> f64 {
         self.0[class]
@@ -76,12 +78,13 @@ impl Deficits for Random<'_> {
         self.votes.len() / self.most.len()
     }
     #[inline(always)]
-    fn approximate(&self, class: usize, row: usize) -> [f32; ROW] {
+    fn approximate(&self, class: usize, row: usize) -> impl Fn(usize) -> f32 {
         // A finite factor, so that 0 votes behind are 0.
         let factor = -(self.inverse_scale.min(f64::from(f32::MAX)) as f32);
         let most = &self.most.as_chunks::<ROW>().0[row];
         let votes = &self.votes.as_chunks::<ROW>().0[self.most.len() / ROW * class + row];
-        std::array::from_fn(|lane| at_least((most[lane] - votes[lane]) as i32 as f32 * factor, -MOST))
+        #[inline(always)]
+        move |lane| at_least((most[lane] - votes[lane]) as i32 as f32 * factor, -MOST)
     }
     fn exact(&self, class: usize, sample: usize) -> f64 {
         -f64::from(self.most[sample] - self.votes[self.most.len() * class + sample]) * self.inverse_scale
@@ -148,13 +151,14 @@ fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [
         for class in 0..deficits.classes() {
             let cells = &cells[rows * class + row];
             let deficit = deficits.approximate(class, row);
-            let sum: [f32; ROW] = std::array::from_fn(|lane| deficit[lane] + N::approximate(cells[lane]));
-            extreme = std::array::from_fn(|lane| extreme[lane] | u32::from(is_extreme(cells[lane])));
-            let loser: [f32; ROW] =
-                std::array::from_fn(|lane| if sum[lane] > best[lane] { best[lane] } else { sum[lane] });
-            second = std::array::from_fn(|lane| at_least(second[lane], loser[lane]));
-            winner = std::array::from_fn(|lane| if sum[lane] > best[lane] { class as u32 } else { winner[lane] });
-            best = std::array::from_fn(|lane| at_least(sum[lane], best[lane]));
+            for lane in 0..ROW {
+                let sum = deficit(lane) + N::approximate(cells[lane]);
+                extreme[lane] |= u32::from(is_extreme(cells[lane]));
+                let loser = if sum > best[lane] { best[lane] } else { sum };
+                second[lane] = at_least(second[lane], loser);
+                winner[lane] = if sum > best[lane] { class as u32 } else { winner[lane] };
+                best[lane] = at_least(sum, best[lane]);
+            }
         }
         winners[row] = winner;
         for lane in 0..ROW {
