@@ -1,12 +1,13 @@
 //! The factors of all classes at one value x of the winning noisy count, under one tilt.
 
 use super::lanes::{LANES, Vectorised, exp, vectorised};
-use super::moments::{Mass, Moment};
+use super::moments::{Mass, Moment, one, product};
 use super::noise_table::NoiseTable;
 use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
 use crate::solve::{Search, increasing_root};
 use crate::special::log_sum_exp;
+use std::ops::Range;
 
 /// Coefficients below e^-44 = 8e-20 of the largest are dropped at both ends.
 const DROP: f64 = 44.0;
@@ -30,7 +31,8 @@ impl<'a> Place<'a> {
 pub(super) struct Form {
     pub(super) power: usize,
     pub(super) low: usize,
-    pub(super) coefficients: Vec<f64>,
+    /// Where the coefficients are among those of all factors.
+    pub(super) coefficients: Range<usize>,
     /// ln of its value at z = 1.
     pub(super) ln_mass: f64,
     pub(super) mean: f64,
@@ -54,6 +56,8 @@ pub(super) struct Factors {
     pub(super) ln_eta: f64,
     pub(super) losing: Vec<Factor>,
     pub(super) winning: Vec<Option<Factor>>,
+    /// Of all forms of all factors.
+    pub(super) coefficients: Vec<f64>,
 }
 
 /// Which groups are to win.
@@ -76,7 +80,13 @@ impl Winner {
 impl Form {
     /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
     #[inline(always)]
-    fn new([numbers, weights, noise]: [&[f64]; 3], ln_tilt: f64, power: usize, mode: &mut usize) -> Self {
+    fn new(
+        [numbers, weights, noise]: [&[f64]; 3],
+        ln_tilt: f64,
+        power: usize,
+        mode: &mut usize,
+        all: &mut Vec<f64>,
+    ) -> Self {
         let degree = weights.len() - 1;
         let (numbers, noise) = (&numbers[..=degree], &noise[..=degree]);
         let ln = |n: usize| numbers[n].mul_add(ln_tilt, weights[n]) + noise[n];
@@ -100,13 +110,15 @@ impl Form {
             high += 1;
         }
         let length = high - low + 1;
-        let mut coefficients = vec![0.0; length];
+        let begin = all.len();
+        all.resize(begin + length, 0.0);
+        let coefficients = &mut all[begin..];
         // Two plain loops, which the compiler vectorises.
         let parts = weights[low..=high].iter().zip(&noise[low..=high]).zip(&numbers[low..=high]);
         for (value, ((weight, noise), number)) in coefficients.iter_mut().zip(parts) {
             *value = number.mul_add(ln_tilt, *weight) + noise - top;
         }
-        for value in &mut coefficients {
+        for value in coefficients.iter_mut() {
             *value = exp(*value);
         }
         // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
@@ -124,13 +136,13 @@ impl Form {
         let mass: f64 = mass.iter().sum();
         let mean = first.iter().sum::<f64>() / mass;
         let inverse = 1.0 / mass;
-        for value in &mut coefficients {
+        for value in coefficients.iter_mut() {
             *value *= inverse;
         }
         Self {
             power,
             low,
-            coefficients,
+            coefficients: begin..begin + length,
             ln_mass: top + libm::log(mass),
             mean: at as f64 + mean,
             variance: (second.iter().sum::<f64>() / mass - mean * mean).max(0.0),
@@ -150,17 +162,18 @@ fn add_moments(values: &[f64; LANES], from: f64, [mass, first, second]: &mut [[f
     }
 }
 
-/// Where the largest coefficients were met last.
+/// Where the largest coefficients were met last, and how many coefficients there were.
 #[derive(Debug, Clone)]
 pub(super) struct Modes {
     losing: Vec<usize>,
     winning: Vec<usize>,
+    coefficients: usize,
 }
 
 impl Modes {
     pub(super) fn new(votes: &Votes) -> Self {
         let start: Vec<usize> = votes.groups.iter().map(|group| group.mean as usize).collect();
-        Self { losing: start.clone(), winning: start }
+        Self { losing: start.clone(), winning: start, coefficients: 0 }
     }
 }
 
@@ -168,13 +181,12 @@ impl Factor {
     /// The factor of a group with its losing or winning noise; only its base unless `marked`.
     #[inline(always)]
     fn new(
-        numbers: &[f64],
-        group: &Group,
+        (numbers, group): (&[f64], &Group),
         place: Place<'_>,
         wins: bool,
-        ln_tilt: f64,
-        marked: bool,
+        (ln_tilt, marked): (f64, bool),
         mode: &mut usize,
+        coefficients: &mut Vec<f64>,
     ) -> Self {
         let mut near = *mode;
         let mut forms = Vec::with_capacity(group.components.len());
@@ -183,7 +195,8 @@ impl Factor {
                 continue;
             }
             let noise = place.noise(wins, component.shift);
-            forms.push(Form::new([numbers, &group.ln_poisson, noise], ln_tilt, component.power, &mut near));
+            let parts = [numbers, &group.ln_poisson, noise];
+            forms.push(Form::new(parts, ln_tilt, component.power, &mut near, coefficients));
             if index == group.base {
                 *mode = near;
             }
@@ -193,19 +206,17 @@ impl Factor {
         Self { forms, weights: Vec::new(), ln_scale, base }
     }
 
-    /// ln of the masses of the components with their weights.
-    fn ln_shares(&self, group: &Group, ln_eta: f64) -> Vec<f64> {
-        let of = |(form, component): (&Form, &Component)| {
+    /// Weights relative to their sum: the masses of the components with their weights.
+    fn weigh(&mut self, group: &Group, ln_eta: f64) {
+        let share = |(form, component): (&Form, &Component)| {
             form.ln_mass + component.ln_weight + component.power as f64 * ln_eta
         };
-        self.forms.iter().zip(&group.components).map(of).collect()
-    }
-
-    /// Weights relative to the sum of the shares.
-    fn weigh(&mut self, group: &Group, ln_eta: f64) {
-        let shares = self.ln_shares(group, ln_eta);
-        self.ln_scale = log_sum_exp(shares.iter().copied());
-        self.weights = shares.iter().map(|share| libm::exp(share - self.ln_scale)).collect();
+        self.weights.clear();
+        self.weights.extend(self.forms.iter().zip(&group.components).map(share));
+        self.ln_scale = log_sum_exp(self.weights.iter().copied());
+        for weight in &mut self.weights {
+            *weight = libm::exp(*weight - self.ln_scale);
+        }
     }
 
     /// Mean and variance of the power of ε.
@@ -292,42 +303,51 @@ impl Factors {
 
     /// The mass of an output for each winner; None for groups that are not to win.
     pub(super) fn masses(&self, votes: &Votes, output: &Output) -> Vec<Option<Mass>> {
-        let series = |factor: &Factor| factor.series(output.marked, votes.marks);
         let powers = if output.marked { votes.marks + 1 } else { 1 };
-        let losing: Vec<Vec<Moment>> = self.losing.iter().map(series).collect();
-        let products = |positions: &mut dyn Iterator<Item = usize>| {
-            let mut products = vec![Moment::one(powers)];
-            for group in positions {
-                products.push(Moment::product(products.last().map_or(&[], Vec::as_slice), &losing[group]));
-            }
-            products
-        };
-        let prefixes = products(&mut votes.positions.iter().copied());
-        let suffixes = products(&mut votes.positions.iter().rev().copied());
+        let mut losing = vec![Moment::ZERO; self.losing.len() * powers];
+        for (factor, series) in self.losing.iter().zip(losing.chunks_exact_mut(powers)) {
+            factor.series(output.marked, series);
+        }
+        let series = |group: usize| &losing[group * powers..][..powers];
+        // The products of the factors before each position.
+        let mut prefixes = vec![Moment::ZERO; (votes.positions.len() + 1) * powers];
+        prefixes[0] = Moment::ONE;
+        for (position, &group) in votes.positions.iter().enumerate() {
+            let (before, after) = prefixes.split_at_mut((position + 1) * powers);
+            product(&before[position * powers..], series(group), &mut after[..powers]);
+        }
         let ln_scale = self.ln_scale(votes, output, None);
-        let mass = |winner: usize| {
-            let own = series(self.winning[winner].as_ref()?);
-            let position = votes.first_position[winner];
-            let left = Moment::product(&prefixes[position], &own);
-            let product = Moment::product(&left, &suffixes[votes.positions.len() - 1 - position]);
-            let top = product[powers - 1];
-            Some(top.mass(self.with_winner(ln_scale, output, winner)))
-        };
-        (0..votes.groups.len()).map(mass).collect()
+        let mut masses = vec![None; self.winning.len()];
+        let [mut suffix, mut winner, mut part] = [one(powers), one(powers), one(powers)];
+        for (position, &group) in votes.positions.iter().enumerate().rev() {
+            if votes.first_position[group] == position
+                && let Some(winning) = &self.winning[group]
+            {
+                winning.series(output.marked, &mut winner);
+                product(&prefixes[position * powers..][..powers], &winner, &mut part);
+                product(&part, &suffix, &mut winner);
+                masses[group] = Some(winner[powers - 1].mass(self.with_winner(ln_scale, output, group)));
+            }
+            product(&suffix, series(group), &mut part);
+            std::mem::swap(&mut suffix, &mut part);
+        }
+        masses
     }
 
     /// The mass of an output with a winner of a group in it, or with none.
     pub(super) fn mass(&self, votes: &Votes, output: &Output, winner: Option<usize>) -> (Mass, f64) {
         let powers = if output.marked { votes.marks + 1 } else { 1 };
-        let mut product = Moment::one(powers);
+        let [mut whole, mut series, mut part] = [one(powers), one(powers), one(powers)];
         let mut variance = 0.0;
         for (position, &group) in votes.positions.iter().enumerate() {
             let wins = winner.is_some_and(|winner| votes.first_position[winner] == position);
             let factor = if wins { self.winning[group].as_ref() } else { None }.unwrap_or(&self.losing[group]);
-            product = Moment::product(&product, &factor.series(output.marked, votes.marks));
+            factor.series(output.marked, &mut series);
+            product(&whole, &series, &mut part);
+            std::mem::swap(&mut whole, &mut part);
             variance += factor.base_form().variance;
         }
-        (product[powers - 1].mass(self.ln_scale(votes, output, winner)), variance)
+        (whole[powers - 1].mass(self.ln_scale(votes, output, winner)), variance)
     }
 }
 
@@ -349,29 +369,33 @@ impl Vectorised for Building<'_> {
         let Building { votes, place, ln_tilt, marked, modes, wins } = self;
         let mut losing = Vec::with_capacity(votes.groups.len());
         let mut winning = Vec::with_capacity(votes.groups.len());
+        let mut coefficients = Vec::with_capacity(modes.coefficients);
         for (index, group) in votes.groups.iter().enumerate() {
-            losing.push(Factor::new(&votes.numbers, group, place, false, ln_tilt, marked, &mut modes.losing[index]));
+            let of = (&*votes.numbers, group);
+            let tilt = (ln_tilt, marked);
+            losing.push(Factor::new(of, place, false, tilt, &mut modes.losing[index], &mut coefficients));
             let wins = wins == Winner::Any || wins == Winner::Group(index);
             winning.push(if wins {
-                Some(Factor::new(&votes.numbers, group, place, true, ln_tilt, marked, &mut modes.winning[index]))
+                Some(Factor::new(of, place, true, tilt, &mut modes.winning[index], &mut coefficients))
             } else {
                 None
             });
         }
-        Factors { ln_tilt, ln_eta: 0.0, losing, winning }
+        modes.coefficients = coefficients.len();
+        Factors { ln_tilt, ln_eta: 0.0, losing, winning, coefficients }
     }
 }
 
 impl Factor {
     /// Masses and moments by power of ε.
-    fn series(&self, marked: bool, marks: usize) -> Vec<Moment> {
+    fn series(&self, marked: bool, series: &mut [Moment]) {
         if !marked {
-            return vec![Moment { mass: 1.0, first: self.base_form().mean }];
+            series[0] = Moment { mass: 1.0, first: self.base_form().mean };
+            return;
         }
-        let mut series = vec![Moment { mass: 0.0, first: 0.0 }; marks + 1];
+        series.fill(Moment::ZERO);
         for (form, &weight) in self.forms.iter().zip(&self.weights) {
             series[form.power] = Moment { mass: weight, first: weight * form.mean };
         }
-        series
     }
 }

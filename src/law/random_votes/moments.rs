@@ -15,24 +15,28 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    pub(super) fn one(powers: usize) -> Vec<Self> {
-        let mut series = vec![Self { mass: 0.0, first: 0.0 }; powers];
-        series[0].mass = 1.0;
-        series
-    }
-
-    pub(super) fn product(left: &[Self], right: &[Self]) -> Vec<Self> {
-        let mut product = vec![Self { mass: 0.0, first: 0.0 }; left.len()];
-        for (a, left) in left.iter().enumerate().filter(|(_, left)| left.mass > 0.0) {
-            for (target, right) in product[a..].iter_mut().zip(right) {
-                target.mass += left.mass * right.mass;
-                target.first += left.mass * right.first + left.first * right.mass;
-            }
-        }
-        product
-    }
+    pub(super) const ZERO: Self = Self { mass: 0.0, first: 0.0 };
+    pub(super) const ONE: Self = Self { mass: 1.0, first: 0.0 };
 
     pub(super) fn mass(self, ln_scale: f64) -> Mass {
         Mass { ln_mass: ln_scale + self.mass.ln(), mean: self.first / self.mass }
+    }
+}
+
+/// 1 as a series of so many powers.
+pub(super) fn one(powers: usize) -> Vec<Moment> {
+    let mut series = vec![Moment::ZERO; powers];
+    series[0] = Moment::ONE;
+    series
+}
+
+/// The product of two series of the same length.
+pub(super) fn product(left: &[Moment], right: &[Moment], product: &mut [Moment]) {
+    product.fill(Moment::ZERO);
+    for (a, left) in left.iter().enumerate().filter(|(_, left)| left.mass > 0.0) {
+        for (target, right) in product[a..].iter_mut().zip(right) {
+            target.mass += left.mass * right.mass;
+            target.first += left.mass * right.first + left.first * right.mass;
+        }
     }
 }

@@ -86,7 +86,7 @@ impl Kernel<'_> {
     fn transform(&self, block: &Block, factor: &Factor, values: &mut [Complex]) {
         for (form, value) in factor.forms.iter().zip(values) {
             let rotation = self.circle.rotation(block.first(), form.low as i64);
-            *value = block.transform(&form.coefficients).times(rotation);
+            *value = block.transform(&self.factors.coefficients[form.coefficients.clone()]).times(rotation);
         }
     }
 
