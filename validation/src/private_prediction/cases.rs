@@ -15,9 +15,6 @@ pub const SIGMA_KNN: f64 = 30.0;
 pub const NEIGHBORS: u64 = 200;
 pub const RATE: f64 = 0.2;
 
-/// Of the recorded queries of Private-kNN every so many are repeated: each has laws of its own, which take a while.
-const EVERY: usize = 3;
-
 /// One mechanism and one adversary.
 pub struct Case {
     pub model: &'static str,
@@ -148,7 +145,7 @@ pub fn of_neighbors(queries: &Path, training: Option<&Path>) -> Result<Vec<Case>
     };
     let p = ndarray::Array2::from_shape_fn((laws.len(), votes.classes), |(query, class)| laws[query].p[class]);
     let own = |adversary: &'static str| -> Result<Case> {
-        let queries = votes.queries.iter().enumerate().step_by(EVERY).map(|(position, query)| {
+        let queries = votes.queries.iter().enumerate().map(|(position, query)| {
             let label = match (adversary, query.label) {
                 ("nat-advq", Some(label)) => label,
                 _ => {

@@ -2,9 +2,9 @@
 
 use super::cases::Case;
 use leakbound::{
-    Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, OutputSets, PairedCounts, RdpCurve, Result,
-    SetSource, Simulation, VoteModel, gnmax_data_dependent, gnmax_data_independent, log_flip_probability,
-    log_flip_probability_of_parties, order_grid, rectangles, renyi_divergence, sample_laws, subsampled_gaussian_rdp,
+    Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, PairedCounts, RdpCurve, ReferenceLaws, Region,
+    Result, Simulation, VoteModel, gnmax_data_dependent, gnmax_data_independent, log_flip_probability,
+    log_flip_probability_of_parties, order_grid, renyi_divergence, sample_laws, subsampled_gaussian_rdp,
 };
 use rayon::prelude::*;
 
@@ -136,12 +136,8 @@ fn lower(
     orders: &[Order],
     share: FailureProbability,
 ) -> Result<Vec<f64>> {
-    let shown = SHOWN.iter().map(|&order| Order::new(order)).collect::<Result<Vec<_>>>()?;
-    let sets = OutputSets::from_laws(p, q, &shown, SetSource::ExactLaw)?;
-    let rectangles = rectangles(counts, &sets, share)?;
-    let at = |order: &Order| {
-        rectangles.iter().map(|rectangle| rectangle.corner(*order, Direction::Forward).value).fold(0.0, f64::max)
-    };
+    let region = Region::new(counts, &ReferenceLaws::from_laws(p, q)?, share)?;
+    let at = |order: &Order| region.bound(*order, Direction::Forward).value;
     Ok(orders.iter().map(at).collect())
 }
 
