@@ -17,7 +17,7 @@ use super::reference_laws::ReferenceLaws;
 use super::region::Region;
 use super::tails::Tails;
 use super::variational::Variational;
-use crate::bound::{Direction, LowerBound};
+use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, RectangleProbability};
@@ -29,6 +29,9 @@ type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
 /// What a method needs that the guide lacks.
 const NEEDS_LAWS: &str = "a pilot or a law, for a score of the outcomes";
 const NEEDS_DIRECTION: &str = "a pilot, a law or a declared set, to know which of P(O) and Q(O) is larger";
+
+/// Why a posterior gives no limit.
+const NEEDS_ROOT: &str = "a limit of its posterior, which was not found for these counts";
 
 /// Bounds the leakage of one query from the counts of both worlds.
 ///
@@ -74,21 +77,39 @@ pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> R
             Bounded::Renyi => {
                 let bound = task.renyi(method)?;
                 for &direction in &plan.directions {
-                    for &order in &plan.orders {
-                        let bound = bound(order, direction)?;
-                        audit.rdp.push(RdpBound { direction, order, bound: task.of_method(method, bound) });
+                    let row = |&order: &Order| {
+                        let bound = task.of_method(method, bound(order, direction)?);
+                        Ok(RdpBound { direction, order, bound })
+                    };
+                    let mut rows = plan.orders.iter().map(row).collect::<Result<Vec<_>>>()?;
+                    if method.validity() == Validity::FiniteSample && method != Method::TwoCutPaper {
+                        raise(&mut rows);
                     }
+                    audit.rdp.extend(rows);
                 }
             }
             Bounded::Epsilon => {
-                for &direction in &plan.directions {
+                let bounds = plan.directions.iter().map(|&direction| {
                     let bound = task.of_method(method, task.epsilon(method, direction)?);
-                    audit.epsilon.push(EpsilonBound { direction, delta: plan.delta, bound });
+                    Ok(EpsilonBound { direction, delta: plan.delta, bound })
+                });
+                match bounds.collect::<Result<Vec<_>>>() {
+                    Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, needs: NEEDS_ROOT }),
+                    bounds => audit.epsilon.extend(bounds?),
                 }
             }
         }
     }
     Ok(audit)
+}
+
+/// D_α never falls in α and the bounds hold at once, so each order has the largest bound of those that are not above it.
+fn raise(rows: &mut [RdpBound]) {
+    let values: Vec<(Order, f64)> = rows.iter().map(|row| (row.order, row.bound.value)).collect();
+    for row in rows {
+        let below = values.iter().filter(|(order, _)| order.get() <= row.order.get());
+        row.bound.value = below.map(|(_, value)| *value).fold(0.0, f64::max);
+    }
 }
 
 impl Guide {

@@ -137,7 +137,12 @@ fn lower(
     share: FailureProbability,
 ) -> Result<Vec<f64>> {
     let region = Region::new(counts, &ReferenceLaws::from_laws(p, q)?, share)?;
-    let at = |order: &Order| region.bound(*order, Direction::Forward).value;
+    // D_α never falls in α, and the region is one event: each order has the largest bound of those not above it.
+    let mut least: f64 = 0.0;
+    let at = |order: &Order| {
+        least = least.max(region.bound(*order, Direction::Forward).value);
+        least
+    };
     Ok(orders.iter().map(at).collect())
 }
 

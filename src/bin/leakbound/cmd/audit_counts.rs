@@ -161,15 +161,19 @@ pub fn plan(
 /// One warning for all methods that did not apply.
 pub fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
     let mut names: Vec<&str> = Vec::new();
-    for method in skipped {
-        if !names.contains(&method.method.name()) {
-            names.push(method.method.name());
+    let mut needs: Vec<&str> = Vec::new();
+    for found in skipped {
+        if !names.contains(&found.method.name()) {
+            names.push(found.method.name());
+        }
+        if !needs.contains(&found.needs) {
+            needs.push(found.needs);
         }
     }
     (!names.is_empty()).then(|| Warning {
         code: "methods-skipped",
-        message: format!("left out, since they need to know more before the counts are seen: {}", names.join(", ")),
-        hint: "--pilot-fraction 0.1, --pilot FILE or --law FILE".into(),
+        message: format!("left out: {}; they need {}", names.join(", "), needs.join(", or ")),
+        hint: "--pilot-fraction 0.1, --pilot FILE or --law FILE give a pilot or a law".into(),
     })
 }
 
