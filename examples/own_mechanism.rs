@@ -76,7 +76,7 @@ fn main() -> leakbound::Result<()> {
         resamples: 10_000,
     };
     let (pilot, rest) = split_pilot(&counts, 0.1, 0)?;
-    let guide = Guide::from_pilot(&pilot, &plan.orders)?;
+    let guide = Guide::from_pilot(&pilot, &plan.orders, &plan.directions)?;
     let audit = audit_counts(&rest, &guide, &plan)?;
     let epsilon = audit.epsilon.iter().map(|row| row.bound.value).fold(0.0, f64::max);
     println!("votes [10, 10] against [10, 11], noise rounded up to multiples of b = {}", mechanism.scale);

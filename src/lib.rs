@@ -39,7 +39,7 @@
 //!     seed: 0,
 //!     resamples: 10_000,
 //! };
-//! let guide = Guide::from_laws(&p, &q, &plan.orders, SetSource::ExactLaw)?;
+//! let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw)?;
 //! let lower = audit_counts(&counts, &guide, &plan)?.rdp[0].bound;
 //! assert!(lower.value > 0.2 && lower.value < exact && lower.validity == Validity::FiniteSample);
 //! # Ok::<(), leakbound::Error>(())

@@ -34,7 +34,8 @@ fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
         resamples: 100,
     };
     let fixed = Guide::fixed_list(counts.outcomes());
-    let pilot = Guide::from_pilot(&counts, &plan.orders).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
+    let pilot = Guide::from_pilot(&counts, &plan.orders, &plan.directions)
+        .unwrap_or_else(|error| panic!("{counts:?}: {error}"));
     for guide in [fixed, Guide::declared(first), pilot] {
         let audit = audit_counts(&counts, &guide, &plan).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
         let rdp = audit.rdp.iter().map(|row| row.bound.value);

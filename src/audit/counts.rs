@@ -216,8 +216,8 @@ impl<'a> Task<'a> {
                 })
             }
             Method::EProcess => {
-                let mut process =
-                    EProcess::new(counts.outcomes())?.with_horizon(counts.trials().min(counts.trials_neighbor()))?;
+                let mut process = EProcess::new(counts.outcomes())?
+                    .with_fixed_length(counts.trials().min(counts.trials_neighbor()))?;
                 if let Some(([p, q], outputs)) = self.guide.laws_with_outputs() {
                     process = process.with_laws(p, q, outputs)?;
                 }

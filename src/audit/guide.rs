@@ -2,6 +2,7 @@
 
 use super::output_set::{OutputSet, OutputSets, SetSource};
 use super::reference_laws::{ReferenceLaws, shrunken_laws};
+use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::law::OutcomeLaw;
@@ -46,8 +47,14 @@ impl Guide {
     ///
     /// # Errors
     /// As [`OutputSets::from_laws`].
-    pub fn from_laws(p: &OutcomeLaw, q: &OutcomeLaw, orders: &[Order], source: SetSource) -> Result<Self> {
-        let sets = OutputSets::from_laws(p, q, orders, source)?;
+    pub fn from_laws(
+        p: &OutcomeLaw,
+        q: &OutcomeLaw,
+        orders: &[Order],
+        directions: &[Direction],
+        source: SetSource,
+    ) -> Result<Self> {
+        let sets = OutputSets::from_laws(p, q, orders, directions, source)?;
         let reference = ReferenceLaws::from_laws(p, q)?;
         Ok(Self { sets, guess: Some(Guess { laws: [p.clone(), q.clone()], outputs: LAW_OUTPUTS, reference }) })
     }
@@ -56,8 +63,8 @@ impl Guide {
     ///
     /// # Errors
     /// As [`OutputSets::from_pilot`].
-    pub fn from_pilot(pilot: &PairedCounts, orders: &[Order]) -> Result<Self> {
-        let sets = OutputSets::from_pilot(pilot, orders)?;
+    pub fn from_pilot(pilot: &PairedCounts, orders: &[Order], directions: &[Direction]) -> Result<Self> {
+        let sets = OutputSets::from_pilot(pilot, orders, directions)?;
         let laws = shrunken_laws(pilot)?;
         let reference = ReferenceLaws::from_laws(&laws[0], &laws[1])?;
         Ok(Self { sets, guess: Some(Guess { laws, outputs: pilot.trials().min(pilot.trials_neighbor()), reference }) })

@@ -120,13 +120,19 @@ impl OutputSets {
     /// Sets from the laws of both worlds: prefixes of the outcomes sorted by p/q.
     ///
     /// The 2-cut divergence is largest at a likelihood-ratio threshold test (Neyman and Pearson; f is jointly convex),
-    /// so C-1 prefixes suffice. One prefix serves all orders and directions if it reaches 90 % of the best 2-cut at
-    /// each of them; otherwise each order takes its best one and the failure probability is divided among the distinct
+    /// so C-1 prefixes suffice. One prefix serves all `orders` and `directions` if it reaches 90 % of the best 2-cut at
+    /// each of them; otherwise each takes its best one and the failure probability is divided among the distinct
     /// sets.
     ///
     /// # Errors
     /// [`Error::Length`] when the laws differ in outcomes.
-    pub fn from_laws(p: &OutcomeLaw, q: &OutcomeLaw, orders: &[Order], source: SetSource) -> Result<Self> {
+    pub fn from_laws(
+        p: &OutcomeLaw,
+        q: &OutcomeLaw,
+        orders: &[Order],
+        directions: &[Direction],
+        source: SetSource,
+    ) -> Result<Self> {
         if p.outcomes() != q.outcomes() {
             return Err(Error::Length {
                 quantity: "law of the neighbour",
@@ -139,7 +145,7 @@ impl OutputSets {
             return Ok(Self { sets: Self::fixed_list(p.outcomes()).sets, source, directed: true });
         }
         let goals: Vec<(Order, Direction)> =
-            orders.iter().flat_map(|&order| Direction::BOTH.map(|direction| (order, direction))).collect();
+            orders.iter().flat_map(|&order| directions.iter().map(move |&direction| (order, direction))).collect();
         // cuts[set][goal]
         let cuts: Vec<Vec<f64>> = prefixes
             .iter()
@@ -174,13 +180,13 @@ impl OutputSets {
     ///
     /// # Errors
     /// As [`OutputSets::from_laws`].
-    pub fn from_pilot(pilot: &PairedCounts, orders: &[Order]) -> Result<Self> {
+    pub fn from_pilot(pilot: &PairedCounts, orders: &[Order], directions: &[Direction]) -> Result<Self> {
         let law = |counts: &[u64]| {
             let total: f64 = counts.iter().map(|&count| count as f64 + 0.5).sum();
             let p: Vec<f64> = counts.iter().map(|&count| (count as f64 + 0.5) / total).collect();
             OutcomeLaw::from_probabilities(&p)
         };
-        Self::from_laws(&law(pilot.counts())?, &law(pilot.counts_neighbor())?, orders, SetSource::Pilot)
+        Self::from_laws(&law(pilot.counts())?, &law(pilot.counts_neighbor())?, orders, directions, SetSource::Pilot)
     }
 }
 
@@ -230,7 +236,9 @@ mod tests {
     #[test]
     fn equal_laws_and_single_outcomes_have_a_set() {
         let law = OutcomeLaw::from_probabilities(&[0.5, 0.25, 0.25]).unwrap();
-        let sets = OutputSets::from_laws(&law, &law, &[Order::new(2.0).unwrap()], SetSource::ExactLaw).unwrap();
+        let sets =
+            OutputSets::from_laws(&law, &law, &[Order::new(2.0).unwrap()], &Direction::BOTH, SetSource::ExactLaw)
+                .unwrap();
         assert!(!sets.sets.is_empty());
         assert_eq!(OutputSets::fixed_list(1).sets.len(), 1);
     }

@@ -51,7 +51,7 @@ const HALF_SPACE_FROM: u64 = 1000;
 ///     seed: 0,
 ///     resamples: 10_000,
 /// };
-/// let guide = Guide::from_laws(&p, &q, &plan.orders, SetSource::ExactLaw)?;
+/// let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw)?;
 /// let recommendation = recommend(&guide, [1_000_000, 1_000_000], &plan)?;
 /// assert_eq!(recommendation.renyi, Method::KCutVariational);
 /// let recommendation = recommend(&Guide::fixed_list(3), [1_000_000, 1_000_000], &plan)?;

@@ -54,7 +54,7 @@ fn figure(report: &mut Report, number: u32, case: &AuditCase, samples: u64, meth
         seed: SEED,
         resamples: 10_000,
     };
-    let guide = Guide::from_laws(&p, &q, &orders, SetSource::ExactLaw)?;
+    let guide = Guide::from_laws(&p, &q, &orders, &plan.directions, SetSource::ExactLaw)?;
     let counts = sample_laws(&p, &q, Simulation::new(samples)?.seed(SEED))?;
     let audit = audit_counts(&counts, &guide, &plan)?;
     let exact = orders.iter().map(|&order| renyi_divergence(&p, &q, order)).collect::<Result<Vec<_>>>()?;

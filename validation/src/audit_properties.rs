@@ -87,7 +87,7 @@ fn wrong(setting: &Setting, [p0, q0]: &[OutcomeLaw; 2], methods: &[Method]) -> R
     let [p, q] = &setting.laws;
     let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>>>()?;
     let truth = orders.iter().map(|&order| renyi_divergence(p, q, order)).collect::<Result<Vec<_>>>()?;
-    let guide = Guide::from_laws(p0, q0, &orders, SetSource::ExactLaw)?;
+    let guide = Guide::from_laws(p0, q0, &orders, &[Direction::Forward], SetSource::ExactLaw)?;
     let one = |seed: u64| -> Result<Vec<Wrong>> {
         let mut stream = ChaCha8Rng::seed_from_u64(SEED);
         stream.set_stream(seed);

@@ -62,7 +62,7 @@ fn bound(laws: &[OutcomeLaw; 2], counts: &PairedCounts, method: Method, order: O
     };
     let guide = match method {
         Method::KCutVariational | Method::KCutRegion => {
-            Guide::from_laws(&laws[0], &laws[1], &plan.orders, SetSource::ExactLaw)?
+            Guide::from_laws(&laws[0], &laws[1], &plan.orders, &plan.directions, SetSource::ExactLaw)?
         }
         _ => forward_set(laws, order).into(),
     };

@@ -22,13 +22,19 @@ const LARGEST_EXPONENT: f64 = 600.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     pub(super) horizon: Option<u64>,
+    /// Whether nothing is bet for other horizons.
+    pub(super) alone: bool,
     pub(super) log_e: f64,
 }
 
 impl Aim {
     /// Prior weights of the components.
     pub(super) fn weights(self) -> [f64; COMPONENTS] {
-        let horizon = if self.horizon.is_some() { WEIGHT_OF_HORIZON } else { 0.0 };
+        let horizon = match (self.horizon, self.alone) {
+            (None, _) => 0.0,
+            (Some(_), false) => WEIGHT_OF_HORIZON,
+            (Some(_), true) => 1.0,
+        };
         let mut weights: [f64; COMPONENTS] = std::array::from_fn(|k| DECAY.powi(k as i32));
         let sum: f64 = weights[..SHORTFALLS.len()].iter().sum();
         weights.iter_mut().for_each(|weight| *weight *= (1.0 - horizon) / sum);
@@ -59,21 +65,34 @@ impl Bet {
         Self { gain: [0.0; LEVELS], cost: [0.0; LEVELS], loss: 0.0, size: 0.0, exponent: 0.0, lambda: 0.0 };
 }
 
+fn present(levels: &Levels) -> impl Iterator<Item = usize> + '_ {
+    (0..levels.p.len()).filter(|&i| levels.p[i] > 0.0 && levels.q[i] > 0.0)
+}
+
+/// (α-1) D as it is estimated without shrinkage: about 1/confidence times that of the shrunk laws; 0 if nothing of the
+/// estimate is believed.
+pub(super) fn estimated_claim(levels: &Levels, a: f64) -> f64 {
+    if !(levels.confidence > 0.0) {
+        return 0.0;
+    }
+    let excess: f64 = present(levels)
+        .map(|i| levels.q[i] * libm::expm1((a * (levels.p[i] / levels.q[i]).ln()).min(LARGEST_EXPONENT)))
+        .sum();
+    libm::log1p(excess.max(0.0)) / levels.confidence
+}
+
 /// The bets of all components for order `a`.
 pub(super) fn bets(levels: &Levels, a: f64, aim: Aim) -> [Bet; COMPONENTS] {
     let mut bets = [Bet::NONE; COMPONENTS];
     if !(levels.confidence > 0.0) {
         return bets;
     }
-    let present = || (0..levels.p.len()).filter(|&i| levels.p[i] > 0.0 && levels.q[i] > 0.0);
-    let excess: f64 = present()
-        .map(|i| levels.q[i] * libm::expm1((a * (levels.p[i] / levels.q[i]).ln()).min(LARGEST_EXPONENT)))
-        .sum();
-    // (α-1) D as it is estimated without shrinkage: about 1/confidence times that of the shrunk laws.
-    let claim = libm::log1p(excess.max(0.0)) / levels.confidence;
-    let signal: f64 = present().map(|i| levels.q[i] * levels.log_ratio[i].powi(2)).sum::<f64>() / levels.confidence;
+    let claim = estimated_claim(levels, a);
+    let signal: f64 =
+        present(levels).map(|i| levels.q[i] * levels.log_ratio[i].powi(2)).sum::<f64>() / levels.confidence;
     for (k, bet) in bets.iter_mut().enumerate() {
         let shortfall = match (SHORTFALLS.get(k), aim.horizon) {
+            (Some(_), Some(_)) if aim.alone => continue,
             (Some(&shortfall), _) => shortfall,
             (None, Some(pairs)) => (SHORTFALL_FACTOR * (1.1 * aim.log_e / (pairs as f64 * signal)).sqrt()).min(0.9),
             (None, None) => continue,

@@ -1,6 +1,6 @@
 //! Blocks of pairs, and what bets on them have become.
 
-use super::bets::{Aim, Bet, COMPONENTS, RISK, bets};
+use super::bets::{Aim, Bet, COMPONENTS, RISK, bets, estimated_claim};
 use super::ratio::{LEVELS, Levels};
 use crate::bound::Direction;
 use crate::special::log_sum_exp;
@@ -32,6 +32,7 @@ pub(super) struct Book<'a> {
     direction: Direction,
     weights: [f64; COMPONENTS],
     blocks: Vec<(&'a Block, [Bet; COMPONENTS])>,
+    estimate: f64,
 }
 
 impl<'a> Book<'a> {
@@ -40,7 +41,17 @@ impl<'a> Book<'a> {
             Direction::Forward => (block, bets(&block.levels, a, aim)),
             Direction::Reverse => (block, bets(&block.levels.reversed(), a, aim)),
         };
-        Self { direction, weights: aim.weights(), blocks: blocks.map(place).collect() }
+        let blocks: Vec<_> = blocks.map(place).collect();
+        let last = blocks.last().map_or(0.0, |(block, _)| match direction {
+            Direction::Forward => estimated_claim(&block.levels, a),
+            Direction::Reverse => estimated_claim(&block.levels.reversed(), a),
+        });
+        Self { direction, weights: aim.weights(), blocks, estimate: last }
+    }
+
+    /// (α-1) D as it was estimated last.
+    pub(super) const fn estimate(&self) -> f64 {
+        self.estimate
     }
 
     /// ln of the largest e-value at the end of a block so far against F - 1 ≤ m, less what rounding may have added; at
@@ -77,12 +88,14 @@ impl Component {
             return;
         }
         let mut length = 0u64;
+        let small = lambda * (bet.size + m) <= SMALL;
         for &(s, s_prime, count) in &block.pairs {
             let (x, y) = match direction {
                 Direction::Forward => (s, s_prime),
                 Direction::Reverse => (s_prime, s),
             };
-            let step = libm::log1p(lambda * (bet.gain[x as usize] - bet.cost[y as usize] - m));
+            let share = lambda * (bet.gain[x as usize] - bet.cost[y as usize] - m);
+            let step = if small { log1p_of_small(share) } else { libm::log1p(share) };
             self.log += count as f64 * step;
             self.sum_of_sizes += count as f64 * step.abs();
             length += count;
@@ -96,5 +109,33 @@ impl Component {
     /// Rounded down: sums of at most some thousand terms, each off by a few roundings.
     fn value(&self) -> f64 {
         self.log - self.slack - 1e-12 * (1.0 + self.sum_of_sizes)
+    }
+}
+
+/// Where [`log1p_of_small`] has all digits.
+const SMALL: f64 = 0.2;
+
+/// ln(1 + u) = 2 artanh(s), s = u/(2 + u), by its series: |s| ≤ 1/9 leaves 3e-17 of it. Bets on small leakages need
+/// nothing else, and it takes a third of the time of a logarithm.
+#[inline]
+fn log1p_of_small(u: f64) -> f64 {
+    let s = u / (2.0 + u);
+    let square = s * s;
+    let series = [1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 0.2, 1.0 / 3.0];
+    let tail = series.into_iter().fold(0.0, |sum, term| (sum + term) * square);
+    2.0 * s * (1.0 + tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_series_of_the_logarithm_has_all_digits() {
+        for step in -2_000i32..=2_000 {
+            let u = SMALL * f64::from(step) / 2_000.0;
+            let (series, exact) = (log1p_of_small(u), libm::log1p(u));
+            assert!((series - exact).abs() <= 1e-15 * exact.abs(), "{u}: {series} {exact}");
+        }
     }
 }

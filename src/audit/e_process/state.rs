@@ -16,6 +16,8 @@ pub(super) struct State {
     format: String,
     outcomes: usize,
     horizon: Option<u64>,
+    #[serde(default)]
+    alone: bool,
     /// Outcome and its pilot counts of both worlds, where there are any.
     pilot: Vec<(usize, f64, f64)>,
     /// Outcome and its outputs in both worlds, where there are any.
@@ -35,6 +37,7 @@ impl From<EProcess> for State {
             format: FORMAT.to_owned(),
             outcomes,
             horizon: process.horizon,
+            alone: process.alone,
             pilot: (0..outcomes).filter(|&c| p[c] + q[c] > 0.0).map(|c| (c, p[c], q[c])).collect(),
             seen: (0..outcomes).filter(|&c| x[c] + y[c] > 0).map(|c| (c, x[c], y[c])).collect(),
             open: Block::new(&process.open.levels, &process.open.table),
@@ -103,6 +106,7 @@ impl TryFrom<State> for EProcess {
         }
         let mut process = Self::new(outcomes)?;
         process.horizon = state.horizon;
+        process.alone = state.alone && state.horizon.is_some();
         process.pairs = pairs;
         for (outcome, p, q) in state.pilot {
             (process.start[0][outcome], process.start[1][outcome]) = (p, q);

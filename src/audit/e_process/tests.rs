@@ -59,7 +59,7 @@ fn largest_mean(believed: [&[f64]; 2], p: &[f64], q: &[f64], a: f64) -> f64 {
     if !m.is_finite() {
         return 0.0; // such a claim is never bet against
     }
-    let means = bets(&levels, a, Aim { horizon: Some(10_000), log_e: 3.0 }).map(|bet| {
+    let means = bets(&levels, a, Aim { horizon: Some(10_000), alone: false, log_e: 3.0 }).map(|bet| {
         let lambda = bet.lambda.min(bets::RISK / (m + bet.loss));
         let mut mean = 0.0;
         for (x, p) in p.iter().enumerate() {

@@ -245,7 +245,7 @@ pub fn choose_sets(
     file: &CountsFile,
     inputs: &mut Vec<InputFile>,
 ) -> Result<Vec<AuditedQuery>> {
-    let orders = &options.bound.orders.0;
+    let (orders, directions) = (&options.bound.orders.0, &options.bound.direction.list());
     if let Some(path) = &options.pilot {
         let pilot = read_counts(path)?;
         inputs.push(pilot.input.clone());
@@ -260,7 +260,7 @@ pub fn choose_sets(
                 pick(pilot.counts.counts()),
                 pick(pilot.counts.counts_neighbor()),
             )?;
-            Ok((counts.clone(), Guide::from_pilot(&aligned, orders)?))
+            Ok((counts.clone(), Guide::from_pilot(&aligned, orders, directions)?))
         });
     }
     if let Some(path) = &options.law {
@@ -275,7 +275,7 @@ pub fn choose_sets(
             let pick = |world: &[u64]| position.iter().map(|at| at.map_or(0, |at| world[at])).collect();
             let all = PairedCounts::new(law.labels.clone(), pick(counts.counts()), pick(counts.counts_neighbor()))?;
             let (p, q) = (OutcomeLaw::from_probabilities(&law.p)?, OutcomeLaw::from_probabilities(&law.q)?);
-            Ok((all, Guide::from_laws(&p, &q, orders, SetSource::ExactLaw)?))
+            Ok((all, Guide::from_laws(&p, &q, orders, directions, SetSource::ExactLaw)?))
         });
     }
     if let Some(fraction) = options.pilot_fraction.or_else(|| unasked_pilot(options, file)) {
@@ -283,7 +283,7 @@ pub fn choose_sets(
         return each_query(file, |_, counts| {
             let (pilot, rest) = split_pilot(counts, fraction, seed)?;
             seed = seed.wrapping_add(1);
-            Ok((rest, Guide::from_pilot(&pilot, orders)?))
+            Ok((rest, Guide::from_pilot(&pilot, orders, directions)?))
         });
     }
     each_query(file, |_, counts| Ok((counts.clone(), Guide::fixed_list(counts.outcomes()))))

@@ -133,7 +133,13 @@ fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Pro
                     sample_laws(&p, &q, simulation)?
                 }
             };
-            let guide = Guide::from_laws(&p, &q, &options.bound.orders.0, SetSource::ExactLaw)?;
+            let guide = Guide::from_laws(
+                &p,
+                &q,
+                &options.bound.orders.0,
+                &options.bound.direction.list(),
+                SetSource::ExactLaw,
+            )?;
             let upper = Upper::new(&query.model, options.noise, rate, &p);
             let Query { position, label, model } = query;
             Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, guide, upper })

@@ -29,7 +29,7 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
         return Ok(Vec::new());
     }
     let guide = if query.guide.laws().is_some() {
-        Guide::from_laws(&p, &q, &[order], SetSource::Pilot)?
+        Guide::from_laws(&p, &q, &[order], &[direction], SetSource::Pilot)?
     } else {
         query.guide.clone()
     };

@@ -37,7 +37,7 @@ pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
         let runs = CheckRuns { repetitions: options.repetitions, seed: common.seed.wrapping_add(place as u64) };
         for case in CheckCase::ALL {
             let audit = |drawn: &PairedCounts, pilot: Option<&PairedCounts>| match pilot {
-                Some(pilot) => audit_counts(drawn, &Guide::from_pilot(pilot, &plan.orders)?, &plan),
+                Some(pilot) => audit_counts(drawn, &Guide::from_pilot(pilot, &plan.orders, &plan.directions)?, &plan),
                 // A guide that was made without the recorded counts is kept.
                 None => audit_counts(drawn, &query.guide, &plan),
             };
