@@ -203,3 +203,41 @@ fn wrong_rows_are_named_and_leave_the_state_alone() {
     assert!(desk.refused("audit stream absent.csv", "").starts_with("absent.csv: cannot read: "));
     assert!(desk.refused("audit stream .", "").starts_with(".: cannot read: "));
 }
+
+/// Ctrl-C while the program waits for more: what was read is saved, and the rest makes it what it would have been.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_stream_goes_on() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let desk = Desk::new();
+    let rows = rows(3_000);
+    let options = "audit stream - --orders 2 --seed 3";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_leakbound"))
+        .current_dir(desk.0.path())
+        .args(options.split_whitespace())
+        .args(["--state", "s.txt"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // The last line is not complete, and must not be taken for one.
+    stdin.write_all((text(&rows[..1_000]) + "s,ye").as_bytes()).unwrap();
+    stdin.flush().unwrap();
+    // Long enough to begin; how far it came by then does not matter.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(output.stdout.is_empty());
+    let line = stderr.split("interrupted after line ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let read = line.parse::<usize>().unwrap().saturating_sub(1);
+    assert!(read <= 1_000, "{stderr}");
+    let rest = desk.json(0, &format!("{options} --state s.txt"), &text(&rows[read..]));
+    let whole = desk.json(0, options, &text(&rows));
+    assert_eq!((&rest["bounds"], &rest["pairs"]), (&whole["bounds"], &whole["pairs"]));
+}

@@ -185,11 +185,10 @@ fn counts_text() {
     output set 5: {0, 2, 3, 4, 5, 6, 7, 8, 9} (pilot, two tails)
     k-cut-variational: expected to certify 92 % of the divergence if the pilot is right; next two-cut-half-space with 89 %
 
-    Samples per world to certify D, if it is as it looks: D = 0.0715 at α = 2, forward
-      method              half of D   nine tenths
-      ─────────────────────────────────────────────
-      k-cut-variational       1.3e3         3.0e4
-
+    Samples per world to certify D, if it is as it looks, at α = 2, forward
+           D   method              half of D   nine tenths
+      ──────────────────────────────────────────────────────
+      0.0715   k-cut-variational       1.3e3         3.0e4
 
     warning: 0.1 of the outputs were set aside as a pilot, and not bounded (hint: choose yourself: --pilot-fraction F, --pilot FILE, --law FILE or --methods NAME)
     ");
@@ -219,10 +218,10 @@ fn counts_text_with_a_pilot() {
     output set 5: {0, 2, 3, 4, 5, 6, 7, 8, 9} (pilot, two tails)
     k-cut-variational: expected to certify 92 % of the divergence if the pilot is right; next two-cut-half-space with 89 %
 
-    Samples per world to certify D, if it is as it looks: D = 0.0715 at α = 2, forward
-      method              half of D   nine tenths
-      ─────────────────────────────────────────────
-      k-cut-variational       1.3e3         3.0e4
+    Samples per world to certify D, if it is as it looks, at α = 2, forward
+           D   method              half of D   nine tenths
+      ──────────────────────────────────────────────────────
+      0.0715   k-cut-variational       1.3e3         3.0e4
     ");
 }
 
@@ -246,10 +245,10 @@ fn confusion_text() {
     output set 1: {positive} (declared, two tails)
     two-cut-corner: there is one output set
 
-    Samples per world to certify D, if it is as it looks: D = 2.60 at α = 2, forward
-      method           half of D   nine tenths
-      ──────────────────────────────────────────
-      two-cut-corner          50         1.3e3
+    Samples per world to certify D, if it is as it looks, at α = 2, forward
+         D   method           half of D   nine tenths
+      ─────────────────────────────────────────────────
+      2.60   two-cut-corner          50         1.3e3
     ");
 }
 

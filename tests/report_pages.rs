@@ -269,6 +269,9 @@ fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
             directed: true,
         }],
         recommendations: Vec::new(),
+        law: Vec::new(),
+        trade_off: Vec::new(),
+        composed: None,
         forecasts: Vec::new(),
         claims: vec![Claim {
             claim: name.to_owned(),

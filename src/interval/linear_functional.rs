@@ -185,7 +185,12 @@ impl LinearFunctional {
 
     /// The lower confidence limit, `-inf` where nothing can be said.
     pub(crate) fn lower_limit(&self, main: FailureProbability) -> f64 {
-        let limit = self.estimate() - self.moments.width(main);
+        self.below_estimate(self.moments.width(main))
+    }
+
+    /// The limit for a deviation that is known to have the level wanted.
+    pub(crate) fn below_estimate(&self, width: f64) -> f64 {
+        let limit = self.estimate() - width;
         if limit.is_nan() { f64::NEG_INFINITY } else { limit }
     }
 }

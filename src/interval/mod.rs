@@ -2,6 +2,7 @@
 
 mod binomial;
 mod deviation;
+mod difference;
 mod dkw;
 mod goodman;
 mod jeffreys;
@@ -13,6 +14,7 @@ mod sison_glaz;
 mod truncated_poisson;
 
 pub use binomial::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+pub(crate) use difference::{Limited, difference_width};
 pub use dkw::dkw_limits;
 pub use goodman::goodman;
 pub use jeffreys::{jeffreys_lower, jeffreys_upper};

@@ -54,26 +54,44 @@ pub(super) fn recommendations_text(rows: &[RecommendationRow]) -> String {
     rows.iter().take(SHOWN).map(line).collect::<String>() + &rest(rows.len(), "recommendations")
 }
 
-/// What each method would need, as a table.
-pub(super) fn forecasts_text(rows: &[ForecastRow]) -> String {
-    let Some(first) = rows.first() else { return String::new() };
+/// The recommendations as a table.
+pub(super) fn recommendations_table(rows: &[RecommendationRow]) -> TextTable {
     let with_query = rows.iter().any(|row| !row.query.is_empty());
-    let mut header = if with_query { vec!["query", "D"] } else { vec![] };
-    header.extend(["method", "half of D", "nine tenths"]);
-    let mut table = TextTable::new(&header, if with_query { &[0, 2] } else { &[0] });
+    let header = ["query", "Rényi bounds", "ε bounds", "why"];
+    let mut table = TextTable::new(&header[usize::from(!with_query)..], &[0, 1, 2, 3][..3 + usize::from(with_query)]);
+    for row in rows {
+        let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
+        cells.extend([row.method.to_owned(), row.epsilon_method.to_owned(), row.reason.clone()]);
+        table.row(cells);
+    }
+    table
+}
+
+/// What each method would need, as a table.
+pub(super) fn forecasts_table(rows: &[ForecastRow]) -> TextTable {
+    let with_query = rows.iter().any(|row| !row.query.is_empty());
+    let mut header = if with_query { vec!["query"] } else { vec![] };
+    header.extend(["D", "method", "half of D", "nine tenths"]);
+    let mut table = TextTable::new(&header, if with_query { &[0, 2] } else { &[1] });
     let samples =
         |samples: Option<u64>| samples.map_or_else(|| "never".into(), |samples| significant(samples as f64, 2));
-    for row in rows.iter().take(SHOWN) {
-        let mut cells = if with_query { vec![row.query.clone(), significant(row.divergence.0, 3)] } else { vec![] };
+    for row in rows {
+        let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
+        cells.push(significant(row.divergence.0, 3));
         cells.extend([row.method.to_owned(), samples(row.samples_half), samples(row.samples_nine_tenths)]);
         table.row(cells);
     }
-    let size = if with_query { "D".into() } else { format!("D = {}", significant(first.divergence.0, 3)) };
+    table
+}
+
+/// What each method would need, in words and as a table.
+pub(super) fn forecasts_text(rows: &[ForecastRow]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
     format!(
-        "\nSamples per world to certify D, if it is as it looks: {size} at α = {}, {}\n{}{}",
+        "\nSamples per world to certify D, if it is as it looks, at α = {}, {}\n{}{}",
         short(first.order),
         first.direction,
-        table.text(),
+        forecasts_table(&rows[..rows.len().min(SHOWN)]).text(),
         rest(rows.len(), "forecasts")
     )
 }

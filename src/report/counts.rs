@@ -1,10 +1,12 @@
 //! The document of `leakbound audit counts` and `leakbound audit confusion`.
 
 use super::advice::{ForecastRow, RecommendationRow, forecasts_text, recommendations_text};
+use super::composed::ComposedSection;
 use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
+use super::trade_off::TradeOffRow;
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
 use serde::Serialize;
@@ -60,6 +62,19 @@ pub struct SetRow {
     pub directed: bool,
 }
 
+/// The divergence of a law that was given.
+#[derive(Debug, Clone, Serialize)]
+pub struct LawDivergenceRow {
+    /// The query; empty where the file has no queries.
+    pub query: String,
+    /// Which divergence.
+    pub direction: Direction,
+    /// α.
+    pub order: f64,
+    /// D_α of the law: the leakage, if the law is that of the outputs.
+    pub divergence: Number,
+}
+
 /// A claim and what became of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Claim {
@@ -113,6 +128,12 @@ pub struct CountsDocument {
     pub output_sets: Vec<SetRow>,
     /// What `--methods auto` chose.
     pub recommendations: Vec<RecommendationRow>,
+    /// Divergences of the law of `--law`.
+    pub law: Vec<LawDivergenceRow>,
+    /// Bounds of μ and δ.
+    pub trade_off: Vec<TradeOffRow>,
+    /// All queries together.
+    pub composed: Option<ComposedSection>,
     /// Samples that would certify more.
     pub forecasts: Vec<ForecastRow>,
     /// Claims tested.
@@ -126,10 +147,22 @@ impl CountsDocument {
         queries.any(|query| !query.is_empty())
     }
 
-    pub(super) fn bounds_table(&self, with_query: bool) -> TextTable {
+    /// Orders of the bounds, rising.
+    pub(super) fn orders(&self) -> Vec<f64> {
         let mut orders: Vec<f64> = self.bounds.iter().map(|row| row.order).collect();
         orders.sort_by(f64::total_cmp);
         orders.dedup();
+        orders
+    }
+
+    /// Directions of the bounds.
+    pub(super) fn directions(&self) -> Vec<Direction> {
+        let bounded = |direction: &Direction| self.bounds.iter().any(|row| row.direction == *direction);
+        Direction::BOTH.into_iter().filter(bounded).collect()
+    }
+
+    pub(super) fn bounds_table(&self, with_query: bool) -> TextTable {
+        let orders = self.orders();
         let names: Vec<String> = orders.iter().map(|order| format!("α = {}", short(*order))).collect();
         let mut header = if with_query { vec!["query"] } else { vec![] };
         header.extend(["method", "direction"]);
@@ -205,7 +238,15 @@ impl Document for CountsDocument {
         }
         text += &recommendations_text(&self.recommendations);
         text += &forecasts_text(&self.forecasts);
-        text.push('\n');
+        text.truncate(text.trim_end().len());
+        text += "\n\n";
+        text.extend(self.trade_off.iter().take(6).map(TradeOffRow::text));
+        if self.trade_off.len() > 6 {
+            text += &format!("({} more queries in --format json)\n\n", self.trade_off.len() - 6);
+        }
+        if let Some(composed) = &self.composed {
+            text += &composed.text(&self.directions(), &self.orders());
+        }
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)
     }

@@ -5,6 +5,7 @@
 
 mod advice;
 mod bench;
+mod composed;
 mod counts;
 mod document;
 mod exact;
@@ -15,13 +16,15 @@ mod self_check;
 mod simulate;
 mod stream;
 mod table;
+mod trade_off;
 mod votes;
 mod votes_text;
 
 pub use crate::error::one_line;
 pub use advice::{ForecastRow, RecommendationRow};
 pub use bench::{BenchDocument, BenchRow};
-pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, SetRow};
+pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning};
+pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
@@ -30,7 +33,5 @@ pub use page::Page;
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;
-pub use votes::{
-    AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,
-    UpperRow, VotesDocument, VotesQuery,
-};
+pub use trade_off::{DeltaRow, TradeOffPoint, TradeOffRow};
+pub use votes::{AddedPoint, ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery};

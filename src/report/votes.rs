@@ -1,6 +1,7 @@
 //! The document of `leakbound audit votes`.
 
 use super::advice::RecommendationRow;
+use super::composed::ComposedSection;
 use super::counts::{BoundRow, Claim, EpsilonRow};
 use super::document::Envelope;
 use super::number::{Number, short, significant};
@@ -8,25 +9,6 @@ use crate::bound::{Direction, Validity};
 use crate::model::PoisonSearch;
 use serde::Serialize;
 use std::fmt;
-
-/// What a composed figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Meaning {
-    /// A theorem stands behind it.
-    Bound,
-    /// It compares, and proves nothing about the whole sequence.
-    Illustrative,
-}
-
-impl fmt::Display for Meaning {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Bound => "bound",
-            Self::Illustrative => "illustrative",
-        })
-    }
-}
 
 /// Where the divergences of the fitted model come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -188,55 +170,6 @@ pub struct VotesQuery {
     pub approximate: Vec<ExactRow>,
     /// Upper bounds.
     pub upper: Vec<UpperRow>,
-}
-
-/// ε at δ of a composed curve.
-#[derive(Debug, Clone, Serialize)]
-pub struct ComposedEpsilon {
-    /// δ.
-    pub delta: f64,
-    /// ε by the improved conversion.
-    pub epsilon: Number,
-    /// The order that gives it.
-    pub order: f64,
-    /// What it is: a lower RDP curve converts to nothing but an illustration.
-    pub meaning: Meaning,
-}
-
-/// A curve of the whole sequence of queries.
-#[derive(Debug, Clone, Serialize)]
-pub struct ComposedCurve {
-    /// `lower-sum`, `lower-largest-query`, `exact-sum`, `joint-exact`, a cap, or an accountant.
-    pub name: &'static str,
-    /// Which divergence.
-    pub direction: Direction,
-    /// Its value at each of the section's orders.
-    pub values: Vec<Number>,
-    /// What the values are.
-    pub meaning: Meaning,
-    /// Converted.
-    pub epsilon: ComposedEpsilon,
-}
-
-/// The figures of the whole sequence.
-#[derive(Debug, Clone, Serialize)]
-pub struct ComposedSection {
-    /// The mode: independent, shared-teachers or per-query.
-    pub composition: String,
-    /// What the sequence is, in words.
-    pub sequence: String,
-    /// Number of queries in the sequence.
-    pub queries: u64,
-    /// What the sum of the lower bounds is.
-    pub meaning: Meaning,
-    /// Why.
-    pub reason: &'static str,
-    /// Orders of the curves.
-    pub orders: Vec<f64>,
-    /// The curves.
-    pub curves: Vec<ComposedCurve>,
-    /// The probability that the lower curves are wrong, all queries together.
-    pub failure_probability: f64,
 }
 
 /// The result of `leakbound audit votes`.

@@ -5,7 +5,7 @@ use super::document::Document;
 use super::number::{short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
-use super::votes::{ComposedSection, Meaning, VotesDocument, VotesQuery};
+use super::votes::{VotesDocument, VotesQuery};
 use crate::bound::Direction;
 use crate::error::Result;
 use serde::Serialize;
@@ -35,7 +35,7 @@ impl VotesDocument {
     }
 
     /// The orders that fit a page: the first, the last, and some between them in equal ratios.
-    fn shown_orders(&self) -> Vec<f64> {
+    pub(super) fn shown_orders(&self) -> Vec<f64> {
         let count = self.orders.len();
         if count <= MOST_ORDERS {
             return self.orders.clone();
@@ -131,42 +131,6 @@ impl VotesDocument {
         }
         table
     }
-
-    /// What the composed figures are of, and what the sum of the lower bounds is.
-    pub(super) fn composed_words(composed: &ComposedSection) -> String {
-        format!(
-            "Composed: {} ({}). The sum of the lower bounds is {}: {}.",
-            composed.sequence,
-            composed.composition,
-            match composed.meaning {
-                Meaning::Bound => "a bound",
-                Meaning::Illustrative => "illustrative",
-            },
-            composed.reason
-        )
-    }
-
-    pub(super) fn composed_table(&self, composed: &ComposedSection) -> TextTable {
-        let shown: Vec<usize> = self
-            .shown_orders()
-            .iter()
-            .filter_map(|order| composed.orders.iter().position(|other| other == order))
-            .collect();
-        let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", short(composed.orders[index]))).collect();
-        let delta = composed.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
-        let epsilon_name = format!("ε at δ = {}", short(delta));
-        let mut header = vec!["curve", "RDP is"];
-        header.extend(names.iter().map(String::as_str));
-        header.extend([epsilon_name.as_str(), "ε is"]);
-        let mut table = TextTable::new(&header, &[0, 1, header.len() - 1]);
-        for curve in composed.curves.iter().filter(|curve| curve.direction == self.shown) {
-            let mut cells = vec![curve.name.to_owned(), curve.meaning.to_string()];
-            cells.extend(shown.iter().map(|&index| significant(curve.values[index].0, 4)));
-            cells.extend([significant(curve.epsilon.epsilon.0, 4), curve.epsilon.meaning.to_string()]);
-            table.row(cells);
-        }
-        table
-    }
 }
 
 fn share(lower: f64, exact: f64) -> String {
@@ -190,8 +154,7 @@ impl Document for VotesDocument {
             text += &format!("Check: {check}\n\n");
         }
         if let Some(composed) = &self.composed {
-            text += &format!("{}\n", Self::composed_words(composed));
-            text += &self.composed_table(composed).text();
+            text += &composed.text(&[self.shown], &self.shown_orders());
         }
         text += &claims_text(&self.claims);
         text + &warnings_text(&self.envelope.warnings)

@@ -4,8 +4,8 @@ use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::bernoulli_renyi;
 use crate::error::Result;
 use crate::interval::{
-    BinomialCounts, LevelSplit, LinearFunctional, ProportionLimit, SimplexBox, clopper_pearson_lower,
-    clopper_pearson_upper,
+    BinomialCounts, LevelSplit, Limited, LinearFunctional, ProportionLimit, SimplexBox, clopper_pearson_lower,
+    clopper_pearson_upper, difference_width,
 };
 use crate::quantity::{Delta, FailureProbability, Order};
 
@@ -73,12 +73,17 @@ impl HalfSpace {
             let counts = [world.successes(), world.trials() - world.successes()];
             difference.add(&counts, &[sign, 0.0], &SimplexBox::clopper_pearson(&counts, tail)?);
         }
+        let limited = |world: BinomialCounts| {
+            let (low, high) = (clopper_pearson_lower(world, tail)?, clopper_pearson_upper(world, tail)?);
+            Ok::<_, crate::error::Error>(Limited { low, high, trials: world.trials() })
+        };
+        let (p, q) = (limited(inside)?, limited(inside_neighbor)?);
         Ok(Self {
-            p_low: clopper_pearson_lower(inside, tail)?,
-            p_high: clopper_pearson_upper(inside, tail)?,
-            q_low: clopper_pearson_lower(inside_neighbor, tail)?,
-            q_high: clopper_pearson_upper(inside_neighbor, tail)?,
-            difference: difference.lower_limit(main),
+            p_low: p.low,
+            p_high: p.high,
+            q_low: q.low,
+            q_high: q.high,
+            difference: difference.below_estimate(difference_width(p, q, main)),
             mirrored,
             failure,
         })

@@ -7,7 +7,9 @@ pub use stream::StreamOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use leakbound::{Adjacency, Delta, Direction, Epsilon, FailureProbability, Method, Noise, Order, VoteHistogram};
+use leakbound::{
+    Adjacency, Composition, Delta, Direction, Epsilon, FailureProbability, Method, Noise, Order, VoteHistogram,
+};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -119,7 +121,7 @@ pub enum AuditCommand {
     #[command(after_help = "Files: CSV or JSON with columns outcome,count,count_neighbor[,query], or raw outputs \
                             with columns world,output (world: s or s_prime).\n\nExample:\n  leakbound audit counts \
                             counts.csv --orders 2,10 --delta 1e-5 --pilot-fraction 0.1")]
-    Counts(CountsOptions),
+    Counts(AuditCountsOptions),
     /// Audit the confusion matrix of an attack whose positive answer means member
     #[command(after_help = "Example:\n  leakbound audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5")]
     Confusion(ConfusionOptions),
@@ -204,6 +206,33 @@ pub struct CountsOptions {
     pub law: Option<PathBuf>,
 }
 
+/// What else is wanted of an audit.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct FurtherOptions {
+    /// Values of epsilon at which a lower bound of delta is wanted; implies --trade-off
+    #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
+    pub epsilons: Vec<Epsilon>,
+    /// Also bound mu of Gaussian differential privacy and the whole trade-off curve
+    #[arg(long)]
+    pub trade_off: bool,
+}
+
+/// Options of `leakbound audit counts` alone; a self-check has the others too.
+#[derive(Debug, Args, Serialize)]
+pub struct AuditCountsOptions {
+    /// The audit
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub audit: CountsOptions,
+    /// What else is wanted
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
+    /// How the queries compose: independent (their outputs are, under both datasets), shared-teachers or per-query
+    #[arg(long, value_name = "MODE", default_value = "per-query")]
+    pub composition: Composition,
+}
+
 /// Options of `leakbound audit confusion`.
 #[derive(Debug, Args, Serialize)]
 pub struct ConfusionOptions {
@@ -222,6 +251,10 @@ pub struct ConfusionOptions {
     /// What to bound
     #[command(flatten)]
     pub bound: BoundOptions,
+    /// What else is wanted
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
 }
 
 /// Claims of a mechanism's author; a refuted one ends the program with status 3.

@@ -2,14 +2,17 @@
 
 use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
+use crate::report::advice::{forecasts_table, recommendations_table};
 use crate::report::table::TextTable;
 use crate::report::{
-    Axis, BoundRow, CountsDocument, Curves, EpsilonRow, Row, RowSeries, Rows, Scale, Series, SeriesKind, short,
-    significant,
+    Axis, BoundRow, CountsDocument, Curves, EpsilonRow, LawDivergenceRow, Row, RowSeries, Rows, Scale, Series,
+    SeriesKind, short, significant,
 };
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+/// Trade-offs of so many queries are on the page; all are in JSON.
+const MOST_TRADE_OFFS: usize = 6;
 /// A table with more orders than fit a line has a row for each.
 const MOST_COLUMNS: usize = 9;
 
@@ -23,6 +26,26 @@ impl CountsDocument {
         let bounds = if orders > MOST_COLUMNS { self.orders_table(with_query) } else { self.bounds_table(with_query) };
         page.table("Rényi divergence in nats, at least", bounds, "");
         page.table("Differential privacy, at least", self.epsilon_table(with_query), "");
+        for row in self.trade_off.iter().take(MOST_TRADE_OFFS) {
+            page.table("μ and δ, at least", row.bounds(), row.words());
+            page.table("Trade-off band", row.band(usize::MAX), row.words());
+        }
+        if let Some(composed) = &self.composed {
+            for direction in self.directions() {
+                page.figures.extend(composed.figure(direction, letters(direction)));
+            }
+            page.table("All queries together", composed.table(&self.directions(), &self.orders()), composed.words());
+        }
+        page.table(
+            "Why these methods",
+            recommendations_table(&self.recommendations),
+            "Decided from the guide and the number of samples, before the counts are looked at.",
+        );
+        page.table(
+            "Samples per world that would certify more",
+            forecasts_table(&self.forecasts),
+            "For half and for nine tenths of the divergence D as it is estimated now; an estimate, no bound.",
+        );
         page.table(
             "Output sets",
             self.sets_table(with_query),
@@ -59,7 +82,7 @@ impl CountsDocument {
             let one = largest.map(|largest| largest.query.as_str());
             let rows: Vec<&BoundRow> = rows.into_iter().filter(|row| Some(row.query.as_str()) == one).collect();
             let of = one.filter(|_| several).map(|query| format!(", query {query}, which has the largest bound"));
-            figures.extend(per_order(&rows, direction, &of.unwrap_or_default()));
+            figures.extend(per_order(&rows, &self.law, direction, &of.unwrap_or_default()));
         }
         figures.extend(if several {
             epsilon_per_query(&self.epsilon.iter().collect::<Vec<_>>())
@@ -138,7 +161,7 @@ pub(super) fn method(name: &str, validity: Validity) -> (String, SeriesKind) {
 }
 
 /// The bounds of one query and direction against the order.
-fn per_order(rows: &[&BoundRow], direction: Direction, of: &str) -> Option<Drawing> {
+fn per_order(rows: &[&BoundRow], law: &[LawDivergenceRow], direction: Direction, of: &str) -> Option<Drawing> {
     let title = format!("Lower bounds on the Rényi divergence {}{of}", letters(direction));
     if distinct(rows.iter().map(|row| row.order.to_bits())).len() < 2 {
         let title = format!("{title}, order {}", short(rows.first()?.order));
@@ -150,6 +173,10 @@ fn per_order(rows: &[&BoundRow], direction: Direction, of: &str) -> Option<Drawi
         let (label, kind) = method(name, validity);
         Series::new(label, kind, points.map(|row| [row.order, row.rdp_lower.0]).collect())
     });
+    let query = rows.first().map(|row| row.query.as_str());
+    let law = law.iter().filter(|row| Some(row.query.as_str()) == query && row.direction == direction);
+    let exact: Vec<_> = law.map(|row| [row.order, row.divergence.0]).collect();
+    let exact = (!exact.is_empty()).then(|| Series::new("of the given law", SeriesKind::Exact, exact));
     let figure = Curves {
         title,
         description:
@@ -158,7 +185,7 @@ fn per_order(rows: &[&BoundRow], direction: Direction, of: &str) -> Option<Drawi
                 .into(),
         x: Axis::log("order α"),
         y: Axis::log("Rényi divergence in nats"),
-        series: series.collect(),
+        series: exact.into_iter().chain(series).collect(),
     };
     Some(figure.draw())
 }

@@ -4,8 +4,7 @@ use super::counts::{axis, distinct, epsilon_per_query, method};
 use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
 use crate::report::{
-    Axis, ComposedSection, Curves, EpsilonRow, LawKind, Meaning, Row, RowSeries, Rows, Series, SeriesKind,
-    VotesDocument, VotesQuery, short,
+    Axis, Curves, EpsilonRow, LawKind, Row, RowSeries, Rows, Series, SeriesKind, VotesDocument, VotesQuery, short,
 };
 
 /// The divergence in letters.
@@ -36,8 +35,8 @@ impl VotesDocument {
             self.series_check.as_ref().map_or_else(String::new, |check| format!("Check: {check}")),
         );
         if let Some(composed) = &self.composed {
-            page.figures.extend(self.composed_figure(composed));
-            page.table("The whole sequence", self.composed_table(composed), Self::composed_words(composed));
+            page.figures.extend(composed.figure(self.shown, letters(self.shown)));
+            page.table("The whole sequence", composed.table(&[self.shown], &self.shown_orders()), composed.words());
         }
         let epsilon: Vec<&EpsilonRow> = self.queries.iter().flat_map(|query| &query.epsilon).collect();
         page.figures.extend(epsilon_per_query(&epsilon));
@@ -185,31 +184,5 @@ impl VotesDocument {
         let query = self.queries.iter().reduce(larger)?;
         let which = if self.queries.len() > 1 { ", which leaks most" } else { "" };
         self.against_order(format!("Rényi divergence {}, query {}{which}", letters(self.shown), query.query), &[query])
-    }
-
-    fn composed_figure(&self, composed: &ComposedSection) -> Option<Drawing> {
-        let curves = composed.curves.iter().filter(|curve| curve.direction == self.shown);
-        let series: Vec<Series> = curves
-            .map(|curve| {
-                let points =
-                    composed.orders.iter().zip(&curve.values).map(|(order, value)| [*order, value.0]).collect();
-                let kind = match (curve.name, curve.meaning) {
-                    (name, _) if name.contains("exact") => SeriesKind::Exact,
-                    (_, Meaning::Illustrative) => SeriesKind::Heuristic,
-                    (name, Meaning::Bound) if name.starts_with("lower") => SeriesKind::Lower,
-                    _ => SeriesKind::Upper,
-                };
-                let suffix = if curve.meaning == Meaning::Illustrative { " (illustrative)" } else { "" };
-                Series::new(format!("{}{suffix}", curve.name), kind, points)
-            })
-            .collect();
-        let figure = Curves {
-            title: format!("Rényi divergence {} of the whole sequence: {}", letters(self.shown), composed.sequence),
-            description: Self::composed_words(composed),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        (!figure.series.is_empty()).then(|| figure.draw())
     }
 }

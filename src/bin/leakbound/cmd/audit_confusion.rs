@@ -1,10 +1,10 @@
 //! `leakbound audit confusion`: two outcomes, one declared output set.
 
-use super::audit_counts::{AuditedQuery, finish};
+use super::audit_counts::{Asked, AuditedQuery, finish};
 use crate::args::{Common, ConfusionOptions};
 use crate::output::{Output, envelope};
 use leakbound::report::{Warning, significant};
-use leakbound::{Guide, OutputSet, PairedCounts, Result};
+use leakbound::{Composition, Guide, OutputSet, PairedCounts, Result};
 
 pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
     let output = Output::open(common, &[])?;
@@ -20,7 +20,8 @@ pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
         options.true_positives, options.false_negatives, options.false_positives, options.true_negatives
     );
     let envelope = envelope("leakbound.audit-confusion/1", common, options, Vec::new(), contradicted(&query));
-    finish(output, envelope, title, &[query], &options.bound, common.seed)
+    let asked = Asked { bound: &options.bound, further: &options.further, composition: Composition::PerQuery };
+    finish(output, envelope, title, &[query], asked, common.seed)
 }
 
 /// Bounds of a declared direction are 0 where the attack answers the other way round, which may be a slip.

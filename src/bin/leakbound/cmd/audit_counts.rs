@@ -1,7 +1,7 @@
 //! `leakbound audit counts`.
 
-use super::forecast;
-use crate::args::{BoundOptions, Common, CountsOptions, Methods};
+use super::{counts_more, forecast};
+use crate::args::{AuditCountsOptions, BoundOptions, Common, CountsOptions, FurtherOptions, Methods};
 use crate::claims::Evidence;
 use crate::output::{Output, envelope};
 use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
@@ -10,8 +10,8 @@ use leakbound::report::{
     one_line, short,
 };
 use leakbound::{
-    AuditPlan, Bootstrap, Error, Guide, InputError, Method, OutcomeLaw, PairedCounts, QueryAudit, Recommendation,
-    Result, SetSource, Skipped, audit_counts, recommend, split_pilot,
+    AuditPlan, Bootstrap, Composition, Error, Guide, InputError, Method, OutcomeLaw, PairedCounts, QueryAudit,
+    Recommendation, Result, SetSource, Skipped, audit_counts, recommend, split_pilot,
 };
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -28,7 +28,8 @@ pub struct AuditedQuery {
     pub guide: Guide,
 }
 
-pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
+pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<bool> {
+    let options = &all.audit;
     let chosen_from = options.pilot.iter().chain(&options.law);
     let inputs: Vec<&Path> = std::iter::once(&options.file).chain(chosen_from).map(PathBuf::as_path).collect();
     let output = Output::open(common, &inputs)?;
@@ -58,8 +59,17 @@ pub fn run(common: &Common, options: &CountsOptions) -> Result<bool> {
         queries.len(),
         if queries.len() == 1 { "y" } else { "ies" }
     );
-    let envelope = envelope("leakbound.audit-counts/1", common, options, inputs, warnings);
-    finish(output, envelope, title, &queries, &options.bound, common.seed)
+    let envelope = envelope("leakbound.audit-counts/1", common, all, inputs, warnings);
+    let asked = Asked { bound: &options.bound, further: &all.further, composition: all.composition };
+    finish(output, envelope, title, &queries, asked, common.seed)
+}
+
+/// What is wanted of an audit.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub bound: &'a BoundOptions,
+    pub further: &'a FurtherOptions,
+    pub composition: Composition,
 }
 
 /// Audits the queries, tests the claims and writes the document.
@@ -68,9 +78,10 @@ pub fn finish(
     mut envelope: Envelope,
     title: String,
     queries: &[AuditedQuery],
-    options: &BoundOptions,
+    asked: Asked<'_>,
     seed: u64,
 ) -> Result<bool> {
+    let options = asked.bound;
     let audits: Vec<Applied> =
         queries.par_iter().map(|query| apply(&query.counts, &query.guide, options, seed)).collect::<Result<_>>()?;
     envelope.warnings.extend(skipped(audits.iter().flat_map(|applied| &applied.audit.skipped)));
@@ -82,6 +93,9 @@ pub fn finish(
         epsilon: Vec::new(),
         output_sets: Vec::new(),
         recommendations: Vec::new(),
+        law: counts_more::law_rows(queries, options)?,
+        trade_off: counts_more::trade_offs(queries, options, asked.further)?,
+        composed: counts_more::composed(queries, asked.composition, options)?,
         forecasts: Vec::new(),
         claims: claims(queries, options)?,
     };

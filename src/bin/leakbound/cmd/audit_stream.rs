@@ -1,12 +1,13 @@
 //! `leakbound audit stream`.
 
+use super::interruptible::{Interruptible, Interruption};
 use crate::args::{Common, StreamOptions};
 use crate::output::{Output, envelope};
 use leakbound::record::{AtomicFile, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs};
 use leakbound::report::{BoundRow, Claim, Number, StreamDocument, Warning, one_line, short};
 use leakbound::{Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, PairStream, Result};
 use std::fs::File;
-use std::io::{Read, stdin};
+use std::io::{self, Read, stdin};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -22,16 +23,25 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
     let mut refuted = questions.refuted(options, saved.stream.process());
     let (mut inputs, mut stopped_at_line) = (Vec::new(), None);
     if !refuted.contains(&true) {
-        let reader: Box<dyn Read> = if live { Box::new(stdin().lock()) } else { Box::new(open(&options.file)?) };
+        let file = (!live).then(|| open(&options.file)).transpose()?;
+        let source =
+            move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
+        let interruption = options.state.as_ref().map(|path| Interruption::noted(path)).transpose()?;
+        let reader: Box<dyn Read> = match &interruption {
+            Some(interruption) => Box::new(Interruptible::new(source, interruption.clone())),
+            // Without a state there is nothing to save.
+            None => source(),
+        };
         let file = if live { Path::new("stdin") } else { &*options.file };
         let SavedStream { names, rows, stream, .. } = &mut saved;
-        let mut next_look = 1;
+        let (mut next_look, mut last_line) = (1, 0);
         let read = read_outputs(file, reader, names, |line, world, outcome| {
             match world {
                 OutputWorld::Dataset => stream.observe(outcome)?,
                 OutputWorld::Neighbor => stream.observe_neighbor(outcome)?,
             }
             rows[usize::from(world == OutputWorld::Neighbor)] += 1;
+            last_line = line;
             // Without a claim there is nothing to stop for.
             if questions.claims == 0 || stream.process().pairs() < next_look {
                 return Ok(ControlFlow::Continue(()));
@@ -44,8 +54,11 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
                 return Ok(ControlFlow::Break(()));
             }
             Ok(ControlFlow::Continue(()))
-        })?;
-        inputs.extend(match read {
+        });
+        if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
+            return interrupted(options, &saved, last_line);
+        }
+        inputs.extend(match read? {
             None if !live => Some(InputFile::of_file(&options.file)?),
             read => read,
         });
@@ -69,6 +82,15 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
     };
     output.write(&document)?;
     Ok(refuted.contains(&true))
+}
+
+/// Saves what was read.
+fn interrupted(options: &StreamOptions, saved: &SavedStream, line: u64) -> Result<bool> {
+    let path = options.state.clone().unwrap_or_default();
+    saved.write(&path)?;
+    let reason = format!("interrupted after line {line}, up to which all is saved; go on with the lines after it");
+    let source = io::Error::new(io::ErrorKind::Interrupted, reason);
+    Err(Error::Io { path, action: "complete", source })
 }
 
 /// What is asked, each question with its share of the failure probability.

@@ -1,0 +1,146 @@
+//! What the sequence of all answers leaks together.
+
+use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
+use super::number::{Number, short, significant};
+use super::table::TextTable;
+use crate::bound::Direction;
+use serde::Serialize;
+use std::fmt;
+
+/// What a composed figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// A theorem stands behind it.
+    Bound,
+    /// It compares, and proves nothing about the whole sequence.
+    Illustrative,
+}
+
+impl fmt::Display for Meaning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Bound => "bound",
+            Self::Illustrative => "illustrative",
+        })
+    }
+}
+
+/// ε at δ of a composed curve.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposedEpsilon {
+    /// δ.
+    pub delta: f64,
+    /// ε by the improved conversion.
+    pub epsilon: Number,
+    /// The order that gives it.
+    pub order: f64,
+    /// What it is: a lower RDP curve converts to nothing but an illustration.
+    pub meaning: Meaning,
+}
+
+/// A curve of the whole sequence of queries.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposedCurve {
+    /// `lower-sum`, `lower-largest-query`, `exact-sum`, `joint-exact`, a cap, or an accountant.
+    pub name: &'static str,
+    /// Which divergence.
+    pub direction: Direction,
+    /// Its value at each of the section's orders.
+    pub values: Vec<Number>,
+    /// What the values are.
+    pub meaning: Meaning,
+    /// Converted.
+    pub epsilon: ComposedEpsilon,
+}
+
+/// The figures of the whole sequence.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposedSection {
+    /// The mode: independent, shared-teachers or per-query.
+    pub composition: String,
+    /// What the sequence is, in words.
+    pub sequence: String,
+    /// Number of queries in the sequence.
+    pub queries: u64,
+    /// What the sum of the lower bounds is.
+    pub meaning: Meaning,
+    /// Why.
+    pub reason: &'static str,
+    /// Orders of the curves.
+    pub orders: Vec<f64>,
+    /// The curves.
+    pub curves: Vec<ComposedCurve>,
+    /// The probability that the lower curves are wrong, all queries together.
+    pub failure_probability: f64,
+}
+
+impl ComposedSection {
+    /// What the figures are of, and what the sum of the lower bounds is.
+    pub(super) fn words(&self) -> String {
+        let meaning = match self.meaning {
+            Meaning::Bound => "a bound",
+            Meaning::Illustrative => "illustrative",
+        };
+        let Self { sequence, composition, reason, .. } = self;
+        format!("Composed: {sequence} ({composition}). The sum of the lower bounds is {meaning}: {reason}.")
+    }
+
+    /// The curves of some directions at those of `orders` that they have.
+    pub(super) fn table(&self, directions: &[Direction], orders: &[f64]) -> TextTable {
+        let shown: Vec<usize> =
+            orders.iter().filter_map(|order| self.orders.iter().position(|other| other == order)).collect();
+        let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", short(self.orders[index]))).collect();
+        let delta = self.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
+        let epsilon_name = format!("ε at δ = {}", short(delta));
+        let with_direction = directions.len() > 1;
+        let mut header = vec!["curve"];
+        header.extend(with_direction.then_some("direction"));
+        header.push("RDP is");
+        let mut words: Vec<usize> = (0..header.len()).collect();
+        header.extend(names.iter().map(String::as_str));
+        header.extend([epsilon_name.as_str(), "ε is"]);
+        words.push(header.len() - 1);
+        let mut table = TextTable::new(&header, &words);
+        for curve in self.curves.iter().filter(|curve| directions.contains(&curve.direction)) {
+            let mut cells = vec![curve.name.to_owned()];
+            cells.extend(with_direction.then(|| curve.direction.to_string()));
+            cells.push(curve.meaning.to_string());
+            cells.extend(shown.iter().map(|&index| significant(curve.values[index].0, 4)));
+            cells.extend([significant(curve.epsilon.epsilon.0, 4), curve.epsilon.meaning.to_string()]);
+            table.row(cells);
+        }
+        table
+    }
+
+    /// Words and table.
+    pub(super) fn text(&self, directions: &[Direction], orders: &[f64]) -> String {
+        format!("{}\n{}", self.words(), self.table(directions, orders).text())
+    }
+
+    /// The curves of one direction against the order.
+    pub(super) fn figure(&self, direction: Direction, letters: &str) -> Option<Drawing> {
+        let curves = self.curves.iter().filter(|curve| curve.direction == direction);
+        let series: Vec<Series> = curves
+            .map(|curve| {
+                let points = self.orders.iter().zip(&curve.values).map(|(order, value)| [*order, value.0]).collect();
+                let kind = match (curve.name, curve.meaning) {
+                    (name, _) if name.contains("exact") => SeriesKind::Exact,
+                    (_, Meaning::Illustrative) => SeriesKind::Heuristic,
+                    (name, Meaning::Bound) if name.starts_with("lower") => SeriesKind::Lower,
+                    _ => SeriesKind::Upper,
+                };
+                let suffix = if curve.meaning == Meaning::Illustrative { " (illustrative)" } else { "" };
+                Series::new(format!("{}{suffix}", curve.name), kind, points)
+            })
+            .collect();
+        let figure = Curves {
+            title: format!("Rényi divergence {letters} of the whole sequence: {}", self.sequence),
+            description: self.words(),
+            x: Axis::log("order α"),
+            y: Axis::log("Rényi divergence in nats"),
+            series,
+        };
+        (!figure.series.is_empty()).then(|| figure.draw())
+    }
+}
