@@ -1,0 +1,52 @@
+//! One audit of counts: every method, 20 orders in one direction, ten and a thousand outcomes.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use leakbound::{
+    AuditPlan, Delta, Direction, FailureProbability, Guide, Method, Order, OutcomeLaw, PairedCounts, SetSource,
+    audit_counts,
+};
+use std::hint::black_box;
+
+const SAMPLES: f64 = 1e6;
+
+/// Laws of C outcomes whose logarithmic ratios are spread over ±0.1.
+fn laws(classes: usize) -> [OutcomeLaw; 2] {
+    [0.5, -0.5].map(|sign| {
+        let weight = |class: usize| (sign * 0.1 * (1.7 * class as f64).sin()).exp() / (1.0 + class as f64).sqrt();
+        let weights: Vec<f64> = (0..classes).map(weight).collect();
+        let total: f64 = weights.iter().sum();
+        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>()).expect("a law")
+    })
+}
+
+fn methods(criterion: &mut Criterion) {
+    for classes in [10, 1000] {
+        let [p, q] = laws(classes);
+        let counts = |law: &OutcomeLaw| law.p().iter().map(|p| (p * SAMPLES) as u64).collect();
+        let labels = (0..classes).map(|class| class.to_string()).collect();
+        let counts = PairedCounts::new(labels, counts(&p), counts(&q)).expect("counts");
+        let plan = |methods: &[Method]| AuditPlan {
+            orders: (0..20).map(|step| Order::new(1.5 + 1.5 * f64::from(step)).expect("an order")).collect(),
+            delta: Delta::new(1e-5).expect("a delta"),
+            failure: FailureProbability::new(0.05).expect("a probability"),
+            methods: methods.to_vec(),
+            directions: vec![Direction::Forward],
+            seed: 0,
+            resamples: 10_000,
+        };
+        let orders = plan(&[]).orders;
+        let guide = Guide::from_laws(&p, &q, &orders, &[Direction::Forward], SetSource::ExactLaw).expect("a guide");
+        let mut group = criterion.benchmark_group(format!("audit, C = {classes}"));
+        group.sample_size(10);
+        for method in Method::ALL {
+            let plan = plan(&[method]);
+            group.bench_function(method.name(), |bencher| {
+                bencher.iter(|| audit_counts(black_box(&counts), &guide, &plan).expect("bounds"));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, methods);
+criterion_main!(benches);
