@@ -66,7 +66,9 @@ mod solve;
 pub mod special;
 mod variate;
 
-pub use accountant::{WorstCase, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve};
+pub use accountant::{
+    WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
+};
 pub use accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
     log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,

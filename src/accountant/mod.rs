@@ -12,4 +12,6 @@ pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probabili
 pub use group::group_rdp;
 pub use laplace::{laplace_rdp, lnmax_data_independent};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
-pub use worst_case::{WorstCase, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve};
+pub use worst_case::{
+    WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
+};

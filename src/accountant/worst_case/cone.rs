@@ -8,10 +8,13 @@ use std::sync::LazyLock;
 const NODES: usize = 24;
 /// Exponents that fall by less than this between the ends of the angle are integrated in one panel.
 const ONE_PANEL: f64 = 8.0;
+/// Nodes for those that fall by less than `NEARLY_FLAT`.
+const FEW_NODES: usize = 12;
+const NEARLY_FLAT: f64 = 1.0;
 /// Beyond this fall below the peak an integrand is left out: 1e-18.
 const DROP: f64 = 42.0;
 /// Panels of a window of which the exponent falls by `DROP`.
-const PANELS: usize = 4;
+const PANELS: usize = 2;
 
 /// ln P(u + Z₁ > 0, s + (Z₁ - Z₂)/√2 > 0) for independent normal Z, with the s-coordinate s = (u - v)/√2: the first of
 /// two noisy counts is positive and the larger.
@@ -48,10 +51,12 @@ fn angle_integral(u: f64, s: f64) -> (f64, f64) {
     let inside = product > 0.0 && near < far * std::f64::consts::FRAC_1_SQRT_2;
     let smallest = if inside { 0.5 * far * far } else { ends[0].min(ends[1]) };
     let rule = &*RULE;
-    if ends[0].max(ends[1]) - smallest <= ONE_PANEL {
-        let sum: f64 = (0..NODES)
-            .map(|node| {
-                let [sine, half_secant, weight] = rule.angles[node];
+    let fall = ends[0].max(ends[1]) - smallest;
+    if fall <= ONE_PANEL {
+        let angles: &[[f64; 3]] = if fall <= NEARLY_FLAT { &rule.few_angles } else { &rule.angles };
+        let sum: f64 = angles
+            .iter()
+            .map(|[sine, half_secant, weight]| {
                 weight * libm::exp(smallest - (squares - 2.0 * product * sine) * half_secant)
             })
             .sum();
@@ -78,16 +83,17 @@ fn angle_integral(u: f64, s: f64) -> (f64, f64) {
 struct Rule {
     nodes: [(f64, f64); NODES],
     angles: [[f64; 3]; NODES],
+    few_angles: [[f64; 3]; FEW_NODES],
 }
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
-    let nodes = gauss_legendre::<NODES>();
-    let angles = nodes.map(|(x, weight)| {
+    let place = |(x, weight): (f64, f64)| {
         let half = 0.5 * FRAC_PI_4;
         let (sine, cosine) = (half * (1.0 + x)).sin_cos();
         [sine, 0.5 / (cosine * cosine), half * weight]
-    });
-    Rule { nodes, angles }
+    };
+    let nodes = gauss_legendre::<NODES>();
+    Rule { nodes, angles: nodes.map(place), few_angles: gauss_legendre::<FEW_NODES>().map(place) }
 });
 
 /// Nodes and weights of the Gauss-Legendre rule on [-1, 1]: Newton's method on P_N from Tricomi's approximation.

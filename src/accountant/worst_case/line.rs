@@ -21,13 +21,14 @@ pub(super) struct LineSupremum {
 /// The two outcomes at s and s - shift, with bounds of derivatives within `reach`.
 fn outcomes(s: f64, shift: f64, reach: f64) -> [Outcome; 2] {
     let bounds = DensityBounds::over(s - reach - shift, s + reach);
+    let [here, moved] = [s, s - shift].map(|s| [DensityBounds::over(s - reach, s + reach).first, 0.0, 0.0]);
     let sides = [(s, s - shift, 1.0), (-s, shift - s, -1.0)];
     let small = shift < SMALL_SHIFT && s.abs() < 25.0;
     let difference = if small { segment(s, shift) } else { 0.0 };
     sides.map(|(p, q, sign)| {
         let (ln_q, below) = (log_ndtr(q), ndtr(q));
         let l = if small { libm::log1p(sign * difference / below) } else { log_ndtr(p) - ln_q };
-        Outcome { p: ndtr(p), q: below, ln_q, l, second: [bounds.first, 0.0, 0.0], third: [bounds.second, 0.0, 0.0] }
+        Outcome { p: ndtr(p), q: below, ln_q, l, second: here, second_moved: moved, third: [bounds.second, 0.0, 0.0] }
     })
 }
 

@@ -34,9 +34,11 @@ pub(super) struct Outcome {
     pub(super) ln_q: f64,
     /// ln p - ln q.
     pub(super) l: f64,
-    /// |∂²p| in the directions ss, st, tt.
+    /// |∂²p| in the directions ss, st, tt, on the box.
     pub(super) second: [f64; 3],
-    /// |∂_s ∂²p| in the same directions.
+    /// The same on its translate by -d, for q.
+    pub(super) second_moved: [f64; 3],
+    /// |∂_s ∂²p| in the same directions, on both and between.
     pub(super) third: [f64; 3],
 }
 
@@ -86,11 +88,17 @@ pub(super) fn log_moment_nearby(outcomes: &[Outcome], a: f64, shift: f64, log_mo
     for outcome in outcomes {
         let (low, high) = (outcome.l - change, outcome.l + change);
         let slope = (a * libm::expm1((a - 1.0) * low)).abs().max((a * libm::expm1((a - 1.0) * high)).abs());
-        // |A - B| = α(α-1) |∫_0^l e^{(α-1)x} (e^x - 1) dx| ≤ α(α-1) e^{max(αl, 0)} l²/2.
-        let bend = |l: f64| 0.5 * a * (a - 1.0) * l * l * libm::exp((a * l).max(0.0));
+        // |A - B| = (α-1)(e^{αl} - 1) - α (e^{(α-1)l} - 1) = α(α-1) ∫_0^l e^{(α-1)x} (e^x - 1) dx, which is at most
+        // α(α-1) e^{max(αl, 0)} l²/2; for l > 0 the second term is negative, for l < 0 the first.
+        let bend = |l: f64| {
+            let far = if l > 0.0 { 1.0 } else { -a * l };
+            (a - 1.0) * (0.5 * a * l * l).min(far) * libm::exp((a * l).max(0.0))
+        };
         let bend = bend(low).max(bend(high));
-        let entry =
-            |k: usize| slope * (shift * outcome.third[k]).min(2.0 * outcome.second[k]) + bend * outcome.second[k];
+        let entry = |k: usize| {
+            let [second, moved] = [outcome.second[k], outcome.second_moved[k]];
+            slope * (shift * outcome.third[k]).min(second + moved) + bend * moved
+        };
         form += entry(0) * box_.s * box_.s + 2.0 * entry(1) * box_.s * box_.t + entry(2) * box_.t * box_.t;
     }
     let by_tangent = libm::log1p(libm::expm1(log_moment) + 0.5 * form);

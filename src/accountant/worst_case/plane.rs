@@ -17,6 +17,8 @@ use std::sync::LazyLock;
 
 /// Below this shift differences of probabilities are integrals of their derivative.
 const SMALL_SHIFT: f64 = 1e-3;
+/// From here on a box and its translate have bounds of their own.
+const LONG_SHIFT: f64 = 0.5;
 /// Beyond so many standard deviations only logarithms of probabilities are kept.
 const FAR: f64 = 25.0;
 
@@ -32,13 +34,22 @@ pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
     } else {
         std::array::from_fn(|i| p.ln_p[i] - q.ln_p[i])
     };
-    let (second, third) = derivative_bounds(s, t, shift, reach);
+    // On the box, its translate and all between; for long shifts the two by themselves.
+    let across = [t - reach.t, t + reach.t];
+    let (whole, third) = derivative_bounds([s - reach.s - shift, s + reach.s], across);
+    let (second, second_moved) = if shift > LONG_SHIFT {
+        let at = |s: f64| derivative_bounds([s - reach.s, s + reach.s], across).0;
+        (at(s), at(s - shift))
+    } else {
+        (whole, whole)
+    };
     std::array::from_fn(|i| Outcome {
         p: p.p[i],
         q: q.p[i],
         ln_q: q.ln_p[i],
         l: l[i],
         second: second[i],
+        second_moved: second_moved[i],
         third: third[i],
     })
 }
@@ -87,10 +98,8 @@ fn differences(s: f64, t: f64, shift: f64) -> [f64; 3] {
     sum
 }
 
-/// Bounds of |∂²p| and |∂_s ∂²p| (ss, st, tt) on the box and its translate by the shift.
-fn derivative_bounds(s: f64, t: f64, shift: f64, reach: Reach) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
-    let (s_low, s_high) = (s - reach.s - shift, s + reach.s);
-    let (t_low, t_high) = (t - reach.t, t + reach.t);
+/// Bounds of |∂²p| and |∂_s ∂²p| (ss, st, tt) on a box.
+fn derivative_bounds([s_low, s_high]: [f64; 2], [t_low, t_high]: [f64; 2]) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
     let (u_low, u_high) = ((t_low + s_low) * FRAC_1_SQRT_2, (t_high + s_high) * FRAC_1_SQRT_2);
     let (v_low, v_high) = ((t_low - s_high) * FRAC_1_SQRT_2, (t_high - s_low) * FRAC_1_SQRT_2);
     let along = DensityBounds::over(s_low, s_high);
