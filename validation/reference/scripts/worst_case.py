@@ -7,7 +7,7 @@ T(u, v) is the law of (u + Z1 and v + Z2 both negative, first larger, second lar
     p_neither = Phi(-u) Phi(-v),   p_first = int_0^inf phi(x-u) Phi(x-v) dx,   p_second alike.
 
 `supremum` = max over u, v of D_a(T(u, v) || T(u - 1/sigma, v + 1/sigma)) by Newton's method on the gradient (mpmath,
-30 digits), from the best of a coarse grid; `two_classes` = the maximum over s of
+40 digits; two minutes a case), from the best of a coarse grid; `two_classes` = the maximum over s of
 D_a(Bern(Phi(s)) || Bern(Phi(s - sqrt(2)/sigma))), its limit u, v -> inf; `one_class` the same with 1/sigma.
 A maximum found in this way is attained, hence a lower bound of the supremum, and the supremum if no other hill is
 higher; where the plane has no interior maximum above the limit, `supremum` is null.
@@ -22,7 +22,7 @@ import table
 DIGITS = 40
 CASES = [
     (mpf("1.01"), 40), (mpf("1.5"), 1), (mpf("1.5"), 40), (mpf(2), 2), (mpf(2), 10), (mpf(2), 40), (mpf(2), 100000),
-    (mpf(8), 4), (mpf(8), 40), (mpf(16), 10), (mpf(16), 40), (mpf(64), 40), (mpf(64), 10), (mpf(100), 1000),
+    (mpf(8), 4), (mpf(8), 40), (mpf(16), 10),
 ]
 
 
