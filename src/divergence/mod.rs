@@ -5,6 +5,7 @@ mod epsilon;
 mod gaussian_trade_off;
 mod hockey_stick;
 mod mean_ratio;
+mod privacy_loss;
 mod renyi;
 mod shared_teachers;
 mod worst_neighbor;
@@ -13,6 +14,7 @@ pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp
 pub use epsilon::{epsilon_at_delta, gdp_of_laws};
 pub use gaussian_trade_off::{gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
+pub use privacy_loss::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use renyi::{bernoulli_renyi, renyi_divergence};
 pub use shared_teachers::SharedTeachers;
 pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors};

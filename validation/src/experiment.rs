@@ -87,13 +87,14 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 14] = [
+pub const ALL: [Experiment; 15] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
     Experiment { name: "audit-figures", run: crate::audit_figures::report },
     Experiment { name: "audit-properties", run: crate::audit_properties::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
+    Experiment { name: "worst-case", run: crate::worst_case::report },
     Experiment { name: "capc", run: crate::capc::report },
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },

@@ -19,3 +19,4 @@ pub mod tables;
 pub mod tightness;
 pub mod timing;
 pub mod votes;
+pub mod worst_case;

@@ -16,6 +16,7 @@ mod renyi;
 mod simultaneous;
 mod tails;
 mod two_cut;
+mod worst_case;
 
 pub use check::{TableCheck, Worst};
 pub use decimal::Decimal;
@@ -46,7 +47,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 19] = [
+pub const ALL: [Table; 20] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -66,6 +67,7 @@ pub const ALL: [Table; 19] = [
     Table { file: "simultaneous_more.json", compare: simultaneous::compare },
     Table { file: "k_cut.json", compare: k_cut::compare },
     Table { file: "epsilon_bounds.json", compare: epsilon_bounds::compare },
+    Table { file: "worst_case.json", compare: worst_case::compare },
 ];
 
 /// The entries of a table.

@@ -6,8 +6,8 @@ use crate::output::{Output, envelope};
 use leakbound::report::{AccountantRow, Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
 use leakbound::{
     Adjacency, Epsilon, Error, Noise, NoiseScale, Order, OutcomeLaw, Result, VoteHistogram, WorstNeighbors,
-    epsilon_at_delta, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, hockey_stick, laplace_rdp,
-    lnmax_data_independent, log_flip_probability, noisy_argmax_law, renyi_divergence, worst_neighbors,
+    epsilon_at_delta, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case, hockey_stick,
+    laplace_rdp, lnmax_data_independent, log_flip_probability, noisy_argmax_law, renyi_divergence, worst_neighbors,
 };
 use rayon::prelude::*;
 
@@ -169,10 +169,14 @@ fn accountants(options: &ExactOptions, neighbor: &VoteHistogram) -> Vec<Accounta
             let log_q = log_flip_probability(&options.histogram, sigma);
             add("gnmax-data-dependent", &|order| gnmax_data_dependent(order, sigma, log_q));
             add("gnmax-data-independent", &|order| gnmax_data_independent(order, sigma));
+            add("gnmax-worst-case", &|order| gnmax_worst_case(order, sigma, Adjacency::Moved).upper);
         }
         Noise::Gaussian(sigma) => {
             let sensitivity = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
             add("gaussian", &|order| gaussian_rdp(order, sigma, sensitivity));
+            if let Some(adjacency) = adjacency {
+                add("gnmax-worst-case", &|order| gnmax_worst_case(order, sigma, adjacency).upper);
+            }
         }
         Noise::Laplace(b) if moved => add("lnmax-data-independent", &|order| lnmax_data_independent(order, b)),
         Noise::Laplace(b) => add("laplace", &|order| {

@@ -1,0 +1,19 @@
+//! The certified worst case of GNMax over all votes.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use leakbound::{Adjacency, NoiseScale, Order, gnmax_worst_case, gnmax_worst_case_curve};
+use std::hint::black_box;
+
+fn benches(criterion: &mut Criterion) {
+    let sigma = NoiseScale::new(40.0).expect("a scale");
+    let orders: Vec<Order> = (0..60).map(|i| Order::new(1.0 + 0.1 * 1.12f64.powi(i)).expect("an order")).collect();
+    criterion.bench_function("worst case, one order", |bencher| {
+        bencher.iter(|| gnmax_worst_case(black_box(orders[20]), sigma, Adjacency::Moved));
+    });
+    criterion.bench_function("worst case, 60 orders from 1.1 to 81", |bencher| {
+        bencher.iter(|| gnmax_worst_case_curve(black_box(&orders), sigma, Adjacency::Moved));
+    });
+}
+
+criterion_group!(all, benches);
+criterion_main!(all);

@@ -1,0 +1,139 @@
+//! One noisy count before a threshold that it may pass: the half-line, and what outcomes far out can contribute.
+
+use super::objective::{DensityBounds, Outcome, Reach, log_moment, log_moment_nearby, power_excess};
+use crate::special::{log_ndtr, log_normal_density, ndtr};
+
+/// Below this shift a difference of Φ is an integral.
+const SMALL_SHIFT: f64 = 1e-3;
+/// Relative width to which the supremum on the line is enclosed.
+const TOLERANCE: f64 = 2e-6;
+/// Boxes looked at before the enclosure is left as it is.
+const MAX_BOXES: usize = 20_000;
+
+/// Enclosure of sup_s ln F of Bern(Φ(s)) against Bern(Φ(s - shift)), and where the lower end is attained.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LineSupremum {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+    pub(super) s: f64,
+}
+
+/// The two outcomes at s and s - shift, with bounds of derivatives within `reach`.
+fn outcomes(s: f64, shift: f64, reach: f64) -> [Outcome; 2] {
+    let bounds = DensityBounds::over(s - reach - shift, s + reach);
+    let [here, moved] = [s, s - shift].map(|s| [DensityBounds::over(s - reach, s + reach).first, 0.0, 0.0]);
+    let sides = [(s, s - shift, 1.0), (-s, shift - s, -1.0)];
+    let small = shift < SMALL_SHIFT && s.abs() < 25.0;
+    let difference = if small { segment(s, shift) } else { 0.0 };
+    sides.map(|(p, q, sign)| {
+        let (ln_q, below) = (log_ndtr(q), ndtr(q));
+        let l = if small { libm::log1p(sign * difference / below) } else { log_ndtr(p) - ln_q };
+        Outcome { p: ndtr(p), q: below, ln_q, l, second: here, second_moved: moved, third: [bounds.second, 0.0, 0.0] }
+    })
+}
+
+/// Φ(s) - Φ(s - shift) by Simpson's rule on two halves, to (shift/4)⁴/180 of it.
+fn segment(s: f64, shift: f64) -> f64 {
+    let phi = |back: f64| libm::exp(log_normal_density(s - back * shift));
+    shift / 12.0 * (phi(0.0) + 4.0 * phi(0.25) + 2.0 * phi(0.5) + 4.0 * phi(0.75) + phi(1.0))
+}
+
+/// The supremum over all thresholds.
+///
+/// It is attained, because F falls to 1 on both sides: beyond the ends of the search by [`log_excess_beyond`]. Boxes
+/// that may hold a critical point above the best value are halved until the enclosure is narrow.
+pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
+    let at = |s: f64| log_moment(&outcomes(s, shift, 0.0), a);
+    // The middle of N(s, 1) and its tilt by α is a good first guess.
+    let guess = [0.0, -0.5 * (a - 1.0) * shift, -(a - 1.0) * shift];
+    let (mut s, mut lower) =
+        guess.map(|s| (s, at(s))).into_iter().fold((0.0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
+    let half = (0.5 * libm::expm1(lower)).ln().min(lower - std::f64::consts::LN_2);
+    let beyond = |start: f64, side: Side| {
+        let mut far = start;
+        while log_excess_beyond(a, shift, far, side) > half {
+            far -= 0.5;
+        }
+        far
+    };
+    let low = beyond(-(a - 1.0) * shift - 1.0, Side::Rising);
+    let high = -beyond(-1.0 - shift, Side::Falling);
+    let first = ((high - low) / 32.0).max(0.25);
+    let mut boxes: Vec<f64> =
+        (0..((high - low) / (2.0 * first)).ceil() as usize).map(|index| low + (2 * index + 1) as f64 * first).collect();
+    let mut reach = first;
+    let (mut upper, mut seen) = (lower, 0);
+    while !boxes.is_empty() {
+        seen += boxes.len();
+        let values: Vec<(f64, f64)> = boxes
+            .iter()
+            .map(|&centre| {
+                let outcomes = outcomes(centre, shift, reach);
+                let value = log_moment(&outcomes, a);
+                if value > lower {
+                    (lower, s) = (value, centre);
+                }
+                (centre, log_moment_nearby(&outcomes, a, shift, value, Reach { s: reach, t: 0.0 }))
+            })
+            .collect();
+        let goal = lower * (1.0 + TOLERANCE);
+        let last = seen > MAX_BOXES;
+        upper = values.iter().filter(|value| last || value.1 <= goal).fold(upper, |upper, value| upper.max(value.1));
+        boxes = values.into_iter().filter(|value| !last && value.1 > goal).map(|value| value.0).collect();
+        reach *= 0.5;
+        boxes = boxes.iter().flat_map(|&centre| [centre - reach, centre + reach]).collect();
+    }
+    LineSupremum { lower, upper: upper.max(lower), s }
+}
+
+/// Whether the dataset has the vote (its law is further to the right) or its neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// P = N(x, 1), Q = N(x - shift, 1).
+    Rising,
+    /// P = N(x, 1), Q = N(x + shift, 1).
+    Falling,
+}
+
+/// ln of an upper bound of F - 1 when x + Z is printed if it is positive, and nothing else is known: what a count that
+/// stays below the threshold by -x standard deviations or more can contribute, for x ≤ 0 (rising) or x ≤ -shift (falling).
+/// Increasing in x, by data processing.
+///
+/// F - 1 is a sum of Q-means of ψ(l) = e^{αl} - 1 - α(e^l - 1) ≥ 0. "Not positive" has one ratio l. On y > 0 the mean of
+/// e^{αl} is e^{α(α-1) shift²/2} times the measure of a tilted law; and where that would cancel,
+/// ψ(l) ≤ ½ α(α-1) l² e^{α max(l, 0)} is integrated instead.
+pub(super) fn log_excess_beyond(a: f64, shift: f64, x: f64, side: Side) -> f64 {
+    let neighbor = if side == Side::Rising { x - shift } else { x + shift };
+    let (ln_p, ln_q) = (log_ndtr(-x), log_ndtr(-neighbor));
+    let (p, q) = (ndtr(-x), ndtr(-neighbor));
+    let hidden = power_excess(p, q, ln_p - ln_q, a);
+    let tilted = if side == Side::Rising { x + (a - 1.0) * shift } else { x - (a - 1.0) * shift };
+    let growth = 0.5 * a * (a - 1.0) * shift * shift;
+    let scale = (0.5 * a * (a - 1.0)).ln() + 2.0 * shift.ln();
+    let shown = if growth > 1e-3 {
+        // The linear part -α P + (α-1) Q is at most (α-1) Q.
+        add_logs(growth + log_ndtr(tilted), (a - 1.0).ln() + log_ndtr(neighbor))
+    } else {
+        match side {
+            Side::Rising => {
+                // y > c + α shift under Q; there 0 ≤ l ≤ shift y as x ≤ shift/2.
+                let (c, b) = (-tilted, a * shift);
+                let mean = (1.0 + b * b) * ndtr(-c) + (c + 2.0 * b).max(0.0) * libm::exp(log_normal_density(c));
+                scale + 0.5 * b * b + mean.ln()
+            }
+            Side::Falling => {
+                // l = -shift y - shift²/2 ≤ 0 for y > c under Q.
+                let (c, b) = (-neighbor, 0.5 * shift);
+                let mean = (1.0 + b * b) * ndtr(-c) + (c + 2.0 * b).max(0.0) * libm::exp(log_normal_density(c));
+                scale + mean.ln()
+            }
+        }
+    };
+    add_logs(hidden.ln(), shown)
+}
+
+/// ln(e^a + e^b).
+pub(super) fn add_logs(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }
+}

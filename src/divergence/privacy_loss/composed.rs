@@ -1,0 +1,401 @@
+//! Composition of many privacy losses, enclosed from both sides.
+
+use super::PrivacyLoss;
+use super::lattice::{Masses, OnLattice, kept};
+use super::spectrum::{CyclicLaw, convolve};
+use super::tail::{cumulants, log_moment, window};
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, Epsilon};
+
+/// Points of the finest lattice, for one query and for all together, but no fewer for one than the next.
+const MOST_POINTS: usize = 1 << 18;
+const MOST_POINTS_OF_ALL: usize = 1 << 27;
+const POINTS_OF_ONE: usize = 1 << 15;
+/// Points of the coarsest.
+const FEWEST_POINTS: usize = 1 << 8;
+/// Refinements before the enclosure is left as wide as it is.
+const REFINEMENTS: usize = 6;
+/// Tilted laws leave their window with probability e^-RARITY at most on either side.
+const RARITY: f64 = 44.0;
+/// Relative error of a weight p e^{λl}, for each query and unit of 1 + λ|l|.
+const ROUNDING: f64 = 2e-14;
+/// Share of δ that may be moved to an infinite loss, as a multiple of the tolerance.
+const MOVED_SHARE: f64 = 0.02;
+/// A tilt narrows the law of the sum to this share at most.
+const NARROWEST: f64 = 0.3;
+/// Rounding of a closed form.
+const SLIGHTLY: f64 = 1e-12;
+/// Thresholds below ε that are tried for the lower side.
+const THRESHOLDS: usize = 48;
+
+/// A number between two ends, both inclusive; a theorem with verified rounding, no confidence level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bracket {
+    /// At most the number.
+    pub lower: f64,
+    /// At least the number.
+    pub upper: f64,
+}
+
+/// The privacy profile of a sequence of independent outputs: δ(ε) and ε(δ), each enclosed.
+#[derive(Debug, Clone)]
+pub struct ComposedLoss {
+    /// Probability of an infinite loss, and that with what was counted as infinite on the upper side.
+    infinite: f64,
+    infinite_upper: f64,
+    /// The sum of the largest finite losses: from there on δ is `infinite`.
+    largest: f64,
+    /// Whether every loss has one finite value only.
+    single_valued: bool,
+    /// None where losses have one value each, or are too small for a lattice.
+    lattice: Option<Profile>,
+    rounding: f64,
+}
+
+/// Suffix sums of the convolved laws, from the largest loss down.
+#[derive(Debug, Clone)]
+struct Profile {
+    step: f64,
+    /// Index of the first point.
+    first: i64,
+    /// Σ over points from here on of P, and of P e^{-loss}, upper side.
+    upper_p: Vec<f64>,
+    upper_q: Vec<f64>,
+    /// P of the set of points from here on, at least, and Q, at most.
+    lower_p: Vec<f64>,
+    lower_q: Vec<f64>,
+    /// P of losses beyond the window, upper side.
+    beyond: f64,
+}
+
+/// Composes independent outputs: each loss with the number of times that its query was answered.
+///
+/// The enclosure is as narrow as `relative` in ε at `delta`, if 2^18 points of the lattice suffice (fewer for more than 500 different queries); it is valid at every δ and
+/// ε, and narrow within some standard deviations of the loss. Time and space grow with n log n and the square root of n for
+/// n queries: 1000 different ones of ten classes at 1e-3 take some 0.2 s.
+///
+/// *What holds.* The outputs must be independent under both datasets: fixed votes with fresh noise, or fresh
+/// training for every answer. Losses on a lattice of step Δ dominate the given ones from above and are a statistic
+/// of the outputs from below (`lattice`), both to second order in Δ. The convolution is a cyclic Fourier transform under
+/// the exponential tilt that centres the sum on the ε in question, so that its rounding, absolute in the tilted law, is
+/// relative there: δ = 1e-30 is as good as 1e-3. Added to δ on the upper side and taken from it on the lower: the bound of
+/// all rounding errors, what wraps around (Chernoff), the largest losses of a tiny probability, which count as infinite.
+/// The probabilities of the laws themselves are taken as given.
+///
+/// # Errors
+/// [`Error::Length`] for no query, [`Error::Domain`] when `relative` is not in (0, 1).
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// // Randomised response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial law.
+/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
+/// let loss = PrivacyLoss::of_laws(&p, &q)?;
+/// let composed = compose_losses(&[(loss, 8)], Delta::new(0.1)?, 1e-4)?;
+/// let bracket = composed.delta(Epsilon::new(4.0 * 3f64.ln())?);
+/// let binomial = [(8, 1.0), (7, 8.0), (6, 28.0)].map(|(k, ways)| {
+///     let weight = |right: f64| ways * right.powi(k) * (1.0 - right).powi(8 - k);
+///     (weight(0.75) - 81.0 * weight(0.25)).max(0.0)
+/// });
+/// let exact: f64 = binomial.iter().sum();
+/// assert!(bracket.lower <= exact && exact <= bracket.upper && bracket.upper < bracket.lower * 1.001);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # References
+/// Sommer, Meiser and Mohammadi (2019), "Privacy loss classes"; Koskela, Jälkö and Honkela (2020), for the Fourier
+/// accountant; Gopi, Lee and Wutschitz (2021), "Numerical composition of differential privacy"; Doroshenko et al. (2022),
+/// "Connect the dots", for the upper lattice; Zhu, Dong and Wang (2022) for dominating pairs.
+pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64) -> Result<ComposedLoss> {
+    if losses.is_empty() {
+        return Err(Error::Length { quantity: "composed losses", found: 0, expected: "at least 1".into() });
+    }
+    if !(relative > 0.0 && relative < 1.0) {
+        return Err(Error::Domain { quantity: "relative width", value: relative, domain: "(0, 1)" });
+    }
+    let queries: f64 = losses.iter().map(|loss| loss.1 as f64).sum();
+    let infinite = at_least_once(losses.iter().map(|(loss, times)| (loss.infinite, *times)));
+    let first = |loss: &PrivacyLoss| loss.atoms.first().map_or(f64::NEG_INFINITY, |atom| atom.l);
+    let mut composed = ComposedLoss {
+        infinite,
+        infinite_upper: infinite,
+        largest: losses.iter().map(|(loss, times)| times_or_zero(first(loss), *times)).sum::<f64>().max(0.0),
+        single_valued: losses.iter().all(|(loss, times)| *times == 0 || loss.atoms.len() <= 1),
+        lattice: None,
+        rounding: ROUNDING * queries,
+    };
+    // What is kept of every loss when the largest are set aside.
+    let spare = MOVED_SHARE * relative * delta.get() / queries.max(1.0);
+    let set_aside: Vec<(usize, f64)> = losses.iter().map(|(loss, _)| kept(loss, spare)).collect();
+    let Some((tilt, scale, centre)) = tilt(losses, &set_aside, delta) else { return Ok(composed) };
+    let rounded = losses.iter().zip(&set_aside).map(|((loss, times), (count, _))| {
+        let farthest =
+            loss.atoms[*count.min(&loss.atoms.len())..].iter().fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
+        *times as f64 * (2.0 + tilt * farthest)
+    });
+    composed.rounding = ROUNDING * rounded.sum::<f64>();
+    let spread = (tilt * scale).max(1.0);
+    let mut step = scale * (4.0 * (centre.abs() / scale).max(1.0) * relative / (queries * spread)).sqrt();
+    let mut best: Option<(f64, ComposedLoss)> = None;
+    let most = (MOST_POINTS_OF_ALL / losses.len()).next_power_of_two().clamp(POINTS_OF_ONE, MOST_POINTS);
+    for _ in 0..REFINEMENTS {
+        let Some((next, points, used)) = composed.on_lattice(losses, spare, step, most, [tilt, scale]) else { break };
+        let bracket = next.epsilon(delta);
+        let width = if bracket.upper == bracket.lower { 0.0 } else { (bracket.upper - bracket.lower) / bracket.upper };
+        let better = best.as_ref().is_none_or(|best| !(width >= best.0));
+        if better {
+            best = Some((width, next));
+        }
+        if width <= relative || points >= most || !better {
+            break;
+        }
+        step = used * (0.5 * relative / width).sqrt().clamp(0.02, 0.5);
+    }
+    Ok(best.map_or(composed, |best| best.1))
+}
+
+/// 1 - Π (1 - p)^k.
+fn at_least_once(terms: impl Iterator<Item = (f64, u64)>) -> f64 {
+    let none: f64 = terms.filter(|term| term.1 > 0).map(|(p, times)| times as f64 * libm::log1p(-p.min(1.0))).sum();
+    -libm::expm1(none)
+}
+
+fn times_or_zero(value: f64, times: u64) -> f64 {
+    if times == 0 { 0.0 } else { value * times as f64 }
+}
+
+/// The exponent λ under which the mean of the sum is about ε(δ), the standard deviation there and that mean, from
+/// Chernoff's bound ln δ ≈ Λ(λ) - λ Λ'(λ). None where no loss is positive to speak of.
+fn tilt(losses: &[(PrivacyLoss, u64)], set_aside: &[(usize, f64)], delta: Delta) -> Option<(f64, f64, f64)> {
+    let sum = |lambda: f64| {
+        let mut total = [0.0; 3];
+        for ((loss, times), (count, _)) in losses.iter().zip(set_aside) {
+            let kept = loss.atoms[*count.min(&loss.atoms.len())..].iter().map(|atom| (atom.l, atom.p));
+            let own = cumulants(kept, lambda);
+            if own[0] > f64::NEG_INFINITY {
+                total.iter_mut().zip(own).for_each(|(total, own)| *total += *times as f64 * own);
+            }
+        }
+        total
+    };
+    let scale = sum(0.0)[2].sqrt();
+    let extreme = losses.iter().flat_map(|loss| loss.0.atoms.iter()).fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
+    if !(scale > 1e-100 && scale.is_finite() && extreme.is_finite()) {
+        return None;
+    }
+    // A tail that is passed by a scale of small losses has a δ smaller than its probability by as much.
+    let target = delta.get().max(1e-300).ln() - scale.min(1.0).ln();
+    // Further than to the largest losses no tilt goes: it would only blow up rounding elsewhere.
+    let short = |lambda: f64| {
+        let [value, mean, variance] = sum(lambda);
+        value - lambda * mean > target && variance.sqrt() > NARROWEST * scale
+    };
+    let most = 1e3 / extreme;
+    let (mut low, mut high) = (0.0, (1.0 / scale).min(most));
+    while short(high) && high < most {
+        (low, high) = (high, (2.0 * high).min(most));
+    }
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if short(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let [_, mean, variance] = sum(low);
+    Some((low, variance.sqrt().max(NARROWEST * scale), mean))
+}
+
+impl ComposedLoss {
+    /// The profile on a lattice of about this step, the number of its points and the step used; none if none is wide enough.
+    fn on_lattice(
+        &self,
+        losses: &[(PrivacyLoss, u64)],
+        spare: f64,
+        step: f64,
+        most: usize,
+        [tilt, scale]: [f64; 2],
+    ) -> Option<(Self, usize, f64)> {
+        let mut step = step;
+        for _ in 0..REFINEMENTS {
+            let lattices: Vec<(OnLattice, u64)> =
+                losses.iter().map(|(loss, times)| (OnLattice::new(loss, step, spare), *times)).collect();
+            let side = |pick: fn(&OnLattice) -> &Masses| lattices.iter().map(move |(one, times)| (pick(one), *times));
+            let sides: [(fn(&OnLattice) -> &Masses, f64); 3] =
+                [(|one| &one.upper, tilt), (|one| &one.lower_p, tilt), (|one| &one.lower_q, tilt + 1.0)];
+            let windows = sides.map(|(pick, tilt)| window(side(pick), step, tilt, scale, RARITY));
+            let low = windows.iter().fold(f64::INFINITY, |low, window| low.min(window.0));
+            let high = windows.iter().fold(f64::NEG_INFINITY, |high, window| high.max(window.1));
+            let wished = (high - low) / step + 4.0;
+            if !(wished <= most as f64) {
+                step *= 1.01 * wished / most as f64;
+                continue;
+            }
+            let points = (wished as usize).max(FEWEST_POINTS).next_power_of_two();
+            let first = (low / step).floor() as i64 - 1;
+            let convolved = sides.map(|(pick, tilt)| {
+                let logs = log_moment(side(pick), step, tilt);
+                let weighted: Vec<(Masses, u64)> =
+                    side(pick).map(|(masses, times)| (tilted(masses, step, tilt), times)).collect();
+                (convolve(&weighted, points), logs)
+            });
+            let moved = at_least_once(
+                lattices.iter().zip(losses).map(|((one, times), (loss, _))| (one.moved + loss.infinite, *times)),
+            );
+            let profile = Profile::new(&convolved, step, first, points, tilt);
+            // A suffix sum of N terms has N roundings.
+            let rounding = self.rounding + points as f64 * f64::EPSILON;
+            let next = Self { infinite_upper: moved, lattice: Some(profile), rounding, ..self.clone() };
+            return Some((next, points, step));
+        }
+        None
+    }
+
+    /// δ at ε.
+    #[must_use]
+    pub fn delta(&self, epsilon: Epsilon) -> Bracket {
+        let upper = self.upper_delta(epsilon.get());
+        Bracket { lower: self.lower_delta(epsilon.get()).min(upper), upper }
+    }
+
+    /// ε at δ: the smallest ε ≥ 0 with δ(ε) ≤ δ, infinite where losses are infinite more often than δ.
+    #[must_use]
+    pub fn epsilon(&self, delta: Delta) -> Bracket {
+        let target = delta.get();
+        let upper = if self.upper_delta(0.0) <= target {
+            0.0
+        } else if self.infinite <= target {
+            self.upper_epsilon(target)
+        } else {
+            f64::INFINITY
+        };
+        let lower = if self.infinite * (1.0 - SLIGHTLY) > target {
+            f64::INFINITY
+        } else {
+            self.lower_epsilon(target, upper.min(self.largest))
+        };
+        Bracket { lower: lower.min(upper), upper }
+    }
+
+    /// An ε with δ(ε) ≤ δ, where the largest loss is one.
+    fn upper_epsilon(&self, target: f64) -> f64 {
+        let (mut low, mut high) = (0.0, self.largest);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if !(middle > low && middle < high) {
+                break;
+            }
+            if self.upper_delta(middle) > target { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// An ε with δ(ε) > δ, as near to `upper` as the lower side has it, or 0. Far below the lower side knows little, so the
+    /// search steps down from above.
+    fn lower_epsilon(&self, target: f64, upper: f64) -> f64 {
+        let (mut low, mut high, mut back) = (upper, upper, 1e-6 * upper);
+        while !(self.lower_delta(low) > target) {
+            if low <= 0.0 {
+                return 0.0;
+            }
+            (high, low) = (low, (low - back).max(0.0));
+            back *= 2.0;
+        }
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if !(middle > low && middle < high) {
+                break;
+            }
+            if self.lower_delta(middle) > target { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    fn upper_delta(&self, epsilon: f64) -> f64 {
+        let infinite = self.infinite * (1.0 + SLIGHTLY);
+        if epsilon >= self.largest {
+            return infinite.min(1.0);
+        }
+        // No loss is above the largest.
+        let coarse = infinite + (1.0 - self.infinite) * -libm::expm1(epsilon - self.largest) * (1.0 + SLIGHTLY);
+        let fine = self.lattice.as_ref().map_or(1.0, |lattice| {
+            let from = lattice.index_above(epsilon);
+            let (p, q) = lattice.upper_p.get(from).zip(lattice.upper_q.get(from)).unwrap_or((&0.0, &0.0));
+            let finite = p * (1.0 + self.rounding) - libm::exp(epsilon) * q * (1.0 - self.rounding);
+            self.infinite_upper * (1.0 + SLIGHTLY) + finite.max(0.0) + lattice.beyond
+        });
+        // Overflow is 1, and a bound that is no number bounds nothing.
+        coarse.min(1.0).min(if fine.is_nan() { 1.0 } else { fine })
+    }
+
+    fn lower_delta(&self, epsilon: f64) -> f64 {
+        let infinite = self.infinite * (1.0 - SLIGHTLY);
+        let Some(lattice) = &self.lattice else {
+            let gap = if self.single_valued { -libm::expm1(epsilon - self.largest) } else { 0.0 };
+            return infinite + (1.0 - self.infinite) * gap.max(0.0) * (1.0 - SLIGHTLY);
+        };
+        let growth = libm::exp(epsilon) * (1.0 + self.rounding);
+        // Any threshold is valid; the best is near ε, where P/Q crosses e^ε, or above where less is known below.
+        let value = |from: usize| lattice.lower_p[from] * (1.0 - self.rounding) - growth * lattice.lower_q[from];
+        let from = lattice.index_above(epsilon).saturating_sub(THRESHOLDS);
+        let best = (from..lattice.lower_p.len()).map(value).fold(0.0, f64::max);
+        let sum = infinite + if best.is_finite() { best } else { 0.0 };
+        if sum < 1.0 { sum.max(0.0) } else { 1.0 }
+    }
+}
+
+/// Masses times e^{λx}, to sum 1.
+fn tilted(masses: &Masses, step: f64, tilt: f64) -> Masses {
+    let log = log_moment(std::iter::once((masses, 1)), step, tilt);
+    masses
+        .iter()
+        .filter(|mass| mass.1 > 0.0)
+        .map(|&(point, p)| (point, libm::exp(tilt * (point as f64 * step) + p.ln() - log)))
+        .collect()
+}
+
+impl Profile {
+    fn new(convolved: &[(CyclicLaw, f64); 3], step: f64, first: i64, points: usize, tilt: f64) -> Self {
+        let tail = libm::exp(-RARITY);
+        let loss = |index: usize| (first + index as i64) as f64 * step;
+        let end = loss(points);
+        // Suffix sums of masses, with or less their error, times e^{log - (tilt + extra) loss}.
+        let suffix = |(law, log): &(CyclicLaw, f64), tilt: f64, error: f64, extra: f64| {
+            let mut sums = vec![0.0; points];
+            let mut sum = 0.0;
+            for index in (0..points).rev() {
+                let point = (first + index as i64).rem_euclid(points as i64) as usize;
+                let mass = (law.mass[point] + error * law.error).max(0.0);
+                sum += mass * libm::exp(log - (tilt + extra) * loss(index));
+                sums[index] = sum;
+            }
+            sums
+        };
+        let [upper, lower_p, lower_q] = convolved;
+        let mut statistic_p = suffix(lower_p, tilt, -1.0, 0.0);
+        // What wrapped around from below is not there.
+        for (index, sum) in statistic_p.iter_mut().enumerate() {
+            *sum -= tail * libm::exp(lower_p.1 - tilt * loss(index));
+        }
+        let mut statistic_q = suffix(lower_q, tilt + 1.0, 1.0, 0.0);
+        let beyond_q = tail * libm::exp(lower_q.1 - (tilt + 1.0) * end);
+        statistic_q.iter_mut().for_each(|sum| *sum += beyond_q);
+        Self {
+            step,
+            first,
+            upper_p: suffix(upper, tilt, 1.0, 0.0),
+            // Of the same masses as Σ P, so that every term of their difference is positive.
+            upper_q: suffix(upper, tilt, 1.0, 1.0),
+            lower_p: statistic_p,
+            lower_q: statistic_q,
+            beyond: tail * libm::exp(upper.1 - tilt * end),
+        }
+    }
+
+    /// The first point above ε.
+    fn index_above(&self, epsilon: f64) -> usize {
+        let place = (epsilon / self.step).floor() + 1.0 - self.first as f64;
+        place.clamp(0.0, self.upper_p.len() as f64) as usize
+    }
+}

@@ -1,0 +1,73 @@
+//! The privacy loss of a pair of laws, and of many pairs together.
+
+mod composed;
+mod lattice;
+mod spectrum;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+pub use composed::{Bracket, ComposedLoss, compose_losses};
+
+use super::{Pair, same_outcomes};
+use crate::error::Result;
+use crate::law::OutcomeLaw;
+
+/// One outcome with positive probability in both laws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Atom {
+    /// ln p - ln q.
+    l: f64,
+    p: f64,
+}
+
+/// The privacy loss of P against Q: ln p_i/q_i with probability p_i, infinite where q_i = 0.
+///
+/// It determines the privacy profile, δ(ε) = P(L = ∞) + E (1 - e^{ε-L})⁺ over finite L, and the losses of independent
+/// outputs add up, so that a sequence of outputs is composed by convolution: [`compose_losses`]. The two directions of a
+/// pair have different losses.
+///
+/// ```
+/// # use leakbound::{OutcomeLaw, PrivacyLoss};
+/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
+/// assert!((PrivacyLoss::of_laws(&p, &q)?.largest() - 3f64.ln()).abs() < 1e-15);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrivacyLoss {
+    /// Largest loss first.
+    atoms: Vec<Atom>,
+    /// P(q = 0).
+    infinite: f64,
+}
+
+impl PrivacyLoss {
+    /// The loss of P against Q.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+    pub fn of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<Self> {
+        same_outcomes(p, q)?;
+        let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
+        let both = |i: &usize| q.ln_p()[*i] > f64::NEG_INFINITY;
+        let outcomes = (0..p.outcomes()).filter(possible);
+        let infinite = outcomes.clone().filter(|i| !both(i)).map(|i| p.p()[i]).sum();
+        let mut atoms: Vec<Atom> =
+            outcomes.filter(both).map(|i| Atom { l: Pair::of(p, q, i).log_ratio(), p: p.p()[i] }).collect();
+        atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+        Ok(Self { atoms, infinite })
+    }
+
+    /// The largest loss, ε at δ = 0.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        let finite = self.atoms.first().map_or(f64::NEG_INFINITY, |atom| atom.l);
+        if self.infinite > 0.0 { f64::INFINITY } else { finite }
+    }
+
+    /// The probability of an infinite loss, below which no δ is.
+    #[must_use]
+    pub const fn infinite(&self) -> f64 {
+        self.infinite
+    }
+}

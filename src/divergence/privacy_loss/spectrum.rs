@@ -1,0 +1,128 @@
+//! Convolution of many lattice laws by the discrete Fourier transform, with a bound of every rounding error.
+
+use super::lattice::Masses;
+use rayon::prelude::*;
+use rustfft::num_complex::Complex;
+use rustfft::{Fft, FftPlanner};
+use std::sync::Arc;
+
+/// Half a unit in the last place.
+const UNIT: f64 = 0.5 * f64::EPSILON;
+/// Rounding of one butterfly stage: a product with a rounded root of unity and a sum, with room to spare.
+const STAGE: f64 = 8.0 * UNIT;
+/// Queries multiplied in one piece of work; fixed, so that the result does not depend on threads.
+const CHUNK: usize = 16;
+
+/// The law of a sum on N cyclic points.
+#[derive(Debug, Clone)]
+pub(super) struct CyclicLaw {
+    pub(super) mass: Vec<f64>,
+    /// Every mass is within this of the exact one.
+    pub(super) error: f64,
+}
+
+/// A product of characteristic functions at the frequencies 0 to N/2, with an error bound at each.
+struct Product {
+    value: Vec<Complex<f64>>,
+    error: Vec<f64>,
+}
+
+impl Product {
+    fn unit(frequencies: usize) -> Self {
+        Self { value: vec![Complex::new(1.0, 0.0); frequencies], error: vec![0.0; frequencies] }
+    }
+
+    fn multiply(&mut self, value: impl Iterator<Item = (Complex<f64>, f64)>) {
+        for ((own, own_error), (other, other_error)) in self.value.iter_mut().zip(&mut self.error).zip(value) {
+            let (size, other_size) = (size(*own), size(other));
+            *own_error = *own_error * (other_size + other_error) + size * (other_error + 4.0 * UNIT * other_size);
+            *own *= other;
+        }
+    }
+}
+
+/// |z| where squares do not underflow, and at least that.
+fn size(z: Complex<f64>) -> f64 {
+    (z.norm_sqr() + f64::MIN_POSITIVE).sqrt()
+}
+
+/// The law of the sum of independent variables, the i-th of which is given by its masses, `times` over, modulo N.
+///
+/// Masses must be non-negative and sum to 1, and N be even. An entry of a transform is a sum of inputs, each times a chain
+/// of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which is 2 for
+/// two queries in one transform; products add up relative errors; and the inverse transform adds the mean
+/// of the errors of all frequencies.
+pub(super) fn convolve(queries: &[(Masses, u64)], points: usize) -> CyclicLaw {
+    let mut planner = FftPlanner::new();
+    let (forward, inverse) = (planner.plan_fft_forward(points), planner.plan_fft_inverse(points));
+    let stage_error = STAGE * ((points as f64).log2() + 2.0);
+    let pieces: Vec<Product> =
+        queries.par_chunks(CHUNK).map(|chunk| piece(chunk, points, &forward, 2.0 * stage_error)).collect();
+    let mut total = Product::unit(points / 2 + 1);
+    for piece in pieces {
+        total.multiply(piece.value.into_iter().zip(piece.error));
+    }
+    // The other half of the frequencies are conjugates.
+    let mirrored = (1..points / 2).rev();
+    let errors: f64 = total.error.iter().sum::<f64>() + mirrored.clone().map(|index| total.error[index]).sum::<f64>();
+    let mut whole = total.value;
+    whole.extend_from_within(1..points / 2);
+    whole[points / 2 + 1..].reverse();
+    whole[points / 2 + 1..].iter_mut().for_each(|value| *value = value.conj());
+    let sizes: f64 = whole.iter().map(|&value| size(value)).sum();
+    inverse.process(&mut whole);
+    let scale = 1.0 / points as f64;
+    CyclicLaw {
+        mass: whole.iter().map(|value| value.re * scale).collect(),
+        error: (errors + stage_error * sizes) * scale * 1.01,
+    }
+}
+
+fn piece(queries: &[(Masses, u64)], points: usize, forward: &Arc<dyn Fft<f64>>, error: f64) -> Product {
+    let half = points / 2;
+    let mut product = Product::unit(half + 1);
+    let mut buffer = vec![Complex::new(0.0, 0.0); points];
+    let mut scratch = vec![Complex::new(0.0, 0.0); forward.get_inplace_scratch_len()];
+    for pair in queries.chunks(2) {
+        buffer.fill(Complex::new(0.0, 0.0));
+        let place = |point: i64| point.rem_euclid(points as i64) as usize;
+        pair[0].0.iter().for_each(|&(point, mass)| buffer[place(point)].re += mass);
+        if let Some(second) = pair.get(1) {
+            second.0.iter().for_each(|&(point, mass)| buffer[place(point)].im += mass);
+        }
+        forward.process_with_scratch(&mut buffer, &mut scratch);
+        // Two real sequences in one transform: their spectra are its even and odd parts.
+        for (member, (_, times)) in pair.iter().enumerate() {
+            let part = (0..=half).map(|index| {
+                let (here, there) = (buffer[index], buffer[(points - index) % points].conj());
+                if member == 0 {
+                    (here + there) * 0.5
+                } else {
+                    let odd = (here - there) * 0.5;
+                    Complex::new(odd.im, -odd.re)
+                }
+            });
+            if *times == 1 {
+                product.multiply(part.map(|value| (value, error)));
+            } else {
+                product.multiply(part.map(|value| power(value, *times, error)));
+            }
+        }
+    }
+    product
+}
+
+/// x^k with |x̂^k - x^k| ≤ k e (|x̂| + e)^{k-1}, and 4k roundings of its own.
+fn power(value: Complex<f64>, times: u64, error: f64) -> (Complex<f64>, f64) {
+    let (mut result, mut square, mut rest) = (Complex::new(1.0, 0.0), value, times);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        rest >>= 1;
+    }
+    let k = times as f64;
+    let bound = libm::pow(size(value) + error, k - 1.0);
+    (result, k * (error + 4.0 * UNIT) * bound)
+}

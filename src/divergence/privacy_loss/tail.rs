@@ -1,0 +1,55 @@
+//! Cumulants of sums of losses, and Chernoff's bound.
+
+use super::lattice::Masses;
+
+/// ln Σ p e^{λx} and its first two derivatives in λ, for points x with masses p.
+pub(super) fn cumulants(points: impl Iterator<Item = (f64, f64)> + Clone, lambda: f64) -> [f64; 3] {
+    let largest = points.clone().filter(|point| point.1 > 0.0).map(|point| lambda * point.0 + point.1.ln());
+    let largest = largest.fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return [largest, 0.0, 0.0];
+    }
+    let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
+    // Around the first point, so that the variance of close points does not cancel.
+    let origin = points.clone().next().map_or(0.0, |point| point.0);
+    for (x, p) in points.filter(|point| point.1 > 0.0) {
+        let weight = libm::exp(lambda * x + p.ln() - largest);
+        let x = x - origin;
+        sum += weight;
+        first += weight * x;
+        second += weight * x * x;
+    }
+    let mean = first / sum;
+    [largest + sum.ln(), origin + mean, (second / sum - mean * mean).max(0.0)]
+}
+
+/// Σ k_i times the logarithm of the moment generating function of the i-th query's lattice law.
+pub(super) fn log_moment<'a>(queries: impl Iterator<Item = (&'a Masses, u64)>, step: f64, lambda: f64) -> f64 {
+    queries
+        .map(|(masses, times)| {
+            times as f64 * cumulants(masses.iter().map(|&(point, p)| (point as f64 * step, p)), lambda)[0]
+        })
+        .sum()
+}
+
+/// Ends that the sum of tilted lattice laws leaves with probability e^-`rarity` at most on either side, by Chernoff.
+///
+/// The law is tilted by `tilt`; `scale` is its standard deviation, roughly: P(S > x) ≤ exp(Λ(λ+μ) - Λ(λ) - μx) for
+/// every μ > 0, and the best of a few is taken.
+pub(super) fn window<'a>(
+    queries: impl Iterator<Item = (&'a Masses, u64)> + Clone,
+    step: f64,
+    tilt: f64,
+    scale: f64,
+    rarity: f64,
+) -> (f64, f64) {
+    let centre = log_moment(queries.clone(), step, tilt);
+    let best = |sign: f64| {
+        let ends = (0..7).map(|power| {
+            let mu = 0.3 * 2f64.powi(power) / scale;
+            (log_moment(queries.clone(), step, tilt + sign * mu) - centre + rarity) / mu
+        });
+        sign * ends.fold(f64::INFINITY, f64::min)
+    };
+    (best(-1.0), best(1.0))
+}

@@ -1,0 +1,194 @@
+use super::*;
+use crate::divergence::{RdpCurve, gdp_epsilon, hockey_stick, order_grid, renyi_divergence};
+use crate::histogram::{Neighbor, VoteHistogram};
+use crate::law::{Noise, noisy_argmax_law};
+use crate::quantity::{Delta, Epsilon};
+use crate::special::log_binomial_pmf;
+
+fn law(p: &[f64]) -> OutcomeLaw {
+    OutcomeLaw::from_probabilities(p).unwrap()
+}
+
+fn delta(value: f64) -> Delta {
+    Delta::new(value).unwrap()
+}
+
+fn epsilon(value: f64) -> Epsilon {
+    Epsilon::new(value).unwrap()
+}
+
+/// δ(ε) of randomised response with truth probability e^ε₀/(1+e^ε₀), n times: k true answers have loss (2k-n) ε₀.
+fn randomised_response(n: u64, e0: f64, epsilon: f64) -> f64 {
+    let truth = 1.0 / (1.0 + (-e0).exp());
+    (0..=n)
+        .map(|k| {
+            let l = (2.0 * k as f64 - n as f64) * e0;
+            if l > epsilon { -log_binomial_pmf(k, n, truth).exp() * (epsilon - l).exp_m1() } else { 0.0 }
+        })
+        .sum()
+}
+
+#[test]
+fn randomised_response_is_binomial() {
+    for (n, e0) in [(1u64, 1.0f64), (2, 0.3), (10, 1.1), (100, 0.1), (1000, 0.05), (50, 1e-7)] {
+        let truth = 1.0 / (1.0 + (-e0).exp());
+        let loss = PrivacyLoss::of_laws(&law(&[truth, 1.0 - truth]), &law(&[1.0 - truth, truth])).unwrap();
+        for target in [0.01, 1e-5, 1e-9, 1e-12] {
+            let composed = compose_losses(&[(loss.clone(), n)], delta(target), 1e-3).unwrap();
+            let bracket = composed.epsilon(delta(target));
+            assert!(bracket.lower <= bracket.upper, "{n} {e0} {target}: {bracket:?}");
+            // The truth is between: δ at the ends.
+            let (low, high) = (randomised_response(n, e0, bracket.lower), randomised_response(n, e0, bracket.upper));
+            assert!(
+                low >= target * (1.0 - 1e-9) || bracket.lower == 0.0,
+                "{n} {e0} {target}: {bracket:?} {low:e} {high:e}"
+            );
+            assert!(high <= target * (1.0 + 1e-9), "{n} {e0} {target}: {bracket:?} {low:e} {high:e}");
+            let width = bracket.upper - bracket.lower;
+            println!("{n} {e0} {target}: {bracket:?} {:.1e}", width / bracket.upper);
+            assert!(width <= 1e-3 * bracket.upper, "{n} {e0} {target}: {bracket:?} {:e}", width / bracket.upper);
+            for scale in [0.5, 0.9, 1.0, 1.1] {
+                let at = bracket.upper * scale;
+                let (found, exact) = (composed.delta(epsilon(at)), randomised_response(n, e0, at));
+                assert!(
+                    found.lower <= exact * (1.0 + 1e-9) && exact <= found.upper * (1.0 + 1e-9),
+                    "{n} {e0} {at}: {found:?} {exact:e}"
+                );
+            }
+        }
+    }
+}
+
+/// Outcomes of four different laws, all combinations.
+#[test]
+fn few_laws_agree_with_enumeration() {
+    let pairs = [
+        ([0.5, 0.3, 0.2], [0.4, 0.4, 0.2]),
+        ([0.7, 0.2, 0.1], [0.69, 0.1, 0.21]),
+        ([0.1, 0.1, 0.8], [0.1, 0.11, 0.79]),
+        ([0.25, 0.7, 0.05], [0.3, 0.7, 0.0]),
+    ];
+    let laws = pairs.map(|(p, q)| (law(&p), law(&q)));
+    let mut product = vec![(1.0, 1.0)];
+    for (p, q) in &laws {
+        product = product.iter().flat_map(|&(a, b)| (0..3).map(move |i| (a * p.p()[i], b * q.p()[i]))).collect();
+    }
+    for reverse in [false, true] {
+        let losses: Vec<(PrivacyLoss, u64)> = laws
+            .iter()
+            .map(|(p, q)| (if reverse { PrivacyLoss::of_laws(q, p) } else { PrivacyLoss::of_laws(p, q) }.unwrap(), 1))
+            .collect();
+        let exact = |epsilon: f64| -> f64 {
+            product
+                .iter()
+                .map(|&(p, q)| if reverse { (q, p) } else { (p, q) })
+                .map(|(p, q): (f64, f64)| (p - epsilon.exp() * q).max(0.0))
+                .sum()
+        };
+        for target in [0.3, 0.1, 0.06, 0.01, 1e-4] {
+            let composed = compose_losses(&losses, delta(target), 1e-4).unwrap();
+            for e in [0.0, 0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0] {
+                let bracket = composed.delta(epsilon(e));
+                assert!(
+                    bracket.lower <= exact(e) + 1e-15 && exact(e) <= bracket.upper + 1e-15,
+                    "{reverse} {e}: {bracket:?} {}",
+                    exact(e)
+                );
+            }
+            let bracket = composed.epsilon(delta(target));
+            println!("{reverse} {target}: {bracket:?}");
+            if bracket.upper.is_finite() {
+                assert!(
+                    exact(bracket.upper) <= target + 1e-12 && bracket.upper - bracket.lower <= 1e-3 * bracket.upper
+                );
+            } else {
+                assert!(!reverse && target < 0.05 && bracket.lower == f64::INFINITY);
+            }
+            assert!(bracket.lower == 0.0 || bracket.lower == f64::INFINITY || exact(bracket.lower) >= target - 1e-12);
+        }
+    }
+}
+
+/// Different queries of ten classes: narrow, below what RDP gives, near the Gaussian limit.
+#[test]
+fn different_queries() {
+    let noise: Noise = "gaussian:40".parse().unwrap();
+    let queries: Vec<[OutcomeLaw; 2]> = (0..200u64)
+        .map(|query| {
+            let mut counts = vec![130 - query % 77, 40 + query % 77, 20, 15, 12, 10, 8, 7, 5, 3];
+            counts[(query % 7 + 2) as usize] += query % 13;
+            let p = VoteHistogram::new(counts).unwrap();
+            let q = p.neighbor(Neighbor::Moved { from: 0, to: 1 }).unwrap();
+            [noisy_argmax_law(&p, noise).unwrap(), noisy_argmax_law(&q, noise).unwrap()]
+        })
+        .collect();
+    let losses: Vec<(PrivacyLoss, u64)> =
+        queries.iter().map(|[p, q]| (PrivacyLoss::of_laws(p, q).unwrap(), 1)).collect();
+    for target in [1e-5, 1e-30] {
+        let start = std::time::Instant::now();
+        let composed = compose_losses(&losses, delta(target), 1e-3).unwrap();
+        let bracket = composed.epsilon(delta(target));
+        let elapsed = start.elapsed();
+        let orders: Vec<_> = order_grid().into_iter().step_by(5).filter(|order| order.get() < 200.0).collect();
+        let curve = RdpCurve::from_fn(&orders, |order| {
+            queries.iter().map(|[p, q]| renyi_divergence(p, q, order).unwrap()).sum()
+        });
+        let rdp = curve.epsilon(delta(target)).0.get();
+        println!("{target}: {bracket:?} gap {:.1e}, RDP {rdp}, {elapsed:?}", bracket.upper / bracket.lower - 1.0);
+        assert!(bracket.upper <= bracket.lower * 1.001 && bracket.lower <= rdp);
+        let variance: f64 = queries
+            .iter()
+            .map(|[p, q]| (0..10).map(|i| p.p()[i] * (p.ln_p()[i] - q.ln_p()[i]).powi(2)).sum::<f64>())
+            .sum();
+        let limit = gdp_epsilon(variance.sqrt(), delta(target)).unwrap().get();
+        assert!((bracket.upper / limit - 1.0).abs() < 0.05, "{limit}");
+    }
+}
+
+#[test]
+fn unusual_laws() {
+    let same = law(&[0.3, 0.7]);
+    let cases = [
+        (same.clone(), same.clone()),
+        (law(&[1.0]), law(&[1.0])),
+        (law(&[1.0, 0.0]), law(&[0.0, 1.0])),
+        (law(&[0.1, 0.9]), law(&[0.0, 1.0])),
+        (law(&[0.0, 1.0]), law(&[0.1, 0.9])),
+        (law(&[1.0, 0.0]), law(&[0.5, 0.5])),
+        (law(&[1e-300, 1.0]), law(&[1e-9, 1.0 - 1e-9])),
+        (law(&[1e-9, 1.0 - 1e-9]), law(&[1e-300, 1.0])),
+        (law(&[0.5, 0.5 - 1e-12, 1e-12]), law(&[0.5 - 1e-12, 0.5, 1e-12])),
+        (law(&[0.999, 0.001]), law(&[0.001, 0.999])),
+    ];
+    for (p, q) in &cases {
+        let loss = PrivacyLoss::of_laws(p, q).unwrap();
+        for times in [0, 1, 1_000_000_000_000] {
+            for target in [0.0, 1e-9] {
+                let target = delta(target);
+                let composed = compose_losses(&[(loss.clone(), times)], target, 0.1).unwrap();
+                let bracket = composed.epsilon(target);
+                assert!(bracket.lower >= 0.0 && bracket.lower <= bracket.upper, "{p:?} {q:?} {times}: {bracket:?}");
+                for e in [0.0, 1e-12, 1.0, 700.0, 1e300, f64::INFINITY] {
+                    let bracket = composed.delta(epsilon(e));
+                    assert!(
+                        0.0 <= bracket.lower && bracket.lower <= bracket.upper && bracket.upper <= 1.0,
+                        "{p:?} {q:?} {times} {e}: {bracket:?}"
+                    );
+                    if times == 1 && e < f64::INFINITY {
+                        let exact = hockey_stick(p, q, epsilon(e)).unwrap();
+                        assert!(
+                            bracket.lower <= exact * (1.0 + 1e-12) + 1e-300
+                                && exact <= bracket.upper * (1.0 + 1e-12) + 1e-300,
+                            "{p:?} {q:?} {e}: {bracket:?} {exact:e}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(compose_losses(&[], delta(1e-5), 1e-3).is_err());
+    let loss = PrivacyLoss::of_laws(&same, &same).unwrap();
+    for relative in [0.0, 1.0, -1.0, f64::NAN] {
+        assert!(compose_losses(&[(loss.clone(), 1)], delta(1e-5), relative).is_err());
+    }
+}
