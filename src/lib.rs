@@ -73,7 +73,7 @@ pub use accountant::{
     label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
     log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties, private_knn_rdp,
     randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
-    threshold_data_dependent, threshold_data_independent,
+    threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
     AuditPlan, Bootstrap, BootstrapInterval, Bounded, EProcess, EpsilonBound, Guide, HalfSpace, JointQuery, KCutBox,

@@ -30,5 +30,5 @@ pub use laplace::{laplace_mechanism_rdp, laplace_rdp, lnmax_data_independent};
 pub use lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 pub use private_knn::private_knn_rdp;
 pub use randomized_response::{k_ary_randomized_response_rdp, randomized_response_rdp};
-pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity};
+pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};

@@ -1,6 +1,10 @@
 //! How much a data-dependent cost may change with the votes: its local sensitivities at a distance, and their smooth
 //! maximum, with which the cost can be released privately.
 
+mod threshold;
+
+pub use threshold::threshold_local_sensitivities;
+
 use super::gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
