@@ -6,7 +6,8 @@ use crate::quantity::{NoiseScale, Order};
 /// ```text
 /// D = α e^{-2β}/(2σ² (1 - αu)) - [½ ln(1 - αu) + αβ]/(α-1),    u = 1 - e^{-2β},
 /// ```
-/// for α u < 1, infinite beyond. It is attained, so nothing smaller holds for all f.
+/// for α u < 1, infinite beyond. It is attained by a chain of datasets along which the steps of f grow by e^β, so nothing
+/// smaller holds for all f.
 ///
 /// *Proof.* Two neighbours have s₀ = SS(D), s₁ = SS(D') with r = s₁/s₀ in [e^{-β}, e^β], and |f(D) - f(D')| ≤ min(s₀, s₁),
 /// as the local sensitivity of either bounds the difference. The divergence of two normal laws is α Δ²/(2 s*²) +
@@ -18,15 +19,15 @@ use crate::quantity::{NoiseScale, Order};
 /// at every distance |ln r| less than it falls before: with v = 1 - e^{-2t}, αv/(1-αv) ≥ αv/(1 + (α-1)v). So the largest
 /// value is at r = e^{-β}. ∎
 ///
-/// *The published formula* is [`gnss_rdp_as_published`]: its first term is α e^{2β}/σ², larger by a factor of two or more
-/// where αβ is small, and too small where 1 - αu < e^{-4β}/2, about αβ > 1/4.
+/// *The published formula* is [`gnss_rdp_as_published`]: its first term is α e^{2β}/σ², twice as large where αβ is small,
+/// and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
 /// ```
 /// # use leakbound::{NoiseScale, Order, gnss_rdp, gnss_rdp_as_published};
-/// let at = |order| (Order::new(order), NoiseScale::new(5.0));
-/// let (Ok(order), Ok(sigma)) = at(20.0) else { unreachable!() };
-/// assert!((gnss_rdp(order, 0.02, sigma) / 1.800_265_0 - 1.0).abs() < 1e-6);
+/// let (order, sigma) = (Order::new(20.0)?, NoiseScale::new(5.0)?);
+/// assert!((gnss_rdp(order, 0.02, sigma) / 1.800_282_698_594_32 - 1.0).abs() < 1e-12);
 /// assert!(gnss_rdp_as_published(order, 0.02, sigma) < 0.9);
+/// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # References

@@ -216,7 +216,7 @@ impl GnmaxSensitivity {
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn smooth_sensitivity(local: &[f64], beta: f64) -> Result<f64> {
-    if !(beta >= 0.0 && beta < f64::INFINITY) {
+    if !(0.0..f64::INFINITY).contains(&beta) {
         return Err(Error::Domain { quantity: "smoothness beta", value: beta, domain: "[0, inf)" });
     }
     Ok(local.iter().enumerate().map(|(d, value)| value * libm::exp(-beta * d as f64)).fold(0.0, f64::max))
