@@ -123,6 +123,34 @@ fn scenarios_have_accountants_and_an_exact_sum() {
     assert_eq!(curve(&document, "exact-sum")["meaning"], "exact-of-scenario");
 }
 
+/// 300 classes with different counts have 89,700 neighbours, more than are searched; and a single vote costs something.
+#[test]
+fn other_figures_stand_without_the_exact_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = |name: &str, counts: ndarray::Array2<u64>| {
+        let path = folder.path().join(name);
+        let mut writer = ndarray_npy::NpzWriter::new(std::fs::File::create(&path).unwrap());
+        writer.add_array("histogram", &counts).unwrap();
+        writer.finish().unwrap();
+        path.display().to_string()
+    };
+    let many = archive("many.npz", ndarray::Array2::from_shape_fn((1, 300), |(_, class)| class as u64));
+    let document = json(&format!("account {many} --noise gaussian:40"));
+    assert_eq!(
+        (document["curves"].as_array().unwrap().len(), &document["warnings"][1]["code"]),
+        (2, &"exact-left-out".into())
+    );
+    for (counts, noise) in [(vec![1u64], "laplace:2"), (vec![1 << 53], "gaussian:1e-3"), (vec![0; 7], "laplace:1e9")] {
+        for test in ["", "--threshold 3 --threshold-noise gaussian:2 --threshold-form per-class"] {
+            let row = ndarray::Array2::from_shape_vec((1, counts.len()), counts.clone()).unwrap();
+            let file = archive("one.npz", row);
+            let document = json(&format!("account {file} --noise {noise} {test} --budget 1 --delta 0"));
+            // Without a vote that can move nothing leaks; accountants need not see that.
+            assert_eq!(epsilon(&document, "exact-per-query"), 0.0);
+        }
+    }
+}
+
 #[test]
 fn a_page_has_the_figures() {
     let folder = tempfile::tempdir().unwrap();

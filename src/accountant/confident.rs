@@ -192,9 +192,10 @@ fn cost(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::divergence::{bernoulli_renyi, renyi_divergence};
+    use crate::divergence::{Conversion, RdpCurve, bernoulli_renyi, order_grid, renyi_divergence, smallest_epsilon};
     use crate::histogram::Adjacency;
     use crate::law::{Noise, ThresholdForm, confident_argmax_law, interactive_argmax_law};
+    use crate::quantity::Delta;
     use proptest::prelude::*;
 
     const FORMS: [ThresholdForm; 2] = [ThresholdForm::Max, ThresholdForm::PerClass];
@@ -273,5 +274,29 @@ mod tests {
             threshold_data_dependent(order(2.0), scale(2.0), test.odds(&histogram).log_q())
         });
         assert!(each > 10.0 * one && each < threshold_data_independent(order(2.0), scale(2.0)), "{one} {each}");
+    }
+
+    /// The default orders against a continuous order, for sums of data-dependent costs: within 0.1 %.
+    #[test]
+    fn the_order_grid_is_dense_enough() {
+        let votes =
+            [[240, 6, 4], [180, 60, 10], [130, 110, 10], [249, 1, 0]].map(|n| VoteHistogram::new(n.to_vec()).unwrap());
+        let test = ThresholdTest::new(200.0, scale(150.0), ThresholdForm::Max).unwrap();
+        for (times, delta) in [(1.0, 1e-5), (100.0, 1e-6), (2000.0, 1e-5), (30.0, 1e-12)] {
+            let rdp = |order| {
+                times * votes.iter().map(|n| confident_gnmax_cost(order, &test, scale(40.0), n).whole()).sum::<f64>()
+            };
+            let delta = Delta::new(delta).unwrap();
+            for conversion in [Conversion::Improved, Conversion::Classic] {
+                let fine = smallest_epsilon(rdp, delta, conversion).0.get();
+                let curve = RdpCurve::from_fn(&order_grid(), rdp);
+                let grid = if conversion == Conversion::Improved {
+                    curve.epsilon(delta)
+                } else {
+                    curve.classic_epsilon(delta)
+                };
+                assert!(grid.0.get() >= fine && grid.0.get() < 1.001 * fine, "{times} {delta}: {} {fine}", grid.0);
+            }
+        }
     }
 }

@@ -27,8 +27,16 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
     let votes = file.histograms(options.instantiation)?;
     let queries = choose(votes.queries, options, |query| query.position)?;
     let bar = progress(common, if options.no_exact { 0 } else { queries.len() as u64 }, "queries");
-    let curves =
-        account_curves::recorded(mechanism, &queries, &options.orders.0, !options.no_exact, |times| bar.inc(times))?;
+    let mut curves = account_curves::recorded(mechanism, &queries, &options.orders.0)?;
+    let mut left_out = None;
+    if !options.no_exact {
+        match account_curves::exact(mechanism, &queries, &options.orders.0, |times| bar.inc(times)) {
+            Ok(curve) => curves.push(curve),
+            // The other figures stand without it.
+            Err(Error::Refused { reason, .. }) => left_out = Some(reason),
+            Err(error) => return Err(error),
+        }
+    }
     bar.finish_and_clear();
     let budgets = budgets(mechanism, &queries, options, common.seed)?;
     let test = mechanism.test.map_or_else(String::new, |test| {
@@ -45,7 +53,12 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
         },
         votes.classes
     );
-    let warnings = warnings(&curves, &budgets, &queries);
+    let mut warnings = warnings(&curves, &budgets, &queries);
+    warnings.extend(left_out.map(|reason| Warning {
+        code: "exact-left-out",
+        message: format!("no exact cost per answer: {reason}"),
+        hint: "merge classes with few votes, which is post-processing".into(),
+    }));
     let envelope = envelope("leakbound.account/1", common, options, vec![file.input().clone()], warnings);
     Ok(document(options, envelope, title, queries.len(), &curves, budgets))
 }

@@ -1,4 +1,5 @@
-//! RDP curves of a sequence of answers, by name. A new accountant is one more entry of [`recorded`] or [`scenario`].
+//! RDP curves of a sequence of answers, by name. A new accountant is one more entry of [`recorded`] or
+//! [`scenario`].
 
 use super::upper::Upper;
 use leakbound::record::{RecordedQuery, ScenarioQuery};
@@ -60,14 +61,8 @@ fn with(mut orders: Vec<Order>, asked: &[Order]) -> Vec<Order> {
     orders
 }
 
-/// Costs of one answer per recorded query, when one vote of each may move.
-pub fn recorded(
-    mechanism: Mechanism,
-    queries: &[RecordedQuery],
-    asked: &[Order],
-    exact: bool,
-    done: impl Fn(u64) + Sync,
-) -> Result<Vec<NamedCurve>> {
+/// Costs of one answer per recorded query, when one vote of each may move, without the exact ones.
+pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(asked);
     let sum = |name, meaning, cost: &(dyn Fn(Order, &VoteHistogram) -> f64 + Sync)| -> Result<NamedCurve> {
         Ok(NamedCurve { name, meaning, validity: Validity::Exact, curve: total(&orders, queries, cost)? })
@@ -107,16 +102,25 @@ pub fn recorded(
             }),
         ],
     };
-    let mut curves = curves.into_iter().collect::<Result<Vec<_>>>()?;
-    if exact {
-        curves.push(NamedCurve {
-            name: "exact-per-query",
-            meaning: CostMeaning::ExactGivenVotes,
-            validity: Validity::Exact,
-            curve: exact_curve(mechanism, queries, &exact_orders(asked), done)?,
-        });
-    }
-    Ok(curves)
+    curves.into_iter().collect()
+}
+
+/// The exact cost of one answer per recorded query, conditional on the votes; `done` hears of every finished query.
+///
+/// # Errors
+/// [`Error::Refused`](leakbound::Error::Refused) when a histogram has too many neighbours to be searched.
+pub fn exact(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    asked: &[Order],
+    done: impl Fn(u64) + Sync,
+) -> Result<NamedCurve> {
+    Ok(NamedCurve {
+        name: "exact-per-query",
+        meaning: CostMeaning::ExactGivenVotes,
+        validity: Validity::Exact,
+        curve: exact_curve(mechanism, queries, &exact_orders(asked), done)?,
+    })
 }
 
 /// The law of one answer.
