@@ -10,6 +10,10 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// charge. A charge that would exceed the budget is refused and leaves it as it was, so the loop of a labelling campaign
 /// stops *before* its budget is crossed.
 ///
+/// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, the order must
+/// be fixed beforehand for the sum to be a theorem (Feldman and Zrnic 2021): give that one order. With many orders, of
+/// which the best is taken at the end, it is the figure that the literature reports.
+///
 /// ```
 /// # use leakbound::*;
 /// let orders = order_grid();

@@ -20,7 +20,8 @@ use std::f64::consts::SQRT_2;
 /// the loss of class i it is at least P'. D_α of two Bernoulli laws increases with the distance of P' from P on either
 /// side of it, so D(P‖P') ≤ D(P‖P''), in both orders of the arguments, and P'' differs from P by one count that moved by
 /// 1: at most α/(2σ₁²) by data processing. If P' < P, take P'' with the loss only. ∎ This is about one printed bit; it does
-/// not make the two forms the same mechanism: their probabilities, and with them every data-dependent cost, differ.
+/// not make the two forms the same mechanism: their probabilities, and with them every data-dependent cost, differ. And
+/// noisy counts that were used again for the argmax would cost α/σ₁² with it; the argmax draws noise of its own.
 ///
 /// ```
 /// # use leakbound::{NoiseScale, Order, threshold_data_independent};
