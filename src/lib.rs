@@ -67,11 +67,14 @@ pub mod special;
 mod variate;
 
 pub use accountant::{
-    WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
-};
-pub use accountant::{
-    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
-    log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
+    Answer, ConfidentCost, GnmaxSensitivity, Labelling, PrivacyBudget, WorstCase, WorstHistogram, WorstVotes,
+    agibi_rdp, alibi_rdp, alibi_scale, confident_gnmax_cost, confident_gnmax_data_independent, gaussian_rdp,
+    gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
+    gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost, k_ary_randomized_response_rdp,
+    label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
+    log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties, private_knn_rdp,
+    randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
+    threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
     AuditPlan, Bootstrap, BootstrapInterval, Bounded, EProcess, EpsilonBound, Guide, HalfSpace, JointQuery, KCutBox,
@@ -84,9 +87,9 @@ pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use divergence::{
-    RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp,
-    epsilon_at_delta, epsilon_of_rdp, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick, order_grid, renyi_divergence,
-    worst_neighbors,
+    Conversion, RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp,
+    delta_of_rdp, epsilon_at_delta, epsilon_of_rdp, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick, order_grid,
+    renyi_divergence, smallest_epsilon, worst_neighbors, worst_neighbors_of,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
@@ -96,8 +99,9 @@ pub use interval::{
     jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
 };
 pub use law::{
-    Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, custom_argmax_law, displaced_argmax_laws,
-    marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
+    Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, ThresholdForm, ThresholdOdds, ThresholdTest,
+    confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law, marked_argmax_law,
+    marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
@@ -109,8 +113,8 @@ pub use self_check::{
 };
 pub use simulate::{
     BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, RaoBlackwell,
-    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value, fill_noise,
-    noise_approximation_errors, rao_blackwell, sample_laws, simulate,
+    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value,
+    draw_confident_answer, fill_noise, noise_approximation_errors, rao_blackwell, sample_laws, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

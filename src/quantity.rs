@@ -109,6 +109,13 @@ quantity! {
     NoiseScale, "noise scale", "(0, inf)", |value| value > 0.0 && value < f64::INFINITY
 }
 
+impl Epsilon {
+    /// Nothing leaks.
+    pub const ZERO: Self = Self(0.0);
+    /// No guarantee.
+    pub const INFINITE: Self = Self(f64::INFINITY);
+}
+
 impl FailureProbability {
     /// The share that each of `parts` events may use so that their union keeps this failure probability (Bonferroni).
     ///

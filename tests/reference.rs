@@ -44,6 +44,7 @@ tables! {
     accountants "accountants.json"
     conversions "conversions_more.json"
     gnmax "gnmax_more.json"
+    pate_costs "pate_costs.json"
     hockey_stick "hockey_more.json"
     laws_of_random_votes "laws.json"
     random_votes "random_votes_more.json"

@@ -158,7 +158,7 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
 }
 
 /// q (e^x - 1) for x ≥ 0, where q = e^{ln q} may underflow while the product does not.
-fn times_expm1(q: f64, log_q: f64, x: f64) -> f64 {
+pub(super) fn times_expm1(q: f64, log_q: f64, x: f64) -> f64 {
     if x > 1.0 { libm::exp(log_q + x) - q } else { q * libm::expm1(x) }
 }
 

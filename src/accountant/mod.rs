@@ -1,16 +1,37 @@
 //! Upper bounds: what accountants promise.
 
+mod budget;
+mod confident;
 mod gaussian;
 mod gnmax;
+mod gnss;
 mod group;
+mod label_noise;
+mod labelling;
 mod laplace;
+mod lnmax;
+mod private_knn;
+mod randomized_response;
+mod smooth_sensitivity;
 mod subsampled;
 mod worst_case;
 
+pub use budget::PrivacyBudget;
+pub use confident::{
+    ConfidentCost, confident_gnmax_cost, confident_gnmax_data_independent, interactive_gnmax_cost,
+    threshold_data_dependent, threshold_data_independent,
+};
 pub use gaussian::gaussian_rdp;
 pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability, log_flip_probability_of_parties};
+pub use gnss::{gnss_rdp, gnss_rdp_as_published};
 pub use group::group_rdp;
-pub use laplace::{laplace_rdp, lnmax_data_independent};
+pub use label_noise::{agibi_rdp, alibi_rdp, alibi_scale};
+pub use labelling::{Answer, Labelling, label_until_spent};
+pub use laplace::{laplace_mechanism_rdp, laplace_rdp, lnmax_data_independent};
+pub use lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
+pub use private_knn::private_knn_rdp;
+pub use randomized_response::{k_ary_randomized_response_rdp, randomized_response_rdp};
+pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 pub use worst_case::{
     WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,

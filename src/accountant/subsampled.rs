@@ -2,7 +2,7 @@
 
 use super::gaussian::gaussian_rdp;
 use crate::quantity::{NoiseScale, Order, Probability};
-use crate::special::{LN_SQRT_2PI, log_binomial_pmf, log_sum_exp};
+use crate::special::{LN_SQRT_2PI, log_binomial_pmf, log_sum_exp, softplus};
 
 /// Beyond so many standard deviations of a peak an integrand is below 1e-21 of it.
 const REACH: f64 = 10.0;
@@ -120,11 +120,6 @@ fn log_mean_exp(q: f64, x: f64) -> f64 {
     }
     let y = x + q.ln();
     if y > 40.0 { y + libm::log1p((1.0 - q) * libm::exp(-y)) } else { libm::log1p((libm::exp(y) - q).max(0.0)) }
-}
-
-/// ln(1 + e^x).
-fn softplus(x: f64) -> f64 {
-    if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
 }
 
 /// ln(E (1+u)^a - 1), or none where the trapezoid rule would be too long or does not settle.

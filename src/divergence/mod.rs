@@ -1,5 +1,6 @@
 //! Divergences between two laws. Nothing here sees a sample.
 
+mod best_order;
 mod convert;
 mod epsilon;
 mod gaussian_trade_off;
@@ -10,6 +11,7 @@ mod renyi;
 mod shared_teachers;
 mod worst_neighbor;
 
+pub use best_order::{Conversion, smallest_epsilon};
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_laws};
 pub use gaussian_trade_off::{gdp_delta, gdp_epsilon};
@@ -17,7 +19,7 @@ pub use hockey_stick::hockey_stick;
 pub use privacy_loss::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use renyi::{bernoulli_renyi, renyi_divergence};
 pub use shared_teachers::SharedTeachers;
-pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors};
+pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors, worst_neighbors_of};
 
 use crate::error::{Error, Result};
 use crate::law::OutcomeLaw;

@@ -55,6 +55,32 @@ pub fn worst_neighbors(
     orders: &[Order],
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
+    worst_neighbors_of(histogram, adjacency, |votes| noisy_argmax_law(votes, noise), orders, epsilons)
+}
+
+/// The same for any mechanism of the votes, by the `law` of its outputs; it must treat classes alike, so that a change
+/// between classes of equal counts stands for all of them.
+///
+/// # Errors
+/// As [`worst_neighbors`], and those of `law`.
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let test = ThresholdTest::new(12.0, NoiseScale::new(3.0)?, ThresholdForm::Max)?;
+/// let law = |votes: &VoteHistogram| confident_argmax_law(votes, &test, "gaussian:2".parse()?);
+/// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
+/// let worst = worst_neighbors_of(&histogram, Adjacency::Moved, law, &[Order::new(2.0)?], &[])?;
+/// assert!(worst.renyi[0][0].value < 2.0 / 18.0 + 2.0 / 4.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn worst_neighbors_of(
+    histogram: &VoteHistogram,
+    adjacency: Adjacency,
+    law_of: impl Fn(&VoteHistogram) -> Result<OutcomeLaw> + Sync,
+    orders: &[Order],
+    epsilons: &[Epsilon],
+) -> Result<WorstNeighbors> {
     let changes = histogram.neighbors(adjacency);
     if changes.is_empty() || changes.len() > MAX_NEIGHBORS {
         return Err(Error::Refused {
@@ -65,12 +91,12 @@ pub fn worst_neighbors(
             ),
         });
     }
-    let law = noisy_argmax_law(histogram, noise)?;
+    let law = law_of(histogram)?;
     // values[change][quantity][direction]
     let values: Vec<Vec<[f64; 2]>> = changes
         .par_iter()
         .map(|&change| {
-            let other = noisy_argmax_law(&histogram.neighbor(change)?, noise)?;
+            let other = law_of(&histogram.neighbor(change)?)?;
             let both = |value: &dyn Fn(&OutcomeLaw, &OutcomeLaw) -> Result<f64>| -> Result<[f64; 2]> {
                 Ok([value(&law, &other)?, value(&other, &law)?])
             };

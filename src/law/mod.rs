@@ -2,6 +2,7 @@
 
 mod argmax_table;
 mod categorical;
+mod confident;
 mod cumulant_series;
 mod custom_argmax;
 mod gaussian_argmax;
@@ -13,6 +14,7 @@ mod random_votes;
 
 pub(crate) use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeLaw;
+pub use confident::{ThresholdForm, ThresholdOdds, ThresholdTest, confident_argmax_law, interactive_argmax_law};
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
 pub use poisson_multinomial::{ExpandedLaw, poisson_multinomial_argmax_law};

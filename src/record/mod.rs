@@ -33,6 +33,7 @@ mod table;
 mod text;
 mod vote_arrays;
 mod vote_file;
+mod vote_histograms;
 
 pub use array_file::{ArrayFile, Element};
 pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
@@ -49,3 +50,4 @@ pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
 pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use vote_file::{VoteFile, votes_from_bytes};
+pub use vote_histograms::{RecordedQuery, VoteHistograms};

@@ -6,6 +6,7 @@ use super::input_file::InputFile;
 use super::knn_votes::{self, KnnTraining, KnnVotes};
 use super::pate_votes::{self, PateVotes};
 use super::prompt_votes::{self, PromptPateVotes};
+use super::vote_histograms::{self, VoteHistograms};
 use crate::error::Result;
 use crate::model::Adversary;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,19 @@ impl VoteFile {
     /// As [`VoteFile::private_knn`].
     pub fn private_knn_training(&mut self) -> Result<KnnTraining> {
         knn_votes::read_training(&mut self.arrays)
+    }
+
+    /// The votes on every query as they were cast, of one world: for accountants, whose costs depend on the votes.
+    ///
+    /// Reads the first that is there of `pate_votes` and `capc_votes` of shape (instantiation, query, teacher), of which
+    /// one `instantiation`, counted from 0, is taken, `votes` of shape (query, teacher), all of them classes counted from
+    /// 0, and `histogram` of shape (query, class); optionally `query_label` of shape (query).
+    ///
+    /// # Errors
+    /// As [`VoteFile::pate`]; also [`Error::Input`](crate::Error::Input) when none of them is there or the instantiation
+    /// does not exist.
+    pub fn histograms(&mut self, instantiation: usize) -> Result<VoteHistograms> {
+        vote_histograms::read(&mut self.arrays, instantiation)
     }
 
     /// Votes of PromptPATE teachers in both worlds.

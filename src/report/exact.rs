@@ -15,7 +15,7 @@ const DIGITS: usize = 15;
 /// One outcome under both histograms.
 #[derive(Debug, Clone, Serialize)]
 pub struct OutcomeRow {
-    /// Class, counted from 0.
+    /// Class, counted from 0, or `abstain`.
     pub label: String,
     /// Its probability under the histogram.
     pub p: Number,
@@ -86,6 +86,9 @@ pub struct ExactDocument {
     pub neighbors_searched: Option<usize>,
     /// The noise.
     pub noise: String,
+    /// The threshold test before the argmax, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<String>,
     /// The laws; with `--worst-neighbor` those of the worst change of the first order, forward.
     pub outcomes: Vec<OutcomeRow>,
     /// Estimated largest relative error of a probability.
@@ -130,7 +133,8 @@ impl ExactDocument {
             (Some(neighbor), _) => format!("neighbour {}", first_classes(neighbor)),
             _ => String::new(),
         };
-        format!("Noisy argmax with {} noise\nhistogram {}\n{pair}", self.noise, first_classes(&self.histogram))
+        let test = self.threshold.as_ref().map_or_else(String::new, |test| format!(" after {test}"));
+        format!("Noisy argmax with {} noise{test}\nhistogram {}\n{pair}", self.noise, first_classes(&self.histogram))
     }
 
     /// Names of the accountants.

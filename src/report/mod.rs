@@ -3,6 +3,7 @@
 //! Every result is a plain struct that serialises to the documented JSON; text, CSV and the page ([`Document::page`]) are
 //! made from the same struct. The figures of pages, [`Curves`] and [`Rows`], serve other programs too.
 
+mod account;
 mod advice;
 mod bench;
 mod composed;
@@ -21,6 +22,7 @@ mod votes;
 mod votes_text;
 
 pub use crate::error::one_line;
+pub use account::{AccountDocument, BudgetRow, CostCurve, CostMeaning, EpsilonAtDelta};
 pub use advice::{ForecastRow, RecommendationRow};
 pub use bench::{BenchDocument, BenchRow};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning};

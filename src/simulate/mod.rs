@@ -8,6 +8,7 @@ mod argmax;
 mod binomial_table;
 mod blocks;
 mod chi_square;
+mod confident;
 mod engine;
 mod exact_law;
 mod goodness_of_fit;
@@ -27,6 +28,7 @@ mod votes;
 
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
+pub use confident::draw_confident_answer;
 pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
 pub use exact_law::sample_laws;
 #[cfg(test)]

@@ -10,3 +10,8 @@ pub(crate) fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     }
     largest + terms.map(|term| libm::exp(term - largest)).collect::<CompensatedSum>().value().ln()
 }
+
+/// ln(1 + e^x).
+pub(crate) fn softplus(x: f64) -> f64 {
+    if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
+}

@@ -91,6 +91,7 @@ pub const ALL: [Experiment; 15] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
+    Experiment { name: "labelling-budget", run: crate::labelling_budget::report },
     Experiment { name: "audit-figures", run: crate::audit_figures::report },
     Experiment { name: "audit-properties", run: crate::audit_properties::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },

@@ -10,6 +10,7 @@ pub mod coverage;
 pub mod experiment;
 pub mod inequalities;
 pub mod kill_resume;
+pub mod labelling_budget;
 pub mod ladder;
 pub mod laws_by_simulation;
 pub mod multinomial;

@@ -1,9 +1,13 @@
 //! Command line arguments; every value is checked while it is parsed.
 
+mod account;
 mod stream;
+mod threshold;
 mod votes;
 
+pub use account::AccountOptions;
 pub use stream::StreamOptions;
+pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -86,6 +90,11 @@ pub enum Command {
     /// Lower bounds on leakage from recorded outputs
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Upper bounds on the leakage of all answers together: accountants, exact costs, and a budget spent query by query
+    #[command(after_help = "Examples:\n  leakbound account fashion_votes.npz --noise gaussian:40 --delta 1e-5\n  \
+                            leakbound account fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise \
+                            gaussian:150 --budget 1,2,3,5\n  leakbound account pate.toml --delta 1e-6")]
+    Account(AccountOptions),
     /// Check on simulated data of known leakage that bounds are wrong no more often than they say
     #[command(subcommand)]
     SelfCheck(SelfCheckCommand),
@@ -151,6 +160,9 @@ pub struct ExactOptions {
     /// Noise on every count: gaussian:SIGMA or laplace:B
     #[arg(long, allow_hyphen_values = true)]
     pub noise: Noise,
+    /// A test before the argmax
+    #[command(flatten)]
+    pub threshold: ThresholdOptions,
     /// Rényi orders, such as 2,5 or 2..64
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
     pub orders: Orders,

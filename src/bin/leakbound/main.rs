@@ -57,6 +57,7 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
     }
     match &cli.command {
         Command::Exact(options) => cmd::exact::run(&cli.common, options),
+        Command::Account(options) => cmd::account::run(&cli.common, options),
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),

@@ -1,5 +1,6 @@
 //! Results as one self-contained HTML page: no script, no network, readable in print and in the dark.
 
+mod account;
 mod bench;
 mod counts;
 mod exact;

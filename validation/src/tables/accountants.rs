@@ -4,8 +4,8 @@ use super::check::{Side, TableCheck};
 use super::conversions::{compare_delta, compare_epsilon};
 use super::{Decimal, load, order};
 use leakbound::{
-    Epsilon, NoiseScale, Order, OutcomeLaw, Probability, RdpCurve, bernoulli_renyi, gaussian_rdp, gdp_delta,
-    laplace_rdp, renyi_divergence, subsampled_gaussian_rdp,
+    Epsilon, NoiseScale, Order, Probability, RdpCurve, gaussian_rdp, gdp_delta, k_ary_randomized_response_rdp,
+    laplace_mechanism_rdp, randomized_response_rdp, subsampled_gaussian_rdp,
 };
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ enum Kind {
     RdpGaussian { sigma: f64, sensitivity: f64, alpha: f64 },
     RdpLaplace { scale: f64, sensitivity: f64, alpha: f64 },
     RdpRandomizedResponse { p_truth: f64, alpha: f64 },
-    RdpKRr { epsilon: f64, k: u32, alpha: f64 },
+    RdpKRr { epsilon: f64, k: u64, alpha: f64 },
     RdpSubsampledGaussianPoisson { q: f64, sigma: f64, alpha: f64 },
     RdpToDpEpsilon { sigma: f64, steps: f64, delta: f64, orders: Vec<f64> },
     RdpToDpDelta { sigma: f64, steps: f64, epsilon: f64, orders: Vec<f64> },
@@ -45,17 +45,6 @@ fn gaussian_curve(sigma: f64, steps: f64, orders: &[f64]) -> RdpCurve {
     RdpCurve::from_fn(&orders, |order| gaussian_rdp(order, scale(sigma), 1.0)).repeated(steps)
 }
 
-/// The divergence of the answers of two people who tell the truth with odds e^ε against each of the k - 1 others.
-fn k_ary_response(epsilon: f64, k: u32, order: Order) -> leakbound::Result<f64> {
-    let lie = 1.0 / (epsilon.exp() + f64::from(k - 1));
-    let answers = |truth: usize| {
-        let mut p = vec![lie; k as usize];
-        p[truth] = epsilon.exp() * lie;
-        OutcomeLaw::from_probabilities(&p)
-    };
-    renyi_divergence(&answers(0)?, &answers(1)?, order)
-}
-
 pub(super) fn compare(check: &mut TableCheck) {
     for entry in load::<Entry>(check.table) {
         let expected = entry.expected;
@@ -66,16 +55,20 @@ pub(super) fn compare(check: &mut TableCheck) {
             }
             Kind::RdpLaplace { scale: b, sensitivity, alpha } => {
                 check.begin(format!("Laplace b {b} sensitivity {sensitivity} order {alpha}"));
-                check.relative("Laplace", laplace_rdp(order(alpha), scale(b / sensitivity)), expected, RELATIVE);
+                let value = laplace_mechanism_rdp(order(alpha), scale(b), sensitivity);
+                check.relative("Laplace", value, expected, RELATIVE);
             }
             Kind::RdpRandomizedResponse { p_truth: p, alpha } => {
                 check.begin(format!("randomised response {p} order {alpha}"));
-                let value = bernoulli_renyi((p, 1.0 - p), (1.0 - p, p), order(alpha));
+                let truth = Probability::new(p).expect("a table's truth is a probability");
+                let value = randomized_response_rdp(order(alpha), truth);
                 check.relative("randomised response", value, expected, RELATIVE);
             }
             Kind::RdpKRr { epsilon, k, alpha } => {
                 check.begin(format!("{k}-ary randomised response epsilon {epsilon} order {alpha}"));
-                match k_ary_response(epsilon, k, order(alpha)) {
+                let value =
+                    Epsilon::new(epsilon).and_then(|epsilon| k_ary_randomized_response_rdp(order(alpha), epsilon, k));
+                match value {
                     Ok(value) => check.relative("k-RR", value, expected, RELATIVE),
                     Err(error) => check.fail(error.to_string()),
                 }

@@ -11,6 +11,7 @@ mod gnmax;
 mod hockey_stick;
 mod k_cut;
 mod linear_bounds;
+mod pate_costs;
 mod random_votes;
 mod renyi;
 mod simultaneous;
@@ -58,6 +59,7 @@ pub const ALL: [Table; 20] = [
     Table { file: "accountants.json", compare: accountants::compare },
     Table { file: "conversions_more.json", compare: conversions::compare },
     Table { file: "gnmax_more.json", compare: gnmax::compare },
+    Table { file: "pate_costs.json", compare: pate_costs::compare },
     Table { file: "hockey_more.json", compare: hockey_stick::compare },
     Table { file: "linear_bounds.json", compare: linear_bounds::compare },
     Table { file: "laws.json", compare: random_votes::compare_coarse },

@@ -106,7 +106,7 @@ fn rate(text: &str) -> Parsed<f64> {
     if value > 0.0 && value <= 1.0 { Ok(value) } else { Err(format!("subsampling rate = {value} is not in (0, 1]")) }
 }
 
-fn queries(text: &str) -> Parsed<Queries> {
+pub(super) fn queries(text: &str) -> Parsed<Queries> {
     if text == "all" {
         return Ok(Queries::All("all"));
     }

@@ -1,13 +1,13 @@
 //! `leakbound exact`.
 
+use super::exact_accountants::accountants;
 use crate::args::{Common, ExactOptions};
 use crate::claims::Quantity;
 use crate::output::{Output, envelope};
-use leakbound::report::{AccountantRow, Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
+use leakbound::report::{Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
 use leakbound::{
-    Adjacency, Epsilon, Error, Noise, NoiseScale, Order, OutcomeLaw, Result, VoteHistogram, WorstNeighbors,
-    epsilon_at_delta, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case, hockey_stick,
-    laplace_rdp, lnmax_data_independent, log_flip_probability, noisy_argmax_law, renyi_divergence, worst_neighbors,
+    Epsilon, Error, Order, OutcomeLaw, Result, ThresholdTest, VoteHistogram, WorstNeighbors, confident_argmax_law,
+    epsilon_at_delta, hockey_stick, noisy_argmax_law, renyi_divergence, worst_neighbors_of,
 };
 use rayon::prelude::*;
 
@@ -20,10 +20,12 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
 
 fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
     let orders = &options.orders.0;
+    let test = options.threshold.test()?;
+    let law = |histogram: &VoteHistogram| output_law(options, test.as_ref(), histogram);
     let (worst, neighbor) = match (&options.neighbor, options.worst_neighbor) {
         (Some(neighbor), _) => (None, neighbor.clone()),
         (None, Some(adjacency)) => {
-            let worst = worst_neighbors(&options.histogram, adjacency, options.noise, orders, &options.epsilons)?;
+            let worst = worst_neighbors_of(&options.histogram, adjacency, law, orders, &options.epsilons)?;
             let change = worst.renyi[0][0].change;
             (Some(worst), options.histogram.neighbor(change)?)
         }
@@ -36,26 +38,43 @@ fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
             expected: format!("{} classes, as the other histogram", options.histogram.classes()),
         });
     }
-    let p = noisy_argmax_law(&options.histogram, options.noise)?;
-    let q = noisy_argmax_law(&neighbor, options.noise)?;
-    let claims = claims(options, [&p, &q])?;
+    let (p, q) = (law(&options.histogram)?, law(&neighbor)?);
+    let claims = claims(options, law, [&p, &q])?;
     Ok(ExactDocument {
         envelope: envelope("leakbound.exact/1", common, options, Vec::new(), Vec::new()),
         histogram: options.histogram.to_string(),
         neighbor: Some(neighbor.to_string()),
         neighbors_searched: worst.as_ref().map(|worst| worst.neighbors),
         noise: options.noise.to_string(),
-        outcomes: outcomes(&p, &q),
+        threshold: test.as_ref().map(words),
+        outcomes: outcomes(&p, &q, test.is_some()),
         law_error: Number(p.error().max(q.error())),
         divergences: divergences(&p, &q, orders, worst.as_ref())?,
         hockey_stick: hockey_sticks(&p, &q, &options.epsilons, worst.as_ref())?,
-        accountants: accountants(options, &neighbor),
+        accountants: accountants(options, test.as_ref(), &neighbor),
         claims,
     })
 }
 
+/// The law of the mechanism: abstention first where there is a test.
+fn output_law(options: &ExactOptions, test: Option<&ThresholdTest>, histogram: &VoteHistogram) -> Result<OutcomeLaw> {
+    match test {
+        Some(test) => confident_argmax_law(histogram, test, options.noise),
+        None => noisy_argmax_law(histogram, options.noise),
+    }
+}
+
+/// The test as one phrase.
+fn words(test: &ThresholdTest) -> String {
+    format!("threshold {} with gaussian:{} noise, {}", test.threshold(), test.sigma(), test.form())
+}
+
 /// Claims are about this pair, or about every pair that was searched: then the largest value of each counts.
-fn claims(options: &ExactOptions, [p, q]: [&OutcomeLaw; 2]) -> Result<Vec<Claim>> {
+fn claims(
+    options: &ExactOptions,
+    law: impl Fn(&VoteHistogram) -> Result<OutcomeLaw> + Sync,
+    [p, q]: [&OutcomeLaw; 2],
+) -> Result<Vec<Claim>> {
     let test =
         |q: &OutcomeLaw| options.claims.test(&[(String::new(), q)], 0.0, |q, quantity| exact_value(p, q, quantity));
     let Some(adjacency) = options.worst_neighbor.filter(|_| !options.claims.is_empty()) else { return Ok(test(q)) };
@@ -64,7 +83,7 @@ fn claims(options: &ExactOptions, [p, q]: [&OutcomeLaw; 2]) -> Result<Vec<Claim>
         .histogram
         .neighbors(adjacency)
         .par_iter()
-        .map(|&change| Ok(test(&noisy_argmax_law(&options.histogram.neighbor(change)?, options.noise)?)))
+        .map(|&change| Ok(test(&law(&options.histogram.neighbor(change)?)?)))
         .try_reduce_with(|a, b| Ok(a.into_iter().zip(b).map(|(a, b)| larger(a, b)).collect()))
         .unwrap_or_else(|| Ok(Vec::new()))
 }
@@ -82,10 +101,13 @@ fn exact_value(p: &OutcomeLaw, q: &OutcomeLaw, quantity: Quantity) -> f64 {
     }
 }
 
-fn outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<OutcomeRow> {
+fn outcomes(p: &OutcomeLaw, q: &OutcomeLaw, abstains: bool) -> Vec<OutcomeRow> {
     (0..p.outcomes())
         .map(|class| OutcomeRow {
-            label: class.to_string(),
+            label: match class.checked_sub(usize::from(abstains)) {
+                Some(class) => class.to_string(),
+                None => "abstain".into(),
+            },
             p: Number(p.p()[class]),
             log_p: Number(p.ln_p()[class]),
             q: Number(q.p()[class]),
@@ -142,49 +164,4 @@ fn hockey_sticks(
         })
     };
     epsilons.iter().enumerate().map(row).collect()
-}
-
-/// The accountants that promise something about this pair.
-fn accountants(options: &ExactOptions, neighbor: &VoteHistogram) -> Vec<AccountantRow> {
-    let adjacency = options.worst_neighbor.or_else(|| options.histogram.adjacency_to(neighbor));
-    let moved = adjacency == Some(Adjacency::Moved);
-    let shifts: Vec<f64> = options
-        .histogram
-        .counts()
-        .iter()
-        .zip(neighbor.counts())
-        .map(|(&a, &b)| a.abs_diff(b) as f64)
-        .filter(|shift| *shift > 0.0)
-        .collect();
-    let mut rows = Vec::new();
-    let mut add = |name: &'static str, value: &dyn Fn(Order) -> f64| {
-        rows.extend(options.orders.0.iter().map(|&order| AccountantRow {
-            name,
-            order: order.get(),
-            rdp: Number(value(order)),
-        }));
-    };
-    match options.noise {
-        Noise::Gaussian(sigma) if moved => {
-            let log_q = log_flip_probability(&options.histogram, sigma);
-            add("gnmax-data-dependent", &|order| gnmax_data_dependent(order, sigma, log_q));
-            add("gnmax-data-independent", &|order| gnmax_data_independent(order, sigma));
-            add("gnmax-worst-case", &|order| gnmax_worst_case(order, sigma, Adjacency::Moved).upper);
-        }
-        Noise::Gaussian(sigma) => {
-            let sensitivity = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
-            add("gaussian", &|order| gaussian_rdp(order, sigma, sensitivity));
-            if let Some(adjacency) = adjacency {
-                add("gnmax-worst-case", &|order| gnmax_worst_case(order, sigma, adjacency).upper);
-            }
-        }
-        Noise::Laplace(b) if moved => add("lnmax-data-independent", &|order| lnmax_data_independent(order, b)),
-        Noise::Laplace(b) => add("laplace", &|order| {
-            // A count that changes by more than a vote is a count with less noise.
-            let scaled =
-                |shift: &f64| NoiseScale::new(b.get() / shift).map_or(f64::INFINITY, |b| laplace_rdp(order, b));
-            shifts.iter().map(scaled).sum()
-        }),
-    }
-    rows
 }

@@ -1,5 +1,8 @@
 //! One file per command.
 
+pub mod account;
+mod account_curves;
+mod account_votes;
 pub mod added_point;
 pub mod audit_confusion;
 pub mod audit_counts;
@@ -12,6 +15,7 @@ pub mod composed;
 mod counts_more;
 mod draw;
 pub mod exact;
+mod exact_accountants;
 mod forecast;
 pub mod generate;
 mod interruptible;

@@ -1,0 +1,92 @@
+//! A labelling campaign: queries are answered until a budget is spent.
+
+use super::budget::PrivacyBudget;
+use crate::divergence::RdpCurve;
+use crate::error::Result;
+use crate::quantity::{Epsilon, Order};
+
+/// What happened to one query: its answer and what that answer costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The class, or none where the mechanism abstained.
+    pub class: Option<usize>,
+    /// The cost of what happened: of the test alone where it failed.
+    pub cost: RdpCurve,
+    /// The true class, where it is known.
+    pub label: Option<usize>,
+}
+
+/// The outcome of a labelling campaign.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Labelling {
+    /// Queries asked, that is charged to the budget.
+    pub queries: u64,
+    /// Queries answered with a class.
+    pub labels: u64,
+    /// Answers whose true class is known.
+    pub checked: u64,
+    /// Answers that are their true class.
+    pub correct: u64,
+    /// ε at the δ of the budget of what was spent.
+    pub epsilon: Epsilon,
+    /// The order that gives it.
+    pub order: Order,
+    /// Whether a query was turned away because its cost would have exceeded the budget; otherwise the queries ran out.
+    pub exhausted: bool,
+}
+
+impl Labelling {
+    /// The share of queries that were answered; none before the first.
+    #[must_use]
+    pub fn success_rate(&self) -> Option<f64> {
+        (self.queries > 0).then(|| self.labels as f64 / self.queries as f64)
+    }
+
+    /// The share of answers that are right, among those whose true class is known.
+    #[must_use]
+    pub fn accuracy(&self) -> Option<f64> {
+        (self.checked > 0).then(|| self.correct as f64 / self.checked as f64)
+    }
+}
+
+/// Charges answers to a budget, in their order, until one would exceed it: that answer is not released.
+///
+/// Where the costs are data-dependent, the point at which it stops depends on the votes beyond the released answers, as
+/// does the ε that it reports: neither is private by itself.
+///
+/// # Errors
+/// [`Error::Refused`](crate::Error::Refused) when a cost is on other orders than the budget.
+///
+/// ```
+/// # use leakbound::*;
+/// let orders = order_grid();
+/// let cost = RdpCurve::from_fn(&orders, |order| 0.01 * order.get());
+/// let mut budget = PrivacyBudget::new(Epsilon::new(1.0)?, Delta::new(1e-5)?, Conversion::Classic, orders)?;
+/// let answers = (0..100).map(|i| Answer { class: (i % 2 == 0).then_some(3), cost: cost.clone(), label: Some(3) });
+/// let labelling = label_until_spent(answers, &mut budget)?;
+/// // 2 √(0.01 n ln 10⁵) + 0.01 n ≤ 1.
+/// assert_eq!((labelling.queries, labelling.labels, labelling.exhausted), (2, 1, true));
+/// assert_eq!(labelling.accuracy(), Some(1.0));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), section 2.4.3.
+pub fn label_until_spent(answers: impl IntoIterator<Item = Answer>, budget: &mut PrivacyBudget) -> Result<Labelling> {
+    let (mut queries, mut labels, mut checked, mut correct, mut exhausted) = (0, 0, 0, 0, false);
+    for answer in answers {
+        if !budget.spend(&answer.cost)? {
+            exhausted = true;
+            break;
+        }
+        queries += 1;
+        let Some(class) = answer.class else { continue };
+        labels += 1;
+        if let Some(label) = answer.label {
+            checked += 1;
+            correct += u64::from(label == class);
+        }
+    }
+    let (epsilon, order) = budget.spent();
+    Ok(Labelling { queries, labels, checked, correct, epsilon, order, exhausted })
+}

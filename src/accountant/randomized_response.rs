@@ -1,0 +1,135 @@
+//! Randomised response, of two answers and of k.
+
+use crate::error::{Error, Result};
+use crate::quantity::{Epsilon, Order, Probability};
+use crate::special::softplus;
+
+/// RDP of binary randomised response that tells the truth with probability p, the other answer otherwise:
+/// ```text
+/// D = ln[p^α (1-p)^{1-α} + (1-p)^α p^{1-α}]/(α-1).
+/// ```
+/// It is k-ary randomised response of two answers with ε = |ln p/(1-p)|; infinite for p = 0 or 1.
+///
+/// ```
+/// # use leakbound::{Order, Probability, randomized_response_rdp};
+/// let rdp = randomized_response_rdp(Order::new(2.0)?, Probability::new(0.75)?);
+/// assert!((rdp - (0.5625f64 / 0.25 + 0.0625 / 0.75).ln()).abs() < 1e-15);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Warner (1965) for the mechanism; Mironov (2017), "Rényi differential privacy", Proposition 5.
+#[must_use]
+pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
+    // The less likely answer, exactly: no digit is lost by 1 - p above one half.
+    let rare = truth.get().min(1.0 - truth.get());
+    let epsilon = if rare < 0.25 { libm::log1p(-rare) - rare.ln() } else { libm::log1p((1.0 - 2.0 * rare) / rare) };
+    response(order.get(), epsilon, 2.0)
+}
+
+/// RDP of k-ary randomised response: the truth with probability e^ε/(e^ε + k - 1), each other answer with probability
+/// λ = 1/(e^ε + k - 1):
+/// ```text
+/// D = ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1).
+/// ```
+/// *Derivation.* Two truths have laws that differ in two answers: Σ P^α Q^{1-α} = λ (e^{αε} + e^{(1-α)ε} + k - 2), and
+/// less 1 = λ (e^ε + k - 1) that is λ (e^{αε} + e^{(1-α)ε} - 1 - e^ε), which factors as above: both factors are
+/// positive, so no digit cancels at any order or ε.
+///
+/// # Errors
+/// [`Error::Domain`] for fewer than 2 answers.
+///
+/// ```
+/// # use leakbound::{Epsilon, Order, k_ary_randomized_response_rdp};
+/// // Of the largest orders nothing but ε remains.
+/// let rdp = k_ary_randomized_response_rdp(Order::new(1e9)?, Epsilon::new(1.5)?, 10)?;
+/// assert!((rdp - 1.5).abs() < 1e-8);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Kairouz, Oh and Viswanath (2014), "Extremal mechanisms for local differential privacy", for the mechanism.
+pub fn k_ary_randomized_response_rdp(order: Order, epsilon: Epsilon, answers: u64) -> Result<f64> {
+    if answers < 2 {
+        return Err(Error::Domain {
+            quantity: "number of answers of randomised response",
+            value: answers as f64,
+            domain: "[2, 2^64)",
+        });
+    }
+    Ok(response(order.get(), epsilon.get(), answers as f64))
+}
+
+/// The formula above, by the logarithm of what exceeds 1.
+fn response(a: f64, epsilon: f64, answers: f64) -> f64 {
+    if epsilon == 0.0 || epsilon == f64::INFINITY {
+        return epsilon;
+    }
+    let x = (a - 1.0) * epsilon;
+    // ln(e^ε + k - 1) from the larger of the two.
+    let ln_total = if epsilon < 700.0 {
+        (libm::exp(epsilon) + (answers - 1.0)).ln()
+    } else {
+        epsilon + libm::log1p((answers - 1.0) * libm::exp(-epsilon))
+    };
+    let ln_excess = (-libm::expm1(-x)).ln() + ln_expm1(a * epsilon) - ln_total;
+    let value = softplus(ln_excess) / (a - 1.0);
+    // Orders whose product with ε overflows: ε itself bounds every order.
+    if value.is_nan() { epsilon } else { value.min(epsilon) }
+}
+
+/// ln(e^x - 1) for x > 0.
+fn ln_expm1(x: f64) -> f64 {
+    if x > 1.0 { x + libm::log1p(-libm::exp(-x)) } else { libm::expm1(x).ln() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::divergence::{bernoulli_renyi, renyi_divergence};
+    use crate::law::OutcomeLaw;
+
+    fn order(a: f64) -> Order {
+        Order::new(a).unwrap()
+    }
+
+    #[test]
+    fn agrees_with_the_divergence_of_the_laws() {
+        for a in [1.0001, 1.5, 2.0, 7.3, 64.0, 1000.0] {
+            for p in [0.5 + 1e-9, 0.51, 0.6, 0.75, 0.25, 0.999, 1e-12] {
+                let value = randomized_response_rdp(order(a), Probability::new(p).unwrap());
+                let expected = bernoulli_renyi((p, 1.0 - p), (1.0 - p, p), order(a));
+                assert!((value / expected - 1.0).abs() < 1e-12, "{a} {p}: {value} {expected}");
+            }
+            for (epsilon, k) in [(0.01, 3usize), (1.0, 2), (2.5, 10), (8.0, 1000)] {
+                let lie = 1.0 / (f64::exp(epsilon) + (k - 1) as f64);
+                let law = |truth: usize| {
+                    let mut p = vec![lie; k];
+                    p[truth] = f64::exp(epsilon) * lie;
+                    OutcomeLaw::from_probabilities(&p).unwrap()
+                };
+                let expected = renyi_divergence(&law(0), &law(1), order(a)).unwrap();
+                let value = k_ary_randomized_response_rdp(order(a), Epsilon::new(epsilon).unwrap(), k as u64).unwrap();
+                assert!((value / expected - 1.0).abs() < 1e-12, "{a} {epsilon} {k}: {value} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_input_leaves_the_range() {
+        for a in [1.0 + f64::EPSILON, 2.0, 1e6, 1e300] {
+            for epsilon in [0.0, 1e-300, 1e-9, 1.0, 700.0, 1e4, 1e300, f64::INFINITY] {
+                for k in [2, 3, 1000, u64::MAX] {
+                    let value = k_ary_randomized_response_rdp(order(a), Epsilon::new(epsilon).unwrap(), k).unwrap();
+                    assert!((0.0..=epsilon).contains(&value), "{a} {epsilon} {k}: {value}");
+                }
+            }
+            for p in [0.0, 5e-324, 0.5, 1.0 - f64::EPSILON, 1.0] {
+                let value = randomized_response_rdp(order(a), Probability::new(p).unwrap());
+                assert!(value >= 0.0, "{a} {p}: {value}");
+                assert_eq!(value == f64::INFINITY, p == 0.0 || p == 1.0, "{a} {p}: {value}");
+            }
+        }
+        assert!(k_ary_randomized_response_rdp(order(2.0), Epsilon::new(1.0).unwrap(), 1).is_err());
+    }
+}

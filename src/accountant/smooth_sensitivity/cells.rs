@@ -1,0 +1,69 @@
+//! Bounds of the local sensitivity on a grid, for costs whose increments do not increase all the way.
+
+use super::GnmaxSensitivity;
+use crate::error::Result;
+use crate::special::{log_ndtr, ndtri_exp};
+
+/// Cells for one vote.
+const PER_VOTE: f64 = 50.0;
+/// The fewest and the most cells.
+const CELLS: std::ops::RangeInclusive<f64> = 1000.0..=400_000.0;
+/// Φ(-38) is about the smallest double; the first cell takes all that is below.
+const LOWEST: f64 = -38.0;
+
+/// Upper bounds of L(q), by cells of z = Φ⁻¹(q/(C-1)), in which a vote is a step of at most √2/σ.
+///
+/// For z in [a, b] an increasing cost f has L ≤ max{f(b + c) - f(a), f(b) - f(a - c)}, c = √2/σ.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Cells {
+    bounds: Vec<f64>,
+    width: f64,
+    step: f64,
+}
+
+impl Cells {
+    /// # Errors
+    /// [`Error::Refused`](crate::Error::Refused) where the cost does not increase with q.
+    pub(super) fn new(sensitivity: &GnmaxSensitivity) -> Result<Self> {
+        let (step, ln_others) = (sensitivity.step(), sensitivity.ln_others());
+        let highest =
+            ndtri_exp((libm::log1p(-1.0 / sensitivity.classes as f64) - ln_others).min(0.0)).max(LOWEST + 1.0);
+        let count = (PER_VOTE * (highest - LOWEST) / step).ceil().clamp(*CELLS.start(), *CELLS.end());
+        let width = (highest - LOWEST) / count;
+        let cost = |z: f64| sensitivity.cost_at((ln_others + log_ndtr(z)).min(0.0));
+        let (mut below, mut below_left) = (0.0, 0.0);
+        let mut bounds = Vec::with_capacity(count as usize);
+        for index in 1..=count as u32 {
+            let b = LOWEST + width * f64::from(index);
+            let (here, left, right) = (cost(b), cost(b - step), cost(b + step));
+            if here < below * (1.0 - 1e-9) {
+                return Err(sensitivity.refused(ln_others + log_ndtr(b)));
+            }
+            bounds.push((right - below).max(here - below_left));
+            (below, below_left) = (here, left);
+        }
+        Ok(Self { bounds, width, step })
+    }
+
+    /// The bounds at the distances 0, 1, ... of votes with this z.
+    pub(super) fn local(&self, z: f64, local: &mut [f64]) {
+        let last = self.bounds.len() - 1;
+        let cell = |z: f64| ((z - LOWEST) / self.width).clamp(0.0, last as f64) as usize;
+        // One cell more on either side for rounding errors.
+        let (mut low, mut high) = (cell(z).saturating_sub(1), (cell(z) + 1).min(last));
+        let mut most = self.bounds[low..=high].iter().copied().fold(0.0, f64::max);
+        for (d, value) in local.iter_mut().enumerate() {
+            let reach = d as f64 * self.step;
+            let (first, end) = (cell(z - reach).saturating_sub(1), (cell(z + reach) + 1).min(last));
+            while low > first {
+                low -= 1;
+                most = most.max(self.bounds[low]);
+            }
+            while high < end {
+                high += 1;
+                most = most.max(self.bounds[high]);
+            }
+            *value = most;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! RDP curves of a sequence of answers, by name. A new accountant is one more entry of [`recorded`] or
+//! [`scenario`].
+
+use super::upper::Upper;
+use leakbound::record::{RecordedQuery, ScenarioQuery};
+use leakbound::report::CostMeaning;
+use leakbound::{
+    Adjacency, Conversion, Delta, Noise, Order, OutcomeLaw, RdpCurve, Result, ThresholdTest, Validity, VoteHistogram,
+    confident_argmax_law, confident_gnmax_cost, confident_gnmax_data_independent, gnmax_data_dependent,
+    gnmax_data_independent, lnmax_data_dependent, lnmax_data_independent, log_flip_probability,
+    log_flip_probability_laplace, noisy_argmax_law, order_grid, renyi_divergence, threshold_data_dependent,
+    threshold_data_independent, worst_neighbors_of,
+};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// The mechanism that answers recorded votes.
+#[derive(Clone, Copy)]
+pub struct Mechanism {
+    pub noise: Noise,
+    pub test: Option<ThresholdTest>,
+}
+
+/// The cost of a sequence of answers.
+pub struct NamedCurve {
+    pub name: &'static str,
+    pub meaning: CostMeaning,
+    pub validity: Validity,
+    pub curve: RdpCurve,
+}
+
+impl NamedCurve {
+    /// ε at δ and its order; 0 for a curve of zeros, to which a conversion would only add its own slack.
+    pub fn epsilon(&self, delta: Delta, conversion: Conversion) -> (f64, f64) {
+        let (epsilon, order) = match conversion {
+            Conversion::Improved => self.curve.epsilon(delta),
+            Conversion::Classic => self.curve.classic_epsilon(delta),
+        };
+        let nothing = self.curve.values().iter().all(|value| *value == 0.0);
+        (if nothing { 0.0 } else { epsilon.get() }, order.get())
+    }
+}
+
+/// Every n-th order of the grid is used for exact costs, which are slower: that raises ε by less than 1 %.
+const EXACT_STEP: usize = 5;
+
+/// The orders of all curves but the exact ones.
+pub fn all_orders(asked: &[Order]) -> Vec<Order> {
+    with(order_grid(), asked)
+}
+
+/// The orders of the exact curves.
+fn exact_orders(asked: &[Order]) -> Vec<Order> {
+    with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(EXACT_STEP).collect(), asked)
+}
+
+fn with(mut orders: Vec<Order>, asked: &[Order]) -> Vec<Order> {
+    orders.extend(asked);
+    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    orders.dedup();
+    orders
+}
+
+/// Costs of one answer per recorded query, when one vote of each may move, without the exact ones.
+pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
+    let orders = all_orders(asked);
+    let sum = |name, meaning, cost: &(dyn Fn(Order, &VoteHistogram) -> f64 + Sync)| -> Result<NamedCurve> {
+        Ok(NamedCurve { name, meaning, validity: Validity::Exact, curve: total(&orders, queries, cost)? })
+    };
+    let whatever = CostMeaning::DataIndependent;
+    let curves = match (mechanism.noise, mechanism.test) {
+        (Noise::Gaussian(sigma), None) => vec![
+            sum("gnmax-data-independent", whatever, &|order, _| gnmax_data_independent(order, sigma)),
+            sum("gnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
+                gnmax_data_dependent(order, sigma, log_flip_probability(votes, sigma))
+            }),
+        ],
+        (Noise::Laplace(b), None) => vec![
+            sum("lnmax-data-independent", whatever, &|order, _| lnmax_data_independent(order, b)),
+            sum("lnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
+                lnmax_data_dependent(order, b, log_flip_probability_laplace(votes, b))
+            }),
+        ],
+        (Noise::Gaussian(sigma), Some(test)) => vec![
+            sum("confident-gnmax-data-independent", whatever, &|order, _| {
+                confident_gnmax_data_independent(order, test.sigma(), sigma)
+            }),
+            sum("confident-gnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
+                confident_gnmax_cost(order, &test, sigma, votes).whole()
+            }),
+            sum("confident-gnmax-expected", CostMeaning::Expected, &|order, votes| {
+                confident_gnmax_cost(order, &test, sigma, votes).expected()
+            }),
+        ],
+        (Noise::Laplace(b), Some(test)) => vec![
+            sum("confident-lnmax-data-independent", whatever, &|order, _| {
+                threshold_data_independent(order, test.sigma()) + lnmax_data_independent(order, b)
+            }),
+            sum("confident-lnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
+                threshold_data_dependent(order, test.sigma(), test.odds(votes).log_q())
+                    + lnmax_data_dependent(order, b, log_flip_probability_laplace(votes, b))
+            }),
+        ],
+    };
+    curves.into_iter().collect()
+}
+
+/// The exact cost of one answer per recorded query, conditional on the votes; `done` hears of every finished query.
+///
+/// # Errors
+/// [`Error::Refused`](leakbound::Error::Refused) when a histogram has too many neighbours to be searched.
+pub fn exact(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    asked: &[Order],
+    done: impl Fn(u64) + Sync,
+) -> Result<NamedCurve> {
+    Ok(NamedCurve {
+        name: "exact-per-query",
+        meaning: CostMeaning::ExactGivenVotes,
+        validity: Validity::Exact,
+        curve: exact_curve(mechanism, queries, &exact_orders(asked), done)?,
+    })
+}
+
+/// The law of one answer.
+pub fn law(mechanism: Mechanism, votes: &VoteHistogram) -> Result<OutcomeLaw> {
+    match mechanism.test {
+        Some(test) => confident_argmax_law(votes, &test, mechanism.noise),
+        None => noisy_argmax_law(votes, mechanism.noise),
+    }
+}
+
+/// Σ over the queries of the largest divergence, in either direction, from any histogram one moved vote away.
+fn exact_curve(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    orders: &[Order],
+    done: impl Fn(u64) + Sync,
+) -> Result<RdpCurve> {
+    // Classes are alike: histograms that are permutations of each other cost the same.
+    let mut different: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
+    for query in queries {
+        let mut counts = query.histogram.counts().to_vec();
+        counts.sort_unstable();
+        *different.entry(counts).or_default() += 1.0;
+    }
+    let different: Vec<(Vec<u64>, f64)> = different.into_iter().collect();
+    let costs: Vec<Vec<f64>> = different
+        .par_iter()
+        .map(|(counts, times)| {
+            let votes = VoteHistogram::new(counts.clone())?;
+            // Without a vote to move, or a class to move it to, nothing changes.
+            let costs = if votes.neighbors(Adjacency::Moved).is_empty() {
+                vec![0.0; orders.len()]
+            } else {
+                let worst = worst_neighbors_of(&votes, Adjacency::Moved, |votes| law(mechanism, votes), orders, &[])?;
+                worst.renyi.iter().map(|[forward, reverse]| times * forward.value.max(reverse.value)).collect()
+            };
+            done(*times as u64);
+            Ok(costs)
+        })
+        .collect::<Result<_>>()?;
+    let sums = (0..orders.len()).map(|index| costs.iter().map(|cost| cost[index]).sum()).collect();
+    RdpCurve::new(orders.to_vec(), sums)
+}
+
+/// The sum of one cost over all queries, order by order; the order of addition does not depend on the threads.
+fn total(
+    orders: &[Order],
+    queries: &[RecordedQuery],
+    cost: impl Fn(Order, &VoteHistogram) -> f64 + Sync,
+) -> Result<RdpCurve> {
+    let values =
+        orders.par_iter().map(|&order| queries.iter().map(|query| cost(order, &query.histogram)).sum()).collect();
+    RdpCurve::new(orders.to_vec(), values)
+}
+
+/// Costs of one answer per query of a scenario.
+pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
+    let orders = all_orders(asked);
+    let laws: Vec<[OutcomeLaw; 2]> =
+        queries.par_iter().map(|query| query.model.laws(query.noise)).collect::<Result<_>>()?;
+    let uppers: Vec<Upper> =
+        queries.iter().zip(&laws).map(|(query, [law, _])| Upper::new(&query.model, query.noise, None, law)).collect();
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in uppers.iter().flat_map(Upper::names) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // An accountant that some query lacks promises nothing about the sequence.
+    names.retain(|name| uppers.iter().all(|upper| upper.names().contains(name)));
+    let mut curves: Vec<NamedCurve> = names
+        .into_iter()
+        .map(|name| NamedCurve {
+            name,
+            meaning: if name.ends_with("data-dependent") {
+                CostMeaning::DataDependent
+            } else {
+                CostMeaning::DataIndependent
+            },
+            validity: uppers[0].bound(name, orders[0]).validity,
+            curve: RdpCurve::from_fn(&orders, |order| uppers.iter().map(|upper| upper.rdp(name, order)).sum()),
+        })
+        .collect();
+    let sums: Vec<f64> = orders
+        .par_iter()
+        .map(|&order| {
+            laws.iter()
+                .map(|[p, q]| Ok(renyi_divergence(p, q, order)?.max(renyi_divergence(q, p, order)?)))
+                .sum::<Result<f64>>()
+        })
+        .collect::<Result<_>>()?;
+    curves.push(NamedCurve {
+        name: "exact-sum",
+        meaning: CostMeaning::ExactOfScenario,
+        validity: Validity::Exact,
+        curve: RdpCurve::new(orders, sums)?,
+    });
+    Ok(curves)
+}

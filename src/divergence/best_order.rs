@@ -1,0 +1,139 @@
+//! From an RDP curve that is a function of the order to ε: the order is chosen continuously.
+
+use super::convert::{classic_epsilon_of_rdp, epsilon_of_rdp, order_grid};
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, Epsilon, Order};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How RDP is turned into (ε, δ).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Conversion {
+    /// [`epsilon_of_rdp`]: Balle et al. (2020), Theorem 21.
+    Improved,
+    /// [`classic_epsilon_of_rdp`]: Mironov (2017), Proposition 3; never smaller, kept for older tables.
+    Classic,
+}
+
+impl Conversion {
+    /// ε at δ of an (α, ρ)-RDP mechanism.
+    #[must_use]
+    pub fn epsilon(self, rdp: f64, order: Order, delta: Delta) -> Epsilon {
+        match self {
+            Self::Improved => epsilon_of_rdp(rdp, order, delta),
+            Self::Classic => classic_epsilon_of_rdp(rdp, order, delta),
+        }
+    }
+
+    /// The name used on the command line and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Improved => "improved",
+            Self::Classic => "classic",
+        }
+    }
+}
+
+impl fmt::Display for Conversion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Conversion {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        [Self::Improved, Self::Classic].into_iter().find(|conversion| conversion.name() == text).ok_or_else(|| {
+            Error::Syntax { quantity: "conversion", value: text.to_owned(), expected: "improved or classic" }
+        })
+    }
+}
+
+/// Steps of the golden section: they narrow a bracket of two grid steps, 0.1 in ln(α-1), to 1e-9.
+const STEPS: usize = 40;
+
+/// The smallest ε at δ over all orders of a mechanism whose RDP is the function `rdp` of the order, and that order.
+///
+/// The orders of [`order_grid`](crate::order_grid) bracket the minimum, and a golden section in ln(α-1) narrows it. Every
+/// order gives a valid ε, so a curve with several minima costs sharpness at most.
+///
+/// ```
+/// # use leakbound::*;
+/// // A thousand answers of GNMax at σ = 40.
+/// let (delta, sigma) = (Delta::new(1e-5)?, NoiseScale::new(40.0)?);
+/// let rdp = |order| 1000.0 * gnmax_data_independent(order, sigma);
+/// let (epsilon, _) = smallest_epsilon(rdp, delta, Conversion::Improved);
+/// assert!((epsilon.get() - 5.378).abs() < 1e-3);
+/// let grid = RdpCurve::from_fn(&order_grid(), rdp).epsilon(delta).0;
+/// assert!(epsilon <= grid && grid.get() < epsilon.get() * 1.001);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[must_use]
+pub fn smallest_epsilon(rdp: impl Fn(Order) -> f64, delta: Delta, conversion: Conversion) -> (Epsilon, Order) {
+    let at = |order: Order| {
+        let value = rdp(order);
+        // A cost that is no number promises nothing.
+        conversion.epsilon(if value.is_nan() { f64::INFINITY } else { value }, order, delta)
+    };
+    let grid = order_grid();
+    let values: Vec<Epsilon> = grid.iter().map(|&order| at(order)).collect();
+    let index = (1..grid.len()).fold(0, |best, index| if values[index] < values[best] { index } else { best });
+    let mut best = (values[index], grid[index]);
+    let log = |order: Order| (order.get() - 1.0).ln();
+    let mut low = log(grid[index.saturating_sub(1)]);
+    let mut high = log(grid[(index + 1).min(grid.len() - 1)]);
+    let mut evaluate = |ln: f64| {
+        let Ok(order) = Order::new(1.0 + libm::exp(ln)) else { return f64::INFINITY };
+        let epsilon = at(order);
+        if epsilon < best.0 {
+            best = (epsilon, order);
+        }
+        epsilon.get()
+    };
+    let share = 0.5 * (5f64.sqrt() - 1.0);
+    let (mut a, mut b) = (high - share * (high - low), low + share * (high - low));
+    let (mut at_a, mut at_b) = (evaluate(a), evaluate(b));
+    for _ in 0..STEPS {
+        if at_a <= at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - share * (high - low);
+            at_a = evaluate(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + share * (high - low);
+            at_b = evaluate(b);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// α ρ + ln(1/δ)/(α-1) is smallest at α = 1 + √(ln(1/δ)/ρ), where it is ρ + 2 √(ρ ln(1/δ)).
+    #[test]
+    fn the_classic_minimum_of_a_gaussian_is_known() {
+        for (rho, delta) in [(1e-4, 1e-5), (0.3125, 1e-5), (2.0, 1e-9), (0.01, 1e-300)] {
+            let rdp = |order: Order| rho * order.get();
+            let (epsilon, order) = smallest_epsilon(rdp, Delta::new(delta).unwrap(), Conversion::Classic);
+            let ln = -f64::ln(delta);
+            assert!((epsilon.get() / (rho + 2.0 * (rho * ln).sqrt()) - 1.0).abs() < 1e-12, "{rho} {delta}");
+            assert!((order.get() / (1.0 + (ln / rho).sqrt()) - 1.0).abs() < 1e-5, "{rho} {delta}: {order}");
+        }
+    }
+
+    #[test]
+    fn what_promises_nothing_is_infinite() {
+        let delta = Delta::new(1e-5).unwrap();
+        for value in [f64::INFINITY, f64::NAN] {
+            assert_eq!(smallest_epsilon(|_| value, delta, Conversion::Improved).0.get(), f64::INFINITY);
+        }
+        let none = Delta::new(0.0).unwrap();
+        assert_eq!(smallest_epsilon(|_| 0.0, none, Conversion::Improved).0.get(), f64::INFINITY);
+    }
+}

@@ -1,0 +1,180 @@
+//! Recorded votes of one world: what an accountant needs of a recording.
+
+use super::array_file::ArrayFile;
+use super::fault::{fault, listed, several};
+use super::vote_arrays::{histogram, labels};
+use crate::counts::MAX_COUNT;
+use crate::error::Result;
+use crate::histogram::{MAX_CLASSES, VoteHistogram};
+use ndarray::{Array2, Array3, Axis};
+use serde::Serialize;
+
+/// The most histogram entries held, 8 bytes each.
+const MAX_ENTRIES: usize = 1 << 27;
+
+/// The votes on every query of a recording, as they were cast.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VoteHistograms {
+    /// The array that was read.
+    pub array: &'static str,
+    /// Number of classes C.
+    pub classes: usize,
+    /// How many instantiations the array holds; 1 where it has none.
+    pub instantiations: usize,
+    /// The queries, in the order of the file; at least one.
+    pub queries: Vec<RecordedQuery>,
+}
+
+/// The votes on one query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordedQuery {
+    /// Where the query stands in the array, counted from 0.
+    pub position: usize,
+    /// Its true class, where the file says it.
+    pub label: Option<usize>,
+    /// Votes per class.
+    pub histogram: VoteHistogram,
+}
+
+/// Reads the first of the arrays `pate_votes`, `capc_votes`, `votes` and `histogram` that is there.
+pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteHistograms> {
+    const NAMES: [&str; 4] = ["pate_votes", "capc_votes", "votes", "histogram"];
+    let Some(array) = NAMES.into_iter().find(|name| arrays.has(name)) else {
+        let found = format!("arrays {}", listed(arrays.names()));
+        let expected = "one of `pate_votes`, `capc_votes`, `votes` and `histogram`";
+        return Err(fault(&arrays.input().path, "whole file", found, expected).into());
+    };
+    let mut instantiations = 1;
+    let mut counts: Vec<Vec<u64>> = Vec::new();
+    let mut classes;
+    if array == "histogram" {
+        let votes: Array2<u64> = arrays.whole_numbers(array)?;
+        classes = votes.ncols();
+        if !(1..=MAX_CLASSES).contains(&classes) {
+            let expected = format!("1 to {MAX_CLASSES} classes");
+            return Err(arrays.at(array, several(classes, "class"), expected).into());
+        }
+        let most = "a whole number from 0 to 2^53";
+        if let Some(error) = arrays.first_fault(array, &votes, |count| count > MAX_COUNT, most) {
+            return Err(error.into());
+        }
+        counts.extend(votes.outer_iter().map(|row| row.to_vec()));
+    } else {
+        let votes: Array2<u16> = if array == "votes" {
+            arrays.classes(array)?
+        } else {
+            let votes: Array3<u16> = arrays.classes(array)?;
+            instantiations = votes.len_of(Axis(0));
+            if instantiation >= instantiations {
+                let expected = format!("more than {}", several(instantiation, "instantiation"));
+                return Err(arrays.at(array, several(instantiations, "instantiation"), expected).into());
+            }
+            votes.index_axis(Axis(0), instantiation).to_owned()
+        };
+        classes = 1 + usize::from(votes.iter().copied().max().unwrap_or(0));
+        if votes.nrows().saturating_mul(classes) > MAX_ENTRIES {
+            let found = format!("{} histograms of {classes} classes", votes.nrows());
+            return Err(arrays.at(array, found, format!("at most {MAX_ENTRIES} histogram entries")).into());
+        }
+        counts.extend(votes.outer_iter().map(|row| histogram(row, classes)));
+    }
+    let labels = labels(arrays, counts.len(), array)?;
+    if let Some(labels) = &labels {
+        // A class that nobody voted for is a class all the same.
+        let largest = 1 + usize::from(labels.iter().copied().max().unwrap_or(0));
+        if array == "histogram" {
+            let expected = format!("a class from 0 to {}", classes - 1);
+            let wrong = |label| usize::from(label) >= classes;
+            if let Some(error) = arrays.first_fault("query_label", labels, wrong, &expected) {
+                return Err(error.into());
+            }
+        } else if largest > classes {
+            classes = largest;
+            counts.iter_mut().for_each(|row| row.resize(classes, 0));
+        }
+    }
+    let queries = counts
+        .into_iter()
+        .enumerate()
+        .map(|(position, counts)| {
+            let label = labels.as_ref().map(|labels| usize::from(labels[position]));
+            Ok(RecordedQuery { position, label, histogram: VoteHistogram::new(counts)? })
+        })
+        .collect::<Result<_>>()?;
+    Ok(VoteHistograms { array, classes, instantiations, queries })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::votes_from_bytes;
+    use ndarray::array;
+    use ndarray_npy::NpzWriter;
+    use std::io::Cursor;
+
+    fn read(add: impl FnOnce(&mut NpzWriter<Cursor<Vec<u8>>>), instantiation: usize) -> Result<VoteHistograms> {
+        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+        add(&mut writer);
+        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.histograms(instantiation)
+    }
+
+    #[test]
+    fn the_three_forms_give_the_same_histograms() {
+        let three = read(
+            |writer| {
+                let votes = array![[[2u8, 2, 2], [0, 0, 0]], [[0, 0, 1], [1, 1, 0]]];
+                writer.add_array("pate_votes", &votes).unwrap();
+                writer.add_array("query_label", &array![3u8, 1]).unwrap();
+            },
+            1,
+        )
+        .unwrap();
+        let two = read(
+            |writer| {
+                writer.add_array("votes", &array![[0u8, 0, 1], [1, 1, 0]]).unwrap();
+                writer.add_array("query_label", &array![3u8, 1]).unwrap();
+            },
+            0,
+        )
+        .unwrap();
+        let one = read(
+            |writer| {
+                writer.add_array("histogram", &array![[2i64, 1, 0, 0], [1, 2, 0, 0]]).unwrap();
+                writer.add_array("query_label", &array![3u8, 1]).unwrap();
+            },
+            0,
+        )
+        .unwrap();
+        assert_eq!((three.instantiations, &three.queries), (2, &two.queries));
+        assert_eq!((one.instantiations, one.classes, &one.queries), (1, 4, &two.queries));
+        assert_eq!(one.queries[0].histogram.counts(), [2, 1, 0, 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let votes = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
+            writer.add_array("pate_votes", &array![[[0u8, 1]], [[1, 1]]]).unwrap();
+        };
+        insta::assert_snapshot!(
+            [
+                read(votes, 2).unwrap_err().to_string(),
+                read(|writer| _ = writer.add_array("x", &array![1u8]), 0).unwrap_err().to_string(),
+                read(
+                    |writer| {
+                        writer.add_array("histogram", &array![[2u8, 1]]).unwrap();
+                        writer.add_array("query_label", &array![2u8]).unwrap();
+                    },
+                    0
+                )
+                .unwrap_err()
+                .to_string(),
+            ]
+            .join("\n"),
+            @r"
+            v.npz: array `pate_votes`: found 2 instantiations, expected more than 2 instantiations
+            v.npz: whole file: found arrays `x`, expected one of `pate_votes`, `capc_votes`, `votes` and `histogram`
+            v.npz: array `query_label`, index [0]: found `2`, expected a class from 0 to 1
+            "
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! The document of `leakbound account`.
+
+use super::document::{Document, Envelope};
+use super::number::{Number, short, significant};
+use super::page::Page;
+use super::table::{TextTable, csv_text, warnings_text};
+use crate::bound::Validity;
+use crate::divergence::Conversion;
+use crate::error::Result;
+use serde::Serialize;
+use std::fmt;
+
+/// What a curve of costs holds for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostMeaning {
+    /// A bound for all votes: may be published.
+    DataIndependent,
+    /// A bound for these votes.
+    DataDependent,
+    /// The mean charge over the noise of a test: planning, no bound.
+    Expected,
+    /// The largest divergence from any histogram one moved vote away, per answer: nothing smaller holds for these votes.
+    ExactGivenVotes,
+    /// The divergence of the two worlds of a scenario, per answer; of the sequence only where answers are independent.
+    ExactOfScenario,
+}
+
+impl CostMeaning {
+    /// What stands in tables.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::DataIndependent => "any votes",
+            Self::DataDependent => "these votes",
+            Self::Expected => "expected charge, no bound",
+            Self::ExactGivenVotes => "these votes, exact per answer",
+            Self::ExactOfScenario => "these two worlds, exact per answer",
+        }
+    }
+}
+
+impl fmt::Display for CostMeaning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.words())
+    }
+}
+
+/// ε at one δ.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct EpsilonAtDelta {
+    /// δ.
+    pub delta: f64,
+    /// ε.
+    pub epsilon: Number,
+}
+
+/// The cost of all answers by one accountant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostCurve {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds for.
+    pub meaning: CostMeaning,
+    /// How it is guaranteed.
+    pub validity: Validity,
+    /// The RDP at each of the document's orders.
+    pub rdp: Vec<Number>,
+    /// ε at the document's δ.
+    pub epsilon: Number,
+    /// The order that gives it.
+    pub order: f64,
+    /// ε at other δ.
+    pub profile: Vec<EpsilonAtDelta>,
+}
+
+/// A labelling campaign with one budget.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BudgetRow {
+    /// The budget.
+    pub budget: f64,
+    /// Its δ.
+    pub delta: f64,
+    /// ε of what was spent.
+    pub epsilon: Number,
+    /// The order that gives it.
+    pub order: f64,
+    /// Queries asked.
+    pub queries: u64,
+    /// Queries answered.
+    pub labels: u64,
+    /// Their ratio.
+    pub success_rate: Option<f64>,
+    /// The share of right answers, where the true classes are recorded.
+    pub label_accuracy: Option<f64>,
+    /// Whether a query was turned away; otherwise the queries ran out.
+    pub exhausted: bool,
+}
+
+/// The result of `leakbound account`.
+#[derive(Debug, Clone, Serialize)]
+pub struct AccountDocument {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// What was accounted, in words.
+    #[serde(skip)]
+    pub title: String,
+    /// Number of answers.
+    pub queries: usize,
+    /// δ.
+    pub delta: f64,
+    /// How RDP became ε.
+    pub conversion: Conversion,
+    /// Its source.
+    #[serde(skip)]
+    pub conversion_words: &'static str,
+    /// The orders of `rdp`.
+    pub orders: Vec<f64>,
+    /// The accountants.
+    pub curves: Vec<CostCurve>,
+    /// The labelling campaigns.
+    pub budgets: Vec<BudgetRow>,
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".into(), |share| format!("{:.2} %", 100.0 * share))
+}
+
+impl AccountDocument {
+    pub(super) fn epsilon_table(&self) -> TextTable {
+        let mut table = TextTable::new(&["accountant", "holds for", "ε", "at order"], &[0, 1]);
+        for curve in &self.curves {
+            table.row(vec![
+                curve.name.into(),
+                curve.meaning.to_string(),
+                significant(curve.epsilon.0, 6),
+                significant(curve.order, 4),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn rdp_table(&self) -> TextTable {
+        let mut header = vec!["order α"];
+        header.extend(self.curves.iter().map(|curve| curve.name));
+        let mut table = TextTable::new(&header, &[]);
+        for (index, &order) in self.orders.iter().enumerate() {
+            let values = self.curves.iter().map(|curve| significant(curve.rdp[index].0, 6));
+            table.row(std::iter::once(short(order)).chain(values).collect());
+        }
+        table
+    }
+
+    pub(super) fn budget_table(&self) -> TextTable {
+        let header = ["budget", "ε spent", "order", "queries", "labels", "answered", "label accuracy"];
+        let mut table = TextTable::new(&header, &[]);
+        for row in &self.budgets {
+            table.row(vec![
+                short(row.budget),
+                significant(row.epsilon.0, 4),
+                significant(row.order, 4),
+                row.queries.to_string(),
+                row.labels.to_string(),
+                percent(row.success_rate),
+                percent(row.label_accuracy),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn epsilon_words(&self) -> String {
+        format!(
+            "ε at δ = {} of {} answers together, {} conversion ({})",
+            short(self.delta),
+            self.queries,
+            self.conversion,
+            self.conversion_words
+        )
+    }
+
+    pub(super) fn budget_words(&self) -> String {
+        format!(
+            "Budgets at δ = {}: recorded votes answered with fresh noise until the next answer would exceed the budget, \
+             charged what happened (data-dependent)",
+            short(self.delta)
+        )
+    }
+}
+
+impl Document for AccountDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n{}\n{}", self.title, self.epsilon_words(), self.epsilon_table().text());
+        text += &format!("Rényi divergence of all answers in nats\n{}", self.rdp_table().text());
+        if !self.budgets.is_empty() {
+            text += &format!("{}\n{}", self.budget_words(), self.budget_table().text());
+        }
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row {
+            kind: &'static str,
+            name: String,
+            at: String,
+            value: String,
+        }
+        let row = |kind, name: &str, at: String, value: String| Row { kind, name: name.into(), at, value };
+        let rdp = self.curves.iter().flat_map(|curve| {
+            self.orders
+                .iter()
+                .zip(&curve.rdp)
+                .map(move |(order, rdp)| row("rdp", curve.name, short(*order), rdp.text()))
+        });
+        let epsilon = self.curves.iter().flat_map(|curve| {
+            curve.profile.iter().map(move |at| row("epsilon", curve.name, short(at.delta), at.epsilon.text()))
+        });
+        let budgets = self.budgets.iter().flat_map(|budget| {
+            let at = || short(budget.budget);
+            let number = |share: Option<f64>| share.map_or_else(String::new, |share| Number(share).text());
+            [
+                row("budget", "epsilon", at(), budget.epsilon.text()),
+                row("budget", "queries", at(), budget.queries.to_string()),
+                row("budget", "labels", at(), budget.labels.to_string()),
+                row("budget", "success_rate", at(), number(budget.success_rate)),
+                row("budget", "label_accuracy", at(), number(budget.label_accuracy)),
+            ]
+        });
+        csv_text(rdp.chain(epsilon).chain(budgets))
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
+    }
+}

@@ -1,0 +1,70 @@
+//! The page of `leakbound account`.
+
+use super::{Drawing, Page, meaning};
+use crate::report::account::{AccountDocument, CostCurve, CostMeaning};
+use crate::report::{Axis, Curves, Series, SeriesKind, short};
+
+const fn kind(meaning: CostMeaning) -> SeriesKind {
+    match meaning {
+        CostMeaning::DataIndependent | CostMeaning::DataDependent => SeriesKind::Upper,
+        CostMeaning::Expected => SeriesKind::Heuristic,
+        CostMeaning::ExactGivenVotes | CostMeaning::ExactOfScenario => SeriesKind::Exact,
+    }
+}
+
+impl AccountDocument {
+    pub(in crate::report) fn as_page(&self) -> Page {
+        let mut page = Page::new(&self.envelope, &self.title);
+        page.figures.push(self.profile());
+        page.figures.extend(self.rdp());
+        page.table(
+            format!("ε at δ = {}", short(self.delta)),
+            self.epsilon_table(),
+            format!("{}.", self.epsilon_words()),
+        );
+        page.table("Rényi divergence of all answers in nats", self.rdp_table(), "");
+        page.table("Labelling until a budget is spent", self.budget_table(), format!("{}.", self.budget_words()));
+        page.meaning.push(meaning::UPPER.into());
+        page.meaning.push(
+            "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
+             say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
+             divergence between the law of the answer and that of any histogram one moved vote away, conditional on the votes. \
+             An expected charge plans, and bounds no run."
+                .into(),
+        );
+        page
+    }
+
+    fn profile(&self) -> Drawing {
+        let series = |curve: &CostCurve| {
+            Series::new(
+                format!("{} ({})", curve.name, curve.meaning),
+                kind(curve.meaning),
+                curve.profile.iter().map(|at| [at.delta, at.epsilon.0]).collect(),
+            )
+        };
+        let figure = Curves {
+            title: format!("ε of {} answers together against δ", self.queries),
+            description: format!("By every accountant, {} conversion.", self.conversion),
+            x: Axis::log("δ"),
+            y: Axis::log("ε"),
+            series: self.curves.iter().map(series).collect(),
+        };
+        figure.draw()
+    }
+
+    fn rdp(&self) -> Option<Drawing> {
+        let series = |curve: &CostCurve| {
+            let points = self.orders.iter().zip(&curve.rdp).map(|(order, rdp)| [*order, rdp.0]).collect();
+            Series::new(curve.name, kind(curve.meaning), points)
+        };
+        let figure = Curves {
+            title: format!("Rényi divergence of {} answers together", self.queries),
+            description: "By every accountant.".into(),
+            x: Axis::log("order α"),
+            y: Axis::log("Rényi divergence in nats"),
+            series: self.curves.iter().map(series).collect(),
+        };
+        (self.orders.len() > 1).then(|| figure.draw())
+    }
+}
