@@ -65,6 +65,7 @@ mod simulate;
 mod solve;
 pub mod special;
 mod variate;
+pub mod verify;
 
 pub use accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
