@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn the_accountants_of_this_crate_are_not_refuted() {
         for accountant in CATALOGUE {
-            let plan = Plan { cases: 400, seed: 5, ..Plan::default() };
+            let plan = Plan { cases: 150, seed: 5, ..Plan::default() };
             let outcome = verify(&accountant, &plan, &|_| ());
             for finding in &outcome.findings {
                 println!(
@@ -148,7 +148,7 @@ mod tests {
                     ),
                     "{finding:?}"
                 );
-                assert!(finding.largest_share.is_none_or(|share| share <= 1.0 + 1e-9), "{finding:?}");
+                assert!(finding.largest_share.is_none_or(|share| share <= 1.0 + 1e-6), "{finding:?}");
             }
             assert!(!outcome.refuted());
         }

@@ -46,6 +46,24 @@ pub(super) fn case(kind: MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> 
     Some(Case { request, factor })
 }
 
+/// A case of at most three classes and five votes.
+pub(super) fn small_case(kind: MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> Option<Case> {
+    let mut case = case(kind, asks, stream)?;
+    if !kind.prints_a_count() {
+        let mut counts = vec![0; stream.random_range(2..=3)];
+        for _ in 0..stream.random_range(1..=5u32) {
+            let class = stream.random_range(0..counts.len());
+            counts[class] += 1;
+        }
+        let before = case.request.histogram.counts().iter().copied().max().unwrap_or(0);
+        if let Mechanism::ConfidentGnmax { threshold, .. } = &mut case.request.mechanism {
+            *threshold += counts.iter().copied().max().unwrap_or(0) as f64 - before as f64;
+        }
+        case.request.histogram = VoteHistogram::new(counts).ok()?;
+    }
+    Some(case)
+}
+
 fn pick<'a, T>(stream: &mut ChaCha8Rng, from: &'a [T]) -> &'a T {
     &from[stream.random_range(0..from.len())]
 }

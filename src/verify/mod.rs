@@ -6,6 +6,7 @@
 //! cases, which is no proof.
 //!
 //! Accountants of this crate go by their names ([`accountant_of_name`]), a program of one's own speaks JSON lines
+//! ([`ExternalAccountant`])
 //!, and [`broken`] holds some that are wrong on purpose.
 
 mod accountant;
@@ -13,6 +14,7 @@ pub mod broken;
 mod catalogue;
 mod curve;
 mod exact;
+mod external;
 mod generate;
 mod laws;
 mod printed_count;
@@ -20,10 +22,13 @@ mod property;
 mod request;
 mod run;
 mod shrink;
+mod structure;
+mod validity;
 
 pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};
 pub use catalogue::{accountant_names, accountant_of_name};
 pub use exact::Exact;
+pub use external::{ExternalAccountant, ExternalOptions};
 pub use property::{PROPERTIES, Property, PropertyKind, Violation};
 pub use request::{Case, Mechanism, MechanismKind, Question, Request, ThresholdForm};
 pub use run::{Counterexample, Finding, Outcome, Plan, Problem, Verdict, verify};

@@ -325,8 +325,25 @@ fn smallest(
         Check::Fault(found) if fault == Some(found.kind) => Some(Problem::Fault(found)),
         _ => None,
     };
-    let (case, problem, shrink_steps) = shrink(drawn.clone(), problem, limit, fails);
+    let (mut case, mut problem, mut shrink_steps) = shrink(drawn.clone(), problem, limit, fails);
+    // No step may lead from a large case to a small one although there are small ones: those are drawn.
+    let kind = case.request.mechanism.kind();
+    let mut stream = stream(plan.seed, property.name, u64::MAX);
+    while !is_small(&case) && fault.is_none() && shrink_steps < limit {
+        shrink_steps += 1;
+        let Some(small) = generate::small_case(kind, property.asks, &mut stream) else { continue };
+        if let Some(found) = fails(&small) {
+            let (smaller, found, tried) = shrink(small, found, limit - shrink_steps, fails);
+            (case, problem, shrink_steps) = (smaller, found, shrink_steps + tried);
+        }
+    }
     Counterexample { case, problem, drawn, index, shrink_steps }
+}
+
+/// At most three classes and five votes.
+fn is_small(case: &Case) -> bool {
+    let counts = case.request.histogram.counts();
+    counts.len() <= 3 && counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) <= 5
 }
 
 /// The stream of a block: by its seed, the name of the property and the number of the block.

@@ -111,6 +111,8 @@ fn fewer_votes(request: &Request) -> Vec<(VoteHistogram, u64)> {
     let least = counts.iter().copied().min().unwrap_or(0);
     let each = |change: &dyn Fn(u64) -> u64| counts.iter().map(|&count| change(count)).collect::<Vec<_>>();
     all.push(each(&|count| count - least));
+    // A class that keeps a vote can still give one.
+    all.push(each(&|count| count - least.saturating_sub(1)));
     all.push(each(&|count| count / 2));
     all.push(each(&|count| count.saturating_sub(1)));
     for class in 0..counts.len() {
