@@ -15,6 +15,7 @@ mod self_check;
 mod simulate;
 mod stream;
 mod table;
+mod verify;
 mod votes;
 mod votes_text;
 
@@ -30,6 +31,7 @@ pub use page::Page;
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;
+pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};
 pub use votes::{
     AddedPoint, ComposedCurve, ComposedEpsilon, ComposedSection, ExactRow, LawKind, Meaning, SeriesCheck, SeriesNote,
     UpperRow, VotesDocument, VotesQuery,

@@ -5,8 +5,8 @@ use super::request::{MechanismKind, Request};
 use crate::error::{Error, Result, one_line};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -118,8 +118,8 @@ type Line = std::result::Result<String, Fault>;
 #[derive(Debug)]
 struct Process {
     child: Child,
-    /// None once closed.
-    stdin: Option<ChildStdin>,
+    /// Requests on their way to its stdin, written elsewhere: a program that reads nothing blocks no one.
+    requests: Option<Sender<String>>,
     lines: Receiver<Line>,
     last_words: Arc<Mutex<VecDeque<String>>>,
     answers: u64,
@@ -135,7 +135,13 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        let stdin = child.stdin.take();
+        let (requests, to_send) = channel::<String>();
+        if let Some(mut stdin) = child.stdin.take() {
+            thread::spawn(move || {
+                let mut write = |text: String| stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush());
+                while to_send.recv().is_ok_and(|text| write(text).is_ok()) {}
+            });
+        }
         let (sender, lines) = channel();
         // The readers end with their pipes; a grandchild that keeps one open holds a sleeping thread and nothing else.
         if let Some(stdout) = child.stdout.take() {
@@ -154,7 +160,7 @@ impl Process {
             let kept = Arc::clone(&last_words);
             thread::spawn(move || keep_last_lines(BufReader::new(stderr), &kept));
         }
-        Ok(Self { child, stdin, lines, last_words, answers: 0 })
+        Ok(Self { child, requests: Some(requests), lines, last_words, answers: 0 })
     }
 
     /// Sends a request and waits for a line.
@@ -166,10 +172,8 @@ impl Process {
         }
         let mut text = serde_json::to_string(request).unwrap_or_default();
         text.push('\n');
-        let sent = self.stdin.as_mut().map(|stdin| stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()));
-        if !matches!(sent, Some(Ok(()))) {
-            return Err(self.crash());
-        }
+        // A writer that has ended saw its pipe break; what became of the program shows when its lines end.
+        let _ = self.requests.as_ref().map(|requests| requests.send(text));
         match self.lines.recv_timeout(time) {
             Ok(line) => line,
             Err(RecvTimeoutError::Disconnected) => Err(self.crash()),
@@ -198,7 +202,7 @@ impl Process {
         thread::sleep(step * 4);
         let ended = match status {
             Some(status) => format!("the program ended ({status})"),
-            None => "the program closed its stdin or stdout".to_owned(),
+            None => "the program closed its stdout".to_owned(),
         };
         Fault { kind: FaultKind::Crash, message: ended + &self.said() }
     }
@@ -217,7 +221,7 @@ impl Process {
 impl Drop for Process {
     /// No process is left behind: asked to end by the end of its stdin, then killed; waited for in any case.
     fn drop(&mut self) {
-        drop(self.stdin.take());
+        drop(self.requests.take());
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
