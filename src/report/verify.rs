@@ -85,9 +85,10 @@ impl PropertyRow {
 
     fn text(&self) -> String {
         let Some(row) = &self.counterexample else { return String::new() };
-        let kind = match self.kind {
-            PropertyKind::Validity => "validity: a claim is below what is leaked",
-            PropertyKind::Structure => "structure: claims that do not fit together, none known to be too low",
+        let kind = match (&row.found.problem, self.kind) {
+            (Problem::Fault(_), _) => "there is no claim to test",
+            (_, PropertyKind::Validity) => "validity: a claim is below what is leaked",
+            (_, PropertyKind::Structure) => "structure: claims that do not fit together, none known to be too low",
         };
         let mut text = format!("Refuted: {} ({kind})\n  theorem  {}\n", self.property, self.theorem);
         match &row.found.problem {

@@ -148,6 +148,9 @@ impl Process {
             thread::spawn(move || {
                 let mut reader = BufReader::new(stdout);
                 while let Some(line) = read_line(&mut reader) {
+                    // What is there already beside the line of an answer was written before the next request.
+                    let beside = String::from_utf8_lossy(reader.buffer()).into_owned();
+                    let line = if beside.is_empty() { line } else { line.and(Err(unasked(beside.trim_end()))) };
                     let stop = line.is_err();
                     if sender.send(line).is_err() || stop {
                         break;
@@ -317,6 +320,62 @@ mod tests {
         for text in ["", "0.5", "null", "[1]", r#"{"value": "x"}"#, r#"{"value": null}"#, "{}", r#"{"value"#] {
             assert_eq!(read_answer(text).unwrap_err().kind, FaultKind::Malformed, "{text}");
         }
+    }
+
+    fn ask(command: &str, options: ExternalOptions) -> Vec<Answer> {
+        let accountant = ExternalAccountant::new(command, options).unwrap();
+        let case =
+            super::super::request::Case::from_json(r#"{"mechanism":"gnmax","sigma":2,"histogram":[3,1],"order":8}"#);
+        let request = case.unwrap().request;
+        (0..3).map(|_| accountant.answer(&request)).collect()
+    }
+
+    /// A process that hangs is ended and waited for: nothing of it is left.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_process_is_left_behind() {
+        let accountant = ExternalAccountant::new("sleep 100", ExternalOptions::default()).unwrap();
+        let id = accountant.process.lock().unwrap().as_ref().unwrap().child.id();
+        let running = || std::path::Path::new(&format!("/proc/{id}")).exists();
+        assert!(running());
+        drop(accountant);
+        assert!(!running());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn every_fault_has_its_kind() {
+        let quick = || ExternalOptions {
+            start_time: Duration::from_millis(300),
+            answer_time: Duration::from_millis(300),
+            ..ExternalOptions::default()
+        };
+        let kinds = |script: &str, options: ExternalOptions| -> Vec<Option<FaultKind>> {
+            let command = shell_words::join(["sh", "-c", script]);
+            let kind = |answer| match answer {
+                Answer::Fault(fault) => Some(fault.kind),
+                _ => None,
+            };
+            ask(&command, options).into_iter().map(kind).collect()
+        };
+        let patient = ExternalOptions::default;
+        let all = |kind| vec![Some(kind); 3];
+        assert_eq!(kinds("exit 3", patient()), all(FaultKind::Crash));
+        assert_eq!(kinds("exec sleep 100", quick()), all(FaultKind::TimeOut));
+        assert_eq!(kinds("sleep 1; while read x; do echo '{\"value\": 1}'; done", quick()), all(FaultKind::TimeOut));
+        assert_eq!(kinds("sleep 0.5; while read x; do echo '{\"value\": 1}'; done", patient()), vec![None; 3]);
+        assert_eq!(kinds("while read x; do echo hello; done", patient()), all(FaultKind::Malformed));
+        assert_eq!(
+            kinds("read x; head -c 100000 /dev/zero | tr '\\0' x; echo; sleep 9", patient()),
+            all(FaultKind::TooLong)
+        );
+        assert_eq!(kinds("exec >&-; exec sleep 100", patient()), all(FaultKind::Crash));
+        // One answer and then the end.
+        let once = kinds("read x; echo '{\"value\": 1}'", patient());
+        assert_eq!(once, [None, Some(FaultKind::Crash), None]);
+        // Two answers to one question: seen before the next is asked, or, if they come late, before the one after it.
+        let twice = kinds("while read x; do printf '{\"value\": 1}\\n{\"value\": 1}\\n'; done", patient());
+        assert!(twice.contains(&Some(FaultKind::Unasked)), "{twice:?}");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! verdicts for each [`Property`]: refuted, with a case that shows it beyond numerical error, or not refuted in so many
 //! cases, which is no proof.
 //!
+//! Where the law cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over all cases.
+//!
 //! Accountants of this crate go by their names ([`accountant_of_name`]), a program of one's own speaks JSON lines
 //! ([`ExternalAccountant`])
 //!, and [`broken`] holds some that are wrong on purpose.
@@ -22,6 +24,7 @@ mod property;
 mod request;
 mod run;
 mod shrink;
+mod simulated;
 mod structure;
 mod validity;
 
@@ -32,3 +35,4 @@ pub use external::{ExternalAccountant, ExternalOptions};
 pub use property::{PROPERTIES, Property, PropertyKind, Violation};
 pub use request::{Case, Mechanism, MechanismKind, Question, Request, ThresholdForm};
 pub use run::{Counterexample, Finding, Outcome, Plan, Problem, Verdict, verify};
+pub use simulated::{SimulatedRelease, SimulationPlan, verify_by_simulation};

@@ -1,8 +1,9 @@
 //! Options of `leakbound verify`.
 
 use super::simulate::seconds;
-use super::{Parsed, whole};
+use super::{Parsed, failure_probability, samples, whole};
 use clap::{Args, ValueEnum};
+use leakbound::FailureProbability;
 use leakbound::verify::{Case, MechanismKind, Property, Scope};
 use serde::{Serialize, Serializer};
 
@@ -29,6 +30,12 @@ pub struct VerifyOptions {
     /// Only this case, as a counterexample prints it
     #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true)]
     pub case: Option<CaseText>,
+    /// Test Rényi divergences on so many simulated outputs per case and world instead of exact laws
+    #[arg(long, value_name = "SAMPLES", value_parser = samples, conflicts_with = "property", allow_hyphen_values = true)]
+    pub simulate: Option<u64>,
+    /// The probability that any refutation by simulation is wrong, over all cases
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
     /// Mechanisms that the program is asked about: all if not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "command")]
     pub mechanism: Vec<MechanismName>,

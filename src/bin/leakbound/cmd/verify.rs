@@ -5,7 +5,8 @@ use crate::output::{Output, envelope, print, progress};
 use leakbound::report::{PropertyRow, VerifyDocument, Warning, one_line};
 use leakbound::verify::{
     Accountant, Counterexample, ExternalAccountant, ExternalOptions, Mechanism, MechanismKind, Outcome, Plan, Problem,
-    Property, Question, Verdict, Violation, accountant_names, accountant_of_name, verify,
+    Property, Question, SimulatedRelease, SimulationPlan, Verdict, Violation, accountant_names, accountant_of_name,
+    verify, verify_by_simulation,
 };
 use leakbound::{Noise, Result};
 use std::time::Duration;
@@ -19,7 +20,8 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
     let accountant = accountant(options)?;
     let plan = Plan {
         properties: options.property.iter().map(|name| name.0).collect(),
-        cases: options.cases,
+        // A case that was given is tried once.
+        cases: if options.case.is_some() { 1 } else { options.cases },
         seed: common.seed,
         time_limit: options.time_limit.map(Duration::from_secs_f64),
         case: options.case.as_ref().map(|case| case.0.clone()),
@@ -27,8 +29,17 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
     };
     let properties =
         if plan.properties.is_empty() { Property::applicable(accountant.scope()).len() } else { plan.properties.len() };
+    let properties = if options.simulate.is_some() { 1 } else { properties };
     let bar = progress(common, plan.cases.saturating_mul(properties as u64), "cases");
-    let outcome = verify(&*accountant, &plan, &|cases| bar.inc(cases));
+    let done = |cases| bar.inc(cases);
+    let outcome = match options.simulate {
+        None => verify(&*accountant, &plan, &done),
+        Some(samples) => {
+            let simulation = SimulationPlan { samples, failure: options.failure_probability };
+            let finding = verify_by_simulation(&*accountant, &plan, simulation, SimulatedRelease::new, &done)?;
+            Outcome { accountant: accountant.name(), scope: accountant.scope(), findings: vec![finding] }
+        }
+    };
     bar.finish_and_clear();
     let document = document(common, options, &outcome);
     output.write(&document)?;
@@ -83,10 +94,20 @@ fn commands(options: &VerifyOptions, property: &str, found: &Counterexample) -> 
             if options.scope == crate::args::ScopeName::DataIndependent {
                 words.extend(["--scope", "data-independent"].map(str::to_owned));
             }
+            for (option, seconds) in
+                [("--answer-timeout", options.answer_timeout), ("--start-timeout", options.start_timeout)]
+            {
+                words.extend([option.to_owned(), seconds.to_string()]);
+            }
         }
         (None, accountant) => words.extend(["--accountant".to_owned(), accountant.clone().unwrap_or_default()]),
     }
-    words.extend(["--property".to_owned(), property.to_owned(), "--case".to_owned(), found.case.json()]);
+    match options.simulate {
+        // One case alone gets the largest share of the failure probability.
+        Some(samples) => words.extend(["--simulate".to_owned(), samples.to_string()]),
+        None => words.extend(["--property".to_owned(), property.to_owned()]),
+    }
+    words.extend(["--case".to_owned(), found.case.json()]);
     let mut commands = vec![shell_words::join(&words)];
     if let Problem::Violation(violation) = &found.problem {
         commands.extend(exact_command(found, violation));
