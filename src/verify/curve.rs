@@ -28,8 +28,9 @@ pub(super) struct CurveAccountant {
     pub to_delta: ToDelta,
 }
 
-/// Every fourth order of the usual grid: any orders give a valid bound.
-static ORDERS: LazyLock<Vec<Order>> = LazyLock::new(|| order_grid().into_iter().step_by(4).collect());
+/// Every fourth order of the usual grid up to 1,000: any orders give a valid bound.
+static ORDERS: LazyLock<Vec<Order>> =
+    LazyLock::new(|| order_grid().into_iter().step_by(4).take_while(|order| order.get() <= 1e3).collect());
 
 impl CurveAccountant {
     /// The right way to compose and to convert.
