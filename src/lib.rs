@@ -65,6 +65,7 @@ mod simulate;
 mod solve;
 pub mod special;
 mod variate;
+pub mod verify;
 
 pub use accountant::{
     Answer, ConfidentCost, GnmaxSensitivity, Labelling, PrivacyBudget, WorstCase, WorstHistogram, WorstVotes,

@@ -18,6 +18,7 @@ mod simulate;
 mod stream;
 mod table;
 mod trade_off;
+mod verify;
 mod votes;
 mod votes_text;
 
@@ -36,4 +37,5 @@ pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;
 pub use trade_off::{DeltaRow, TradeOffPoint, TradeOffRow};
+pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};
 pub use votes::{AddedPoint, ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery};

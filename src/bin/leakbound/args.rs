@@ -19,9 +19,11 @@ use std::path::PathBuf;
 
 mod self_check;
 mod simulate;
+mod verify;
 
 pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
+pub use verify::{ScopeName, VerifyOptions};
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
 #[derive(Debug, Parser)]
@@ -112,6 +114,14 @@ pub enum Command {
     /// Measure simulated outputs per second on this machine
     #[command(after_help = "Example:\n  leakbound bench --work pate --seconds 2")]
     Bench(BenchOptions),
+    /// Test the claims of an accountant against exact laws, and find the smallest case that refutes them
+    #[command(after_help = "Examples:\n  leakbound verify --accountant gnmax-data-dependent\n  leakbound verify \
+                            --command 'python3 examples/accountant.py' --mechanism gnmax\n\nA request is a line of \
+                            JSON such as {\"mechanism\": \"gnmax\", \"sigma\": 2, \"histogram\": [3, 1], \
+                            \"repetitions\": 1, \"order\": 8}, with delta (the answer is epsilon) or epsilon (the \
+                            answer is delta) in the place of order; the answer is {\"value\": 2} or {\"error\": \
+                            \"reason\"}.\n\nExit status 3 if a property is refuted.")]
+    Verify(VerifyOptions),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {

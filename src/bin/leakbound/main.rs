@@ -68,6 +68,7 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
         Command::Merge(options) => cmd::merge::run(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),
+        Command::Verify(options) => cmd::verify::run(&cli.common, options),
         Command::Completions { shell } => cmd::generate::completions(*shell),
         Command::Man => cmd::generate::man(),
     }

@@ -48,7 +48,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 20] = [
+pub const ALL: [Table; 21] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },

@@ -76,7 +76,7 @@ pub enum Work {
 }
 
 /// A time of at most a day.
-fn seconds(text: &str) -> Parsed<f64> {
+pub(super) fn seconds(text: &str) -> Parsed<f64> {
     let value = bounded("number of seconds", text)?;
     match Duration::try_from_secs_f64(value) {
         Ok(time) if time.as_secs() <= 86_400 => Ok(value),

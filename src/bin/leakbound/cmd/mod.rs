@@ -24,5 +24,6 @@ pub mod merge;
 pub mod self_check;
 pub mod simulate;
 pub mod upper;
+pub mod verify;
 pub mod vote_recording;
 pub mod vote_warnings;

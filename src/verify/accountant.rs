@@ -1,0 +1,144 @@
+//! Whoever answers requests.
+
+use super::request::{MechanismKind, Request};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// An accountant under test.
+///
+/// ```
+/// use leakbound::verify::{Accountant, Answer, Mechanism, Plan, Question, Request, Verdict, verify};
+///
+/// struct Half;
+///
+/// impl Accountant for Half {
+///     fn name(&self) -> String {
+///         "half".into()
+///     }
+///     fn answer(&self, request: &Request) -> Answer {
+///         match (request.mechanism, request.question) {
+///             (Mechanism::Gnmax { sigma }, Question::Order(order)) => {
+///                 Answer::Value(f64::from(request.repetitions) * order.get() / (2.0 * sigma.get().powi(2)))
+///             }
+///             _ => Answer::Declined("only Rényi divergences of GNMax".into()),
+///         }
+///     }
+/// }
+///
+/// let outcome = verify(&Half, &Plan { cases: 500, ..Plan::default() }, &|_| ());
+/// assert!(outcome.refuted());
+/// assert!(matches!(outcome.of("rdp-covers-exact").unwrap().verdict, Verdict::Refuted(_)));
+/// ```
+pub trait Accountant: Sync {
+    /// Its name.
+    fn name(&self) -> String;
+
+    /// Its answer.
+    fn answer(&self, request: &Request) -> Answer;
+
+    /// The mechanisms it is asked about.
+    fn mechanisms(&self) -> Vec<MechanismKind> {
+        MechanismKind::ALL.to_vec()
+    }
+
+    /// What its claims depend on, which decides what theorems hold of them.
+    fn scope(&self) -> Scope {
+        Scope::DataDependent
+    }
+
+    /// Whether it must be asked one question after the other.
+    fn sequential(&self) -> bool {
+        false
+    }
+}
+
+/// What the claims of an accountant depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// On the mechanism alone: they hold for every pair of neighbours, in both directions.
+    DataIndependent,
+    /// On the votes too: they hold for the law under these votes against the law under every neighbour, and, for (ε, δ),
+    /// in this direction.
+    DataDependent,
+}
+
+/// What an accountant answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A claim: infinite where it promises nothing, never NaN.
+    Value(f64),
+    /// It does not answer such requests, with its reason.
+    Declined(String),
+    /// It failed to answer.
+    Fault(Fault),
+}
+
+/// How an accountant failed to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The kind of failure.
+    pub kind: FaultKind,
+    /// What was seen, on one line.
+    pub message: String,
+}
+
+/// Kinds of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The process ended.
+    Crash,
+    /// No answer came in time.
+    TimeOut,
+    /// The answer is NaN.
+    NotANumber,
+    /// The answer is no answer.
+    Malformed,
+    /// The line of the answer is too long.
+    TooLong,
+    /// A line came that no request asked for.
+    Unasked,
+}
+
+impl FaultKind {
+    /// The name in tables and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::TimeOut => "time-out",
+            Self::NotANumber => "not-a-number",
+            Self::Malformed => "malformed",
+            Self::TooLong => "too-long",
+            Self::Unasked => "unasked",
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl Serialize for FaultKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Answer {
+    /// The claim, where it is a number.
+    ///
+    /// # Errors
+    /// NaN as a [`Fault`], and the other answers as themselves.
+    pub(super) fn claim(self) -> Result<f64, Self> {
+        match self {
+            Self::Value(value) if value.is_nan() => {
+                Err(Self::Fault(Fault { kind: FaultKind::NotANumber, message: "the claim is NaN".into() }))
+            }
+            Self::Value(value) => Ok(value),
+            other => Err(other),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The accountants of this crate under the names of the command.
+
+use super::accountant::{Accountant, Scope};
+use super::broken;
+use super::curve::CurveAccountant;
+use super::request::{Mechanism, MechanismKind, ThresholdForm};
+use crate::accountant::{
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
+    log_flip_probability, subsampled_gaussian_rdp,
+};
+use crate::error::{Error, Result};
+use crate::histogram::VoteHistogram;
+use crate::quantity::Order;
+
+/// The accountants of this crate; `*-classic` convert by Mironov (2017), Proposition 3, the others by Balle et al. (2020),
+/// Theorem 21.
+const CATALOGUE: [CurveAccountant; 9] = {
+    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, Laplace, Lnmax, SubsampledGaussian};
+    use Scope::{DataDependent, DataIndependent};
+    [
+        CurveAccountant::new("gnmax-data-independent", &[Gnmax], DataIndependent, gnmax),
+        CurveAccountant::new("gnmax-data-dependent", &[Gnmax], DataDependent, gnmax_of_votes),
+        CurveAccountant::new("lnmax-data-independent", &[Lnmax], DataIndependent, lnmax),
+        CurveAccountant::new("confident-gnmax-data-independent", &[ConfidentGnmax], DataIndependent, confident),
+        CurveAccountant::new("gaussian", &[Gaussian], DataIndependent, gaussian),
+        CurveAccountant::new("gaussian-classic", &[Gaussian], DataIndependent, gaussian).with_classic_conversion(),
+        CurveAccountant::new("gnmax-classic", &[Gnmax], DataIndependent, gnmax).with_classic_conversion(),
+        CurveAccountant::new("laplace", &[Laplace], DataIndependent, laplace),
+        CurveAccountant::new("subsampled-gaussian", &[SubsampledGaussian], DataIndependent, subsampled),
+    ]
+};
+
+/// The names of all accountants that can be tested without a program of one's own, the wrong ones as `broken:NAME`.
+#[must_use]
+pub fn accountant_names() -> Vec<String> {
+    let right = CATALOGUE.iter().map(|accountant| accountant.name.to_owned());
+    right.chain(broken::CONTROLS.iter().map(|control| format!("broken:{}", control.name))).collect()
+}
+
+/// The accountant of a name.
+///
+/// # Errors
+/// [`Error::Refused`] for a name that there is not, with the nearest one.
+///
+/// # Example
+/// ```
+/// use leakbound::verify::{Plan, accountant_of_name, verify};
+///
+/// let plan = Plan { cases: 200, ..Plan::default() };
+/// assert!(!verify(&*accountant_of_name("gnmax-data-dependent")?, &plan, &|_| ()).refuted());
+/// assert!(verify(&*accountant_of_name("broken:gnmax-half")?, &plan, &|_| ()).invalid());
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
+    if let Some(accountant) = CATALOGUE.iter().find(|accountant| accountant.name == name) {
+        return Ok(Box::new(*accountant));
+    }
+    if let Some(accountant) = name.strip_prefix("broken:").and_then(broken::accountant) {
+        return Ok(accountant);
+    }
+    let names = accountant_names();
+    let nearest = names.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    let near = nearest.filter(|known| strsim::damerau_levenshtein(known, name) <= 3);
+    let reason = match near {
+        Some(known) => format!("`{name}` is none; did you mean {known}?"),
+        None => format!("`{name}` is none; there are {}", names.join(", ")),
+    };
+    Err(Error::Refused { operation: "accountant", reason })
+}
+
+pub(super) fn gnmax(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Gnmax { sigma } => Some(gnmax_data_independent(order, sigma)),
+        _ => None,
+    }
+}
+
+fn gnmax_of_votes(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Gnmax { sigma } => Some(gnmax_data_dependent(order, sigma, log_flip_probability(histogram, sigma))),
+        _ => None,
+    }
+}
+
+fn lnmax(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Lnmax { sigma } => Some(lnmax_data_independent(order, sigma)),
+        _ => None,
+    }
+}
+
+/// The test and the argmax, composed adaptively: the argmax is skipped where the test fails. A noise on every count is the
+/// Gaussian mechanism of sensitivity √2.
+fn confident(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::ConfidentGnmax { sigma, threshold_sigma, threshold_form, .. } => {
+            let sensitivity = match threshold_form {
+                ThresholdForm::Max => 1.0,
+                ThresholdForm::PerClass => std::f64::consts::SQRT_2,
+            };
+            Some(gaussian_rdp(order, threshold_sigma, sensitivity) + gnmax_data_independent(order, sigma))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn gaussian(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Gaussian { sigma } => Some(gaussian_rdp(order, sigma, 1.0)),
+        _ => None,
+    }
+}
+
+fn laplace(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Laplace { sigma } => Some(laplace_rdp(order, sigma)),
+        _ => None,
+    }
+}
+
+fn subsampled(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::SubsampledGaussian { sigma, rate } => Some(subsampled_gaussian_rdp(order, rate, sigma, 1.0)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::{Plan, verify};
+    use super::*;
+
+    /// What is right is not refuted; where theorems are tight, cases come close.
+    #[test]
+    fn the_accountants_of_this_crate_are_not_refuted() {
+        for accountant in CATALOGUE {
+            let plan = Plan { cases: 50, seed: 5, ..Plan::default() };
+            let outcome = verify(&accountant, &plan, &|_| ());
+            for finding in &outcome.findings {
+                println!(
+                    "{} {}: {} cases, share {:?} in {:?}",
+                    outcome.accountant, finding.property.name, finding.cases, finding.largest_share, finding.elapsed
+                );
+                assert!(
+                    matches!(
+                        finding.verdict,
+                        super::super::run::Verdict::NotRefuted | super::super::run::Verdict::NotTested
+                    ),
+                    "{finding:?}"
+                );
+                assert!(finding.largest_share.is_none_or(|share| share <= 1.0 + 1e-6), "{finding:?}");
+            }
+            assert!(!outcome.refuted());
+        }
+    }
+
+    #[test]
+    fn names_lead_to_accountants_and_misspelt_ones_to_the_nearest() {
+        for name in accountant_names() {
+            assert!(accountant_of_name(&name).is_ok_and(|found| name.ends_with(&found.name())), "{name}");
+        }
+        let refused = |name: &str| accountant_of_name(name).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(refused("gausian"), "accountant: `gausian` is none; did you mean gaussian?");
+        assert!(refused("other").contains("there are gnmax-data-independent, "));
+    }
+}

@@ -1,0 +1,38 @@
+//! Accountants held against exact laws: what they claim must cover what is leaked.
+//!
+//! [`verify`] draws cases that look for trouble, asks an [`Accountant`] about them, and compares its claims with the
+//! exact output laws. What it finds is made small: the fewest classes and votes, and round numbers. It ends in one of two
+//! verdicts for each [`Property`]: refuted, with a case that shows it beyond numerical error, or not refuted in so many
+//! cases, which is no proof.
+//!
+//! Where the law cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over all cases.
+//!
+//! Accountants of this crate go by their names ([`accountant_of_name`]), a program of one's own speaks JSON lines
+//! ([`ExternalAccountant`])
+//!, and [`broken`] holds some that are wrong on purpose.
+
+mod accountant;
+pub mod broken;
+mod catalogue;
+mod curve;
+mod exact;
+mod external;
+mod generate;
+mod laws;
+mod printed_count;
+mod property;
+mod request;
+mod run;
+mod shrink;
+mod simulated;
+mod structure;
+mod validity;
+
+pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};
+pub use catalogue::{accountant_names, accountant_of_name};
+pub use exact::Exact;
+pub use external::{ExternalAccountant, ExternalOptions};
+pub use property::{PROPERTIES, Property, PropertyKind, Violation};
+pub use request::{Case, Mechanism, MechanismKind, Question, Request, ThresholdForm};
+pub use run::{Counterexample, Finding, Outcome, Plan, Problem, Verdict, verify};
+pub use simulated::{SimulatedRelease, SimulationPlan, verify_by_simulation};

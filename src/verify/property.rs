@@ -1,0 +1,227 @@
+//! What must hold of an accountant: each property with the theorem that says so.
+
+use super::accountant::{Accountant, Fault, Scope};
+use super::request::Case;
+use super::structure::{
+    below_data_independent, composition_adds, convex_in_order, invariant_under_permutation,
+    invariant_under_translation, limit_of_much_noise, monotone_in_noise, monotone_in_order,
+};
+use super::validity::{delta_covers_exact, epsilon_covers_exact, rdp_covers_exact};
+use crate::histogram::VoteHistogram;
+use serde::Serialize;
+
+/// What it means when a property does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PropertyKind {
+    /// A claim is below what is leaked: it promises privacy that is not there.
+    Validity,
+    /// The claims lack a structure that theorems give them: some are looser than they need be, or the program does not
+    /// compute what it means to.
+    Structure,
+}
+
+/// Which of order, δ and ε a property asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    Order,
+    Delta,
+    Epsilon,
+}
+
+/// Something that must hold of the answers of an accountant.
+#[derive(Debug)]
+pub struct Property {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it means when it does not hold.
+    pub kind: PropertyKind,
+    /// What is tested, and the theorem.
+    pub theorem: &'static str,
+    /// Whether the theorem is about claims that depend on the mechanism alone.
+    pub data_independent_only: bool,
+    pub(super) asks: Asks,
+    pub(super) check: fn(&dyn Accountant, &Case) -> Check,
+}
+
+/// What became of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Check {
+    /// It holds; for validity with the exact value as a share of the claim.
+    Holds { share: Option<f64> },
+    /// It says nothing about this case, or the exact law could not be computed.
+    NotApplicable,
+    /// The accountant does not answer it.
+    Declined(String),
+    /// It does not hold.
+    Violated(Violation),
+    /// The accountant failed to answer.
+    Fault(Fault),
+}
+
+/// How a property does not hold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Violation {
+    /// The claim that is wrong.
+    #[serde(serialize_with = "number")]
+    pub claim: f64,
+    /// What it must not be below; for structure, what it must not be above or differ from.
+    #[serde(serialize_with = "number")]
+    pub limit: f64,
+    /// How far the limit may be off.
+    #[serde(serialize_with = "number")]
+    pub error: f64,
+    /// What claim and limit are, in words.
+    pub words: String,
+    /// The neighbour with the largest exact value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbor: Option<VoteHistogram>,
+    /// Whether the exact value is of the neighbour against the votes.
+    pub reverse: bool,
+}
+
+impl Violation {
+    /// How far the claim is beyond the limit.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        (self.claim - self.limit).abs()
+    }
+}
+
+/// Infinity is the string `inf`, as in all documents.
+fn number<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    match *value {
+        f64::INFINITY => serializer.serialize_str("inf"),
+        f64::NEG_INFINITY => serializer.serialize_str("-inf"),
+        value => serializer.serialize_f64(value),
+    }
+}
+
+/// All properties, validity first.
+pub const PROPERTIES: [Property; 11] = [
+    Property {
+        name: "rdp-covers-exact",
+        kind: PropertyKind::Validity,
+        theorem: "the Rényi divergence of the exact output laws is at most the claim, for every neighbour (Mironov 2017, \
+                  Definition 4; independent outputs add, Proposition 1)",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: rdp_covers_exact,
+    },
+    Property {
+        name: "epsilon-covers-exact",
+        kind: PropertyKind::Validity,
+        theorem: "the hockey-stick divergence of the exact laws of all repetitions together at the claimed epsilon is at \
+                  most delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
+        data_independent_only: false,
+        asks: Asks::Delta,
+        check: epsilon_covers_exact,
+    },
+    Property {
+        name: "delta-covers-exact",
+        kind: PropertyKind::Validity,
+        theorem: "the hockey-stick divergence of the exact laws of all repetitions together at epsilon is at most the \
+                  claimed delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
+        data_independent_only: false,
+        asks: Asks::Epsilon,
+        check: delta_covers_exact,
+    },
+    Property {
+        name: "below-data-independent",
+        kind: PropertyKind::Structure,
+        theorem: "a claim never exceeds the data-independent RDP of the mechanism, which holds always (Mironov 2017, \
+                  Propositions 6 and 7; Papernot et al. 2018, Proposition 8; Mironov, Talwar and Zhang 2019)",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: below_data_independent,
+    },
+    Property {
+        name: "monotone-in-order",
+        kind: PropertyKind::Structure,
+        theorem: "claims do not fall with the order, as divergences do not (van Erven and Harremoës 2014, Theorem 3)",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: monotone_in_order,
+    },
+    Property {
+        name: "monotone-in-noise",
+        kind: PropertyKind::Structure,
+        theorem: "data-independent claims do not rise with the noise: more Gaussian noise is post-processing, and Laplace \
+                  noise of a larger scale has the same law with a smaller sensitivity",
+        data_independent_only: true,
+        asks: Asks::Order,
+        check: monotone_in_noise,
+    },
+    Property {
+        name: "convex-in-order",
+        kind: PropertyKind::Structure,
+        theorem: "(order - 1) times the claim is convex in the order, as a supremum of cumulants is (van Erven and \
+                  Harremoës 2014, Corollary 2)",
+        data_independent_only: true,
+        asks: Asks::Order,
+        check: convex_in_order,
+    },
+    Property {
+        name: "composition-adds",
+        kind: PropertyKind::Structure,
+        theorem: "the claim for repetitions is at most as many times the claim for one (Mironov 2017, Proposition 1)",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: composition_adds,
+    },
+    Property {
+        name: "invariant-under-permutation",
+        kind: PropertyKind::Structure,
+        theorem: "classes have no order: permuted votes have permuted output laws and the same neighbours",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: invariant_under_permutation,
+    },
+    Property {
+        name: "invariant-under-translation",
+        kind: PropertyKind::Structure,
+        theorem: "the noisy argmax sees differences of votes only: as many more for every class, and for the threshold, \
+                  leave the law as it is",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: invariant_under_translation,
+    },
+    Property {
+        name: "limit-of-much-noise",
+        kind: PropertyKind::Structure,
+        theorem: "with a million times the noise nothing is left to claim: every one of these mechanisms has RDP at most \
+                  2 order/scale^2",
+        data_independent_only: false,
+        asks: Asks::Order,
+        check: limit_of_much_noise,
+    },
+];
+
+impl Property {
+    /// The property of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<&'static Self> {
+        static ALL: [Property; 11] = PROPERTIES;
+        ALL.iter().find(|property| property.name == name)
+    }
+
+    /// All properties that apply to the claims of an accountant.
+    #[must_use]
+    pub fn applicable(scope: Scope) -> Vec<&'static Self> {
+        let all = PROPERTIES.iter().filter_map(|property| Self::of_name(property.name));
+        all.filter(|property| scope == Scope::DataIndependent || !property.data_independent_only).collect()
+    }
+}
+
+/// The claim, or what the check ends with.
+macro_rules! claim {
+    ($accountant:expr, $request:expr) => {
+        match $accountant.answer($request).claim() {
+            Ok(value) => value,
+            Err(Answer::Declined(reason)) => return Check::Declined(reason),
+            Err(Answer::Fault(fault)) => return Check::Fault(fault),
+            Err(Answer::Value(_)) => return Check::NotApplicable,
+        }
+    };
+}
+pub(super) use claim;

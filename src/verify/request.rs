@@ -1,0 +1,288 @@
+//! What an accountant is asked: a mechanism, its votes, and one question. The JSON form is a contract.
+
+use crate::histogram::VoteHistogram;
+use crate::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
+use serde::{Deserialize, Serialize};
+
+/// A mechanism whose leakage is claimed; scales are in votes.
+///
+/// Neighbours of the votes differ in one moved vote, for [`Mechanism::Gaussian`], [`Mechanism::Laplace`] and
+/// [`Mechanism::SubsampledGaussian`] in one added or removed vote of a single count.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mechanism", rename_all = "kebab-case")]
+pub enum Mechanism {
+    /// The class of the most votes, each count with Gaussian noise.
+    Gnmax {
+        /// Standard deviation.
+        sigma: NoiseScale,
+    },
+    /// The class of the most votes, each count with Laplace noise.
+    Lnmax {
+        /// b of the density exp(-|x|/b)/(2b).
+        sigma: NoiseScale,
+    },
+    /// One count with Gaussian noise.
+    Gaussian {
+        /// Standard deviation.
+        sigma: NoiseScale,
+    },
+    /// One count with Laplace noise.
+    Laplace {
+        /// b of the density exp(-|x|/b)/(2b).
+        sigma: NoiseScale,
+    },
+    /// One count of a Poisson subsample, with Gaussian noise.
+    SubsampledGaussian {
+        /// Standard deviation.
+        sigma: NoiseScale,
+        /// The probability with which a voter is asked.
+        rate: Probability,
+    },
+    /// A noisy threshold test of the largest count; the class of the most votes, with fresh Gaussian noise, where it is
+    /// passed, and nothing otherwise.
+    ConfidentGnmax {
+        /// Standard deviation of the noise of the argmax.
+        sigma: NoiseScale,
+        /// Votes needed.
+        threshold: f64,
+        /// Standard deviation of the noise of the test.
+        threshold_sigma: NoiseScale,
+        /// Where that noise is added.
+        threshold_form: ThresholdForm,
+    },
+}
+
+/// How the threshold test of Confident-GNMax adds its noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdForm {
+    /// One noise on the largest count (Papernot et al. 2018, Algorithm 1).
+    Max,
+    /// A noise on every count; the largest sum is compared (Malek Esmaeili et al. 2021, Algorithm 2).
+    PerClass,
+}
+
+/// The kinds of [`Mechanism`], without their parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MechanismKind {
+    /// [`Mechanism::Gnmax`].
+    Gnmax,
+    /// [`Mechanism::Lnmax`].
+    Lnmax,
+    /// [`Mechanism::Gaussian`].
+    Gaussian,
+    /// [`Mechanism::Laplace`].
+    Laplace,
+    /// [`Mechanism::SubsampledGaussian`].
+    SubsampledGaussian,
+    /// [`Mechanism::ConfidentGnmax`].
+    ConfidentGnmax,
+}
+
+impl MechanismKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::Gnmax, Self::Lnmax, Self::Gaussian, Self::Laplace, Self::SubsampledGaussian, Self::ConfidentGnmax];
+
+    /// The name in JSON and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gnmax => "gnmax",
+            Self::Lnmax => "lnmax",
+            Self::Gaussian => "gaussian",
+            Self::Laplace => "laplace",
+            Self::SubsampledGaussian => "subsampled-gaussian",
+            Self::ConfidentGnmax => "confident-gnmax",
+        }
+    }
+
+    /// Whether the votes are a single count that is printed with noise.
+    #[must_use]
+    pub const fn prints_a_count(self) -> bool {
+        matches!(self, Self::Gaussian | Self::Laplace | Self::SubsampledGaussian)
+    }
+}
+
+impl Mechanism {
+    /// Which mechanism it is.
+    #[must_use]
+    pub const fn kind(&self) -> MechanismKind {
+        match self {
+            Self::Gnmax { .. } => MechanismKind::Gnmax,
+            Self::Lnmax { .. } => MechanismKind::Lnmax,
+            Self::Gaussian { .. } => MechanismKind::Gaussian,
+            Self::Laplace { .. } => MechanismKind::Laplace,
+            Self::SubsampledGaussian { .. } => MechanismKind::SubsampledGaussian,
+            Self::ConfidentGnmax { .. } => MechanismKind::ConfidentGnmax,
+        }
+    }
+
+    /// The scale of the noise of what is printed.
+    #[must_use]
+    pub const fn sigma(&self) -> NoiseScale {
+        match *self {
+            Self::Gnmax { sigma }
+            | Self::Lnmax { sigma }
+            | Self::Gaussian { sigma }
+            | Self::Laplace { sigma }
+            | Self::SubsampledGaussian { sigma, .. }
+            | Self::ConfidentGnmax { sigma, .. } => sigma,
+        }
+    }
+
+    /// The same with all noise `factor` times as large; None where that is no scale.
+    #[must_use]
+    pub fn with_noise_times(mut self, factor: f64) -> Option<Self> {
+        let larger = |scale: NoiseScale| NoiseScale::new(scale.get() * factor).ok();
+        match &mut self {
+            Self::Gnmax { sigma }
+            | Self::Lnmax { sigma }
+            | Self::Gaussian { sigma }
+            | Self::Laplace { sigma }
+            | Self::SubsampledGaussian { sigma, .. } => *sigma = larger(*sigma)?,
+            Self::ConfidentGnmax { sigma, threshold_sigma, .. } => {
+                *sigma = larger(*sigma)?;
+                *threshold_sigma = larger(*threshold_sigma)?;
+            }
+        }
+        Some(self)
+    }
+}
+
+/// What is asked; the others of order, ε and δ are absent from the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// `order`: the Rényi divergence at this order.
+    Order(Order),
+    /// `delta`: the ε at this δ.
+    Delta(Delta),
+    /// `epsilon`: the δ at this ε.
+    Epsilon(Epsilon),
+}
+
+/// One question to an accountant, as it stands in JSON:
+/// ```json
+/// {"mechanism": "gnmax", "sigma": 2.0, "histogram": [3, 1], "repetitions": 1, "order": 8.0}
+/// ```
+/// The answer `{"value": 0.5}` claims, by the question: D_α ≤ 0.5 at `order`; (0.5, δ)-differential privacy at `delta`;
+/// (ε, 0.5)-differential privacy at `epsilon`. It is about `repetitions` independent outputs for the same votes, and
+/// about their law under `histogram` against that under every neighbour (against `neighbor` only, where there is one).
+/// `{"error": "reason"}` declines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// `mechanism` and its parameters.
+    #[serde(flatten)]
+    pub mechanism: Mechanism,
+    /// Votes per class; a single count where that is printed.
+    pub histogram: VoteHistogram,
+    /// The one neighbour in question, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbor: Option<VoteHistogram>,
+    /// Independent outputs for the same votes.
+    #[serde(default = "once")]
+    pub repetitions: u32,
+    /// `order`, `delta` or `epsilon`.
+    #[serde(flatten)]
+    pub question: Question,
+}
+
+const fn once() -> u32 {
+    1
+}
+
+/// A request with the factor by which properties that compare two requests change the order or the noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// The first request.
+    #[serde(flatten)]
+    pub request: Request,
+    /// A factor above 1.
+    #[serde(default = "double")]
+    pub factor: f64,
+}
+
+const fn double() -> f64 {
+    2.0
+}
+
+impl Case {
+    /// Reads a case that somebody wrote.
+    ///
+    /// # Errors
+    /// [`Error::Refused`](crate::Error::Refused) when the text is no case.
+    ///
+    /// # Example
+    /// ```
+    /// # use leakbound::verify::Case;
+    /// let case = Case::from_json(r#"{"mechanism": "gnmax", "sigma": 2, "histogram": [3, 1], "order": 8}"#)?;
+    /// assert_eq!(case.request.repetitions, 1);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    pub fn from_json(text: &str) -> crate::Result<Self> {
+        let refuse = |reason: String| crate::Error::Refused { operation: "case", reason };
+        let case: Self = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        if !(case.factor > 1.0 && case.factor.is_finite()) {
+            return Err(refuse(format!("factor = {} is not in (1, inf)", case.factor)));
+        }
+        if !(1..=MAX_REPETITIONS).contains(&case.request.repetitions) {
+            return Err(refuse(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
+        }
+        Ok(case)
+    }
+
+    /// The case as one line of JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The same case with another question.
+    #[must_use]
+    pub fn asking(&self, question: Question) -> Request {
+        Request { question, ..self.request.clone() }
+    }
+}
+
+/// The most repetitions of a case.
+const MAX_REPETITIONS: u32 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_read_back_as_they_are_written() {
+        let texts = [
+            r#"{"mechanism":"gnmax","sigma":2.0,"histogram":[3,1],"repetitions":1,"order":8.0,"factor":2.0}"#,
+            r#"{"mechanism":"subsampled-gaussian","sigma":2.0,"rate":0.1,"histogram":[3],"repetitions":4,"delta":1e-5,"factor":1.5}"#,
+            r#"{"mechanism":"confident-gnmax","sigma":2.0,"threshold":3.5,"threshold_sigma":1.0,"threshold_form":"per-class","histogram":[3,1],"neighbor":[2,2],"repetitions":1,"epsilon":0.5,"factor":2.0}"#,
+        ];
+        for text in texts {
+            let case = Case::from_json(text).unwrap();
+            let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+            assert_eq!(value(&case.json()), value(text));
+        }
+        let short = Case::from_json(r#"{"mechanism":"gnmax","sigma":2,"histogram":[3,1],"order":8}"#).unwrap();
+        assert_eq!(short, Case::from_json(texts[0]).unwrap());
+    }
+
+    #[test]
+    fn what_is_no_case_is_refused() {
+        for text in [
+            "",
+            "[]",
+            r#"{"mechanism":"gnmax","sigma":0,"histogram":[3,1],"order":8}"#,
+            r#"{"mechanism":"gnmax","sigma":1,"histogram":[3,1]}"#,
+            r#"{"mechanism":"gnmax","sigma":1,"histogram":[],"order":8}"#,
+            r#"{"mechanism":"gnmax","sigma":1,"histogram":[3,1],"order":1}"#,
+            r#"{"mechanism":"gnmax","sigma":1,"histogram":[3,1],"order":2,"repetitions":0}"#,
+            r#"{"mechanism":"gnmax","sigma":1,"histogram":[3,1],"order":2,"factor":1}"#,
+            r#"{"mechanism":"other","sigma":1,"histogram":[3,1],"order":2}"#,
+        ] {
+            assert!(Case::from_json(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Runs properties over cases, and shrinks what fails.
+
+use super::accountant::{Accountant, Fault, Scope};
+use super::generate;
+use super::property::{Check, Property, PropertyKind, Violation};
+use super::request::{Case, MechanismKind};
+use super::shrink::shrink;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// What to test, on how much.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The properties; those that apply to the accountant if empty.
+    pub properties: Vec<&'static Property>,
+    /// Cases of each property.
+    pub cases: u64,
+    /// The seed of the cases: the same seed gives the same result on any number of threads, unless the time runs out.
+    pub seed: u64,
+    /// The time for all properties together; each gets its share of what is left.
+    pub time_limit: Option<Duration>,
+    /// Cases tried while a counterexample is made smaller.
+    pub shrink_limit: usize,
+    /// Only this case.
+    pub case: Option<Case>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { properties: Vec::new(), cases: 2_000, seed: 0, time_limit: None, shrink_limit: 2_000, case: None }
+    }
+}
+
+/// Cases that share a random stream.
+const BLOCK: u64 = 64;
+/// Blocks in flight, so that the result does not depend on the number of threads.
+const BATCH: u64 = 32;
+/// Cases tried while a failure to answer is made smaller: each may take the time-out.
+const FAULT_SHRINK_LIMIT: usize = 30;
+
+/// What was found about one property.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The property.
+    pub property: &'static Property,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Cases to which it applied and which were answered.
+    pub cases: u64,
+    /// Cases that the accountant declined.
+    pub declined: u64,
+    /// One reason why.
+    pub reason: Option<String>,
+    /// Cases about which it says nothing, or whose exact law could not be computed.
+    pub not_applicable: u64,
+    /// The largest exact value as a share of the claim, for validity.
+    pub largest_share: Option<f64>,
+    /// The case of it.
+    pub closest: Option<Case>,
+    /// Whether the time ran out before all cases were tried.
+    pub out_of_time: bool,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// What became of a property.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// It does not hold.
+    Refuted(Box<Counterexample>),
+    /// It held in every case that was tried. That is no proof.
+    NotRefuted,
+    /// Nothing was tried: no case was answered.
+    NotTested,
+}
+
+/// The smallest case found in which a property does not hold.
+#[derive(Debug, Clone, Serialize)]
+pub struct Counterexample {
+    /// The case.
+    pub case: Case,
+    /// What is wrong with it.
+    #[serde(flatten)]
+    pub problem: Problem,
+    /// The case as it was drawn.
+    pub drawn: Case,
+    /// Which case it was, from 1 on.
+    pub index: u64,
+    /// Cases tried while it was made smaller.
+    pub shrink_steps: usize,
+}
+
+/// What is wrong in a case.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Problem {
+    /// The claim.
+    Violation(Violation),
+    /// There is no claim.
+    Fault(Fault),
+}
+
+/// What was found about an accountant.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Its name.
+    pub accountant: String,
+    /// What its claims depend on.
+    pub scope: Scope,
+    /// Each property.
+    pub findings: Vec<Finding>,
+}
+
+impl Outcome {
+    /// Whether any property was refuted.
+    #[must_use]
+    pub fn refuted(&self) -> bool {
+        self.findings.iter().any(|finding| matches!(finding.verdict, Verdict::Refuted(_)))
+    }
+
+    /// Whether a claim was below what is leaked.
+    #[must_use]
+    pub fn invalid(&self) -> bool {
+        let validity = self.findings.iter().filter(|finding| finding.property.kind == PropertyKind::Validity);
+        validity.into_iter().any(|finding| matches!(finding.verdict, Verdict::Refuted(_)))
+    }
+
+    /// The finding of a property.
+    #[must_use]
+    pub fn of(&self, property: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.property.name == property)
+    }
+}
+
+/// Tests an accountant: each property on its cases until one fails, which is then made as small as possible.
+///
+/// `done` is called with the number of cases after each block. The exact laws come from [`noisy_argmax_law`] and its
+/// kind; a claim is refuted only beyond their numerical error.
+///
+/// [`noisy_argmax_law`]: crate::noisy_argmax_law
+pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sync)) -> Outcome {
+    let scope = accountant.scope();
+    let properties = if plan.properties.is_empty() { Property::applicable(scope) } else { plan.properties.clone() };
+    let start = Instant::now();
+    let mut findings = Vec::new();
+    for (place, &property) in properties.iter().enumerate() {
+        let share = (properties.len() - place) as u32;
+        let deadline = plan.time_limit.map(|limit| {
+            let now = Instant::now();
+            now + limit.saturating_sub(now - start) / share
+        });
+        findings.push(test(accountant, property, plan, deadline, done));
+    }
+    Outcome { accountant: accountant.name(), scope, findings }
+}
+
+/// What a block of cases gave.
+#[derive(Default)]
+struct Block {
+    cases: u64,
+    declined: u64,
+    reason: Option<String>,
+    not_applicable: u64,
+    largest_share: Option<(f64, Case)>,
+    failed: Option<(Case, Problem)>,
+    /// Cases drawn.
+    drawn: u64,
+    out_of_time: bool,
+}
+
+fn test(
+    accountant: &dyn Accountant,
+    property: &'static Property,
+    plan: &Plan,
+    deadline: Option<Instant>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Finding {
+    let start = Instant::now();
+    let mechanisms = accountant.mechanisms();
+    let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let run_block = |block: u64| -> Block {
+        let result = match &plan.case {
+            Some(case) => block_of(accountant, property, std::iter::once(case.clone()), &late),
+            None => {
+                let size = BLOCK.min(plan.cases - block * BLOCK);
+                let mut stream = stream(plan.seed, property.name, block);
+                let draw = || loop {
+                    let kind: MechanismKind = mechanisms[stream.random_range(0..mechanisms.len())];
+                    if let Some(case) = generate::case(kind, property.asks, &mut stream) {
+                        return case;
+                    }
+                };
+                block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), &late)
+            }
+        };
+        done(result.drawn);
+        result
+    };
+    let blocks = if plan.case.is_some() { 1 } else { plan.cases.div_ceil(BLOCK) };
+    let mut total = Block::default();
+    let mut first = if mechanisms.is_empty() { blocks } else { 0 };
+    while first < blocks && total.failed.is_none() && !total.out_of_time {
+        // One after the other where the accountant must be asked so: what comes after a failure is never asked.
+        let last = if accountant.sequential() { first + 1 } else { blocks.min(first + BATCH) };
+        let results: Vec<Block> = if accountant.sequential() {
+            vec![run_block(first)]
+        } else {
+            (first..last).into_par_iter().map(run_block).collect()
+        };
+        for result in results {
+            if total.failed.is_none() {
+                total.add(result);
+            }
+        }
+        first = last;
+    }
+    let failed = total.failed.take();
+    let verdict = match failed {
+        Some((case, problem)) => {
+            Verdict::Refuted(Box::new(smallest(accountant, property, plan, case, problem, total.drawn)))
+        }
+        None if total.cases == 0 => Verdict::NotTested,
+        None => Verdict::NotRefuted,
+    };
+    let (largest_share, closest) = total.largest_share.map_or((None, None), |(share, case)| (Some(share), Some(case)));
+    Finding {
+        property,
+        verdict,
+        cases: total.cases,
+        declined: total.declined,
+        reason: total.reason,
+        not_applicable: total.not_applicable,
+        largest_share,
+        closest,
+        out_of_time: total.out_of_time,
+        elapsed: start.elapsed(),
+    }
+}
+
+impl Block {
+    fn add(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.declined += other.declined;
+        self.reason = self.reason.take().or(other.reason);
+        self.not_applicable += other.not_applicable;
+        self.drawn += other.drawn;
+        self.failed = other.failed;
+        self.out_of_time |= other.out_of_time;
+        if let Some((share, case)) = other.largest_share {
+            self.closer(share, &case);
+        }
+    }
+
+    fn closer(&mut self, share: f64, case: &Case) {
+        if self.largest_share.as_ref().is_none_or(|(largest, _)| share > *largest) {
+            self.largest_share = Some((share, case.clone()));
+        }
+    }
+}
+
+/// The cases until one fails.
+fn block_of(
+    accountant: &dyn Accountant,
+    property: &Property,
+    cases: impl Iterator<Item = Case>,
+    late: &impl Fn() -> bool,
+) -> Block {
+    let mut block = Block::default();
+    for case in cases {
+        if late() {
+            block.out_of_time = true;
+            break;
+        }
+        block.drawn += 1;
+        match (property.check)(accountant, &case) {
+            Check::Holds { share } => {
+                block.cases += 1;
+                if let Some(share) = share {
+                    block.closer(share, &case);
+                }
+            }
+            Check::NotApplicable => block.not_applicable += 1,
+            Check::Declined(reason) => {
+                block.declined += 1;
+                block.reason.get_or_insert(reason);
+            }
+            Check::Violated(violation) => {
+                block.cases += 1;
+                block.failed = Some((case, Problem::Violation(violation)));
+                break;
+            }
+            Check::Fault(fault) => {
+                block.cases += 1;
+                block.failed = Some((case, Problem::Fault(fault)));
+                break;
+            }
+        }
+    }
+    block
+}
+
+fn smallest(
+    accountant: &dyn Accountant,
+    property: &Property,
+    plan: &Plan,
+    drawn: Case,
+    problem: Problem,
+    index: u64,
+) -> Counterexample {
+    let limit = match (&problem, &plan.case) {
+        // A case that was asked for stays as it is.
+        (_, Some(_)) => 0,
+        (Problem::Violation(_), None) => plan.shrink_limit,
+        (Problem::Fault(_), None) => plan.shrink_limit.min(FAULT_SHRINK_LIMIT),
+    };
+    let fault = match &problem {
+        Problem::Fault(fault) => Some(fault.kind),
+        Problem::Violation(_) => None,
+    };
+    let fails = |case: &Case| match (property.check)(accountant, case) {
+        Check::Violated(violation) if fault.is_none() => Some(Problem::Violation(violation)),
+        Check::Fault(found) if fault == Some(found.kind) => Some(Problem::Fault(found)),
+        _ => None,
+    };
+    let (mut case, mut problem, mut shrink_steps) = shrink(drawn.clone(), problem, limit, fails);
+    // No step may lead from a large case to a small one although there are small ones: those are drawn.
+    let kind = case.request.mechanism.kind();
+    let mut stream = stream(plan.seed, property.name, u64::MAX);
+    while !is_small(&case) && fault.is_none() && shrink_steps < limit {
+        shrink_steps += 1;
+        let Some(small) = generate::small_case(kind, property.asks, &mut stream) else { continue };
+        if let Some(found) = fails(&small) {
+            let (smaller, found, tried) = shrink(small, found, limit - shrink_steps, fails);
+            (case, problem, shrink_steps) = (smaller, found, shrink_steps + tried);
+        }
+    }
+    Counterexample { case, problem, drawn, index, shrink_steps }
+}
+
+/// At most three classes and five votes.
+fn is_small(case: &Case) -> bool {
+    let counts = case.request.histogram.counts();
+    counts.len() <= 3 && counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) <= 5
+}
+
+/// The stream of a block: by its seed, the name of the property and the number of the block.
+fn stream(seed: u64, property: &str, block: u64) -> ChaCha8Rng {
+    // FNV-1a, whose value never changes.
+    let name = property
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let mut stream = ChaCha8Rng::seed_from_u64(seed ^ name);
+    stream.set_stream(block);
+    stream
+}

@@ -1,0 +1,310 @@
+//! Refutation by simulation, for mechanisms whose law cannot be computed, and as a second opinion where it can.
+
+use super::accountant::{Accountant, Answer};
+use super::generate;
+use super::property::{Asks, Check, Property, PropertyKind, Violation};
+use super::request::{Case, Mechanism, MechanismKind, Question, ThresholdForm};
+use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
+use super::shrink::shrink;
+use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
+use crate::bound::Direction;
+use crate::error::{Error, Result};
+use crate::histogram::{Adjacency, VoteHistogram};
+use crate::law::Noise;
+use crate::model::PromptPateModel;
+use crate::quantity::{Delta, FailureProbability};
+use crate::simulate::{Mechanism as Sampler, NoisyArgmax, Simulation, Stream, World, simulate};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use std::cell::Cell;
+use std::f64::consts::PI;
+use std::time::Instant;
+
+/// Claimed Rényi divergences against lower bounds from simulated outputs.
+static PROPERTY: Property = Property {
+    name: "rdp-covers-simulated",
+    kind: PropertyKind::Validity,
+    theorem: "a lower bound of the Rényi divergence from simulated outputs exceeds the claim for no case at all, except \
+              with the failure probability, of which the i-th test gets 6/(pi i)^2",
+    data_independent_only: false,
+    asks: Asks::Order,
+    check: |_, _| Check::NotApplicable,
+};
+
+/// Outputs to simulate for each case, and the probability with which any refutation may be wrong.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulationPlan {
+    /// Outputs of each world.
+    pub samples: u64,
+    /// The probability with which any of the tests refutes a claim that holds, over all cases and all steps of shrinking.
+    pub failure: FailureProbability,
+}
+
+/// The share of the failure probability that the i-th test gets, i from 1: 6/(π² i²), which sum to 1. However the cases are
+/// chosen, each test draws outputs of its own, so that the union bound holds over all of them.
+fn share(failure: FailureProbability, i: u64) -> FailureProbability {
+    let spent = failure.get() * 6.0 / (PI * i as f64).powi(2);
+    FailureProbability::new(spent).unwrap_or_else(|_| failure.split(usize::MAX))
+}
+
+/// Outputs set aside to choose what is bounded.
+const PILOT: f64 = 0.1;
+/// Tests spent on making a case smaller.
+const SHRINK_LIMIT: usize = 60;
+
+/// Tests the claims of an accountant on simulated outputs, whatever the mechanism: `sampler` makes the mechanism of a
+/// case, whose first world has the votes of the case and whose second has those of a neighbour; None where it cannot.
+///
+/// The claims must be about one output and answer `order`. A refutation is wrong with at most the failure probability, over
+/// all cases together.
+///
+/// # Errors
+/// What simulation and audit return.
+pub fn verify_by_simulation<M: Sampler>(
+    accountant: &dyn Accountant,
+    plan: &Plan,
+    simulation: SimulationPlan,
+    sampler: impl Fn(&Case) -> Result<Option<M>>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Finding> {
+    let start = Instant::now();
+    let mechanisms = accountant.mechanisms();
+    let mut stream = ChaCha8Rng::seed_from_u64(plan.seed);
+    let tests = Cell::new(0);
+    let mut finding = Finding {
+        property: &PROPERTY,
+        verdict: Verdict::NotTested,
+        cases: 0,
+        declined: 0,
+        reason: None,
+        not_applicable: 0,
+        largest_share: None,
+        closest: None,
+        out_of_time: false,
+        elapsed: start.elapsed(),
+    };
+    let test = |case: &Case| -> Result<Check> {
+        let Question::Order(order) = case.request.question else { return Ok(Check::NotApplicable) };
+        let claim = match accountant.answer(&case.request).claim() {
+            Ok(claim) => claim,
+            Err(Answer::Declined(reason)) => return Ok(Check::Declined(reason)),
+            Err(Answer::Fault(fault)) => return Ok(Check::Fault(fault)),
+            Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
+        };
+        let Some(mechanism) = sampler(case)? else { return Ok(Check::NotApplicable) };
+        tests.set(tests.get() + 1);
+        let failure = share(simulation.failure, tests.get());
+        let draws = Simulation::new(simulation.samples)?.seed(plan.seed).query(tests.get());
+        let counts = simulate(&mechanism, draws, |_| ())?;
+        let audit = AuditPlan {
+            orders: vec![order],
+            delta: Delta::new(0.0)?,
+            failure,
+            methods: vec![Method::KCutRegion],
+            directions: vec![Direction::Forward],
+            seed: plan.seed,
+            resamples: 1,
+        };
+        let (pilot, rest) = split_pilot(&counts, PILOT, plan.seed)?;
+        let guide = Guide::from_pilot(&pilot, &audit.orders, &audit.directions)?;
+        let bounds = audit_counts(&rest, &guide, &audit)?;
+        let lower = bounds.rdp.iter().map(|row| row.bound.value).fold(0.0, f64::max);
+        if lower > claim {
+            let words = format!(
+                "claimed Rényi divergence of order {order}, and a lower bound from {} outputs that is wrong with \
+                 probability {:.1e}, test {}",
+                simulation.samples,
+                failure.get(),
+                tests.get()
+            );
+            let neighbor = case.request.neighbor.clone();
+            return Ok(Check::Violated(Violation { claim, limit: lower, error: 0.0, words, neighbor, reverse: false }));
+        }
+        Ok(Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| lower / claim) })
+    };
+    for index in 1..=plan.cases {
+        if plan.time_limit.is_some_and(|limit| start.elapsed() >= limit) {
+            finding.out_of_time = true;
+            break;
+        }
+        let Some(case) = draw(plan, &mechanisms, &mut stream) else { continue };
+        done(1);
+        let problem = match test(&case)? {
+            Check::Holds { share } => {
+                finding.cases += 1;
+                if share > finding.largest_share {
+                    (finding.largest_share, finding.closest) = (share, Some(case));
+                }
+                continue;
+            }
+            Check::NotApplicable => {
+                finding.not_applicable += 1;
+                continue;
+            }
+            Check::Declined(reason) => {
+                finding.declined += 1;
+                finding.reason.get_or_insert(reason);
+                continue;
+            }
+            Check::Violated(violation) => Problem::Violation(violation),
+            Check::Fault(fault) => Problem::Fault(fault),
+        };
+        finding.cases += 1;
+        let fails = |case: &Case| match test(case) {
+            Ok(Check::Violated(violation)) => Some(Problem::Violation(violation)),
+            _ => None,
+        };
+        let limit = if plan.case.is_some() || matches!(problem, Problem::Fault(_)) { 0 } else { SHRINK_LIMIT };
+        let (smallest, problem, shrink_steps) = shrink(case.clone(), problem, limit, fails);
+        finding.verdict =
+            Verdict::Refuted(Box::new(Counterexample { case: smallest, problem, drawn: case, index, shrink_steps }));
+        finding.elapsed = start.elapsed();
+        return Ok(finding);
+    }
+    if finding.cases > 0 {
+        finding.verdict = Verdict::NotRefuted;
+    }
+    finding.elapsed = start.elapsed();
+    Ok(finding)
+}
+
+/// A case of one output with one of the neighbours.
+fn draw(plan: &Plan, mechanisms: &[MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
+    if let Some(case) = &plan.case {
+        return Some(case.clone());
+    }
+    let kinds: Vec<MechanismKind> = mechanisms.iter().copied().filter(|kind| !kind.prints_a_count()).collect();
+    if kinds.is_empty() {
+        return None;
+    }
+    let kind = kinds[stream.random_range(0..kinds.len())];
+    let mut case = generate::case(kind, Asks::Order, stream)?;
+    case.request.repetitions = 1;
+    let changes = case.request.histogram.neighbors(Adjacency::Moved);
+    let change = *changes.get(stream.random_range(0..changes.len().max(1)))?;
+    case.request.neighbor = case.request.histogram.neighbor(change).ok();
+    Some(case)
+}
+
+/// A mechanism of this room that prints a class, run as it is described.
+#[derive(Debug)]
+pub struct SimulatedRelease(Release);
+
+#[derive(Debug)]
+enum Release {
+    Argmax(Box<NoisyArgmax>),
+    Confident { votes: [Vec<u64>; 2], sigma: f64, threshold: f64, threshold_sigma: f64, form: ThresholdForm },
+}
+
+impl SimulatedRelease {
+    /// The mechanism of a case with a neighbour; None where it prints a count.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] without a neighbour, [`Error::Length`] for one of other classes.
+    pub fn new(case: &Case) -> Result<Option<Self>> {
+        let request = &case.request;
+        let Some(neighbor) = &request.neighbor else {
+            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbour".into() });
+        };
+        let argmax = |noise: Noise| -> Result<Option<Self>> {
+            let model = PromptPateModel::new(request.histogram.clone(), neighbor.clone())?;
+            Ok(Some(Self(Release::Argmax(Box::new(NoisyArgmax::new(&model.into(), noise))))))
+        };
+        match request.mechanism {
+            Mechanism::Gnmax { sigma } => argmax(Noise::Gaussian(sigma)),
+            Mechanism::Lnmax { sigma } => argmax(Noise::Laplace(sigma)),
+            Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
+                PromptPateModel::new(request.histogram.clone(), neighbor.clone())?;
+                let votes = [&request.histogram, neighbor].map(|votes: &VoteHistogram| votes.counts().to_vec());
+                Ok(Some(Self(Release::Confident {
+                    votes,
+                    sigma: sigma.get(),
+                    threshold,
+                    threshold_sigma: threshold_sigma.get(),
+                    form: threshold_form,
+                })))
+            }
+            Mechanism::Gaussian { .. } | Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } => Ok(None),
+        }
+    }
+}
+
+impl Sampler for SimulatedRelease {
+    fn outcomes(&self) -> usize {
+        match &self.0 {
+            Release::Argmax(argmax) => argmax.outcomes(),
+            Release::Confident { votes, .. } => votes[0].len() + 1,
+        }
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        match &self.0 {
+            Release::Argmax(argmax) => argmax.sample_block(world, stream, samples, counts),
+            Release::Confident { votes, sigma, threshold, threshold_sigma, form } => {
+                let votes = &votes[world.index()];
+                let mut noisy = |count: u64, scale: f64| -> f64 {
+                    let noise: f64 = StandardNormal.sample(stream);
+                    count as f64 + scale * noise
+                };
+                let most = votes.iter().copied().max().unwrap_or(0);
+                for _ in 0..samples {
+                    let tested = match form {
+                        ThresholdForm::Max => noisy(most, *threshold_sigma),
+                        ThresholdForm::PerClass => {
+                            votes.iter().map(|&count| noisy(count, *threshold_sigma)).fold(f64::NEG_INFINITY, f64::max)
+                        }
+                    };
+                    let mut winner = 0;
+                    if tested >= *threshold {
+                        let mut best = f64::NEG_INFINITY;
+                        for (class, &count) in votes.iter().enumerate() {
+                            let value = noisy(count, *sigma);
+                            if value > best {
+                                (winner, best) = (class + 1, value);
+                            }
+                        }
+                    }
+                    counts[winner] += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::accountant_of_name;
+    use super::*;
+
+    fn run(name: &str, cases: u64) -> Finding {
+        let accountant = accountant_of_name(name).unwrap();
+        let plan = Plan { cases, seed: 4, ..Plan::default() };
+        let simulation = SimulationPlan { samples: 60_000, failure: FailureProbability::new(1e-6).unwrap() };
+        verify_by_simulation(&*accountant, &plan, simulation, SimulatedRelease::new, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn shares_of_the_failure_probability_add_up_to_it() {
+        let failure = FailureProbability::new(0.05).unwrap();
+        let spent: f64 = (1..1_000_000).map(|i| share(failure, i).get()).sum();
+        assert!(spent < 0.05 && spent > 0.0499999, "{spent}");
+        assert!(share(FailureProbability::new(f64::from_bits(1)).unwrap(), 10).get() > 0.0);
+    }
+
+    /// Wrong with probability 1e-6 at most for each of the right ones.
+    #[test]
+    fn simulation_refutes_the_wrong_and_not_the_right() {
+        for name in ["broken:gnmax-half", "broken:threshold-forgotten"] {
+            let finding = run(name, 300);
+            let Verdict::Refuted(found) = &finding.verdict else { panic!("{name}: {finding:?}") };
+            println!("{name}: case {} {} {:?}", found.index, found.case.json(), found.problem);
+        }
+        for name in ["gnmax-data-independent", "confident-gnmax-data-independent", "broken:threshold-per-class-as-max"]
+        {
+            let finding = run(name, 40);
+            println!("{name}: {:?}", finding.largest_share);
+            assert!(matches!(finding.verdict, Verdict::NotRefuted), "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Claims against each other: the structure that theorems give them.
+
+use super::accountant::{Accountant, Answer};
+use super::property::{Check, Violation, claim};
+use super::request::{Case, Mechanism, Question, Request, ThresholdForm};
+use crate::accountant::{
+    gaussian_rdp, gnmax_data_independent, laplace_rdp, lnmax_data_independent, subsampled_gaussian_rdp,
+};
+use crate::histogram::VoteHistogram;
+use crate::quantity::Order;
+
+/// What two claims may differ by because they are computed in double precision.
+fn rounding(a: f64, b: f64) -> f64 {
+    1e-9 * a.abs().max(b.abs()).min(1e300) + 1e-14
+}
+
+/// A claim that must not be above a limit.
+fn at_most(claim: f64, limit: f64, words: impl Fn() -> String) -> Check {
+    if claim > limit + rounding(limit, 0.0) {
+        let error = rounding(limit, 0.0);
+        return Check::Violated(Violation { claim, limit, error, words: words(), neighbor: None, reverse: false });
+    }
+    Check::Holds { share: None }
+}
+
+/// Two claims that must be equal.
+fn equal(claim: f64, other: f64, words: impl Fn() -> String) -> Check {
+    if claim == other {
+        return Check::Holds { share: None };
+    }
+    let error = rounding(claim, other);
+    if !((claim - other).abs() <= error) {
+        return Check::Violated(Violation {
+            claim,
+            limit: other,
+            error,
+            words: words(),
+            neighbor: None,
+            reverse: false,
+        });
+    }
+    Check::Holds { share: None }
+}
+
+/// RDP that holds whatever the votes. For a threshold test with a noise on every count the vote's move is the worst
+/// √2 steps, although one suffices ([`broken`](super::broken)).
+fn data_independent(mechanism: &Mechanism, order: Order) -> f64 {
+    match *mechanism {
+        Mechanism::Gnmax { sigma } => gnmax_data_independent(order, sigma),
+        Mechanism::Lnmax { sigma } => lnmax_data_independent(order, sigma),
+        Mechanism::Gaussian { sigma } => gaussian_rdp(order, sigma, 1.0),
+        Mechanism::Laplace { sigma } => laplace_rdp(order, sigma),
+        Mechanism::SubsampledGaussian { sigma, rate } => subsampled_gaussian_rdp(order, rate, sigma, 1.0),
+        Mechanism::ConfidentGnmax { sigma, threshold_sigma, threshold_form, .. } => {
+            let test = match threshold_form {
+                ThresholdForm::Max => gaussian_rdp(order, threshold_sigma, 1.0),
+                ThresholdForm::PerClass => gnmax_data_independent(order, threshold_sigma),
+            };
+            test + gnmax_data_independent(order, sigma)
+        }
+    }
+}
+
+pub(super) fn below_data_independent(accountant: &dyn Accountant, case: &Case) -> Check {
+    let request = &case.request;
+    let Question::Order(order) = request.question else { return Check::NotApplicable };
+    let claim = claim!(accountant, request);
+    let limit = f64::from(request.repetitions) * data_independent(&request.mechanism, order);
+    at_most(claim, limit, || "claim, and the data-independent one".into())
+}
+
+/// The order times the factor, if it is one that accountants are asked for.
+fn raised(order: Order, factor: f64) -> Option<Order> {
+    Order::new(1.0 + (order.get() - 1.0) * factor).ok().filter(|raised| raised.get() > order.get())
+}
+
+pub(super) fn monotone_in_order(accountant: &dyn Accountant, case: &Case) -> Check {
+    let Question::Order(order) = case.request.question else { return Check::NotApplicable };
+    let Some(higher) = raised(order, case.factor) else { return Check::NotApplicable };
+    let claim = claim!(accountant, &case.request);
+    let limit = claim!(accountant, &case.asking(Question::Order(higher)));
+    at_most(claim, limit, || format!("claim at order {order}, and at the larger order {higher}"))
+}
+
+pub(super) fn monotone_in_noise(accountant: &dyn Accountant, case: &Case) -> Check {
+    let Some(mechanism) = case.request.mechanism.with_noise_times(case.factor) else { return Check::NotApplicable };
+    let limit = claim!(accountant, &case.request);
+    let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
+    at_most(claim, limit, || format!("claim with {} times the noise, and without", case.factor))
+}
+
+pub(super) fn convex_in_order(accountant: &dyn Accountant, case: &Case) -> Check {
+    let Question::Order(low) = case.request.question else { return Check::NotApplicable };
+    let Some(high) = raised(low, case.factor) else { return Check::NotApplicable };
+    let Ok(middle) = Order::new(0.5 * (low.get() + high.get())) else { return Check::NotApplicable };
+    let mut at = [0.0; 3];
+    for (value, order) in at.iter_mut().zip([low, middle, high]) {
+        *value = (order.get() - 1.0) * claim!(accountant, &case.asking(Question::Order(order)));
+    }
+    at_most(at[1], 0.5 * (at[0] + at[2]), || {
+        format!("(order - 1) times the claim at order {middle}, and the mean of those at {low} and {high}")
+    })
+}
+
+pub(super) fn composition_adds(accountant: &dyn Accountant, case: &Case) -> Check {
+    let claim = claim!(accountant, &case.request);
+    let one = claim!(accountant, &Request { repetitions: 1, ..case.request.clone() });
+    let repetitions = case.request.repetitions;
+    at_most(claim, f64::from(repetitions) * one, || {
+        format!("claim for {repetitions} outputs, and {repetitions} times that for one")
+    })
+}
+
+pub(super) fn invariant_under_permutation(accountant: &dyn Accountant, case: &Case) -> Check {
+    let mut counts = case.request.histogram.counts().to_vec();
+    // Rotated by more than half, then the first two swapped: neither a rotation nor a reversal in general.
+    let classes = counts.len();
+    if classes < 2 || case.request.neighbor.is_some() {
+        return Check::NotApplicable;
+    }
+    counts.rotate_left(classes / 2);
+    counts.swap(0, classes - 1);
+    let Ok(histogram) = VoteHistogram::new(counts) else { return Check::NotApplicable };
+    let claim = claim!(accountant, &case.request);
+    let words = format!("claim, and for the permuted votes {histogram}");
+    let other = claim!(accountant, &Request { histogram, ..case.request.clone() });
+    equal(claim, other, || words.clone())
+}
+
+pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Case) -> Check {
+    let request = &case.request;
+    if request.mechanism.kind().prints_a_count() || request.neighbor.is_some() {
+        return Check::NotApplicable;
+    }
+    // Neighbours take votes away, so that an empty class has fewer of them.
+    let more = case.factor.ceil().min(1e6);
+    if request.histogram.counts().contains(&0) {
+        return Check::NotApplicable;
+    }
+    let counts = request.histogram.counts().iter().map(|count| count.saturating_add(more as u64)).collect();
+    let Ok(histogram) = VoteHistogram::new(counts) else { return Check::NotApplicable };
+    let mut mechanism = request.mechanism;
+    if let Mechanism::ConfidentGnmax { threshold, .. } = &mut mechanism {
+        *threshold += more;
+    }
+    let claim = claim!(accountant, request);
+    let other = claim!(accountant, &Request { mechanism, histogram, ..request.clone() });
+    equal(claim, other, || format!("claim, and with {more} votes more for every class"))
+}
+
+/// How much more noise the limit has.
+const MUCH: f64 = 1e6;
+
+pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> Check {
+    let Question::Order(order) = case.request.question else { return Check::NotApplicable };
+    let Some(mechanism) = case.request.mechanism.with_noise_times(MUCH) else { return Check::NotApplicable };
+    let smallest = match mechanism {
+        Mechanism::ConfidentGnmax { sigma, threshold_sigma, .. } => sigma.get().min(threshold_sigma.get()),
+        _ => mechanism.sigma().get(),
+    };
+    let limit = f64::from(case.request.repetitions) * 2.0 * order.get() / (smallest * smallest);
+    let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
+    // Programs that sum in doubles lose about 1e-12 beside 1.
+    at_most(claim, limit + 1e-9, || "claim with a million times the noise, and 2 order/scale^2".into())
+}

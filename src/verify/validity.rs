@@ -1,0 +1,144 @@
+//! Claims against exact laws: none may be below what is leaked.
+
+use super::accountant::{Accountant, Answer, Scope};
+use super::exact::{self, Exact};
+use super::laws::{LawPair, composed_pair, pairs};
+use super::property::{Check, Violation, claim};
+use super::request::{Case, Question, Request};
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+use crate::law::OutcomeLaw;
+use crate::quantity::{Delta, Epsilon};
+
+/// The value, or the end of the check: exact laws have a domain of their own.
+macro_rules! computed {
+    ($value:expr) => {
+        match $value {
+            Ok(value) => value,
+            Err(_) => return Check::NotApplicable,
+        }
+    };
+}
+
+/// The largest exact value over all pairs.
+struct Worst {
+    exact: Exact,
+    neighbor: VoteHistogram,
+    reverse: bool,
+}
+
+/// `value` of every pair in the directions in which the claim must hold, the largest. None where there is no pair.
+fn worst(
+    accountant: &dyn Accountant,
+    request: &Request,
+    pairs: &[LawPair],
+    value: impl Fn(&LawPair, bool) -> Result<Option<Exact>>,
+) -> Result<Option<Worst>> {
+    let both = accountant.scope() == Scope::DataIndependent || request.mechanism.kind().prints_a_count();
+    let mut worst: Option<Worst> = None;
+    for pair in pairs {
+        for reverse in if both { &[false, true][..] } else { &[false][..] } {
+            let Some(exact) = value(pair, *reverse)? else { continue };
+            if worst.as_ref().is_none_or(|worst| exact.value > worst.exact.value) {
+                worst = Some(Worst { exact, neighbor: pair.neighbor.clone(), reverse: *reverse });
+            }
+        }
+    }
+    Ok(worst)
+}
+
+const fn turned<'a>(p: &'a OutcomeLaw, q: &'a OutcomeLaw, reverse: bool) -> (&'a OutcomeLaw, &'a OutcomeLaw) {
+    if reverse { (q, p) } else { (p, q) }
+}
+
+/// The verdict on a claim below which the exact value must stay.
+fn covered(worst: Option<Worst>, claim: f64, least: f64, words: impl Fn() -> String) -> Check {
+    let Some(worst) = worst else { return Check::NotApplicable };
+    if worst.exact.refutes(claim, least) {
+        return Check::Violated(Violation {
+            claim,
+            limit: worst.exact.value,
+            error: worst.exact.error,
+            words: words(),
+            neighbor: Some(worst.neighbor),
+            reverse: worst.reverse,
+        });
+    }
+    Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| worst.exact.value / claim) }
+}
+
+pub(super) fn rdp_covers_exact(accountant: &dyn Accountant, case: &Case) -> Check {
+    let request = &case.request;
+    let Question::Order(order) = request.question else { return Check::NotApplicable };
+    let claim = claim!(accountant, request);
+    let pairs = computed!(pairs(request, Some(order)));
+    let repetitions = f64::from(request.repetitions);
+    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
+        let (p, q) = turned(&pair.p, &pair.q, reverse);
+        let exact = exact::renyi(p, q, order)?;
+        Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
+    }));
+    covered(found, claim, 1e-15, || format!("claimed Rényi divergence of order {order}, and the exact one"))
+}
+
+pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> Check {
+    let request = &case.request;
+    let Question::Delta(delta) = request.question else { return Check::NotApplicable };
+    let claim = claim!(accountant, request);
+    // No ε is below 0; a negative claim is read as 0.
+    let Ok(claimed) = Epsilon::new(claim.max(0.0)) else { return Check::NotApplicable };
+    if claim == f64::INFINITY {
+        return Check::Holds { share: None };
+    }
+    let pairs = computed!(pairs(request, None));
+    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
+        let Some([p, q]) = composed_pair(pair, request)? else { return Ok(None) };
+        let (p, q) = turned(&p, &q, reverse);
+        exact::delta(p, q, claimed).map(Some)
+    }));
+    let Some(found) = found else { return Check::NotApplicable };
+    if found.exact.refutes(delta.get(), 0.0) {
+        let neighbor = found.neighbor;
+        let limit = smallest_epsilon(request, &pairs, &neighbor, found.reverse, delta).unwrap_or(f64::NAN);
+        return Check::Violated(Violation {
+            claim,
+            limit: if limit.is_nan() { claim } else { limit },
+            error: 1e-12 * limit.abs().min(1e300),
+            words: format!(
+                "claimed epsilon at delta {delta}, and the exact one; at the claimed one delta is {:e}",
+                found.exact.value
+            ),
+            neighbor: Some(neighbor),
+            reverse: found.reverse,
+        });
+    }
+    let share = delta.get() > 0.0;
+    Check::Holds { share: share.then(|| found.exact.value / delta.get()) }
+}
+
+/// The exact ε of the pair that refuted.
+fn smallest_epsilon(
+    request: &Request,
+    pairs: &[LawPair],
+    neighbor: &VoteHistogram,
+    reverse: bool,
+    delta: Delta,
+) -> Option<f64> {
+    let pair = pairs.iter().find(|pair| pair.neighbor == *neighbor)?;
+    let [p, q] = composed_pair(pair, request).ok()??;
+    let (p, q) = turned(&p, &q, reverse);
+    crate::divergence::epsilon_at_delta(p, q, delta).ok().map(Epsilon::get)
+}
+
+pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Check {
+    let request = &case.request;
+    let Question::Epsilon(epsilon) = request.question else { return Check::NotApplicable };
+    let claim = claim!(accountant, request);
+    let pairs = computed!(pairs(request, None));
+    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
+        let Some([p, q]) = composed_pair(pair, request)? else { return Ok(None) };
+        let (p, q) = turned(&p, &q, reverse);
+        exact::delta(p, q, epsilon).map(Some)
+    }));
+    covered(found, claim, 0.0, || format!("claimed delta at epsilon {epsilon}, and the exact one"))
+}

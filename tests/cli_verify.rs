@@ -1,0 +1,181 @@
+//! `leakbound verify` as its user sees it.
+#![cfg(feature = "cli")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+/// Runs `leakbound verify` with these arguments.
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_leakbound"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .arg("verify")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// The JSON of a run that ends with this status and says nothing on stderr.
+fn json(status: i32, arguments: &[&str]) -> Value {
+    let mut all = arguments.to_vec();
+    all.extend(["--format", "json"]);
+    let output = run(&all);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(status), ""), "{arguments:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The line of a refused run.
+fn refused(status: i32, arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap().trim_end().to_owned()
+}
+
+#[test]
+fn a_wrong_accountant_ends_with_three_and_its_commands_repeat_it() {
+    let document = json(3, &["--accountant", "broken:gnmax-half", "--cases", "300"]);
+    assert_eq!(document["schema"], "leakbound.verify/1");
+    assert_eq!(document["refuted"], true);
+    let row = &document["properties"][0];
+    assert_eq!((&row["property"], &row["verdict"]), (&"rdp-covers-exact".into(), &"refuted".into()));
+    let found = &row["counterexample"];
+    let (claim, limit) = (found["violation"]["claim"].as_f64().unwrap(), found["violation"]["limit"].as_f64().unwrap());
+    assert!(limit > claim && found["margin"].as_f64().unwrap() > 100.0 * found["violation"]["error"].as_f64().unwrap());
+    assert!(found["case"]["histogram"].as_array().unwrap().len() <= 3);
+    for command in found["reproduce"].as_array().unwrap() {
+        let words = shell_words::split(command.as_str().unwrap()).unwrap();
+        assert_eq!(words[0], "leakbound");
+        let again = Command::new(env!("CARGO_BIN_EXE_leakbound")).args(&words[1..]).output().unwrap();
+        assert_eq!(again.status.code(), Some(3), "{command}: {}", String::from_utf8_lossy(&again.stderr));
+    }
+}
+
+#[test]
+fn a_right_accountant_ends_with_zero_and_the_seed_repeats_the_run() {
+    let arguments = ["--accountant", "gnmax-data-dependent", "--cases", "150", "--seed", "3"];
+    let with = |more: &[&str]| {
+        let mut document = json(0, &[&arguments, more].concat());
+        document["options"]["threads"] = Value::Null;
+        document
+    };
+    let document = with(&[]);
+    assert_eq!(document, with(&["--threads", "3"]));
+    assert_ne!(document["properties"], json(0, &[&arguments[..4], &["--seed", "4"]].concat())["properties"]);
+    let text = String::from_utf8(run(&arguments).stdout).unwrap();
+    assert!(text.contains("not-refuted: no case was found; that is no proof"), "{text}");
+    let csv = String::from_utf8(run(&[&arguments[..], &["--format", "csv"]].concat()).stdout).unwrap();
+    assert!(csv.starts_with("accountant,property,kind,verdict,cases,"), "{csv}");
+}
+
+#[test]
+fn simulation_refutes_with_a_stated_probability_of_error() {
+    let arguments =
+        ["--accountant", "broken:threshold-forgotten", "--cases", "300", "--simulate", "6e4", "--seed", "1"];
+    let document = json(3, &[&arguments[..], &["--failure-probability", "1e-6"]].concat());
+    let row = &document["properties"][0];
+    assert_eq!(row["property"], "rdp-covers-simulated");
+    assert!(row["counterexample"]["violation"]["words"].as_str().unwrap().contains("wrong with probability"));
+}
+
+/// A script as the command of an accountant.
+#[cfg(unix)]
+fn script(text: &str) -> String {
+    shell_words::join(["sh", "-c", text])
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_program_does_wrong_is_a_finding_with_a_command_that_repeats_it() {
+    let loops = |answer: &str| format!("while read x; do printf '{answer}\\n'; done");
+    let cases = [
+        ("crash", "echo boom >&2; exit 7".to_owned(), "exit status: 7); stderr: boom"),
+        ("time-out", "exec sleep 100".to_owned(), "no answer in 0.4 s"),
+        ("not-a-number", loops("{\"value\": NaN}"), "the claim is NaN"),
+        ("malformed", loops("hello"), "`hello` is no answer"),
+        ("malformed", loops("{\"value\": \"much\"}"), "expected a number or"),
+        ("unasked", loops("{\"value\": 1}\\n{\"value\": 2}"), "a line that no request asked for"),
+        ("too-long", "head -c 100000 /dev/zero | tr '\\0' x; echo; sleep 9".to_owned(), "more than 65536 bytes"),
+    ];
+    for (kind, text, message) in cases {
+        let command = script(&text);
+        let start = Instant::now();
+        let timeouts = ["--start-timeout", "0.4", "--answer-timeout", "0.4"];
+        let patient = ["--start-timeout", "60"];
+        let limits = if kind == "time-out" { &timeouts[..] } else { &patient[..] };
+        let arguments = [&["--command", &command, "--property", "rdp-covers-exact", "--cases", "20"], limits].concat();
+        let document = json(3, &arguments);
+        let found = &document["properties"][0]["counterexample"];
+        assert_eq!(found["fault"]["kind"], kind, "{text}: {found}");
+        assert!(found["fault"]["message"].as_str().unwrap().contains(message), "{text}: {found}");
+        let words = shell_words::split(found["reproduce"][0].as_str().unwrap()).unwrap();
+        let again = Command::new(env!("CARGO_BIN_EXE_leakbound")).args(&words[1..]).output().unwrap();
+        assert_eq!(again.status.code(), Some(3), "{text}");
+        assert!(start.elapsed() < Duration::from_secs(30), "{text}: {:?}", start.elapsed());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_promises_nothing_or_declines_is_not_refuted() {
+    let infinite = script("while read x; do echo '{\"value\": \"inf\"}'; done");
+    let arguments = ["--command", &infinite, "--property", "rdp-covers-exact,epsilon-covers-exact", "--cases", "20"];
+    assert_eq!(json(0, &arguments)["refuted"], false);
+    let declining = script("while read x; do echo '{\"error\": \"not today\"}'; done");
+    let document = json(0, &["--command", &declining, "--cases", "5"]);
+    assert_eq!(document["properties"][0]["verdict"], "not-tested");
+    assert_eq!(document["warnings"][0]["code"], "nothing-tested");
+    assert!(document["warnings"][0]["message"].as_str().unwrap().ends_with("not today"));
+    let zero = script("while read x; do echo '{\"value\": 0}'; done");
+    let document = json(3, &["--command", &zero, "--mechanism", "gnmax,lnmax", "--cases", "50"]);
+    assert_eq!(document["properties"][1]["verdict"], "refuted");
+}
+
+/// A shell metacharacter is a letter: no shell reads the command.
+#[cfg(unix)]
+#[test]
+fn a_command_is_not_read_by_a_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made");
+    let command = format!("true; touch {}", file.display());
+    assert!(refused(1, &["--command", &command]).starts_with("error: true;: cannot run: "));
+    assert!(!file.exists());
+}
+
+#[test]
+fn refusals_are_one_line() {
+    let lines = [
+        refused(2, &["--accountant", "gnmax"]),
+        refused(2, &["--command", ""]),
+        refused(1, &["--command", "no-such-program-anywhere"]),
+        refused(2, &["--accountant", "laplace", "--property", "rdp"]),
+        refused(2, &["--accountant", "laplace", "--cases", "0"]),
+        refused(2, &["--accountant", "laplace", "--case", "{}"]),
+        refused(2, &["--command", "true", "--mechanism", "pate"]),
+    ];
+    for line in &lines {
+        println!("{line}");
+        assert!(line.starts_with("error: ") && !line.contains('\n'), "{line}");
+    }
+    assert!(lines[0].contains("accountant: `gnmax` is none"), "{}", lines[0]);
+    assert!(lines[3].contains("`rdp` is no property; there are rdp-covers-exact, "), "{}", lines[3]);
+    assert_eq!(run(&[]).status.code(), Some(2));
+    assert_eq!(run(&["--accountant", "laplace", "--command", "true"]).status.code(), Some(2));
+    let names = String::from_utf8(run(&["--accountant", "list"]).stdout).unwrap();
+    assert!(names.lines().any(|name| name == "broken:data-dependent-ihr"));
+}
+
+/// The example of ten lines, where there is a Python to run it.
+#[test]
+fn the_python_example_is_right() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        println!("no python3 here");
+        return;
+    }
+    let command = "python3 examples/accountant.py";
+    let document = json(0, &["--command", command, "--mechanism", "gnmax", "--cases", "100"]);
+    assert_eq!(document["properties"][0]["verdict"], "not-refuted");
+    assert_eq!(document["properties"][0]["cases"], 100);
+}
