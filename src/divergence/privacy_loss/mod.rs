@@ -1,6 +1,7 @@
 //! The privacy loss of a pair of laws, and of many pairs together.
 
 mod composed;
+mod dominating;
 mod lattice;
 mod spectrum;
 mod tail;

@@ -1,0 +1,154 @@
+//! One privacy loss that is at least as large as each of several.
+
+use super::{Atom, PrivacyLoss};
+
+/// Points at which profiles are compared, at most; in between their largest is replaced by its chord.
+const MOST_POINTS: f64 = 400.0;
+/// Rounding of a profile, counted as infinite loss.
+const ROUNDING: f64 = 1e-14;
+
+impl PrivacyLoss {
+    /// A loss whose privacy profile is at least that of every one of these, so that it dominates them under composition
+    /// too: the cost of an output whose pair of laws is one of several and nobody says which. None for no loss.
+    ///
+    /// In x = e^ε a profile δ(x) = Σ (p - x q)⁺ is convex, falls, and is linear between the ratios of its outcomes; so is
+    /// the largest of several profiles but for points where they cross. Through its values at the ratios of all of them
+    /// (at 400 or so, if there are more) goes a piecewise linear function, a chord of a convex one and hence nowhere below
+    /// it. Every convex function from (0, 1) that falls no faster than 1 - x is the profile of the pair with
+    /// Q(ratio = x) = the change of slope at x and P = x Q (Zhu, Dong and Wang 2022, Proposition 8).
+    ///
+    /// ```
+    /// # use leakbound::{OutcomeLaw, PrivacyLoss};
+    /// let law = |p: [f64; 3]| OutcomeLaw::from_probabilities(&p);
+    /// let p = law([0.5, 0.3, 0.2])?;
+    /// let losses = [PrivacyLoss::of_laws(&p, &law([0.4, 0.4, 0.2])?)?, PrivacyLoss::of_laws(&p, &law([0.5, 0.2, 0.3])?)?];
+    /// assert!(PrivacyLoss::dominating(&losses).unwrap().largest() >= 1.5f64.ln());
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    ///
+    /// # References
+    /// Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function".
+    #[must_use]
+    pub fn dominating(losses: &[Self]) -> Option<Self> {
+        if losses.len() < 2 {
+            return losses.first().cloned();
+        }
+        let infinite = losses.iter().map(|loss| loss.infinite).fold(0.0, f64::max);
+        let knots = knots(losses);
+        let value = |l: f64| losses.iter().map(|loss| loss.finite_profile(l) + loss.infinite).fold(infinite, f64::max);
+        // From the largest ratio down: slopes of the chords, as what δ loses per unit of x.
+        let mut atoms = Vec::with_capacity(knots.len());
+        let (mut right, mut above, mut steepest) = (infinite, None::<f64>, 0.0f64);
+        for &l in &knots {
+            let here = value(l);
+            if let Some(next) = above {
+                // x_next - x = e^l (e^{next - l} - 1).
+                push(&mut atoms, next, (here - right) / (libm::exp(l) * libm::expm1(next - l)), &mut steepest);
+            }
+            (right, above) = (here, Some(l));
+        }
+        if let Some(least) = above {
+            push(&mut atoms, least, (1.0 - right) * libm::exp(-least), &mut steepest);
+        }
+        Some(Self { atoms, infinite: (infinite + ROUNDING).min(1.0) })
+    }
+
+    /// Σ (p - e^l q)⁺ over finite losses: every term is positive, so that the sum has all digits.
+    fn finite_profile(&self, l: f64) -> f64 {
+        self.atoms.iter().take_while(|atom| atom.l > l).map(|atom| atom.p * -libm::expm1(l - atom.l)).sum()
+    }
+}
+
+/// Puts what the slope gains over the steepest so far at the ratio where it does. Rounding may leave a gain below 0, which
+/// is none.
+fn push(atoms: &mut Vec<Atom>, l: f64, slope: f64, steepest: &mut f64) {
+    if slope > *steepest {
+        atoms.push(Atom { l, p: libm::exp(l) * (slope - *steepest) });
+        *steepest = slope;
+    }
+}
+
+/// The losses of all, largest first, thinned out evenly.
+fn knots(losses: &[PrivacyLoss]) -> Vec<f64> {
+    let mut all: Vec<f64> =
+        losses.iter().flat_map(|loss| loss.atoms.iter().map(|atom| atom.l)).filter(|l| l.is_finite()).collect();
+    all.sort_by(|a, b| b.total_cmp(a));
+    let (Some(&largest), Some(&least)) = (all.first(), all.last()) else { return Vec::new() };
+    let apart = ((largest - least) / MOST_POINTS).max(1e-12);
+    let mut knots = vec![largest];
+    for l in all {
+        if knots[knots.len() - 1] - l >= apart {
+            knots.push(l);
+        }
+    }
+    knots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::divergence::{compose_losses, hockey_stick};
+    use crate::law::OutcomeLaw;
+    use crate::quantity::{Delta, Epsilon};
+    use proptest::prelude::*;
+
+    fn law(weights: &[f64]) -> OutcomeLaw {
+        let total: f64 = weights.iter().sum();
+        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>()).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Above every profile at every ε, equal to the largest at the ratios themselves, of total probability 1.
+        #[test]
+        fn no_profile_is_above_it(
+            p in prop::collection::vec(0.01f64..1.0, 4),
+            others in prop::collection::vec(prop::collection::vec(0.01f64..1.0, 4), 1..6),
+            at in 0.0f64..4.0,
+        ) {
+            let p = law(&p);
+            let others: Vec<OutcomeLaw> = others.iter().map(|q| law(q)).collect();
+            let losses: Vec<PrivacyLoss> = others
+                .iter()
+                .flat_map(|q| [PrivacyLoss::of_laws(&p, q).unwrap(), PrivacyLoss::of_laws(q, &p).unwrap()])
+                .collect();
+            let one = PrivacyLoss::dominating(&losses).unwrap();
+            let total: f64 = one.atoms.iter().map(|atom| atom.p).sum();
+            prop_assert!((total + one.infinite - 1.0).abs() < 1e-9, "{total}");
+            let largest = |epsilon: f64| {
+                let epsilon = Epsilon::new(epsilon).unwrap();
+                others
+                    .iter()
+                    .flat_map(|q| [hockey_stick(&p, q, epsilon).unwrap(), hockey_stick(q, &p, epsilon).unwrap()])
+                    .fold(0.0, f64::max)
+            };
+            prop_assert!(one.finite_profile(at) + one.infinite >= largest(at) - 1e-15);
+            for knot in knots(&losses).into_iter().filter(|l| *l >= 0.0) {
+                prop_assert!((one.finite_profile(knot) - largest(knot)).abs() < 1e-11);
+            }
+        }
+    }
+
+    /// Composition keeps it: above the composition of any choice.
+    #[test]
+    fn compositions_are_dominated_too() {
+        let p = law(&[5.0, 3.0, 2.0]);
+        let pairs = [[5.5, 2.8, 1.7], [4.6, 3.1, 2.3]].map(|q| PrivacyLoss::of_laws(&p, &law(&q)).unwrap());
+        let one = PrivacyLoss::dominating(&pairs).unwrap();
+        let delta = Delta::new(1e-4).unwrap();
+        let upper = compose_losses(&[(one, 40)], delta, 1e-3).unwrap().epsilon(delta).upper;
+        for times in [0, 10, 20, 40] {
+            let losses = [(pairs[0].clone(), times), (pairs[1].clone(), 40 - times)];
+            let some = compose_losses(&losses, delta, 1e-3).unwrap().epsilon(delta);
+            assert!(some.lower <= upper, "{times}: {some:?} {upper}");
+        }
+    }
+
+    #[test]
+    fn one_loss_dominates_itself_and_none_none() {
+        let loss = PrivacyLoss::of_laws(&law(&[2.0, 1.0]), &law(&[1.0, 2.0])).unwrap();
+        assert_eq!(PrivacyLoss::dominating(std::slice::from_ref(&loss)), Some(loss));
+        assert_eq!(PrivacyLoss::dominating(&[]), None);
+    }
+}
