@@ -54,4 +54,5 @@ tables! {
     k_cut "k_cut.json"
     linear_bounds "linear_bounds.json"
     epsilon_bounds "epsilon_bounds.json"
+    worst_case "worst_case.json"
 }

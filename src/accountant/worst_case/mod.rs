@@ -92,9 +92,10 @@ impl WorstCase {
 ///
 /// *Certificate.* [`WorstCase::upper`] holds by branch and bound over the plane: on each box the value at its centre and
 /// a proven bound of how much a critical point nearby may exceed it; outside of a triangle other inequalities hold.
-/// `upper/lower - 1` is at most 1e-4 for σ ≥ 1 and orders up to 8 σ; beyond, where no composition is at its best, at most
-/// 1e-3, and for less noise it is what `lower`, which is attained, says. Rounding and quadrature are below 1e-9, by which both ends are moved outwards. Beyond orders of 10^12 or
-/// σ of 10^±70 `upper` is the Gaussian bound.
+/// `upper/lower - 1` is at most 1e-4 for σ ≥ 1 and orders up to 8 σ, and 1e-3 beyond, where no composition is at its
+/// best; for less noise it is what `lower`, which is attained, says. Rounding and quadrature are below 1e-9, by which
+/// both ends are moved outwards. Beyond orders of 10^12 or σ of 10^±70, or for α > 10^4 σ, no search is made: `upper` is
+/// the Gaussian bound and `lower` is 0.
 ///
 /// Two classes alone reach 0.6366 α/σ², 0.53 % less, and S₃ itself is approached as C → ∞ only.
 ///

@@ -136,6 +136,9 @@ fn different_queries() {
         let rdp = curve.epsilon(delta(target)).0.get();
         println!("{target}: {bracket:?} gap {:.1e}, RDP {rdp}, {elapsed:?}", bracket.upper / bracket.lower - 1.0);
         assert!(bracket.upper <= bracket.lower * 1.001 && bracket.lower <= rdp);
+        if target < 1e-9 {
+            continue; // beyond the limit theorem
+        }
         let variance: f64 = queries
             .iter()
             .map(|[p, q]| (0..10).map(|i| p.p()[i] * (p.ln_p()[i] - q.ln_p()[i]).powi(2)).sum::<f64>())
