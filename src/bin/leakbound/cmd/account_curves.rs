@@ -5,11 +5,10 @@ use super::upper::Upper;
 use leakbound::record::{RecordedQuery, ScenarioQuery};
 use leakbound::report::CostMeaning;
 use leakbound::{
-    Adjacency, Conversion, Delta, Noise, Order, OutcomeLaw, RdpCurve, Result, ThresholdTest, Validity, VoteHistogram,
-    confident_argmax_law, confident_gnmax_cost, confident_gnmax_data_independent, gnmax_data_dependent,
-    gnmax_data_independent, lnmax_data_dependent, lnmax_data_independent, log_flip_probability,
-    log_flip_probability_laplace, noisy_argmax_law, order_grid, renyi_divergence, threshold_data_dependent,
-    threshold_data_independent, worst_neighbors_of,
+    Adjacency, ConfidentCost, Conversion, Delta, Noise, NoiseScale, Order, OutcomeLaw, RdpCurve, Result, ThresholdTest,
+    Validity, VoteHistogram, confident_argmax_law, gnmax_data_dependent, gnmax_data_independent, lnmax_data_dependent,
+    lnmax_data_independent, log_flip_probability, log_flip_probability_laplace, noisy_argmax_law, order_grid,
+    renyi_divergence, threshold_data_dependent, threshold_data_independent, worst_neighbors_of,
 };
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -61,48 +60,79 @@ fn with(mut orders: Vec<Order>, asked: &[Order]) -> Vec<Order> {
     orders
 }
 
+/// The data-dependent cost of one recorded query, with what does not depend on the order computed once.
+pub struct QueryCost {
+    noise: Noise,
+    /// ln q of the argmax.
+    log_q: f64,
+    /// σ₁ and ln q of the test.
+    test: Option<(NoiseScale, f64)>,
+    /// The probability of an answer.
+    pass: f64,
+}
+
+impl QueryCost {
+    pub fn new(mechanism: Mechanism, votes: &VoteHistogram) -> Self {
+        let odds = mechanism.test.map(|test| (test.sigma(), test.odds(votes)));
+        Self {
+            noise: mechanism.noise,
+            log_q: match mechanism.noise {
+                Noise::Gaussian(sigma) => log_flip_probability(votes, sigma),
+                Noise::Laplace(b) => log_flip_probability_laplace(votes, b),
+            },
+            test: odds.map(|(sigma, odds)| (sigma, odds.log_q())),
+            pass: odds.map_or(1.0, |(_, odds)| odds.pass()),
+        }
+    }
+
+    pub fn at(&self, order: Order) -> ConfidentCost {
+        ConfidentCost {
+            threshold: self.test.map_or(0.0, |(sigma, log_q)| threshold_data_dependent(order, sigma, log_q)),
+            answer: match self.noise {
+                Noise::Gaussian(sigma) => gnmax_data_dependent(order, sigma, self.log_q),
+                Noise::Laplace(b) => lnmax_data_dependent(order, b, self.log_q),
+            },
+            pass: self.pass,
+        }
+    }
+}
+
 /// Costs of one answer per recorded query, when one vote of each may move, without the exact ones.
 pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
+    let Mechanism { noise, test } = mechanism;
     let orders = all_orders(asked);
-    let sum = |name, meaning, cost: &(dyn Fn(Order, &VoteHistogram) -> f64 + Sync)| -> Result<NamedCurve> {
-        Ok(NamedCurve { name, meaning, validity: Validity::Exact, curve: total(&orders, queries, cost)? })
+    let costs: Vec<QueryCost> = queries.iter().map(|query| QueryCost::new(mechanism, &query.histogram)).collect();
+    let independent = |order| {
+        let threshold = test.map_or(0.0, |test| threshold_data_independent(order, test.sigma()));
+        let answer = match noise {
+            Noise::Gaussian(sigma) => gnmax_data_independent(order, sigma),
+            Noise::Laplace(b) => lnmax_data_independent(order, b),
+        };
+        costs.len() as f64 * (threshold + answer)
     };
-    let whatever = CostMeaning::DataIndependent;
-    let curves = match (mechanism.noise, mechanism.test) {
-        (Noise::Gaussian(sigma), None) => vec![
-            sum("gnmax-data-independent", whatever, &|order, _| gnmax_data_independent(order, sigma)),
-            sum("gnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
-                gnmax_data_dependent(order, sigma, log_flip_probability(votes, sigma))
-            }),
-        ],
-        (Noise::Laplace(b), None) => vec![
-            sum("lnmax-data-independent", whatever, &|order, _| lnmax_data_independent(order, b)),
-            sum("lnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
-                lnmax_data_dependent(order, b, log_flip_probability_laplace(votes, b))
-            }),
-        ],
-        (Noise::Gaussian(sigma), Some(test)) => vec![
-            sum("confident-gnmax-data-independent", whatever, &|order, _| {
-                confident_gnmax_data_independent(order, test.sigma(), sigma)
-            }),
-            sum("confident-gnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
-                confident_gnmax_cost(order, &test, sigma, votes).whole()
-            }),
-            sum("confident-gnmax-expected", CostMeaning::Expected, &|order, votes| {
-                confident_gnmax_cost(order, &test, sigma, votes).expected()
-            }),
-        ],
-        (Noise::Laplace(b), Some(test)) => vec![
-            sum("confident-lnmax-data-independent", whatever, &|order, _| {
-                threshold_data_independent(order, test.sigma()) + lnmax_data_independent(order, b)
-            }),
-            sum("confident-lnmax-data-dependent", CostMeaning::DataDependent, &|order, votes| {
-                threshold_data_dependent(order, test.sigma(), test.odds(votes).log_q())
-                    + lnmax_data_dependent(order, b, log_flip_probability_laplace(votes, b))
-            }),
-        ],
+    let sum = |order, cost: fn(ConfidentCost) -> f64| costs.iter().map(|query| cost(query.at(order))).sum();
+    let curve = |name, meaning, value: &(dyn Fn(Order) -> f64 + Sync)| -> Result<NamedCurve> {
+        let values = orders.par_iter().map(|&order| value(order)).collect();
+        Ok(NamedCurve { name, meaning, validity: Validity::Exact, curve: RdpCurve::new(orders.clone(), values)? })
     };
-    curves.into_iter().collect()
+    let [first, second, expected] = match (noise, test) {
+        (Noise::Gaussian(_), None) => ["gnmax-data-independent", "gnmax-data-dependent", ""],
+        (Noise::Laplace(_), None) => ["lnmax-data-independent", "lnmax-data-dependent", ""],
+        (Noise::Gaussian(_), Some(_)) => {
+            ["confident-gnmax-data-independent", "confident-gnmax-data-dependent", "confident-gnmax-expected"]
+        }
+        (Noise::Laplace(_), Some(_)) => {
+            ["confident-lnmax-data-independent", "confident-lnmax-data-dependent", "confident-lnmax-expected"]
+        }
+    };
+    let mut curves = vec![
+        curve(first, CostMeaning::DataIndependent, &independent)?,
+        curve(second, CostMeaning::DataDependent, &|order| sum(order, ConfidentCost::whole))?,
+    ];
+    if test.is_some() {
+        curves.push(curve(expected, CostMeaning::Expected, &|order| sum(order, ConfidentCost::expected))?);
+    }
+    Ok(curves)
 }
 
 /// The exact cost of one answer per recorded query, conditional on the votes; `done` hears of every finished query.
@@ -163,17 +193,6 @@ fn exact_curve(
         .collect::<Result<_>>()?;
     let sums = (0..orders.len()).map(|index| costs.iter().map(|cost| cost[index]).sum()).collect();
     RdpCurve::new(orders.to_vec(), sums)
-}
-
-/// The sum of one cost over all queries, order by order; the order of addition does not depend on the threads.
-fn total(
-    orders: &[Order],
-    queries: &[RecordedQuery],
-    cost: impl Fn(Order, &VoteHistogram) -> f64 + Sync,
-) -> Result<RdpCurve> {
-    let values =
-        orders.par_iter().map(|&order| queries.iter().map(|query| cost(order, &query.histogram)).sum()).collect();
-    RdpCurve::new(orders.to_vec(), values)
 }
 
 /// Costs of one answer per query of a scenario.
