@@ -87,7 +87,7 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 14] = [
+pub const ALL: [Experiment; 15] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
@@ -101,5 +101,6 @@ pub const ALL: [Experiment; 14] = [
     Experiment { name: "votes", run: crate::votes::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
+    Experiment { name: "verify", run: crate::verify::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

@@ -18,4 +18,5 @@ pub mod samplers;
 pub mod tables;
 pub mod tightness;
 pub mod timing;
+pub mod verify;
 pub mod votes;
