@@ -1,6 +1,7 @@
 //! An accountant that is a program: a request as a line of JSON on its stdin, an answer as a line of JSON on its stdout.
 
 use super::accountant::{Accountant, Answer, Fault, FaultKind, Scope};
+use super::answer_line::{quoted, read_answer};
 use super::request::{MechanismKind, Request};
 use crate::error::{Error, Result, one_line};
 use std::collections::VecDeque;
@@ -261,66 +262,13 @@ fn keep_last_lines(mut reader: impl BufRead, kept: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// The beginning of a line, safe to print.
-fn quoted(line: &str) -> String {
-    let start: String = line.chars().take(120).collect();
-    format!("`{}{}`", one_line(&start), if start.len() < line.len() { "..." } else { "" })
-}
-
 fn unasked(line: &str) -> Fault {
     Fault { kind: FaultKind::Unasked, message: format!("a line that no request asked for: {}", quoted(line)) }
-}
-
-/// `{"value": number}`, where infinity may be the string `inf` or Python's `Infinity`, or `{"error": "reason"}`.
-fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
-    let malformed = |expected: &str| Fault {
-        kind: FaultKind::Malformed,
-        message: format!("{} is no answer; expected {expected}", quoted(line)),
-    };
-    const FORMS: &str = r#"{"value": NUMBER} or {"error": "REASON"}"#;
-    // Python writes what JSON has no words for.
-    let words = || line.replace("-Infinity", "\"-inf\"").replace("Infinity", "\"inf\"").replace("NaN", "\"nan\"");
-    let value: serde_json::Value =
-        serde_json::from_str(line).or_else(|_| serde_json::from_str(&words())).map_err(|_| malformed(FORMS))?;
-    let object = value.as_object().ok_or_else(|| malformed(FORMS))?;
-    match (object.get("value"), object.get("error")) {
-        (None, Some(serde_json::Value::String(reason))) => Ok(Answer::Declined(one_line(reason))),
-        (Some(value), None) => {
-            let number = match value {
-                serde_json::Value::Number(number) => number.as_f64(),
-                serde_json::Value::String(text) => match text.to_ascii_lowercase().as_str() {
-                    "inf" | "infinity" | "+inf" => Some(f64::INFINITY),
-                    "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
-                    "nan" => Some(f64::NAN),
-                    _ => None,
-                },
-                _ => None,
-            };
-            number.map(Answer::Value).ok_or_else(|| malformed("a number or \"inf\" as value"))
-        }
-        _ => Err(malformed(FORMS)),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn answers_are_read_in_every_form_and_nothing_else() {
-        assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(Answer::Value(0.5)));
-        assert_eq!(read_answer(r#"{"value": 3, "order": 2}"#), Ok(Answer::Value(3.0)));
-        for text in [r#"{"value": "inf"}"#, r#"{"value": Infinity}"#] {
-            assert_eq!(read_answer(text), Ok(Answer::Value(f64::INFINITY)));
-        }
-        for text in [r#"{"value": NaN}"#, r#"{"value": "nan"}"#] {
-            assert!(matches!(read_answer(text), Ok(Answer::Value(value)) if value.is_nan()));
-        }
-        assert_eq!(read_answer(r#"{"error": "no"}"#), Ok(Answer::Declined("no".into())));
-        for text in ["", "0.5", "null", "[1]", r#"{"value": "x"}"#, r#"{"value": null}"#, "{}", r#"{"value"#] {
-            assert_eq!(read_answer(text).unwrap_err().kind, FaultKind::Malformed, "{text}");
-        }
-    }
 
     fn ask(command: &str, options: ExternalOptions) -> Vec<Answer> {
         let accountant = ExternalAccountant::new(command, options).unwrap();

@@ -12,6 +12,7 @@
 //!, and [`broken`] holds some that are wrong on purpose.
 
 mod accountant;
+mod answer_line;
 pub mod broken;
 mod catalogue;
 mod curve;

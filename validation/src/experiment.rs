@@ -87,7 +87,7 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 16] = [
+pub const ALL: [Experiment; 17] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
@@ -103,5 +103,6 @@ pub const ALL: [Experiment; 16] = [
     Experiment { name: "votes", run: crate::votes::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
+    Experiment { name: "verify", run: crate::verify::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

@@ -19,5 +19,6 @@ pub mod samplers;
 pub mod tables;
 pub mod tightness;
 pub mod timing;
+pub mod verify;
 pub mod votes;
 pub mod worst_case;

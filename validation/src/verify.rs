@@ -1,0 +1,172 @@
+//! The verifier on accountants that are right, wrong, and other people's.
+
+use crate::experiment::Report;
+use leakbound::verify::{
+    Accountant, ExternalAccountant, ExternalOptions, Finding, MechanismKind, Outcome, Plan, Problem, Property,
+    PropertyKind, Scope, Verdict, accountant_names, accountant_of_name, broken, verify,
+};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Cases of each property of each accountant of this library: of claims against exact laws as many as there is time for,
+/// of claims against each other, which cost little, all. More than a million together.
+const CASES_AGAINST_LAWS: u64 = 100_000;
+const TIME_AGAINST_LAWS: Duration = Duration::from_secs(120);
+const CASES_OF_STRUCTURE: u64 = 20_000;
+/// Cases within which a wrong accountant must be refuted.
+const CASES_OF_WRONG: u64 = 2_000;
+/// The time for that.
+const TIME_OF_WRONG: Duration = Duration::from_secs(5);
+/// Cases of each property of other libraries, and their time.
+const CASES_OF_OTHERS: u64 = 300;
+const TIME_OF_OTHERS: Duration = Duration::from_secs(90);
+const SEED: u64 = 20_261_121;
+
+/// Runs all three.
+#[must_use]
+pub fn report() -> Report {
+    let mut report = Report::new(format!(
+        "leakbound verify, seed {SEED}: accountants of this library on up to {CASES_AGAINST_LAWS} cases of each property against exact laws \
+         within {} s, and {CASES_OF_STRUCTURE} of each other, none refuted; \
+         accountants that are wrong on purpose, every invalid one refuted within {CASES_OF_WRONG} cases and {} s; \
+         accountants of other libraries where they are installed, {CASES_OF_OTHERS} cases of each property, as found",
+        TIME_AGAINST_LAWS.as_secs(),
+        TIME_OF_WRONG.as_secs()
+    ));
+    right(&mut report);
+    wrong(&mut report);
+    others(&mut report);
+    report
+}
+
+fn right(report: &mut Report) {
+    let mut total = 0;
+    for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
+        let Ok(accountant) = accountant_of_name(name) else { continue };
+        let start = Instant::now();
+        let of_kind = |kind: PropertyKind, cases: u64, time_limit: Option<Duration>| {
+            let mut properties = Property::applicable(accountant.scope());
+            properties.retain(|property| property.kind == kind);
+            verify(&*accountant, &Plan { properties, cases, seed: SEED, time_limit, ..Plan::default() }, &|_| ())
+        };
+        let mut outcome = of_kind(PropertyKind::Validity, CASES_AGAINST_LAWS, Some(TIME_AGAINST_LAWS));
+        let count = |outcome: &Outcome| outcome.findings.iter().map(|finding| finding.cases).sum::<u64>();
+        let against_laws = count(&outcome);
+        outcome.findings.extend(of_kind(PropertyKind::Structure, CASES_OF_STRUCTURE, None).findings);
+        let cases = count(&outcome);
+        total += cases;
+        let seconds = start.elapsed().as_secs_f64();
+        let close = |property: &str| {
+            let share = outcome.of(property).and_then(|finding| finding.largest_share);
+            share.map_or_else(|| "none".into(), |share| format!("{share:.6}"))
+        };
+        report.claim(
+            !outcome.refuted(),
+            format!(
+                "{name}: not refuted in {cases} cases, {against_laws} of them against exact laws, {seconds:.0} s; largest exact/claimed Rényi divergence {}",
+                close("rdp-covers-exact")
+            ),
+        );
+        refutations(report, &outcome, "");
+    }
+    report.claim(total >= 1_000_000, format!("{total} cases in all"));
+}
+
+fn wrong(report: &mut Report) {
+    for control in broken::CONTROLS {
+        let Some(accountant) = broken::accountant(control.name) else { continue };
+        let plan = Plan { cases: CASES_OF_WRONG, seed: SEED, ..Plan::default() };
+        let start = Instant::now();
+        let outcome = verify(&*accountant, &plan, &|_| ());
+        let time = start.elapsed();
+        let holds = outcome.invalid() == control.invalid && (time < TIME_OF_WRONG || !control.invalid);
+        let verdict = if outcome.invalid() { "refuted" } else { "not refuted" };
+        report.claim(
+            holds,
+            format!("broken:{}: {verdict} in {:.2} s: {}", control.name, time.as_secs_f64(), control.mistake),
+        );
+        let largest = outcome.of("rdp-covers-exact").and_then(|finding| finding.largest_share);
+        match (control.invalid, largest) {
+            (false, Some(share)) => {
+                report.line(format!("      its claim is at least {:.4} times the truth", 1.0 / share))
+            }
+            _ => refutations(report, &outcome, ""),
+        }
+    }
+}
+
+/// The smallest counterexamples, a line each, with what repeats them.
+fn refutations(report: &mut Report, outcome: &Outcome, command: &str) {
+    for finding in &outcome.findings {
+        let Verdict::Refuted(found) = &finding.verdict else { continue };
+        let case = found.case.json();
+        match &found.problem {
+            Problem::Violation(violation) => report.line(format!(
+                "      {}: claim {:e}, exact {:e}: {case}",
+                finding.property.name, violation.claim, violation.limit
+            )),
+            Problem::Fault(fault) => {
+                report.line(format!("      {}: {}: {case}", finding.property.name, fault.kind));
+            }
+        }
+        if !command.is_empty() {
+            report.line(format!("        {command} --property {} --case '{case}'", finding.property.name));
+        }
+    }
+}
+
+/// Scripts, their arguments and what they are asked.
+const OTHERS: [(&str, &str, &[MechanismKind]); 3] = {
+    use MechanismKind::{Gaussian, Gnmax, Laplace, SubsampledGaussian};
+    [
+        ("dp_accounting_adapter.py", "", &[Gaussian, Laplace, SubsampledGaussian]),
+        ("dp_accounting_adapter.py", " --pld", &[Gaussian, Laplace, SubsampledGaussian]),
+        ("autodp_adapter.py", "", &[Gaussian, Laplace, SubsampledGaussian, Gnmax]),
+    ]
+};
+
+fn others(report: &mut Report) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let python = root.join("target/adapters/bin/python");
+    if !python.exists() {
+        report.line("other libraries: none is installed in target/adapters (validation/adapters/README.md says how)");
+        return;
+    }
+    for (script, argument, mechanisms) in OTHERS {
+        let words = [python.display().to_string(), root.join("validation/adapters").join(script).display().to_string()];
+        // The same as a reader would write it in the root of the repository.
+        let shown = format!("target/adapters/bin/python validation/adapters/{script}{argument}");
+        let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+        let command = words.iter().map(quote).collect::<Vec<_>>().join(" ") + argument;
+        let options = ExternalOptions {
+            scope: Scope::DataIndependent,
+            mechanisms: mechanisms.to_vec(),
+            ..ExternalOptions::default()
+        };
+        match ExternalAccountant::new(&command, options) {
+            Err(error) => report.line(format!("{shown}: {error}")),
+            Ok(accountant) => other(report, &accountant, &shown),
+        }
+    }
+}
+
+fn other(report: &mut Report, accountant: &dyn Accountant, shown: &str) {
+    let plan = Plan { cases: CASES_OF_OTHERS, seed: SEED, time_limit: Some(TIME_OF_OTHERS), ..Plan::default() };
+    let outcome = verify(accountant, &plan, &|_| ());
+    report.line(shown);
+    for finding in &outcome.findings {
+        report.line(format!("      {}", line(finding)));
+    }
+    refutations(report, &outcome, &format!("leakbound verify --command '{shown}' --scope data-independent"));
+}
+
+fn line(finding: &Finding) -> String {
+    let verdict = match finding.verdict {
+        Verdict::Refuted(_) => "does not hold",
+        Verdict::NotRefuted => "not refuted",
+        Verdict::NotTested => "not tested",
+    };
+    let time = if finding.out_of_time { ", until the time was over" } else { "" };
+    let (cases, declined) = (finding.cases, finding.declined);
+    format!("{}: {verdict} in {cases} cases, {declined} declined{time}", finding.property.name)
+}
