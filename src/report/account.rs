@@ -74,6 +74,28 @@ pub struct CostCurve {
     pub profile: Vec<EpsilonAtDelta>,
 }
 
+/// ε at one δ between two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ComposedEpsilonAt {
+    /// δ.
+    pub delta: f64,
+    /// At most ε.
+    pub lower: Number,
+    /// At least ε.
+    pub upper: Number,
+}
+
+/// All answers composed by their privacy losses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LossComposition {
+    /// What it holds for.
+    pub meaning: CostMeaning,
+    /// ε at the document's δ.
+    pub epsilon: ComposedEpsilonAt,
+    /// ε at other δ.
+    pub profile: Vec<ComposedEpsilonAt>,
+}
+
 /// A labelling campaign with one budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BudgetRow {
@@ -119,6 +141,8 @@ pub struct AccountDocument {
     pub orders: Vec<f64>,
     /// The accountants.
     pub curves: Vec<CostCurve>,
+    /// Composition by privacy-loss distributions, where it was asked for.
+    pub losses: Option<LossComposition>,
     /// The labelling campaigns.
     pub budgets: Vec<BudgetRow>,
 }
@@ -137,6 +161,15 @@ impl AccountDocument {
                 significant(curve.epsilon.0, 6),
                 significant(curve.order, 4),
             ]);
+        }
+        if let Some(losses) = &self.losses {
+            let meaning = match losses.meaning {
+                CostMeaning::ExactOfScenario => "these two worlds, all answers composed",
+                _ => "these votes, all answers composed",
+            };
+            let ends = [losses.epsilon.lower, losses.epsilon.upper].map(|end| significant(end.0, 6));
+            table.row(vec!["privacy-loss, at most".into(), meaning.into(), ends[1].clone(), String::new()]);
+            table.row(vec!["privacy-loss, at least".into(), meaning.into(), ends[0].clone(), String::new()]);
         }
         table
     }
@@ -227,7 +260,13 @@ impl Document for AccountDocument {
                 row("budget", "label_accuracy", at(), number(budget.label_accuracy)),
             ]
         });
-        csv_text(rdp.chain(epsilon).chain(budgets))
+        let losses = self.losses.iter().flat_map(|losses| {
+            losses.profile.iter().flat_map(|at| {
+                [("privacy-loss-lower", at.lower), ("privacy-loss-upper", at.upper)]
+                    .map(|(name, end)| row("epsilon", name, short(at.delta), end.text()))
+            })
+        });
+        csv_text(rdp.chain(epsilon).chain(losses).chain(budgets))
     }
 
     fn page(&self) -> Page {

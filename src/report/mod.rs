@@ -23,7 +23,9 @@ mod votes;
 mod votes_text;
 
 pub use crate::error::one_line;
-pub use account::{AccountDocument, BudgetRow, CostCurve, CostMeaning, EpsilonAtDelta};
+pub use account::{
+    AccountDocument, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, LossComposition,
+};
 pub use advice::{ForecastRow, RecommendationRow};
 pub use bench::{BenchDocument, BenchRow};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning};

@@ -5,7 +5,7 @@ mod stream;
 mod threshold;
 mod votes;
 
-pub use account::AccountOptions;
+pub use account::{AccountOptions, LossCalculus};
 pub use stream::StreamOptions;
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};

@@ -1,7 +1,8 @@
 //! The page of `leakbound account`.
 
 use super::{Drawing, Page, meaning};
-use crate::report::account::{AccountDocument, CostCurve, CostMeaning};
+use crate::report::Number;
+use crate::report::account::{AccountDocument, ComposedEpsilonAt, CostCurve, CostMeaning, LossComposition};
 use crate::report::{Axis, Curves, Series, SeriesKind, short};
 
 const fn kind(meaning: CostMeaning) -> SeriesKind {
@@ -43,12 +44,21 @@ impl AccountDocument {
                 curve.profile.iter().map(|at| [at.delta, at.epsilon.0]).collect(),
             )
         };
+        let ends = |losses: &LossComposition| {
+            let end = |pick: fn(&ComposedEpsilonAt) -> Number| -> Vec<[f64; 2]> {
+                losses.profile.iter().map(|at| [at.delta, pick(at).0]).collect()
+            };
+            [
+                Series::new("privacy-loss, at most", SeriesKind::Upper, end(|at| at.upper)),
+                Series::new("privacy-loss, at least", SeriesKind::Exact, end(|at| at.lower)),
+            ]
+        };
         let figure = Curves {
             title: format!("ε of {} answers together against δ", self.queries),
             description: format!("By every accountant, {} conversion.", self.conversion),
             x: Axis::log("δ"),
             y: Axis::log("ε"),
-            series: self.curves.iter().map(series).collect(),
+            series: self.curves.iter().map(series).chain(self.losses.iter().flat_map(ends)).collect(),
         };
         figure.draw()
     }

@@ -2,7 +2,7 @@
 
 use super::votes::{Queries, queries};
 use super::{Orders, Parsed, ThresholdOptions, delta, epsilon, orders};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use leakbound::{Conversion, Delta, Epsilon, Noise};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -37,9 +37,22 @@ pub struct AccountOptions {
     /// Answer the recorded queries with fresh noise until a budget of epsilon is spent, once for each E
     #[arg(long, value_name = "E,...", value_parser = budgets, allow_hyphen_values = true)]
     pub budget: Option<BudgetEpsilons>,
+    /// How answers are composed: rdp, or pld to enclose epsilon by privacy-loss distributions too
+    #[arg(long, value_enum, default_value = "rdp")]
+    pub composition: LossCalculus,
     /// Leave out the exact costs, which take a few milliseconds per query
     #[arg(long)]
     pub no_exact: bool,
+}
+
+/// What is composed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossCalculus {
+    /// Rényi divergences.
+    Rdp,
+    /// Privacy losses as well.
+    Pld,
 }
 
 /// Budgets as written on the command line.

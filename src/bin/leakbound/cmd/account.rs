@@ -1,14 +1,15 @@
 //! `leakbound account`: what all answers together leak at most, by every accountant at hand.
 
 use super::account_curves::{self, Mechanism, NamedCurve};
+use super::account_losses;
 use super::account_votes::{budgets, conversion_words};
-use crate::args::{AccountOptions, Common, Queries};
+use crate::args::{AccountOptions, Common, LossCalculus, Queries};
 use crate::output::{Output, envelope, progress};
 use leakbound::record::{RecordedQuery, ScenarioQuery, VoteFile, read_scenario};
 use leakbound::report::{
     AccountDocument, BudgetRow, CostCurve, CostMeaning, Envelope, EpsilonAtDelta, Number, Warning, significant,
 };
-use leakbound::{Delta, Error, InputError, Result};
+use leakbound::{Delta, Error, InputError, Order, Result};
 
 pub fn run(common: &Common, options: &AccountOptions) -> Result<bool> {
     let output = Output::open(common, &[&options.file])?;
@@ -38,6 +39,16 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
         }
     }
     bar.finish_and_clear();
+    let losses = if options.composition == LossCalculus::Pld {
+        let bar = progress(common, queries.len() as u64, "queries");
+        let order = best_order(&curves, options)?;
+        let done = |times| bar.inc(times);
+        let losses = account_losses::recorded(mechanism, &queries, order, &deltas(options.delta), options.delta, done)?;
+        bar.finish_and_clear();
+        Some(losses)
+    } else {
+        None
+    };
     let budgets = budgets(mechanism, &queries, options, common.seed)?;
     let test = mechanism.test.map_or_else(String::new, |test| {
         format!(" after threshold {} with gaussian:{} noise, {}", test.threshold(), test.sigma(), test.form())
@@ -60,7 +71,7 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
         hint: "merge classes with few votes, which is post-processing".into(),
     }));
     let envelope = envelope("leakbound.account/1", common, options, vec![file.input().clone()], warnings);
-    Ok(document(options, envelope, title, queries.len(), &curves, budgets))
+    Ok(AccountDocument { losses, ..document(options, envelope, title, queries.len(), &curves, budgets) })
 }
 
 fn of_scenario(common: &Common, options: &AccountOptions) -> Result<AccountDocument> {
@@ -85,7 +96,15 @@ fn of_scenario(common: &Common, options: &AccountOptions) -> Result<AccountDocum
     let title = format!("Upper bounds of {} answers of a scenario", queries.len());
     let warnings = warnings(&curves, &[], &[]);
     let envelope = envelope("leakbound.account/1", common, options, vec![scenario.input], warnings);
-    Ok(document(options, envelope, title, queries.len(), &curves, Vec::new()))
+    let pld = options.composition == LossCalculus::Pld;
+    let losses = pld.then(|| account_losses::scenario(&queries, &deltas(options.delta), options.delta)).transpose()?;
+    Ok(AccountDocument { losses, ..document(options, envelope, title, queries.len(), &curves, Vec::new()) })
+}
+
+/// The order at which the last curve, the exact one where there is one, gives ε: where large divergences matter.
+fn best_order(curves: &[NamedCurve], options: &AccountOptions) -> Result<Order> {
+    let order = curves.last().map_or(2.0, |curve| curve.epsilon(options.delta, options.conversion).1);
+    Order::new(order)
 }
 
 fn refused(operation: &'static str, reason: &str) -> Error {
@@ -164,6 +183,7 @@ fn document(
         conversion_words: conversion_words(options.conversion),
         orders: orders.iter().map(|order| order.get()).collect(),
         curves: curves.iter().map(row).collect(),
+        losses: None,
         budgets,
     }
 }

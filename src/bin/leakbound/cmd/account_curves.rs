@@ -6,9 +6,10 @@ use leakbound::record::{RecordedQuery, ScenarioQuery};
 use leakbound::report::CostMeaning;
 use leakbound::{
     Adjacency, ConfidentCost, Conversion, Delta, Noise, NoiseScale, Order, OutcomeLaw, RdpCurve, Result, ThresholdTest,
-    Validity, VoteHistogram, confident_argmax_law, gnmax_data_dependent, gnmax_data_independent, lnmax_data_dependent,
-    lnmax_data_independent, log_flip_probability, log_flip_probability_laplace, noisy_argmax_law, order_grid,
-    renyi_divergence, threshold_data_dependent, threshold_data_independent, worst_neighbors_of,
+    Validity, VoteHistogram, confident_argmax_law, gnmax_data_dependent, gnmax_data_independent,
+    gnmax_worst_case_curve, lnmax_data_dependent, lnmax_data_independent, log_flip_probability,
+    log_flip_probability_laplace, noisy_argmax_law, order_grid, renyi_divergence, threshold_data_dependent,
+    threshold_data_independent, worst_neighbors_of,
 };
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -129,6 +130,17 @@ pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]
         curve(first, CostMeaning::DataIndependent, &independent)?,
         curve(second, CostMeaning::DataDependent, &|order| sum(order, ConfidentCost::whole))?,
     ];
+    if let Noise::Gaussian(sigma) = noise {
+        let name = if test.is_some() { "confident-gnmax-worst-case" } else { "gnmax-worst-case" };
+        let worst = gnmax_worst_case_curve(&orders, sigma, Adjacency::Moved);
+        let values = worst.iter().map(|worst| {
+            let threshold = test.map_or(0.0, |test| threshold_data_independent(worst.order, test.sigma()));
+            costs.len() as f64 * (threshold + worst.upper)
+        });
+        let curve = RdpCurve::new(orders.clone(), values.collect())?;
+        let (meaning, validity) = (CostMeaning::DataIndependent, Validity::NumericallyCertified);
+        curves.insert(1, NamedCurve { name, meaning, validity, curve });
+    }
     if test.is_some() {
         curves.push(curve(expected, CostMeaning::Expected, &|order| sum(order, ConfidentCost::expected))?);
     }

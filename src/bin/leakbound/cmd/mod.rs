@@ -2,6 +2,7 @@
 
 pub mod account;
 mod account_curves;
+mod account_losses;
 mod account_votes;
 pub mod added_point;
 pub mod audit_confusion;
