@@ -29,7 +29,7 @@ pub struct WorstHistogram {
 ///
 /// Class 0 gives a vote to class 1, and the others have equal counts, as nearly as may be. The two numbers that are left,
 /// n₀ and n₁ + n₀, are searched in steps that halve, from the margin of the worst case and from several shares of the
-/// others. What is found is attained; it is within 0.6 % of the supremum where whole votes can reach the margin: σ ≥ 2, votes
+/// others. What is found is attained; it is within 0.6 % of the supremum where whole votes can reach the margin: σ ≥ 5, votes
 /// beyond the margin, which is about -α, and two classes, or so many votes that the others can be left behind by
 /// several σ.
 ///
