@@ -123,6 +123,25 @@ fn scenarios_have_accountants_and_an_exact_sum() {
     assert_eq!(curve(&document, "exact-sum")["meaning"], "exact-of-scenario");
 }
 
+/// ε by privacy losses lies between its two ends: far below what holds for any votes, and for the two worlds of a scenario
+/// both ends meet below the conversion of the exact divergences.
+#[test]
+fn privacy_losses_enclose_epsilon() {
+    let document = json(&format!("account {FASHION} --noise gaussian:40 --queries 0,1,2,3,4,5 --composition pld"));
+    let ends = |document: &Value| ["lower", "upper"].map(|end| document["losses"]["epsilon"][end].as_f64().unwrap());
+    let [lower, upper] = ends(&document);
+    assert!(0.0 < lower && lower <= upper && upper < epsilon(&document, "gnmax-worst-case"));
+    assert!(lower <= epsilon(&document, "exact-per-query"));
+    assert_eq!(document["losses"]["meaning"], "exact-given-votes");
+    for at in document["losses"]["profile"].as_array().unwrap() {
+        assert!(at["lower"].as_f64().unwrap() <= at["upper"].as_f64().unwrap());
+    }
+    let document = json("account validation/scenarios/prompt-pate.toml --composition pld");
+    let [lower, upper] = ends(&document);
+    assert!(lower <= upper && upper <= lower * 1.001 && upper < epsilon(&document, "exact-sum"));
+    assert!(json("account validation/scenarios/prompt-pate.toml")["losses"].is_null());
+}
+
 /// 300 classes with different counts have 89,700 neighbours, more than are searched; and a single vote costs something.
 #[test]
 fn other_figures_stand_without_the_exact_one() {
@@ -138,7 +157,7 @@ fn other_figures_stand_without_the_exact_one() {
     let document = json(&format!("account {many} --noise gaussian:40"));
     assert_eq!(
         (document["curves"].as_array().unwrap().len(), &document["warnings"][1]["code"]),
-        (2, &"exact-left-out".into())
+        (3, &"exact-left-out".into())
     );
     for (counts, noise) in [(vec![1u64], "laplace:2"), (vec![1 << 53], "gaussian:1e-3"), (vec![0; 7], "laplace:1e9")] {
         for test in ["", "--threshold 3 --threshold-noise gaussian:2 --threshold-form per-class"] {
