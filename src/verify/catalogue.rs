@@ -3,13 +3,14 @@
 use super::accountant::{Accountant, Scope};
 use super::broken;
 use super::curve::CurveAccountant;
-use super::request::{Mechanism, MechanismKind, ThresholdForm};
+use super::request::{Mechanism, MechanismKind};
 use crate::accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
     log_flip_probability, subsampled_gaussian_rdp,
 };
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
+use crate::law::ThresholdForm;
 use crate::quantity::Order;
 
 /// The accountants of this crate; `*-classic` convert by Mironov (2017), Proposition 3, the others by Balle et al. (2020),

@@ -2,11 +2,12 @@
 
 use super::accountant::{Accountant, Answer};
 use super::property::{Check, Violation, claim};
-use super::request::{Case, Mechanism, Question, Request, ThresholdForm};
+use super::request::{Case, Mechanism, Question, Request};
 use crate::accountant::{
     gaussian_rdp, gnmax_data_independent, laplace_rdp, lnmax_data_independent, subsampled_gaussian_rdp,
 };
 use crate::histogram::VoteHistogram;
+use crate::law::ThresholdForm;
 use crate::quantity::Order;
 
 /// What two claims may differ by because they are computed in double precision.
