@@ -28,6 +28,7 @@ mod shrink;
 mod simulated;
 mod structure;
 mod validity;
+mod worst_case;
 
 pub use crate::law::ThresholdForm;
 pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};
