@@ -265,6 +265,21 @@ mod tests {
         }
     }
 
+    /// Far below the threshold the test passes with a probability below every double; at a high order it leaks all the
+    /// same. D is at least [α ln p + (1-α) ln p']/(α-1) for the pass alone.
+    #[test]
+    fn tests_that_hardly_ever_pass_are_not_free() {
+        for form in FORMS {
+            let test = ThresholdTest::new(50.0, scale(1.0), form).unwrap();
+            let ln_pass = |count| test.odds(&VoteHistogram::new(vec![count, 2 - count]).unwrap()).ln_pass;
+            let log_q = test.odds(&VoteHistogram::new(vec![2, 0]).unwrap()).log_q();
+            let a = 500.0;
+            let least = (a * ln_pass(2) - (a - 1.0) * ln_pass(1)) / (a - 1.0);
+            let cost = threshold_data_dependent(order(a), scale(1.0), log_q);
+            assert!(least > 40.0 && cost >= least, "{form}: {cost} {least}");
+        }
+    }
+
     /// The two forms are different mechanisms: with many equal counts the less likely answer of one is several times as
     /// likely as that of the other, and so are their data-dependent costs.
     #[test]

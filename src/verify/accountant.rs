@@ -46,6 +46,12 @@ pub trait Accountant: Sync {
         Scope::DataDependent
     }
 
+    /// The relative precision of its claims, in [0, 1): a search leaves a gap above the supremum, and by so much may the
+    /// claims lack structure. It changes nothing for validity.
+    fn precision(&self) -> f64 {
+        1e-9
+    }
+
     /// Whether it must be asked one question after the other.
     fn sequential(&self) -> bool {
         false

@@ -29,7 +29,7 @@ pub(super) struct CurveAccountant {
 }
 
 /// Every fourth order of the usual grid up to 1,000: any orders give a valid bound.
-static ORDERS: LazyLock<Vec<Order>> =
+pub(super) static ORDERS: LazyLock<Vec<Order>> =
     LazyLock::new(|| order_grid().into_iter().step_by(4).take_while(|order| order.get() <= 1e3).collect());
 
 impl CurveAccountant {

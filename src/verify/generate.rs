@@ -1,8 +1,9 @@
 //! Cases that look for trouble: ties, consensus, one vote, two classes, tiny and huge noise, orders near 1 and 500.
 
 use super::property::Asks;
-use super::request::{Case, Mechanism, MechanismKind, Question, Request, ThresholdForm};
+use super::request::{Case, Mechanism, MechanismKind, Question, Request};
 use crate::histogram::VoteHistogram;
+use crate::law::ThresholdForm;
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,13 +1,12 @@
 //! Exact laws of the mechanisms under test, as pairs of neighbours.
 
 use super::printed_count::{BINS, printed_laws};
-use super::request::{Mechanism, MechanismKind, Request, ThresholdForm};
+use super::request::{Mechanism, MechanismKind, Request};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
+use crate::law::{Noise, OutcomeLaw, ThresholdTest, confident_argmax_law, noisy_argmax_law};
 use crate::quadrature::LogIntegral;
 use crate::quantity::{NoiseScale, Order};
-use crate::special::{log_ndtr, log_sum_exp};
 
 /// The laws of a mechanism under the votes of a request and under a neighbour.
 pub(super) struct LawPair {
@@ -26,13 +25,13 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<LawPa
     if mechanism.kind().prints_a_count() {
         return printed_pair(request, order).map(|pair| vec![pair]);
     }
-    let p = argmax_law(mechanism, histogram)?;
+    let p = class_law(mechanism, histogram)?;
     let neighbors = match &request.neighbor {
         Some(neighbor) if histogram.adjacency_to(neighbor) == Some(Adjacency::Moved) => vec![neighbor.clone()],
         Some(_) => return Err(refused("the neighbour is not one moved vote away".into())),
         None => changes(histogram).into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?,
     };
-    let pair = |neighbor: VoteHistogram| Ok(LawPair { p: p.clone(), q: argmax_law(mechanism, &neighbor)?, neighbor });
+    let pair = |neighbor: VoteHistogram| Ok(LawPair { p: p.clone(), q: class_law(mechanism, &neighbor)?, neighbor });
     neighbors.into_iter().map(pair).collect()
 }
 
@@ -67,54 +66,18 @@ fn refused(reason: String) -> Error {
 
 /// The law of what is printed for these votes, where that is a class: of GNMax, LNMax, and Confident-GNMax, whose first
 /// outcome is that it abstains.
-///
-/// The threshold test of [`ThresholdForm::Max`] fails with probability Φ((T - max n)/σ₁), that of
-/// [`ThresholdForm::PerClass`] with Π Φ((T - n_c)/σ₁); both draw fresh noise for the argmax, so that the law is a product.
-fn argmax_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<OutcomeLaw> {
+fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<OutcomeLaw> {
     match *mechanism {
         Mechanism::Gnmax { sigma } => noisy_argmax_law(histogram, Noise::Gaussian(sigma)),
         Mechanism::Lnmax { sigma } => noisy_argmax_law(histogram, Noise::Laplace(sigma)),
         Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
-            let argmax = noisy_argmax_law(histogram, Noise::Gaussian(sigma))?;
-            confident_law(histogram, &argmax, threshold, threshold_sigma, threshold_form)
+            let test = ThresholdTest::new(threshold, threshold_sigma, threshold_form)?;
+            confident_argmax_law(histogram, &test, Noise::Gaussian(sigma))
         }
         Mechanism::Gaussian { .. } | Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } => {
             Err(refused(format!("{} prints a count", MechanismKind::name(mechanism.kind()))))
         }
     }
-}
-
-fn confident_law(
-    histogram: &VoteHistogram,
-    argmax: &OutcomeLaw,
-    threshold: f64,
-    threshold_sigma: NoiseScale,
-    form: ThresholdForm,
-) -> Result<OutcomeLaw> {
-    if !threshold.is_finite() {
-        return Err(Error::Domain { quantity: "threshold", value: threshold, domain: "(-inf, inf)" });
-    }
-    let missing = |count: u64| (threshold - count as f64) / threshold_sigma.get();
-    let counts = histogram.counts();
-    let (abstain, pass) = match form {
-        ThresholdForm::Max => {
-            let z = missing(counts.iter().copied().max().unwrap_or(0));
-            (log_ndtr(z), log_ndtr(-z))
-        }
-        ThresholdForm::PerClass => {
-            let abstain: f64 = counts.iter().map(|&count| log_ndtr(missing(count))).sum();
-            // 1 - Π is accurate at both ends: near 1 the logarithm holds the digits that Π has lost. Where the logarithm
-            // underflows too, the sum of the chances to pass is above 1 - Π by less than itself squared.
-            let pass = (-libm::expm1(abstain)).ln();
-            let union = log_sum_exp(counts.iter().map(|&count| log_ndtr(-missing(count))));
-            (abstain, if union < -200.0 { union } else { pass })
-        }
-    };
-    let rounding = |ln_value: f64| 8.0 * f64::EPSILON * (counts.len() as f64 + ln_value.abs());
-    let outcome = |ln_value: f64, error: f64| LogIntegral { ln_value, error: error + rounding(ln_value) };
-    let mut outcomes = vec![outcome(abstain, 0.0)];
-    outcomes.extend(argmax.ln_p().iter().map(|ln_p| outcome(pass + ln_p, argmax.error())));
-    OutcomeLaw::from_integrals(&outcomes)
 }
 
 /// The most outcomes of a composed law.
@@ -219,7 +182,7 @@ mod tests {
     fn confident_laws_are_what_the_mechanism_prints() {
         for form in ["max", "per-class"] {
             let request = request(&CONFIDENT.replace("FORM", form));
-            let law = argmax_law(&request.mechanism, &request.histogram).unwrap();
+            let law = class_law(&request.mechanism, &request.histogram).unwrap();
             let mut stream = ChaCha8Rng::seed_from_u64(11);
             let mut wins = [0u32; 4];
             let samples = 400_000;
@@ -249,7 +212,7 @@ mod tests {
         for threshold in ["-300", "6", "6.5", "300"] {
             let law = |form: &str| {
                 let request = request(&text.replace("FORM", form).replace(":T", &format!(":{threshold}")));
-                argmax_law(&request.mechanism, &request.histogram).unwrap()
+                class_law(&request.mechanism, &request.histogram).unwrap()
             };
             let (max, per_class) = (law("max"), law("per-class"));
             for (a, b) in max.ln_p().iter().zip(per_class.ln_p()) {

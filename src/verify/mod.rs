@@ -8,8 +8,8 @@
 //! Where the law cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over all cases.
 //!
 //! Accountants of this crate go by their names ([`accountant_of_name`]), a program of one's own speaks JSON lines
-//! ([`ExternalAccountant`])
-//!, and [`broken`] holds some that are wrong on purpose.
+//! ([`ExternalAccountant`]),
+//! and [`broken`] holds some that are wrong on purpose.
 
 mod accountant;
 mod answer_line;
@@ -28,12 +28,14 @@ mod shrink;
 mod simulated;
 mod structure;
 mod validity;
+mod worst_case;
 
+pub use crate::law::ThresholdForm;
 pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};
 pub use catalogue::{accountant_names, accountant_of_name};
 pub use exact::Exact;
 pub use external::{ExternalAccountant, ExternalOptions};
 pub use property::{PROPERTIES, Property, PropertyKind, Violation};
-pub use request::{Case, Mechanism, MechanismKind, Question, Request, ThresholdForm};
+pub use request::{Case, Mechanism, MechanismKind, Question, Request};
 pub use run::{Counterexample, Finding, Outcome, Plan, Problem, Verdict, verify};
 pub use simulated::{SimulatedRelease, SimulationPlan, verify_by_simulation};

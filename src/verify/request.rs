@@ -1,6 +1,7 @@
 //! What an accountant is asked: a mechanism, its votes, and one question. The JSON form is a contract.
 
 use crate::histogram::VoteHistogram;
+use crate::law::ThresholdForm;
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
 use serde::{Deserialize, Serialize};
 
@@ -50,16 +51,6 @@ pub enum Mechanism {
         /// Where that noise is added.
         threshold_form: ThresholdForm,
     },
-}
-
-/// How the threshold test of Confident-GNMax adds its noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ThresholdForm {
-    /// One noise on the largest count (Papernot et al. 2018, Algorithm 1).
-    Max,
-    /// A noise on every count; the largest sum is compared (Malek Esmaeili et al. 2021, Algorithm 2).
-    PerClass,
 }
 
 /// The kinds of [`Mechanism`], without their parameters.

@@ -3,14 +3,14 @@
 use super::accountant::{Accountant, Answer};
 use super::generate;
 use super::property::{Asks, Check, Property, PropertyKind, Violation};
-use super::request::{Case, Mechanism, MechanismKind, Question, ThresholdForm};
+use super::request::{Case, Mechanism, MechanismKind, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::law::Noise;
+use crate::law::{Noise, ThresholdForm};
 use crate::model::PromptPateModel;
 use crate::quantity::{Delta, FailureProbability};
 use crate::simulate::{Mechanism as Sampler, NoisyArgmax, Simulation, Stream, World, simulate};

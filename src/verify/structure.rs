@@ -2,33 +2,34 @@
 
 use super::accountant::{Accountant, Answer};
 use super::property::{Check, Violation, claim};
-use super::request::{Case, Mechanism, Question, Request, ThresholdForm};
+use super::request::{Case, Mechanism, Question, Request};
 use crate::accountant::{
     gaussian_rdp, gnmax_data_independent, laplace_rdp, lnmax_data_independent, subsampled_gaussian_rdp,
 };
 use crate::histogram::VoteHistogram;
+use crate::law::ThresholdForm;
 use crate::quantity::Order;
 
-/// What two claims may differ by because they are computed in double precision.
-fn rounding(a: f64, b: f64) -> f64 {
-    1e-9 * a.abs().max(b.abs()).min(1e300) + 1e-14
+/// What two claims may differ by because they are computed in double precision, or as precisely as the accountant says.
+fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
+    accountant.precision().max(1e-9) * a.abs().max(b.abs()).min(1e300) + 1e-14
 }
 
 /// A claim that must not be above a limit.
-fn at_most(claim: f64, limit: f64, words: impl Fn() -> String) -> Check {
-    if claim > limit + rounding(limit, 0.0) {
-        let error = rounding(limit, 0.0);
+fn at_most(accountant: &dyn Accountant, claim: f64, limit: f64, words: impl Fn() -> String) -> Check {
+    if claim > limit + rounding(accountant, limit, 0.0) {
+        let error = rounding(accountant, limit, 0.0);
         return Check::Violated(Violation { claim, limit, error, words: words(), neighbor: None, reverse: false });
     }
     Check::Holds { share: None }
 }
 
 /// Two claims that must be equal.
-fn equal(claim: f64, other: f64, words: impl Fn() -> String) -> Check {
+fn equal(accountant: &dyn Accountant, claim: f64, other: f64, words: impl Fn() -> String) -> Check {
     if claim == other {
         return Check::Holds { share: None };
     }
-    let error = rounding(claim, other);
+    let error = rounding(accountant, claim, other);
     if !((claim - other).abs() <= error) {
         return Check::Violated(Violation {
             claim,
@@ -66,7 +67,7 @@ pub(super) fn below_data_independent(accountant: &dyn Accountant, case: &Case) -
     let Question::Order(order) = request.question else { return Check::NotApplicable };
     let claim = claim!(accountant, request);
     let limit = f64::from(request.repetitions) * data_independent(&request.mechanism, order);
-    at_most(claim, limit, || "claim, and the data-independent one".into())
+    at_most(accountant, claim, limit, || "claim, and the data-independent one".into())
 }
 
 /// The order times the factor, if it is one that accountants are asked for.
@@ -79,14 +80,14 @@ pub(super) fn monotone_in_order(accountant: &dyn Accountant, case: &Case) -> Che
     let Some(higher) = raised(order, case.factor) else { return Check::NotApplicable };
     let claim = claim!(accountant, &case.request);
     let limit = claim!(accountant, &case.asking(Question::Order(higher)));
-    at_most(claim, limit, || format!("claim at order {order}, and at the larger order {higher}"))
+    at_most(accountant, claim, limit, || format!("claim at order {order}, and at the larger order {higher}"))
 }
 
 pub(super) fn monotone_in_noise(accountant: &dyn Accountant, case: &Case) -> Check {
     let Some(mechanism) = case.request.mechanism.with_noise_times(case.factor) else { return Check::NotApplicable };
     let limit = claim!(accountant, &case.request);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
-    at_most(claim, limit, || format!("claim with {} times the noise, and without", case.factor))
+    at_most(accountant, claim, limit, || format!("claim with {} times the noise, and without", case.factor))
 }
 
 pub(super) fn convex_in_order(accountant: &dyn Accountant, case: &Case) -> Check {
@@ -97,7 +98,7 @@ pub(super) fn convex_in_order(accountant: &dyn Accountant, case: &Case) -> Check
     for (value, order) in at.iter_mut().zip([low, middle, high]) {
         *value = (order.get() - 1.0) * claim!(accountant, &case.asking(Question::Order(order)));
     }
-    at_most(at[1], 0.5 * (at[0] + at[2]), || {
+    at_most(accountant, at[1], 0.5 * (at[0] + at[2]), || {
         format!("(order - 1) times the claim at order {middle}, and the mean of those at {low} and {high}")
     })
 }
@@ -106,7 +107,7 @@ pub(super) fn composition_adds(accountant: &dyn Accountant, case: &Case) -> Chec
     let claim = claim!(accountant, &case.request);
     let one = claim!(accountant, &Request { repetitions: 1, ..case.request.clone() });
     let repetitions = case.request.repetitions;
-    at_most(claim, f64::from(repetitions) * one, || {
+    at_most(accountant, claim, f64::from(repetitions) * one, || {
         format!("claim for {repetitions} outputs, and {repetitions} times that for one")
     })
 }
@@ -124,7 +125,7 @@ pub(super) fn invariant_under_permutation(accountant: &dyn Accountant, case: &Ca
     let claim = claim!(accountant, &case.request);
     let words = format!("claim, and for the permuted votes {histogram}");
     let other = claim!(accountant, &Request { histogram, ..case.request.clone() });
-    equal(claim, other, || words.clone())
+    equal(accountant, claim, other, || words.clone())
 }
 
 pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Case) -> Check {
@@ -145,7 +146,7 @@ pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Ca
     }
     let claim = claim!(accountant, request);
     let other = claim!(accountant, &Request { mechanism, histogram, ..request.clone() });
-    equal(claim, other, || format!("claim, and with {more} votes more for every class"))
+    equal(accountant, claim, other, || format!("claim, and with {more} votes more for every class"))
 }
 
 /// How much more noise the limit has.
@@ -161,5 +162,5 @@ pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> C
     let limit = f64::from(case.request.repetitions) * 2.0 * order.get() / (smallest * smallest);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
     // Programs that sum in doubles lose about 1e-12 beside 1.
-    at_most(claim, limit + 1e-9, || "claim with a million times the noise, and 2 order/scale^2".into())
+    at_most(accountant, claim, limit + 1e-9, || "claim with a million times the noise, and 2 order/scale^2".into())
 }
