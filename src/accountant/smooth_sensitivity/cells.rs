@@ -65,5 +65,10 @@ impl Cells {
             }
             *value = most;
         }
+        // All histograms are within the last distance of all others, so that its bound must be the same for all: with
+        // less, the maximum of e^{-βd} L_d would not be β-smooth where the votes are few.
+        if let Some(last) = local.last_mut() {
+            *last = self.bounds.iter().copied().fold(0.0, f64::max);
+        }
     }
 }
