@@ -56,6 +56,10 @@ pub fn threshold_data_independent(order: Order, sigma: NoiseScale) -> f64 {
 #[must_use]
 pub fn threshold_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 {
     let independent = threshold_data_independent(order, sigma);
+    if log_q == f64::NEG_INFINITY {
+        // No finite threshold is passed with probability 0: a probability beyond the doubles.
+        return independent;
+    }
     match NoiseScale::new(sigma.get() * SQRT_2) {
         Ok(wider) => gnmax_data_dependent(order, wider, log_q).min(independent),
         Err(_) => independent,

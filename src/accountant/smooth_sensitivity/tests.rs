@@ -110,3 +110,28 @@ fn no_input_panics() {
     assert!(sensitivity.local(&VoteHistogram::new(vec![0, 0]).unwrap()).is_ok());
     assert!(sensitivity.smooth(&VoteHistogram::new(vec![9, 1]).unwrap(), f64::NAN).is_err());
 }
+
+/// Neighbours differ by no more than e^β in their smooth sensitivity, with and without the monotone condition: the
+/// noise of a release in proportion to it would otherwise tell them apart.
+#[test]
+fn neighbors_differ_by_no_more_than_promised() {
+    let mut worst: f64 = 0.0;
+    for (votes, classes) in [(1, 2), (2, 3), (5, 2), (7, 3), (12, 2), (6, 4)] {
+        for (sigma, order) in [(0.7, 1.5), (1.0, 2.0), (1.5, 3.0), (3.0, 8.0), (4.0, 2.0)] {
+            let (order, scale) = (Order::new(order).unwrap(), NoiseScale::new(sigma).unwrap());
+            let Ok(sensitivity) = GnmaxSensitivity::new(order, scale, classes) else { continue };
+            for counts in histograms(votes, classes) {
+                let one = VoteHistogram::new(counts).unwrap();
+                let local = sensitivity.local(&one).unwrap();
+                for change in one.neighbors(Adjacency::Moved) {
+                    let other = sensitivity.local(&one.neighbor(change).unwrap()).unwrap();
+                    for beta in [0.05, 0.3, 2.0] {
+                        let [x, y] = [&local, &other].map(|local| smooth_sensitivity(local, beta).unwrap());
+                        worst = worst.max(x / (y * beta.exp()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(worst <= 1.0 + 1e-9, "{worst}");
+}
