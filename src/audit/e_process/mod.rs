@@ -326,7 +326,7 @@ impl EProcess {
         divergence >= 0.0 && self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
     }
 
-    /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by a relative 1e-9.
+    /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by at most a relative 1e-6.
     ///
     /// `failure` must be fixed before the stream is looked at; it holds for all times together, for this order and
     /// direction. Bounds above 700/(α-1) are not given.
@@ -376,7 +376,7 @@ fn full() -> Error {
 }
 
 /// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none. Looks
-/// below `guess` first. Ends on the rejected side, within 1e-8 of the crossing: regula falsi with halved weights
+/// below `guess` first. Ends on the rejected side, within 1e-6 of the crossing: regula falsi with halved weights
 /// (Illinois), then at worst bisection.
 fn last_rejected(rejected: impl Fn(f64) -> f64, guess: f64) -> f64 {
     let at_zero = rejected(0.0);
@@ -397,7 +397,7 @@ fn last_rejected(rejected: impl Fn(f64) -> f64, guess: f64) -> f64 {
     // On which side the last point fell: a weight is halved only when the same end stays for a second time.
     let mut last = None;
     for step in 0..200 {
-        if high - low <= 1e-8 * high || high < f64::MIN_POSITIVE {
+        if high - low <= 1e-6 * high || high < f64::MIN_POSITIVE {
             break;
         }
         let middle = 0.5 * (low + high);
