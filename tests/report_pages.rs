@@ -77,10 +77,10 @@ fn every_command_has_a_page() {
     let page = folder.path().join("page.html");
     let cases = [
         (EXACT, 3, "0.239564145745804"),
-        ("audit counts validation/data/counts.csv", 3, "k-cut-"),
-        ("audit counts validation/data/counts.csv --orders 2", 3, "k-cut-"),
-        ("audit counts validation/data/counts.csv --orders 2..20 --direction forward", 2, "k-cut-"),
-        ("audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5", 3, "clopper-pearson"),
+        ("audit counts validation/data/counts.csv", 4, "k-cut-"),
+        ("audit counts validation/data/counts.csv --orders 2", 4, "k-cut-"),
+        ("audit counts validation/data/counts.csv --orders 2..20 --direction forward", 3, "k-cut-"),
+        ("audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5", 4, "clopper-pearson"),
         (
             "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 1e5 \
              --queries 0,1,2 --orders 2,8",

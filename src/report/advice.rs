@@ -35,6 +35,8 @@ pub struct ForecastRow {
     pub samples_half: Option<u64>,
     /// Samples per world for nine tenths of it.
     pub samples_nine_tenths: Option<u64>,
+    /// Samples per world, and which share of the divergence they are expected to certify.
+    pub tightness: Vec<[f64; 2]>,
 }
 
 /// Rows shown before the rest is left to JSON.

@@ -5,8 +5,8 @@ use crate::bound::{Direction, Validity};
 use crate::report::advice::{forecasts_table, recommendations_table};
 use crate::report::table::TextTable;
 use crate::report::{
-    Axis, BoundRow, CountsDocument, Curves, EpsilonRow, LawDivergenceRow, Row, RowSeries, Rows, Scale, Series,
-    SeriesKind, short, significant,
+    Axis, BoundRow, CountsDocument, Curves, EpsilonRow, ForecastRow, LawDivergenceRow, Row, RowSeries, Rows, Scale,
+    Series, SeriesKind, short, significant,
 };
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -89,6 +89,7 @@ impl CountsDocument {
         } else {
             epsilon_per_method(&self.epsilon)
         });
+        figures.extend(tightness(&self.forecasts));
         figures
     }
 
@@ -128,6 +129,27 @@ impl CountsDocument {
         }
         table
     }
+}
+
+/// The share of the divergence against the samples, for the first query.
+fn tightness(forecasts: &[ForecastRow]) -> Option<Drawing> {
+    let first = forecasts.first()?;
+    let rows = forecasts.iter().filter(|row| row.query == first.query);
+    let series = rows.map(|row| Series::new(row.method, SeriesKind::Lower, row.tightness.clone()));
+    let of = if first.query.is_empty() { String::new() } else { format!(", query {}", first.query) };
+    let figure = Curves {
+        title: format!(
+            "Tightness against samples: share of {} of order {}{of}",
+            letters(first.direction),
+            short(first.order)
+        ),
+        description: "Which share of the divergence each method is expected to certify, if it is as it looks now."
+            .into(),
+        x: Axis::log("samples per world"),
+        y: Axis { label: "share certified".into(), scale: Scale::Linear },
+        series: series.collect(),
+    };
+    Some(figure.draw())
 }
 
 /// Each value once, in the order of first appearance.

@@ -3,9 +3,12 @@
 use super::audit_counts::AuditedQuery;
 use leakbound::report::{ForecastRow, Number};
 use leakbound::{
-    AuditPlan, Bounded, Direction, Error, Guide, Method, OutcomeLaw, Result, SetSource, Validity, audit_counts,
-    renyi_divergence, samples_to_reach, shrunken_laws,
+    AuditPlan, Bounded, Direction, Error, Guide, Method, OutcomeLaw, PairedCounts, Result, SetSource, Validity,
+    audit_counts, expected_counts, renyi_divergence, samples_to_reach, shrunken_laws,
 };
+
+/// Samples per world for which the share of the divergence is forecast.
+const SIZES: [u64; 8] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// Methods whose need is forecast: those of the audit that hold at every sample size and take no random order.
 fn forecast_of(method: Method) -> bool {
@@ -36,15 +39,15 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
     let forecast = |method: Method| {
         let plan =
             AuditPlan { orders: vec![order], directions: vec![direction], methods: vec![method], ..plan.clone() };
-        let samples = |share: f64| {
-            samples_to_reach(&p, &q, share * divergence, |counts| {
-                let audit = audit_counts(counts, &guide, &plan)?;
-                audit
-                    .rdp_bound(method, direction, order)
-                    .map(|bound| bound.value)
-                    .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
-            })
+        let bound = |counts: &PairedCounts| {
+            let audit = audit_counts(counts, &guide, &plan)?;
+            audit
+                .rdp_bound(method, direction, order)
+                .map(|bound| bound.value)
+                .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
         };
+        let samples = |share: f64| samples_to_reach(&p, &q, share * divergence, bound);
+        let at = |&samples: &u64| Ok([samples as f64, bound(&expected_counts(&p, &q, samples)?)? / divergence]);
         Ok(ForecastRow {
             query: query.name.clone(),
             method: method.name(),
@@ -53,6 +56,7 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
             divergence: Number(divergence),
             samples_half: samples(0.5)?,
             samples_nine_tenths: samples(0.9)?,
+            tightness: SIZES.iter().map(at).collect::<Result<_>>()?,
         })
     };
     let methods = plan.methods.iter().copied().filter(|&method| forecast_of(method) && guide.lacks(method).is_none());
