@@ -54,6 +54,7 @@ mod error;
 mod histogram;
 mod interval;
 mod law;
+mod membership;
 mod model;
 mod quadrature;
 mod quantity;
@@ -104,6 +105,7 @@ pub use law::{
     confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law, marked_argmax_law,
     marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
+pub use membership::AttackScores;
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,

@@ -1,0 +1,5 @@
+//! Membership inference from recorded scores: attacks, and what they show.
+
+mod attack_scores;
+
+pub use attack_scores::AttackScores;
