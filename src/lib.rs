@@ -105,7 +105,7 @@ pub use law::{
     confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law, marked_argmax_law,
     marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
-pub use membership::AttackScores;
+pub use membership::{AttackScores, BestThreshold, Roc, RocPoint};
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
