@@ -1,11 +1,17 @@
 //! Membership inference from recorded scores: attacks, and what they show.
 
 mod attack_scores;
+mod canary;
+mod metrics;
 mod roc;
+mod sample_level;
 mod tpr_at_fpr;
 mod victim_bootstrap;
 
 pub use attack_scores::AttackScores;
+pub use canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};
+pub use metrics::{Level, LevelMetrics, MembershipMetrics, MembershipPlan, membership_metrics};
 pub use roc::{BestThreshold, Roc, RocPoint};
+pub use sample_level::{SampleLevel, SampleMetrics, sample_level};
 pub use tpr_at_fpr::{TprAtFpr, tpr_at_fpr};
 pub use victim_bootstrap::{VictimBootstrap, victim_bootstrap};

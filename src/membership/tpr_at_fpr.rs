@@ -117,21 +117,30 @@ pub fn tpr_at_fpr(roc: &Roc, target: Probability, failure: FailureProbability) -
 fn curve_at(roc: &Roc, target: Probability, failure: FailureProbability) -> Result<Interval> {
     let (quarter, non_members) = (failure.split(4), roc.non_members());
     // P(Bin(N, α) ≤ j) ≤ f is "the upper limit of j is at most α", and limits are rounded outwards.
-    let sure = first(0, non_members + 1, |j| {
-        Ok(j == non_members
-            || clopper_pearson_upper(BinomialCounts::new(j, non_members)?, quarter)?.value > target.get())
+    let sure = first(0, non_members, |j| {
+        Ok(clopper_pearson_upper(BinomialCounts::new(j, non_members)?, quarter)?.value > target.get())
     })?;
-    let found = |within: u64| BinomialCounts::new(roc.within(within).true_positives, roc.members());
     // Rank j + 1 leaves j above it at most.
     let lower = match sure.checked_sub(1) {
         None => 0.0,
-        Some(j) => clopper_pearson_lower(found(j)?, quarter)?.value,
+        Some(j) => clopper_pearson_lower(found(roc, j)?, quarter)?.value,
     };
-    let beyond = first(1, non_members + 1, |m| {
-        Ok(clopper_pearson_lower(BinomialCounts::new(m, non_members)?, quarter)?.value >= target.get())
-    })?;
-    let upper = if beyond > non_members { 1.0 } else { clopper_pearson_upper(found(beyond - 1)?, quarter)?.value };
+    let upper = curve_upper(roc, target.get(), failure.split(2))?;
     Ok(Interval { lower, upper, failure_probability: failure, validity: Validity::FiniteSample })
+}
+
+/// The upper end of the ROC at an FPR, half of the failure probability on each class: see [`TprAtFpr`].
+pub(super) fn curve_upper(roc: &Roc, fpr: f64, failure: FailureProbability) -> Result<f64> {
+    let (half, non_members) = (failure.split(2), roc.non_members());
+    let beyond = first(1, non_members + 1, |m| {
+        Ok(clopper_pearson_lower(BinomialCounts::new(m, non_members)?, half)?.value >= fpr)
+    })?;
+    if beyond > non_members { Ok(1.0) } else { Ok(clopper_pearson_upper(found(roc, beyond - 1)?, half)?.value) }
+}
+
+/// Members above the threshold that leaves so many non-members above it at most.
+fn found(roc: &Roc, false_positives: u64) -> Result<BinomialCounts> {
+    BinomialCounts::new(roc.within(false_positives).true_positives, roc.members())
 }
 
 /// The first whole number from `low` for which a monotone condition holds; `high`, where it is not tried, if none does.
