@@ -6,6 +6,7 @@ use super::roc::{BestThreshold, Roc};
 use super::sample_level::{SampleLevel, sample_level};
 use super::tpr_at_fpr::{TprAtFpr, tpr_at_fpr};
 use super::victim_bootstrap::{VictimBootstrap, victim_bootstrap};
+use crate::bound::Interval;
 use crate::error::{Error, Result};
 use crate::quantity::{FailureProbability, Probability};
 use ndarray::ArrayView2;
@@ -98,6 +99,8 @@ pub struct MembershipMetrics {
     pub victims: usize,
     /// ROC of all guesses.
     pub roc: Roc,
+    /// Limits of the ROC of the two laws from FPR 1 downwards: each alone, as [`TprAtFpr::curve`].
+    pub band: Vec<(Probability, Interval)>,
     /// Population, classes, most vulnerable samples: in this order.
     pub levels: Vec<LevelMetrics>,
     /// Bands of the population that respect what guesses of one victim share; none with a single victim or when not asked for.
@@ -189,6 +192,7 @@ pub fn membership_metrics(
     Ok(MembershipMetrics {
         plan: plan.clone(),
         victims: guesses.victims(),
+        band: band(&roc, plan.failure)?,
         levels,
         bootstrap,
         vulnerable_scores: first(SHOWN).map(|sample| (sample, guesses.of_sample(sample))).collect(),
@@ -199,6 +203,19 @@ pub fn membership_metrics(
         samples,
         roc,
     })
+}
+
+/// Eight FPRs for each power of ten, down to half a non-member.
+fn band(roc: &Roc, failure: FailureProbability) -> Result<Vec<(Probability, Interval)>> {
+    let least = 0.5 / roc.non_members() as f64;
+    (0..)
+        .map(|step| 10f64.powf(-f64::from(step) / 8.0))
+        .take_while(|&fpr| fpr >= least)
+        .map(|fpr| {
+            let fpr = Probability::new(fpr)?;
+            Ok((fpr, tpr_at_fpr(roc, fpr, failure)?.curve))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -177,6 +177,34 @@ impl Roc {
         self.steps.get(place).map(|step| step.score)
     }
 
+    /// At most `most` points or two, for figures and files: the best ones at counts of false positives that are spaced
+    /// evenly, and evenly in their logarithm, with both ends.
+    ///
+    /// ```
+    /// # use leakbound::Roc;
+    /// let scores: Vec<f64> = (0..100_000).map(f64::from).collect();
+    /// let thinned = Roc::new(&scores, &scores)?.thinned(200);
+    /// assert!(thinned.len() <= 200 && thinned.iter().filter(|point| point.false_positives < 100).count() > 30);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn thinned(&self, most: usize) -> Vec<RocPoint> {
+        if self.len() <= most {
+            return self.points().collect();
+        }
+        let half = most.saturating_sub(2) / 2;
+        let all = self.non_members as f64;
+        let share = |index: usize| index as f64 / half as f64;
+        let counts = (0..half).flat_map(|index| [all * share(index), all.powf(share(index)).floor()]);
+        let mut counts: Vec<u64> = counts.map(|count| count as u64).chain([0, self.non_members]).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let mut points: Vec<RocPoint> = counts.into_iter().map(|count| self.within(count)).collect();
+        points.insert(0, RocPoint { threshold: None, true_positives: 0, false_positives: 0 });
+        points.dedup();
+        points
+    }
+
     /// The threshold with the largest TPR - FPR, the highest of several.
     ///
     /// It is chosen on the guesses that it is measured on: on noise its advantage is positive too.
