@@ -87,7 +87,7 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 17] = [
+pub const ALL: [Experiment; 18] = [
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
@@ -104,5 +104,6 @@ pub const ALL: [Experiment; 17] = [
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "verify", run: crate::verify::report },
+    Experiment { name: "membership", run: crate::membership::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];
