@@ -106,6 +106,10 @@ pub use law::{
     marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
 pub use membership::AttackScores;
+pub use membership::{
+    LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
+    ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores, Victims, fisher_score, lira,
+};
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
