@@ -4,8 +4,12 @@ mod shadow;
 
 use crate::experiment::{Report, data_folder};
 use leakbound::report::{Axis, Curves, Series, SeriesKind};
-use leakbound::{AttackScores, Level, LevelMetrics, MembershipMetrics, MembershipPlan, Result, membership_metrics};
-use shadow::{Shadows, lira, threshold};
+use leakbound::{
+    AttackScores, Level, LevelMetrics, LiraPlan, LiraVariance, MembershipMetrics, MembershipPlan, MemoryScores, Result,
+    lira, membership_metrics,
+};
+use ndarray::Axis;
+use shadow::{Shadows, plain_lira, threshold};
 use std::path::{Path, PathBuf};
 
 /// Kinds of canary: name, file, and the view that is the image itself.
@@ -45,13 +49,18 @@ fn tables(report: &mut Report, plan: &MembershipPlan) -> Result<()> {
         let shadows = Shadows::read(&place(file))?;
         let (scores, correct) = (shadows.logit_scores(), shadows.correct(view));
         let views: Vec<usize> = (0..scores.dim().2).collect();
+        let attack = |views: &[usize], variance: LiraVariance| -> Result<AttackScores> {
+            let source = MemoryScores::double(scores.select(Axis(2), views), shadows.keep.clone())?;
+            Ok(lira(&source, &LiraPlan { variance, ..LiraPlan::default() })?.scores)
+        };
         let mut attacks: Vec<(&str, AttackScores)> = vec![
             ("threshold", threshold(&scores, &shadows.keep, view)?),
-            ("lira", lira(&scores, &shadows.keep, &[view], false)?),
-            ("lira, pooled variance", lira(&scores, &shadows.keep, &[view], true)?),
+            ("lira", attack(&[view], LiraVariance::PerSample)?),
+            ("lira, pooled variance", attack(&[view], LiraVariance::Pooled)?),
         ];
+        agrees(report, kind, &attacks[1].1, &plain_lira(&scores, &shadows.keep, &[view])?);
         if views.len() > 1 {
-            attacks.push(("lira, pooled, 18 views", lira(&scores, &shadows.keep, &views, true)?));
+            attacks.push(("lira, pooled, 18 views", attack(&views, LiraVariance::Pooled)?));
         }
         for (attack, guesses) in attacks {
             let metrics = membership_metrics(&guesses, None, Some(correct.view()), plan)?;
@@ -62,6 +71,13 @@ fn tables(report: &mut Report, plan: &MembershipPlan) -> Result<()> {
     claims(report, &found);
     figures(report, &found);
     Ok(())
+}
+
+/// The library's LiRA is the formula written out.
+fn agrees(report: &mut Report, kind: &str, guesses: &AttackScores, plain: &AttackScores) {
+    let pairs = || guesses.scores().into_iter().zip(plain.scores()).map(|(a, b)| (*a, *b)).collect::<Vec<_>>();
+    let worst = pairs().into_iter().map(|(a, b)| (a - b).abs() / (1.0 + b.abs())).fold(0.0, f64::max);
+    report.claim(worst < 1e-9, format!("{kind}: LiRA as its formula reads, relative difference {worst:.1e}"));
 }
 
 fn percent(share: f64) -> String {

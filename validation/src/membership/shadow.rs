@@ -72,32 +72,22 @@ pub fn threshold(scores: &Array3<f64>, keep: &Array2<bool>, view: usize) -> Resu
 }
 
 /// Online LiRA, every model a victim of all others: sum over views of ln N(x; in) - ln N(x; out), mean and unbiased
-/// variance of the other models inside and outside; with one variance for all samples if `pooled`.
+/// variance of the other models inside and outside.
 ///
 /// # Errors
-/// [`Error::Refused`] when a side has fewer than two other models; as [`AttackScores::new`].
-pub fn lira(scores: &Array3<f64>, keep: &Array2<bool>, views: &[usize], pooled: bool) -> Result<AttackScores> {
+/// As [`AttackScores::new`].
+pub fn plain_lira(scores: &Array3<f64>, keep: &Array2<bool>, views: &[usize]) -> Result<AttackScores> {
     let (models, samples, _) = scores.dim();
-    let mut guesses = Array2::zeros((models, samples));
-    for &view in views {
-        for victim in 0..models {
-            let fits: Vec<[Fit; 2]> = (0..samples)
-                .map(|sample| {
-                    [true, false].map(|inside| {
-                        let others = (0..models).filter(|&m| m != victim && keep[[m, sample]] == inside);
-                        Fit::new(others.map(|m| scores[[m, sample, view]]))
-                    })
-                })
-                .collect();
-            let mean = |side: usize| fits.iter().map(|fit| fit[side].variance).sum::<f64>() / samples as f64;
-            let common = [mean(0), mean(1)];
-            for (sample, fit) in fits.iter().enumerate() {
-                let x = scores[[victim, sample, view]];
-                let density = |side: usize| fit[side].log_density(x, pooled.then_some(common[side]));
-                guesses[[victim, sample]] += density(0) - density(1);
-            }
-        }
-    }
+    let guesses = Array2::from_shape_fn((models, samples), |(victim, sample)| {
+        let ratio = |&view: &usize| {
+            let [inside, outside] = [true, false].map(|inside| {
+                let others = (0..models).filter(|&m| m != victim && keep[[m, sample]] == inside);
+                Fit::new(others.map(|m| scores[[m, sample, view]])).log_density(scores[[victim, sample, view]])
+            });
+            inside - outside
+        };
+        views.iter().map(ratio).sum()
+    });
     AttackScores::new(guesses, keep.clone())
 }
 
@@ -113,8 +103,7 @@ impl Fit {
         Self { mean, variance: values.map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0) }
     }
 
-    fn log_density(&self, x: f64, variance: Option<f64>) -> f64 {
-        let variance = variance.unwrap_or(self.variance).max(1e-12);
-        -0.5 * ((x - self.mean).powi(2) / variance + variance.ln())
+    fn log_density(&self, x: f64) -> f64 {
+        -0.5 * ((x - self.mean).powi(2) / self.variance + self.variance.ln())
     }
 }
