@@ -18,11 +18,14 @@ pub enum SeriesKind {
     Heuristic,
     /// Frequencies and counts of the data themselves: solid lines.
     Measured,
+    /// What others are held against: dash-dotted lines.
+    Reference,
 }
 
 impl SeriesKind {
     /// All kinds, in the order of keys.
-    pub(super) const ALL: [Self; 5] = [Self::Lower, Self::Exact, Self::Upper, Self::Heuristic, Self::Measured];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Lower, Self::Exact, Self::Upper, Self::Heuristic, Self::Measured, Self::Reference];
 
     /// What the kind is called in words.
     #[must_use]
@@ -33,6 +36,7 @@ impl SeriesKind {
             Self::Upper => "upper bound",
             Self::Heuristic => "no finite-sample guarantee",
             Self::Measured => "measured",
+            Self::Reference => "for comparison",
         }
     }
 
@@ -43,6 +47,7 @@ impl SeriesKind {
             Self::Exact => "thick",
             Self::Upper => "dashed",
             Self::Heuristic => "dotted",
+            Self::Reference => "dash-dotted",
         }
     }
 
@@ -57,6 +62,7 @@ impl SeriesKind {
             Self::Exact => &[("k0", "#1c1f23")],
             Self::Upper => &[("k5", "#cc3311"), ("k6", "#e0681f"), ("k7", "#d92c6c")],
             Self::Heuristic => &[("k8", "#6e6e6e"), ("k9", "#8a7d1c"), ("k10", "#882255")],
+            Self::Reference => &[("k8", "#6e6e6e"), ("k9", "#8a7d1c"), ("k10", "#882255")],
         }
     }
 
@@ -67,6 +73,7 @@ impl SeriesKind {
             Self::Exact => &["none", "9 3"],
             Self::Upper => &["7 4", "3 3", "12 4 3 4"],
             Self::Heuristic => &["1.5 3.5", "1.5 3.5", "1.5 3.5", "1 6"],
+            Self::Reference => &["7 3 1.5 3"],
         }
     }
 
@@ -76,6 +83,7 @@ impl SeriesKind {
             Self::Exact => &[Marker::Diamond, Marker::HollowDiamond],
             Self::Upper => &[Marker::Down, Marker::Bar, Marker::HollowDown, Marker::Cross],
             Self::Heuristic => &[Marker::HollowCircle, Marker::HollowSquare, Marker::HollowUp, Marker::Cross],
+            Self::Reference => &[Marker::Bar, Marker::Plus, Marker::Cross, Marker::HollowDiamond],
         }
     }
 }

@@ -56,7 +56,8 @@ impl MembershipDocument {
             title: format!("TPR at FPR {} of every sample on its own, the most vulnerable first", percent(target)),
             description:
                 "Each sample attacked under every victim at a threshold of its own; shaded down to the lower limit \
-                          for all samples at once. Flat lines: the whole population at the same FPR."
+                          for all samples at once. Flat lines: the
+                          whole population at the same FPR."
                     .into(),
             x: Axis::log("rank of the sample"),
             y: Axis::linear("true-positive rate"),
@@ -119,7 +120,7 @@ fn chance(curves: &[RocCurve]) -> Series {
     let rates = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.fpr)).filter(|fpr| *fpr > 0.0);
     let least = rates.fold(1.0, f64::min);
     let points = if least < 1.0 { vec![[least, least], [1.0, 1.0]] } else { vec![[1.0, 1.0]] };
-    Series::new("guessing", SeriesKind::Heuristic, points)
+    Series::new("guessing", SeriesKind::Reference, points)
 }
 
 /// Ranks that are drawn: all of the first, then fewer.
@@ -138,7 +139,7 @@ fn sample_series(curve: &SampleCurve) -> [Series; 2] {
     let flat = vec![[1.0, curve.population_tpr], [last as f64, curve.population_tpr]];
     [
         Series::new(&curve.attack, SeriesKind::Measured, points).with_band(limits),
-        Series::new(format!("{}, population", curve.attack), SeriesKind::Measured, flat),
+        Series::new(format!("{}, population", curve.attack), SeriesKind::Reference, flat),
     ]
 }
 
