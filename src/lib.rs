@@ -105,7 +105,15 @@ pub use law::{
     confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law, marked_argmax_law,
     marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
-pub use membership::AttackScores;
+pub use membership::{
+    AttackScores, BestThreshold, CanaryAccuracy, CanaryIndependence, Dilution, Level, LevelMetrics, MembershipMetrics,
+    MembershipPlan, Roc, RocPoint, SampleLevel, SampleMetrics, TprAtFpr, VictimBootstrap, canary_accuracy,
+    canary_independence, dilution, membership_metrics, sample_level, tpr_at_fpr, victim_bootstrap,
+};
+pub use membership::{
+    LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
+    ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores, Victims, fisher_score, lira,
+};
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,

@@ -11,6 +11,7 @@ mod counts;
 mod document;
 mod exact;
 mod figure;
+mod membership;
 mod number;
 mod page;
 mod self_check;
@@ -33,6 +34,10 @@ pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, 
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
+pub use membership::{
+    CanaryRow, LevelRow, MembershipDocument, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram,
+    TprRow,
+};
 pub use number::{Number, short, significant};
 pub use page::Page;
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};

@@ -13,6 +13,7 @@ pub mod kill_resume;
 pub mod labelling_budget;
 pub mod ladder;
 pub mod laws_by_simulation;
+pub mod membership;
 pub mod multinomial;
 pub mod private_prediction;
 pub mod samplers;

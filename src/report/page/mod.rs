@@ -5,6 +5,7 @@ mod bench;
 mod counts;
 mod exact;
 mod meaning;
+mod membership;
 mod simulate;
 mod votes;
 

@@ -1,0 +1,14 @@
+//! LiRA, the likelihood ratio attack: is this answer one of a model that saw the sample, or of one that did not?
+
+mod convention;
+mod engine;
+mod estimator;
+mod multivariate;
+mod plan;
+mod side;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+pub use engine::lira;
+pub use plan::{LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, Victims};
