@@ -18,6 +18,7 @@ mod json;
 mod knn_votes;
 mod law;
 mod lines;
+mod npy_array;
 mod npy_header;
 mod number;
 mod output_stream;
@@ -27,6 +28,12 @@ mod rows;
 mod scenario;
 mod scenario_keys;
 mod scenario_model;
+mod shadow_csv;
+mod shadow_file;
+mod shadow_paths;
+mod shadow_stack;
+#[cfg(test)]
+mod shadow_tests;
 mod simulated;
 mod simulated_file;
 mod table;
@@ -47,6 +54,10 @@ pub use output_stream::{OutcomeNames, OutputWorld, SavedStream, read_outputs};
 pub use pate_votes::{PateQuery, PateVotes};
 pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
+pub use shadow_file::{
+    LogitFile, ScoreFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models,
+    shadow_models_from_bytes,
+};
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
 pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use vote_file::{VoteFile, votes_from_bytes};
