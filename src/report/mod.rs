@@ -13,6 +13,7 @@ mod exact;
 mod figure;
 mod number;
 mod page;
+mod scores;
 mod self_check;
 mod simulate;
 mod stream;
@@ -35,6 +36,7 @@ pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, Out
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use number::{Number, short, significant};
 pub use page::Page;
+pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;

@@ -60,6 +60,7 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Account(options) => cmd::account::run(&cli.common, options),
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
+        Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {

@@ -5,6 +5,7 @@ mod bench;
 mod counts;
 mod exact;
 mod meaning;
+mod scores;
 mod simulate;
 mod votes;
 

@@ -7,6 +7,7 @@ mod account_votes;
 pub mod added_point;
 pub mod audit_confusion;
 pub mod audit_counts;
+pub mod audit_scores;
 pub mod audit_stream;
 pub mod audit_votes;
 pub mod bench;
