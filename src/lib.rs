@@ -89,8 +89,9 @@ pub use audit::{
 };
 pub use audit::{
     CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, RocPoint, ScoreEvidence, ThresholdSelection,
-    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, gdp_over_hull,
+    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, gdp_over_hull,
     membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
+    variational_error_as_published,
 };
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};

@@ -35,10 +35,12 @@ pub struct PropertyDecision {
 /// with probabilities raised to at least 1e-7.
 ///
 /// The p-value tests whether the property has anything to do with the distances: under the hypothesis that the members
-/// of all values are exchangeable, given the student, the margin between the nearest value and the next is as likely as
-/// with members assigned to values at random. It is (1 + number of `permutations` with a margin at least as large)/
-/// (1 + `permutations`): exact for any number of them, the choice of the nearest value included. With few members it
-/// cannot be small; with one member a value it is 1. It says nothing about how well the ensembles imitate the teachers.
+/// of all values are exchangeable, given the student, the margin between the nearest value and the next, in units of the
+/// spread of members inside their values, is as likely as with members assigned to values at random. It is (1 + number
+/// of `permutations` with a ratio at least as large)/(1 + `permutations`): exact for any number of them, the choice of
+/// the nearest value included. (The margin alone would be no good: values far from the student make it large in every
+/// assignment.) With few members it cannot be small; with one member a value it is 1. It says nothing about how well the
+/// ensembles imitate the teachers.
 ///
 /// # Errors
 /// [`Error::Length`] for shapes that do not fit or are empty, [`Error::Domain`] for a probability outside \[0, 1\], NaN
@@ -76,21 +78,40 @@ pub fn property_distance(
             distances.push(sum / points as f64);
         }
     }
-    let means = |distances: &[f64]| -> Vec<f64> {
-        distances.chunks_exact(members).map(|members| members.iter().sum::<f64>() / members.len() as f64).collect()
-    };
-    let observed = means(&distances);
+    // Spreads are not told apart from 0 below this.
+    let least_spread = 1e-9 * distances.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let observed = means(&distances, members);
     let (value, margin) = nearest(&observed);
+    let ratio = |distances: &[f64]| {
+        let means = means(distances, members);
+        nearest(&means).1 / spread(distances, &means).max(least_spread)
+    };
+    let observed_ratio = ratio(&distances);
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     let mut shuffled = distances;
     let mut as_large = 0usize;
     for _ in 0..permutations {
         shuffled.shuffle(&mut stream);
         // Sums in another order differ in their last digits: a tie counts as as large.
-        as_large += usize::from(nearest(&means(&shuffled)).1 >= margin - 1e-12 * (1.0 + margin));
+        as_large += usize::from(ratio(&shuffled) >= observed_ratio * (1.0 - 1e-9));
     }
     let p_value = (1 + as_large) as f64 / (1 + permutations) as f64;
     Ok(PropertyDecision { distances: observed, value, margin, p_value })
+}
+
+/// The mean of each value.
+fn means(distances: &[f64], members: usize) -> Vec<f64> {
+    distances.chunks_exact(members).map(|members| members.iter().sum::<f64>() / members.len() as f64).collect()
+}
+
+/// The standard deviation of members around the mean of their value.
+fn spread(distances: &[f64], means: &[f64]) -> f64 {
+    let members = distances.len() / means.len();
+    let squares = distances
+        .chunks_exact(members)
+        .zip(means)
+        .flat_map(|(members, mean)| members.iter().map(move |distance| (distance - mean) * (distance - mean)));
+    (squares.sum::<f64>() / distances.len() as f64).sqrt()
 }
 
 fn term(s: f64, t: f64) -> f64 {

@@ -7,7 +7,7 @@ use crate::quantity::{Delta, Epsilon, FailureProbability, Probability};
 use crate::special::{binomial_tails, log_binomial_pmf};
 
 /// Relative slack on p-values, far above the rounding of binomial tails.
-const SLACK: f64 = 1e-10;
+const SLACK: f64 = 1e-11;
 
 /// Halvings of the interval in which the bound is searched: beyond the digits of a double.
 const HALVINGS: usize = 80;
@@ -26,7 +26,7 @@ const HALVINGS: usize = 80;
 /// sum is stochastically dominated by W. For δ > 0 the number of right guesses is dominated by W + F with F ≥ 0
 /// independent of W and E F ≤ 2 m δ (Theorem 5.2): the largest P(W + F ≥ v) = β + Σ_i P(F = i) P(v > W ≥ v - i) under
 /// Σ_i i P(F = i) ≤ 2 m δ is at most β + 2 m δ α. Computed from wrong guesses, whose probability 1/(1 + e^ε) keeps its
-/// digits; rounded up by 1e-10 of itself.
+/// digits; rounded up by 1e-11 of itself.
 ///
 /// # Errors
 /// [`Error::Domain`] when there are fewer canaries than guesses; [`Error::NoConvergence`] near 2^53 guesses.

@@ -4,9 +4,9 @@ use super::one_run::one_run_epsilon;
 use super::scores::CanaryScores;
 use crate::bound::{LowerBound, Validity};
 use crate::divergence::gdp_epsilon;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, clopper_pearson_upper};
-use crate::quantity::{Delta, Epsilon, FailureProbability, Probability};
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
 use crate::special::ndtri;
 
 /// The largest one-run bound of ε over the K vertices of the ROC hull, k+ guesses of members at each and none of
@@ -126,4 +126,88 @@ pub fn epsilon_of_error_rates(fnr: Probability, fpr: Probability, delta: Delta) 
 #[must_use]
 pub fn membership_advantage(epsilon: Epsilon, delta: Delta) -> f64 {
     (libm::tanh(0.5 * epsilon.get()) + delta.get() * (1.0 - libm::tanh(0.5 * epsilon.get()))).min(1.0)
+}
+
+/// The error that DP-Auditorium subtracts from a variational estimate of D_α from n samples of each world, with a
+/// discriminating function of absolute value at most `bound` = B:
+/// ```text
+/// ln((1 + γ)/(1 - γ)),   γ = max(√(3 L e^{2(α-1)B}/n), √(2 L e^{2αB}/n)),   L = ln(2/f)
+/// ```
+/// and `inf` for γ ≥ 1.
+///
+/// *As printed there*, for comparison: the estimate is (α/(α-1)) ln of one mean minus ln of another, and an error of a
+/// factor 1 ± γ in the first mean moves it by α/(α-1) times as much as this allows for.
+/// [`variational_bound`](crate::variational_bound) bounds such a statistic without a loss.
+///
+/// # Errors
+/// [`Error::Domain`](crate::Error::Domain) for no samples or a bound that is negative or not finite.
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let error = variational_error_as_published(1_000_000, FailureProbability::new(0.05)?, 1.6, Order::new(2.0)?)?;
+/// assert!((error - 0.133_468_445_44).abs() < 1e-11);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Domingo-Enrich and Mroueh (2022) for the estimate; Kong, Muñoz Medina, Ribero and Syed (2023), "DP-Auditorium", for
+/// the tester.
+pub fn variational_error_as_published(
+    samples: u64,
+    failure: FailureProbability,
+    bound: f64,
+    order: Order,
+) -> Result<f64> {
+    if samples == 0 {
+        return Err(Error::Domain { quantity: "samples", value: 0.0, domain: "[1, 2^64)" });
+    }
+    if !(0.0..f64::INFINITY).contains(&bound) {
+        return Err(Error::Domain { quantity: "bound of a function", value: bound, domain: "[0, inf)" });
+    }
+    let each = (std::f64::consts::LN_2 - failure.get().ln()) / samples as f64;
+    let part = |factor: f64, exponent: f64| (factor * each).sqrt() * libm::exp(exponent * bound);
+    let gamma = part(3.0, order.get() - 1.0).max(part(2.0, order.get()));
+    Ok(if gamma < 1.0 { 2.0 * libm::atanh(gamma) } else { f64::INFINITY })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_are_numbers() {
+        let one = CanaryScores::new(vec![1.0], vec![0.0]).unwrap();
+        let equal = CanaryScores::new(vec![0.0; 9], vec![0.0; 4]).unwrap();
+        for scores in [one, equal] {
+            for f in [1e-300, 0.05, 0.999] {
+                for delta in [1e-12, 0.999].map(|delta| Delta::new(delta).unwrap()) {
+                    let failure = FailureProbability::new(f).unwrap();
+                    assert!(one_run_over_hull(&scores, delta, failure).unwrap().value >= 0.0);
+                    assert!(gdp_over_hull(&scores, delta, failure).unwrap().value >= 0.0);
+                }
+            }
+        }
+        let rate = |p: f64| Probability::new(p).unwrap();
+        let zero = Delta::new(0.0).unwrap();
+        assert_eq!(epsilon_of_error_rates(rate(0.0), rate(0.5), zero).get(), f64::INFINITY);
+        assert_eq!(epsilon_of_error_rates(rate(0.0), rate(1.0), zero).get(), 0.0);
+        assert_eq!(membership_advantage(Epsilon::INFINITE, Delta::new(0.5).unwrap()), 1.0);
+        let order = Order::new(2.0).unwrap();
+        let failure = FailureProbability::new(1e-300).unwrap();
+        assert_eq!(variational_error_as_published(1, failure, 1e300, order).unwrap(), f64::INFINITY);
+        assert!(variational_error_as_published(0, failure, 1.0, order).is_err());
+        assert!(variational_error_as_published(1, failure, f64::NAN, order).is_err());
+    }
+
+    /// The advantage that ε allows is that of randomised response, whose error rates allow exactly this ε.
+    #[test]
+    fn advantage_and_error_rates_meet() {
+        for epsilon in [0.1, 1.0, 5.0] {
+            let advantage = membership_advantage(Epsilon::new(epsilon).unwrap(), Delta::new(0.0).unwrap());
+            let error = Probability::new(0.5 * (1.0 - advantage)).unwrap();
+            let back = epsilon_of_error_rates(error, error, Delta::new(0.0).unwrap()).get();
+            assert!((back - epsilon).abs() < 1e-12 * (1.0 + epsilon.exp()));
+        }
+    }
 }

@@ -1,12 +1,16 @@
 //! Command line arguments; every value is checked while it is parsed.
 
 mod account;
+mod label_dp;
+mod property;
 mod scores;
 mod stream;
 mod threshold;
 mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
+pub use label_dp::{LabelDpCommand, MemorizationOptions};
+pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::ScoresOptions;
 pub use stream::StreamOptions;
 pub use threshold::ThresholdOptions;
@@ -99,6 +103,12 @@ pub enum Command {
                             leakbound account fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise \
                             gaussian:150 --budget 1,2,3,5\n  leakbound account pate.toml --delta 1e-6")]
     Account(AccountOptions),
+    /// Audits of label privacy
+    #[command(subcommand)]
+    LabelDp(LabelDpCommand),
+    /// Property inference from the answers of a student
+    #[command(subcommand)]
+    Property(PropertyCommand),
     /// Check on simulated data of known leakage that bounds are wrong no more often than they say
     #[command(subcommand)]
     SelfCheck(SelfCheckCommand),

@@ -5,7 +5,7 @@ mod claims;
 mod cmd;
 mod output;
 
-use args::{AuditCommand, Cli, Command, SelfCheckAudit, SelfCheckCommand};
+use args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -63,6 +63,8 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
+        Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
+        Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
             cmd::self_check::run(&cli.common, options)
         }
