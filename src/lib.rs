@@ -53,9 +53,11 @@ mod divergence;
 mod error;
 mod histogram;
 mod interval;
+mod label_dp;
 mod law;
 mod membership;
 mod model;
+mod property;
 mod quadrature;
 mod quantity;
 pub mod record;
@@ -85,6 +87,12 @@ pub use audit::{
     gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
     recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band, variational_bound,
 };
+pub use audit::{
+    CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, RocPoint, ScoreEvidence, ThresholdSelection,
+    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, gdp_over_hull,
+    membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
+    variational_error_as_published,
+};
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
@@ -99,6 +107,11 @@ pub use interval::{
     BinomialCounts, ProportionLimit, ProportionRange, RectangleProbability, SisonGlaz, adjusted_log_lower,
     clopper_pearson, clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, dkw_limits, goodman,
     jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
+};
+pub use interval::{bailey_lower, inverse_sinh_lower};
+pub use label_dp::{
+    AntipodesInterval, LabelAudit, LabelCanaries, LabelThreshold, agibi_labels, agibi_posterior, alibi_labels,
+    alibi_posterior, antipodes_interval, audit_labels, simplex_projection,
 };
 pub use law::{
     Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, ThresholdForm, ThresholdOdds, ThresholdTest,
@@ -118,6 +131,7 @@ pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
 };
+pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labelled_points};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,

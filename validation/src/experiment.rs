@@ -99,6 +99,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "capc", run: crate::capc::report },
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "coverage-e-process", run: crate::coverage::report_of_e_process },
+    Experiment { name: "false-claims", run: crate::false_claims::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
     Experiment { name: "samplers", run: crate::samplers::report },
     Experiment { name: "votes", run: crate::votes::report },
