@@ -63,6 +63,7 @@ mod quantity;
 pub mod record;
 #[cfg(feature = "report")]
 pub mod report;
+mod roc;
 mod self_check;
 mod simulate;
 mod solve;
@@ -88,7 +89,7 @@ pub use audit::{
     recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band, variational_bound,
 };
 pub use audit::{
-    CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, RocPoint, ScoreEvidence, ThresholdSelection,
+    CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
     audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, gdp_over_hull,
     membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
     variational_error_as_published,
@@ -119,9 +120,9 @@ pub use law::{
     marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
 pub use membership::{
-    AttackScores, BestThreshold, CanaryAccuracy, CanaryIndependence, Dilution, Level, LevelMetrics, MembershipMetrics,
-    MembershipPlan, Roc, RocPoint, SampleLevel, SampleMetrics, TprAtFpr, VictimBootstrap, canary_accuracy,
-    canary_independence, dilution, membership_metrics, sample_level, tpr_at_fpr, victim_bootstrap,
+    AttackScores, CanaryAccuracy, CanaryIndependence, Dilution, Level, LevelMetrics, MembershipMetrics, MembershipPlan,
+    SampleLevel, SampleMetrics, TprAtFpr, VictimBootstrap, canary_accuracy, canary_independence, dilution,
+    membership_metrics, sample_level, tpr_at_fpr, victim_bootstrap,
 };
 pub use membership::{
     LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
@@ -133,6 +134,7 @@ pub use model::{
 };
 pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labelled_points};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
+pub use roc::{BestThreshold, Roc, RocPoint};
 pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
 };

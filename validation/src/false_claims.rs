@@ -122,7 +122,7 @@ fn best_guesses(scores: &CanaryScores, delta: Delta) -> Result<f64> {
 fn uncorrected_hull(scores: &CanaryScores, delta: Delta) -> Result<f64> {
     let m = (scores.members().len() + scores.others().len()) as u64;
     let mut best = 0.0f64;
-    for point in scores.hull() {
+    for point in scores.roc().hull() {
         let guesses = point.true_positives + point.false_positives;
         if 2 * point.true_positives > guesses {
             let right = BinomialCounts::new(point.true_positives, guesses)?;

@@ -16,5 +16,5 @@ pub use one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_
 pub use peer_variants::{
     epsilon_of_error_rates, gdp_over_hull, membership_advantage, one_run_over_hull, variational_error_as_published,
 };
-pub use scores::{CanaryScores, RocPoint};
+pub use scores::CanaryScores;
 pub use selection::{FalseClaims, ScoreEvidence, ThresholdSelection, audit_scores, best_threshold_false_claims};

@@ -31,7 +31,7 @@ use crate::special::ndtri;
 /// # References
 /// The practice of `jax_privacy.auditing` with its Bonferroni strategy.
 pub fn one_run_over_hull(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Result<LowerBound> {
-    let hull = scores.hull();
+    let hull = scores.roc().hull();
     let (canaries, share) = ((scores.members().len() + scores.others().len()) as u64, failure.split(hull.len()));
     let mut largest = 0.0f64;
     for point in hull {
@@ -67,7 +67,7 @@ pub fn one_run_over_hull(scores: &CanaryScores, delta: Delta, failure: FailurePr
 /// The practice of `jax_privacy.auditing` after Nasr et al. (2023), "Tight auditing of differentially private machine
 /// learning".
 pub fn gdp_over_hull(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Result<LowerBound> {
-    let hull = scores.hull();
+    let hull = scores.roc().hull();
     let share = failure.split(2 * hull.len());
     let mut mu = 0.0f64;
     for point in hull {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
+use crate::roc::{Roc, RocPoint};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -25,17 +26,7 @@ pub struct CanaryScores {
     members: Vec<f64>,
     /// In falling order.
     others: Vec<f64>,
-}
-
-/// A threshold with the canaries at or above it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RocPoint {
-    /// The threshold; `inf` calls no canary of finite score a member.
-    pub threshold: f64,
-    /// Members called members.
-    pub true_positives: u64,
-    /// Others called members.
-    pub false_positives: u64,
+    roc: Roc,
 }
 
 impl CanaryScores {
@@ -52,21 +43,24 @@ impl CanaryScores {
                 return Err(Error::Domain { quantity: "score of a canary", value, domain: "[-inf, inf]" });
             }
         }
-        Ok(Self::sorted(members, others))
+        Self::sorted(members, others)
     }
 
-    fn sorted(mut members: Vec<f64>, mut others: Vec<f64>) -> Self {
+    fn sorted(mut members: Vec<f64>, mut others: Vec<f64>) -> Result<Self> {
         // A zero has no sign, so that -0 and 0 are equal scores in this order too.
         for scores in [&mut members, &mut others] {
             scores.iter_mut().for_each(|score| *score += 0.0);
             scores.sort_unstable_by(|a, b| b.total_cmp(a));
         }
-        Self { members, others }
+        let roc = Roc::new(&members, &others)?;
+        Ok(Self { members, others, roc })
     }
 
     /// The same canaries with every score negated: for scores of which low means member.
-    #[must_use]
-    pub fn flipped(self) -> Self {
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn flipped(self) -> Result<Self> {
         let negated = |scores: Vec<f64>| scores.into_iter().map(|score| -score).collect();
         Self::sorted(negated(self.members), negated(self.others))
     }
@@ -93,7 +87,7 @@ impl CanaryScores {
         }
         let at_least = |scores: &[f64]| scores.partition_point(|score| *score >= threshold) as u64;
         self.of_point(RocPoint {
-            threshold,
+            threshold: Some(threshold),
             true_positives: at_least(&self.members),
             false_positives: at_least(&self.others),
         })
@@ -106,47 +100,19 @@ impl CanaryScores {
         ])
     }
 
-    /// The points of the ROC curve at the different scores of members, from the highest down. A threshold between two
-    /// of them has the true positives of the next higher one and no fewer false positives: it proves nothing more.
+    /// The ROC of the scores.
     #[must_use]
-    pub fn corners(&self) -> Vec<RocPoint> {
-        let mut points: Vec<RocPoint> = Vec::new();
-        let (mut start, mut above) = (0, 0);
-        while let Some(&threshold) = self.members.get(start) {
-            start += self.members[start..].iter().take_while(|score| **score == threshold).count();
-            above += self.others[above..].iter().take_while(|score| **score >= threshold).count();
-            points.push(RocPoint { threshold, true_positives: start as u64, false_positives: above as u64 });
-        }
-        points
+    pub const fn roc(&self) -> &Roc {
+        &self.roc
     }
 
-    /// The vertices of the upper hull of the ROC curve, from the threshold `inf` down to the lowest score.
+    /// The points of the ROC at the different scores of members, from the highest down. A threshold between two of them
+    /// has the true positives of the next higher one and no fewer false positives: it proves nothing more.
     #[must_use]
-    pub fn hull(&self) -> Vec<RocPoint> {
-        let (n, m) = (self.members.len() as u64, self.others.len() as u64);
-        let lowest = self.members[self.members.len() - 1].min(self.others[self.others.len() - 1]);
-        let first = RocPoint { threshold: f64::INFINITY, true_positives: 0, false_positives: 0 };
-        let last = RocPoint { threshold: lowest, true_positives: n, false_positives: m };
-        let mut hull = vec![first];
-        let inner = self.corners().into_iter().filter(|point| (point.true_positives, point.false_positives) != (n, m));
-        for point in inner.chain([last]) {
-            while let [.., before, middle] = hull[..] {
-                // The turn at the middle point, exact in 128 bits.
-                let step = |from: RocPoint, to: RocPoint| {
-                    [
-                        i128::from(to.false_positives) - i128::from(from.false_positives),
-                        i128::from(to.true_positives) - i128::from(from.true_positives),
-                    ]
-                };
-                let ([x, y], [dx, dy]) = (step(before, middle), step(middle, point));
-                if y * dx > dy * x {
-                    break;
-                }
-                hull.pop();
-            }
-            hull.push(point);
-        }
-        hull
+    pub fn corners(&self) -> Vec<RocPoint> {
+        let mut found = 0;
+        let rises = |point: &RocPoint| point.true_positives > std::mem::replace(&mut found, point.true_positives);
+        self.roc.points().filter(rises).collect()
     }
 
     /// Two random parts, `share` of each side (rounded down, at least 1 canary and at most all but 1) in the first.
@@ -172,7 +138,7 @@ impl CanaryScores {
             [shuffled, rest]
         };
         let ([first, second], [first_others, second_others]) = (parts(&self.members), parts(&self.others));
-        Ok([Self::sorted(first, first_others), Self::sorted(second, second_others)])
+        Ok([Self::sorted(first, first_others)?, Self::sorted(second, second_others)?])
     }
 }
 
@@ -186,11 +152,11 @@ mod tests {
     fn the_hull_of_tied_scores() {
         let scores = CanaryScores::new(vec![0.0, 1.0, 1.0, 2.0], vec![0.0, 0.0, 1.0, 1.0]).unwrap();
         let hull: Vec<_> =
-            scores.hull().into_iter().map(|p| (p.threshold, p.true_positives, p.false_positives)).collect();
+            scores.roc().hull().into_iter().map(|p| (p.cut(), p.true_positives, p.false_positives)).collect();
         assert_eq!(hull, [(f64::INFINITY, 0, 0), (2.0, 1, 0), (1.0, 3, 2), (0.0, 4, 4)]);
         let equal = CanaryScores::new(vec![-0.0; 3], vec![0.0; 2]).unwrap();
-        assert_eq!((equal.hull().len(), equal.corners().len()), (2, 1));
-        assert_eq!(equal.clone().flipped(), equal);
+        assert_eq!((equal.roc().hull().len(), equal.corners().len()), (2, 1));
+        assert_eq!(equal.clone().flipped().unwrap(), equal);
     }
 
     #[test]
@@ -211,9 +177,9 @@ mod tests {
         ) {
             let floats = |scores: &[i32]| scores.iter().map(|&score| f64::from(score)).collect::<Vec<_>>();
             let scores = CanaryScores::new(floats(&members), floats(&others)).unwrap();
-            let hull = scores.hull();
+            let hull = scores.roc().hull();
             for point in scores.corners() {
-                let direct = |scores: &[i32]| scores.iter().filter(|&&score| f64::from(score) >= point.threshold).count();
+                let direct = |scores: &[i32]| scores.iter().filter(|&&score| f64::from(score) >= point.cut()).count();
                 prop_assert_eq!(point.true_positives, direct(&members) as u64);
                 prop_assert_eq!(point.false_positives, direct(&others) as u64);
                 let x = point.false_positives as f64;

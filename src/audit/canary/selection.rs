@@ -1,12 +1,13 @@
 //! Bounds from scores under each way of choosing the threshold.
 
-use super::scores::{CanaryScores, RocPoint};
+use super::scores::CanaryScores;
 use super::uniform::uniform_rectangles;
 use crate::audit::gdp::gdp_bounds;
 use crate::audit::rectangle::Rectangle;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, FailureProbability};
+use crate::roc::RocPoint;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -115,7 +116,11 @@ pub fn audit_scores(
 
 fn at_threshold(scores: &CanaryScores, threshold: f64, failure: FailureProbability) -> Result<(RocPoint, Rectangle)> {
     let [inside, inside_others] = scores.counts(threshold)?;
-    let point = RocPoint { threshold, true_positives: inside.successes(), false_positives: inside_others.successes() };
+    let point = RocPoint {
+        threshold: Some(threshold),
+        true_positives: inside.successes(),
+        false_positives: inside_others.successes(),
+    };
     Ok((point, Rectangle::two_tails(inside, inside_others, failure)?))
 }
 
@@ -126,7 +131,7 @@ fn split_once(
     stream: &mut ChaCha8Rng,
 ) -> Result<(RocPoint, Rectangle)> {
     let [choosing, bounding] = scores.split(0.5, stream)?;
-    let threshold = best(&choosing, delta, failure)?.0.threshold;
+    let threshold = best(&choosing, delta, failure)?.0.cut();
     at_threshold(&bounding, threshold, failure)
 }
 
@@ -139,7 +144,7 @@ fn split_once(
 fn best(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Result<(RocPoint, Rectangle)> {
     let sizes = [scores.members().len() as f64, scores.others().len() as f64];
     let mut found: Option<((f64, f64), RocPoint, Rectangle)> = None;
-    for point in scores.hull() {
+    for point in scores.roc().hull() {
         let [inside, inside_others] = scores.of_point(point)?;
         let rectangle = Rectangle::two_tails(inside, inside_others, failure)?;
         let epsilon = Direction::BOTH.map(|direction| rectangle.epsilon(delta, direction).value);
@@ -203,14 +208,14 @@ impl ScoreEvidence {
     #[must_use]
     pub fn epsilon_threshold(&self, delta: Delta, direction: Direction) -> Option<f64> {
         let index = self.read("clopper-pearson", |rectangle| rectangle.epsilon(delta, direction).value).1;
-        self.points.get(index).map(|(point, _)| point.threshold)
+        self.points.get(index).map(|(point, _)| point.cut())
     }
 
     /// The threshold at which the bound of μ is read.
     #[must_use]
     pub fn gdp_threshold(&self) -> Option<f64> {
         let index = self.read("gdp", declared_mu).1;
-        self.points.get(index).map(|(point, _)| point.threshold)
+        self.points.get(index).map(|(point, _)| point.cut())
     }
 
     /// What the rectangles say together, and which one says it: the median for multi-split, the largest otherwise.

@@ -1,10 +1,11 @@
 //! Limits of both rates that hold at every threshold at once, however the threshold is chosen.
 
-use super::scores::{CanaryScores, RocPoint};
+use super::scores::CanaryScores;
 use crate::audit::rectangle::{ONE, Rectangle, ZERO};
 use crate::error::Result;
 use crate::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower};
 use crate::quantity::FailureProbability;
+use crate::roc::RocPoint;
 
 /// Thresholds of the band: more prove hardly more.
 const MOST_THRESHOLDS: usize = 4096;
@@ -59,7 +60,7 @@ fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
     }
     let step = corners.len().div_ceil(MOST_THRESHOLDS);
     let mut points: Vec<RocPoint> = corners.into_iter().step_by(step).collect();
-    points.extend(scores.hull());
+    points.extend(scores.roc().hull());
     points.sort_by(|a, b| (a.true_positives, a.false_positives).cmp(&(b.true_positives, b.false_positives)));
     points.dedup_by_key(|point| (point.true_positives, point.false_positives));
     points
@@ -114,7 +115,7 @@ mod tests {
             let rectangles = uniform_rectangles(&scores, FailureProbability::new(FAILURE).unwrap()).unwrap();
             let holds = rectangles.iter().all(|(point, rectangle)| {
                 // P(floor(U T)/T ≥ t) at a multiple t of 1/T.
-                let truth = 1.0 - point.threshold;
+                let truth = 1.0 - point.cut();
                 rectangle.inside()[0].value <= truth + 1e-9 && truth <= rectangle.inside_neighbor()[1].value + 1e-9
             });
             wrong += usize::from(!holds);
@@ -128,7 +129,7 @@ mod tests {
         let members: Vec<f64> = (0..20_000).map(f64::from).collect();
         let scores = CanaryScores::new(members, (0..20_000).map(|i| f64::from(i) - 500.5).collect()).unwrap();
         let points = thinned(&scores);
-        assert!(points.len() <= MOST_THRESHOLDS + scores.hull().len());
+        assert!(points.len() <= MOST_THRESHOLDS + scores.roc().hull().len());
         assert!(points.windows(2).all(|pair| pair[0].true_positives <= pair[1].true_positives));
         let all = uniform_rectangles(&scores, FailureProbability::new(1e-300).unwrap()).unwrap();
         assert!(all.iter().all(|(_, rectangle)| rectangle.inside()[0].value >= 0.0));

@@ -20,7 +20,7 @@ pub fn run(common: &Common, options: &ScoresOptions) -> Result<bool> {
         [&options.file, &options.members, &options.non_members].into_iter().flatten().map(|path| &**path).collect();
     let output = Output::open(common, &paths)?;
     let (scores, inputs) = read(options)?;
-    let scores = if options.flip { scores.flipped() } else { scores };
+    let scores = if options.flip { scores.flipped()? } else { scores };
     let mut document = ScoresDocument {
         envelope: envelope("leakbound.audit-scores/1", common, options, inputs, Vec::new()),
         title: title(options, &scores),
@@ -81,7 +81,7 @@ fn roc(scores: &CanaryScores) -> Vec<[f64; 2]> {
     let mut points: Vec<[f64; 2]> = corners
         .iter()
         .step_by(step)
-        .chain(&scores.hull())
+        .chain(&scores.roc().hull())
         .map(|point| [point.false_positives as f64 / sizes[0], point.true_positives as f64 / sizes[1]])
         .collect();
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
@@ -155,7 +155,7 @@ fn turned_round(scores: &CanaryScores) -> bool {
 
 fn rates(evidence: &ScoreEvidence) -> Vec<RatePoint> {
     let point = |(point, rectangle): &(leakbound::RocPoint, leakbound::Rectangle)| RatePoint {
-        threshold: Number(point.threshold),
+        threshold: Number(point.cut()),
         true_positives: point.true_positives,
         false_positives: point.false_positives,
         tpr_lower: Number(rectangle.inside()[0].value),
