@@ -8,7 +8,6 @@ use leakbound::{
     AttackScores, Level, LevelMetrics, LiraPlan, LiraVariance, MembershipMetrics, MembershipPlan, MemoryScores, Result,
     lira, membership_metrics,
 };
-use ndarray::Axis;
 use shadow::{Shadows, plain_lira, threshold};
 use std::path::{Path, PathBuf};
 
@@ -46,11 +45,16 @@ fn place(name: &str) -> PathBuf {
 fn tables(report: &mut Report, plan: &MembershipPlan) -> Result<()> {
     let mut found: Vec<(&str, &str, MembershipMetrics)> = Vec::new();
     for (kind, file, view) in KINDS {
-        let shadows = Shadows::read(&place(file))?;
+        let path = place(file);
+        if !path.is_file() {
+            report.line(format!("{kind}: {file} is not here; --data FOLDER says where it is"));
+            continue;
+        }
+        let shadows = Shadows::read(&path)?;
         let (scores, correct) = (shadows.logit_scores(), shadows.correct(view));
         let views: Vec<usize> = (0..scores.dim().2).collect();
         let attack = |views: &[usize], variance: LiraVariance| -> Result<AttackScores> {
-            let source = MemoryScores::double(scores.select(Axis(2), views), shadows.keep.clone())?;
+            let source = MemoryScores::double(scores.select(ndarray::Axis(2), views), shadows.keep.clone())?;
             Ok(lira(&source, &LiraPlan { variance, ..LiraPlan::default() })?.scores)
         };
         let mut attacks: Vec<(&str, AttackScores)> = vec![

@@ -1,7 +1,7 @@
 //! Recorded shadow models and plain reference attacks on them: short enough to be checked by eye, not fast.
 
 use leakbound::{AttackScores, Error, Result};
-use ndarray::{Array1, Array2, Array3, Array4, ArrayView1, Axis, s};
+use ndarray::{Array1, Array2, Array3, Array4, ArrayView1, Axis};
 use ndarray_npy::NpzReader;
 use std::fs::File;
 use std::path::Path;
@@ -41,15 +41,19 @@ impl Shadows {
         let (models, samples, views, _) = self.logits.dim();
         Array3::from_shape_fn((models, samples, views), |(model, sample, view)| {
             let label = self.labels[sample] as usize;
-            logit(self.logits.slice(s![model, sample, view, ..]), label)
+            logit(self.answer(model, sample, view), label)
         })
+    }
+
+    fn answer(&self, model: usize, sample: usize, view: usize) -> ArrayView1<'_, f32> {
+        self.logits.index_axis(Axis(0), model).index_axis_move(Axis(0), sample).index_axis_move(Axis(0), view)
     }
 
     /// Where a model gives the sample its label, at this view.
     #[must_use]
     pub fn correct(&self, view: usize) -> Array2<bool> {
         Array2::from_shape_fn(self.keep.dim(), |(model, sample)| {
-            let logits = self.logits.slice(s![model, sample, view, ..]);
+            let logits = self.answer(model, sample, view);
             let best = logits.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(class, _)| class);
             best == usize::try_from(self.labels[sample]).ok()
         })
