@@ -78,7 +78,7 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
         "jax-hull" => {
             let scores = CanaryScores::new(numbers(&inputs["in_scores"]), numbers(&inputs["out_scores"])).unwrap();
             // That tool counts canaries below each threshold, from the lowest up.
-            let hull: Vec<RocPoint> = scores.hull().into_iter().rev().collect();
+            let hull: Vec<RocPoint> = scores.roc().hull().into_iter().rev().collect();
             let all = [scores.members().len() as u64, scores.others().len() as u64];
             let column = |name: &str, value: &dyn Fn(&RocPoint) -> f64| -> Vec<(f64, f64)> {
                 let expected = numbers(&expected[name]);
@@ -86,7 +86,7 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
                 hull.iter().map(value).zip(expected).filter(|(_, expected)| expected.is_finite()).collect()
             };
             [
-                column("thresholds", &|point| point.threshold),
+                column("thresholds", &|point| point.cut()),
                 column("tn", &|point| (all[1] - point.false_positives) as f64),
                 column("fn", &|point| (all[0] - point.true_positives) as f64),
             ]
