@@ -1,13 +1,13 @@
 //! Are the canaries fit to measure with: fitted by their models, independent of each other, and not diluted?
 
 use super::attack_scores::AttackScores;
-use super::roc::Roc;
 use super::sample_level::SampleLevel;
 use super::tpr_at_fpr::curve_upper;
 use crate::bound::Interval;
 use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, clopper_pearson};
 use crate::quantity::{FailureProbability, Probability};
+use crate::roc::Roc;
 use ndarray::{Array2, ArrayView2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

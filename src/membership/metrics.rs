@@ -2,13 +2,13 @@
 
 use super::attack_scores::AttackScores;
 use super::canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};
-use super::roc::{BestThreshold, Roc};
 use super::sample_level::{SampleLevel, sample_level};
 use super::tpr_at_fpr::{TprAtFpr, tpr_at_fpr};
 use super::victim_bootstrap::{VictimBootstrap, victim_bootstrap};
 use crate::bound::Interval;
 use crate::error::{Error, Result};
 use crate::quantity::{FailureProbability, Probability};
+use crate::roc::{BestThreshold, Roc};
 use ndarray::ArrayView2;
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! Each sample on its own, over the victims: who is exposed, and what may be said after choosing the worst of many.
 
 use super::attack_scores::AttackScores;
-use super::roc::Roc;
 use crate::error::Result;
 use crate::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper};
 use crate::quantity::{FailureProbability, Probability};
+use crate::roc::Roc;
 use rayon::prelude::*;
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
 //! The true-positive rate at a false-positive rate, with what a few guesses can say about it.
 
-use super::roc::Roc;
 use crate::bound::{Interval, Validity};
 use crate::error::Result;
 use crate::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper};
 use crate::quantity::{FailureProbability, Probability};
+use crate::roc::Roc;
 
 /// TPR at an FPR: the frequency, limits of the rule that was found, and a band of the ROC itself.
 ///

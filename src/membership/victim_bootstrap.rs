@@ -171,7 +171,7 @@ fn percentiles(mut values: Vec<f64>, failure: FailureProbability) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::membership::Roc;
+    use crate::roc::Roc;
     use ndarray::Array2;
     use rand_distr::{Distribution, StandardNormal};
 

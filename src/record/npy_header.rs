@@ -17,6 +17,8 @@ pub(super) struct NpyHeader {
     pub(super) descriptor: String,
     /// Lengths of the axes; none for a scalar.
     pub(super) shape: Vec<u64>,
+    /// Whether the first axis runs fastest in the data, not the last.
+    pub(super) fortran: bool,
     /// Length of the header in the file; the data follow.
     pub(super) bytes: u64,
 }
@@ -64,8 +66,8 @@ impl NpyHeader {
         reader.read_exact(&mut bytes[start..])?;
         let text = std::str::from_utf8(&bytes[start..])
             .map_err(|_| HeaderProblem::Malformed("a header that is not text".into()))?;
-        let (descriptor, shape) = dictionary(text).map_err(HeaderProblem::Malformed)?;
-        Ok(Self { descriptor, shape, bytes: bytes.len() as u64 })
+        let (descriptor, fortran, shape) = dictionary(text).map_err(HeaderProblem::Malformed)?;
+        Ok(Self { descriptor, shape, fortran, bytes: bytes.len() as u64 })
     }
 
     /// The dtype in the words of Rust; numpy's own notation where there are none.
@@ -96,6 +98,7 @@ fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {
         "i2" => ("i16", 2),
         "i4" => ("i32", 4),
         "i8" => ("i64", 8),
+        "f2" => ("f16", 2),
         "f4" => ("f32", 4),
         "f8" => ("f64", 8),
         _ => return None,
@@ -105,7 +108,7 @@ fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {
 }
 
 /// Parses `{'descr': '|u1', 'fortran_order': False, 'shape': (12, 1000, 250), }` with its keys in any order.
-fn dictionary(text: &str) -> Result<(String, Vec<u64>), String> {
+fn dictionary(text: &str) -> Result<(String, bool, Vec<u64>), String> {
     let mut rest = text;
     take(&mut rest, "{")?;
     let (mut descriptor, mut order, mut shape) = (None, None, None);
@@ -115,7 +118,13 @@ fn dictionary(text: &str) -> Result<(String, Vec<u64>), String> {
         let known = match key {
             "descr" if rest.trim_start().starts_with(['[', '(']) => return Err("a structured dtype".into()),
             "descr" => descriptor.replace(literal(&mut rest)?.to_owned()).is_none(),
-            "fortran_order" => order.replace(take(&mut rest, "True").or_else(|_| take(&mut rest, "False"))?).is_none(),
+            "fortran_order" => {
+                let fortran = take(&mut rest, "True").is_ok();
+                if !fortran {
+                    take(&mut rest, "False")?;
+                }
+                order.replace(fortran).is_none()
+            }
             "shape" => shape.replace(tuple(&mut rest)?).is_none(),
             _ => false,
         };
@@ -131,7 +140,7 @@ fn dictionary(text: &str) -> Result<(String, Vec<u64>), String> {
         return Err("text after its header".into());
     }
     match (descriptor, order, shape) {
-        (Some(descriptor), Some(()), Some(shape)) => Ok((descriptor, shape)),
+        (Some(descriptor), Some(fortran), Some(shape)) => Ok((descriptor, fortran, shape)),
         _ => Err("a header without descr, fortran_order or shape".into()),
     }
 }
@@ -200,6 +209,7 @@ mod tests {
         assert_eq!((read.dtype(), &read.shape[..], read.descriptor.as_str()), ("i32", &[60][..], "<i4"));
         let read = header("{\"shape\":(2,3),\"descr\":\"|u1\",\"fortran_order\":True}").unwrap();
         assert_eq!((read.dtype(), read.elements(), read.element_bytes()), ("u8", Some(6), Some(1)));
+        assert!(read.fortran);
         assert_eq!(header("{'descr': '>f8', 'fortran_order': False, 'shape': ()}").unwrap().elements(), Some(1));
         let huge = header("{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551615, 2)}").unwrap();
         assert_eq!(huge.elements(), None);

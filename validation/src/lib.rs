@@ -8,6 +8,7 @@ pub mod audit_properties;
 pub mod capc;
 pub mod coverage;
 pub mod experiment;
+pub mod false_claims;
 pub mod inequalities;
 pub mod kill_resume;
 pub mod labelling_budget;

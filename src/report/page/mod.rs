@@ -6,6 +6,7 @@ mod counts;
 mod exact;
 mod meaning;
 mod membership;
+mod scores;
 mod simulate;
 mod votes;
 

@@ -41,6 +41,14 @@ pub struct RocPoint {
     pub false_positives: u64,
 }
 
+impl RocPoint {
+    /// The threshold as a number: `inf`, which no finite score reaches, where "member" is never guessed.
+    #[must_use]
+    pub fn cut(&self) -> f64 {
+        self.threshold.unwrap_or(f64::INFINITY)
+    }
+}
+
 /// The threshold that separates the two classes best, chosen on the same guesses: its figures are optimistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestThreshold {
@@ -157,7 +165,7 @@ impl Roc {
     }
 
     /// The most false positives whose share of N, as a double, is at most `target`.
-    pub(super) fn allowed(&self, target: Probability) -> u64 {
+    pub(crate) fn allowed(&self, target: Probability) -> u64 {
         let within = |count: u64| count as f64 / self.non_members as f64 <= target.get();
         let near = (target.get() * self.non_members as f64).floor() as u64;
         // The product is off by less than one unit.
@@ -166,13 +174,13 @@ impl Roc {
     }
 
     /// The point of the lowest threshold with at most so many false positives.
-    pub(super) fn within(&self, false_positives: u64) -> RocPoint {
+    pub(crate) fn within(&self, false_positives: u64) -> RocPoint {
         let place = self.steps.partition_point(|step| step.counts()[1] <= false_positives);
         self.point(place).unwrap_or(RocPoint { threshold: None, true_positives: 0, false_positives: 0 })
     }
 
     /// The score of the non-member that ranks next after so many false positives, ties counted; none when all are above.
-    pub(super) fn next_non_member(&self, false_positives: u64) -> Option<f64> {
+    pub(crate) fn next_non_member(&self, false_positives: u64) -> Option<f64> {
         let place = self.steps.partition_point(|step| step.counts()[1] <= false_positives);
         self.steps.get(place).map(|step| step.score)
     }

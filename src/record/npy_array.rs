@@ -1,0 +1,311 @@
+//! One numpy array that stays where it is, in a file or unpacked in memory, and is decoded piece by piece.
+
+use super::fault::{fault, hinted, quoted, shortened, unreadable};
+use super::npy_header::{HeaderProblem, NpyHeader};
+use crate::error::{Error, InputError, Result};
+use half::f16;
+use ndarray::{ArrayD, IxDyn, ShapeBuilder};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Bytes read at once where an array is decoded whole.
+const PIECE: usize = 1 << 20;
+
+/// Where the data of an array are.
+enum Data {
+    Memory(Vec<u8>),
+    /// From this offset of a file on.
+    File(File, u64),
+}
+
+/// An array of which the header was read and the length of the data checked.
+pub(super) struct NpyArray {
+    pub(super) path: PathBuf,
+    /// What it is called in messages: an array of an archive by its name, a file by nothing.
+    name: Option<String>,
+    header: NpyHeader,
+    data: Data,
+}
+
+/// Some of an array, in the precision that keeps it.
+pub(super) enum Piece {
+    Single(ArrayD<f32>),
+    Double(ArrayD<f64>),
+}
+
+impl NpyArray {
+    /// Opens a file (.npy); its data are read when they are asked for.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = super::input_file::open(path)?;
+        let length = file.metadata().map_err(|source| unreadable(path, source))?.len();
+        Self::stored(path, None, file, 0, length)
+    }
+
+    /// An array that lies uncompressed in `length` bytes of a file.
+    pub(super) fn stored(path: &Path, name: Option<&str>, file: File, start: u64, length: u64) -> Result<Self> {
+        let mut reader = At { file: &file, offset: start, left: length };
+        let header = read_header(path, name, &mut reader)?;
+        let data = Data::File(file, start + header.bytes);
+        let array = Self { path: path.to_path_buf(), name: name.map(Into::into), header, data };
+        let found = length - array.header.bytes;
+        let expected = array.data_bytes()?;
+        if found != expected {
+            return Err(array.wrong_length(found > expected, expected).into());
+        }
+        Ok(array)
+    }
+
+    /// Unpacks an array; `most` is what the reader can give at most, so that a header cannot reserve more.
+    pub(super) fn unpacked(path: &Path, name: &str, mut reader: impl Read, most: u64) -> Result<Self> {
+        let header = read_header(path, Some(name), &mut reader)?;
+        let mut array =
+            Self { path: path.to_path_buf(), name: Some(name.into()), header, data: Data::Memory(Vec::new()) };
+        let expected = array.data_bytes()?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(expected.min(most) as usize).map_err(|_| {
+            let error = array.at(format!("{expected} bytes of data"), "data that fit into memory");
+            Error::from(hinted(error, "save it with numpy.save, which is read in pieces"))
+        })?;
+        let read = reader.by_ref().take(expected).read_to_end(&mut bytes);
+        let more = read.and_then(|_| reader.read(&mut [0]));
+        match more {
+            Err(error) => {
+                let found = format!("data that cannot be unpacked ({})", shortened(&error.to_string(), 100));
+                let error = array.at(found, "an array as numpy.savez or savez_compressed writes it");
+                Err(hinted(error, "the file may be damaged").into())
+            }
+            Ok(more) if more > 0 || bytes.len() as u64 != expected => {
+                Err(array.wrong_length(more > 0, expected).into())
+            }
+            Ok(_) => {
+                array.data = Data::Memory(bytes);
+                Ok(array)
+            }
+        }
+    }
+
+    /// An array of doubles made here.
+    pub(super) fn of_doubles(path: &Path, name: &str, shape: &[usize], values: &[f64]) -> Self {
+        let header = NpyHeader {
+            descriptor: "<f8".into(),
+            shape: shape.iter().map(|&length| length as u64).collect(),
+            fortran: false,
+            bytes: 0,
+        };
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self { path: path.to_path_buf(), name: Some(name.into()), header, data: Data::Memory(bytes) }
+    }
+
+    fn data_bytes(&self) -> Result<u64> {
+        if let Some(axis) = self.header.shape.iter().position(|&length| length == 0) {
+            let found = format!("shape {:?}", self.header.shape);
+            return Err(self.at(found, format!("at least 1 entry on axis {axis}")).into());
+        }
+        let width = self.header.element_bytes().ok_or_else(|| {
+            let found = format!("dtype {}", quoted(self.header.dtype()));
+            Error::from(self.at(found, "an array of numbers or truth values"))
+        })?;
+        self.header.elements().and_then(|elements| elements.checked_mul(width)).filter(|&n| n < 1 << 62).ok_or_else(
+            || {
+                let found = format!("shape {:?}", self.header.shape);
+                Error::from(self.at(found, "an array of fewer than 2^62 bytes"))
+            },
+        )
+    }
+
+    fn wrong_length(&self, more: bool, expected: u64) -> InputError {
+        let expected = format!("{expected} bytes of data for shape {:?}", self.header.shape);
+        if more {
+            self.at("more data", expected)
+        } else {
+            hinted(self.at("less data", expected), "the file may be cut off")
+        }
+    }
+
+    fn place(&self) -> String {
+        self.name.as_ref().map_or("whole file".into(), |name| format!("array {}", quoted(name)))
+    }
+
+    /// An error of the array as a whole.
+    pub(super) fn at(&self, found: impl Into<String>, expected: impl Into<String>) -> InputError {
+        fault(&self.path, self.place(), found, expected)
+    }
+
+    /// An error of one element.
+    pub(super) fn at_index(
+        &self,
+        index: &[usize],
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> InputError {
+        let place = match &self.name {
+            Some(name) => format!("array {}, index {index:?}", quoted(name)),
+            None => format!("index {index:?}"),
+        };
+        fault(&self.path, place, found, expected)
+    }
+
+    pub(super) fn shape(&self) -> Vec<usize> {
+        self.header.shape.iter().map(|&length| length as usize).collect()
+    }
+
+    /// Refuses an array of anything but floats.
+    pub(super) fn check_floats(&self) -> Result<()> {
+        match self.header.dtype() {
+            "f16" | "f32" | "f64" => Ok(()),
+            other => {
+                let error = self.at(format!("dtype {}", quoted(other)), "dtype `f16`, `f32` or `f64`");
+                Err(hinted(error, "numpy converts with .astype(numpy.float32)").into())
+            }
+        }
+    }
+
+    /// The entries `range` of one axis, of floats.
+    pub(super) fn piece(&self, axis: usize, range: Range<usize>) -> Result<Piece> {
+        let bytes = self.raw(axis, range.clone())?;
+        let little = !self.header.descriptor.starts_with('>');
+        Ok(match self.header.dtype() {
+            "f64" => {
+                let decode = if little { f64::from_le_bytes } else { f64::from_be_bytes };
+                Piece::Double(self.shaped(axis, range, decoded(&bytes, decode))?)
+            }
+            "f16" => {
+                let decode = if little { f16::from_le_bytes } else { f16::from_be_bytes };
+                Piece::Single(self.shaped(axis, range, decoded(&bytes, |bytes| decode(bytes).to_f32()))?)
+            }
+            _ => {
+                let decode = if little { f32::from_le_bytes } else { f32::from_be_bytes };
+                Piece::Single(self.shaped(axis, range, decoded(&bytes, decode))?)
+            }
+        })
+    }
+
+    fn shaped<T>(&self, axis: usize, range: Range<usize>, values: Vec<T>) -> Result<ArrayD<T>> {
+        let mut shape = self.shape();
+        shape[axis] = range.len();
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(self.header.fortran), values)
+            .map_err(|_| self.at("another shape", "as many numbers as declared").into())
+    }
+
+    /// Bytes of the entries `range` of one axis, in the order in which they are stored.
+    fn raw(&self, axis: usize, range: Range<usize>) -> Result<Vec<u8>> {
+        let shape = self.shape();
+        let width = self.header.element_bytes().unwrap_or(1) as usize;
+        // Fortran order is C order with the axes turned round.
+        let (slow, fast) = match self.header.fortran {
+            false => (&shape[..axis], &shape[axis + 1..]),
+            true => (&shape[axis + 1..], &shape[..axis]),
+        };
+        let (runs, inner) = (slow.iter().product::<usize>(), fast.iter().product::<usize>() * width);
+        let length = range.len() * inner;
+        let mut bytes = vec![0; runs * length];
+        for (run, into) in bytes.chunks_exact_mut(length).enumerate() {
+            self.read((run * shape[axis] + range.start) as u64 * inner as u64, into)?;
+        }
+        Ok(bytes)
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        match &self.data {
+            Data::Memory(bytes) => {
+                let start = offset as usize;
+                into.copy_from_slice(&bytes[start..start + into.len()]);
+                Ok(())
+            }
+            Data::File(file, start) => {
+                read_exact_at(file, start + offset, into).map_err(|source| unreadable(&self.path, source))
+            }
+        }
+    }
+
+    /// Calls `each` with every element as a whole number and its index, piece by piece in the order of the first axis.
+    /// `bool` counts as 0 and 1.
+    pub(super) fn whole_numbers(&self, mut each: impl FnMut(&[usize], i128) -> Result<()>) -> Result<()> {
+        let shape = self.shape();
+        let width = self.header.element_bytes().unwrap_or(1) as usize;
+        let dtype = self.header.dtype();
+        if !matches!(dtype, "bool" | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64") {
+            let error = self.at(format!("dtype {}", quoted(dtype)), "an integer dtype");
+            return Err(hinted(error, "numpy converts with .astype(numpy.int64)").into());
+        }
+        let (signed, little) = (dtype.starts_with('i'), !self.header.descriptor.starts_with('>'));
+        let decode = |bytes: &[u8]| {
+            let mut value: u64 = 0;
+            for position in 0..width {
+                let byte = bytes[if little { width - 1 - position } else { position }];
+                value = value << 8 | u64::from(byte);
+            }
+            let unused = 64 - 8 * width as u32;
+            if signed { i128::from(((value << unused) as i64) >> unused) } else { i128::from(value) }
+        };
+        if shape.is_empty() {
+            let mut bytes = vec![0; width];
+            self.read(0, &mut bytes)?;
+            return each(&[], decode(&bytes));
+        }
+        let row: usize = shape[1..].iter().product::<usize>() * width;
+        let step = (PIECE / row.max(1)).max(1);
+        for start in (0..shape[0]).step_by(step) {
+            let range = start..(start + step).min(shape[0]);
+            let values: Vec<i128> = self.raw(0, range.clone())?.chunks_exact(width).map(decode).collect();
+            for (index, &value) in self.shaped(0, range, values)?.indexed_iter() {
+                let mut index: Vec<usize> = ndarray::Dimension::slice(&index).to_vec();
+                index[0] += start;
+                each(&index, value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn decoded<const N: usize, T>(bytes: &[u8], decode: impl Fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks::<N>().0.iter().map(|&bytes| decode(bytes)).collect()
+}
+
+fn read_header(path: &Path, name: Option<&str>, reader: &mut impl Read) -> Result<NpyHeader> {
+    NpyHeader::read(reader).map_err(|problem| {
+        let place = name.map_or("whole file".into(), |name| format!("array {}", quoted(name)));
+        match problem {
+            HeaderProblem::Malformed(found) => fault(path, place, shortened(&found, 100), "a numpy array").into(),
+            HeaderProblem::Io(error) => {
+                let found = format!("data that cannot be unpacked ({})", shortened(&error.to_string(), 100));
+                hinted(fault(path, place, found, "a numpy array"), "the file may be damaged").into()
+            }
+        }
+    })
+}
+
+/// A part of a file, from front to back.
+struct At<'a> {
+    file: &'a File,
+    offset: u64,
+    left: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = (buffer.len() as u64).min(self.left) as usize;
+        read_exact_at(self.file, self.offset, &mut buffer[..length])?;
+        self.offset += length as u64;
+        self.left -= length as u64;
+        Ok(length)
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, offset)
+}
+
+/// Reading moves the one position of a file here, so that threads take turns.
+#[cfg(not(unix))]
+fn read_exact_at(mut file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom};
+    use std::sync::{Mutex, PoisonError};
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(into)
+}

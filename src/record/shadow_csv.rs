@@ -1,0 +1,127 @@
+//! Scores of shadow models as a table with one row for each model, sample and view.
+
+use super::fault::{fault, hinted, quoted};
+use super::input_file::open;
+use super::lines::Lines;
+use super::npy_array::NpyArray;
+use super::shadow_stack::{Found, Part};
+use crate::error::Result;
+use ndarray::Array2;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+const COLUMNS: &str = "the columns `model`, `sample`, `score`, `member`, and optionally `view`";
+
+/// The most rows read: 2 GiB of them. More belong into arrays.
+const MAX_ROWS: usize = 1 << 26;
+
+/// Names in the order in which they come.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The name with a number, for messages.
+    fn name(&self, number: usize) -> String {
+        let found = self.numbers.iter().find(|&(_, &other)| other as usize == number);
+        quoted(found.map_or("", |(name, _)| name))
+    }
+}
+
+pub(super) fn read(path: &Path) -> Result<Found> {
+    table(path, BufReader::new(open(path)?))
+}
+
+fn table(path: &Path, reader: impl BufRead) -> Result<Found> {
+    let mut lines = Lines::new(path, reader);
+    let header = lines.header(COLUMNS)?;
+    let columns = [
+        Some(header.require("model")?),
+        Some(header.require("sample")?),
+        header.find("view")?,
+        Some(header.require("score")?),
+        Some(header.require("member")?),
+    ];
+    let mut names: [Names; 3] = Default::default();
+    let mut rows: Vec<([u32; 3], f64)> = Vec::new();
+    let mut truths: HashMap<[u32; 2], bool> = HashMap::new();
+    while let Some(line) = lines.next()? {
+        let [model, sample, view, score, member] = line.fields(&header, columns)?;
+        let key = [names[0].number(&model), names[1].number(&sample), names[2].number(&view)];
+        let score = match score.parse::<f64>() {
+            Ok(score) if score.is_finite() => score,
+            _ => return Err(line.at("score").fault(quoted(&score), "a finite number").into()),
+        };
+        let member = match &*member {
+            "1" | "true" | "True" => true,
+            "0" | "false" | "False" => false,
+            other => {
+                let error = line.at("member").fault(quoted(other), "0 or 1");
+                return Err(hinted(error, "1 where the model was trained on the sample").into());
+            }
+        };
+        if *truths.entry([key[0], key[1]]).or_insert(member) != member {
+            let expected = "the same truth in every view of a sample under a model";
+            return Err(line.at("member").fault(format!("`{}`", u8::from(member)), expected).into());
+        }
+        if rows.len() == MAX_ROWS {
+            let error = fault(path, "whole file", "more than 2^26 rows", "a smaller table");
+            return Err(hinted(error, "save arrays with numpy instead").into());
+        }
+        rows.push((key, score));
+    }
+    if rows.is_empty() {
+        return Err(header.alone().into());
+    }
+    let shape = names.each_ref().map(|names| names.numbers.len());
+    let size = shape[0].saturating_mul(shape[1]).saturating_mul(shape[2]);
+    // A table with holes may name more triples than memory holds: one of them is missing or twice then.
+    let mut seen: HashMap<[u32; 3], ()> = HashMap::new();
+    let complete = size == rows.len();
+    let mut scores = vec![f64::NAN; if complete { size } else { 0 }];
+    for &(key, score) in &rows {
+        let [model, sample, view] = key.map(|number| number as usize);
+        let twice = if complete {
+            let slot = &mut scores[(model * shape[1] + sample) * shape[2] + view];
+            let twice = !slot.is_nan();
+            *slot = score;
+            twice
+        } else {
+            seen.insert(key, ()).is_some()
+        };
+        if twice {
+            let found = format!("{} a second time", triple(&names, [model, sample, view]));
+            return Err(fault(path, "whole file", found, "each of them once").into());
+        }
+    }
+    if !complete {
+        let missing = (0..shape[0])
+            .flat_map(|m| (0..shape[1]).flat_map(move |s| (0..shape[2]).map(move |v| [m, s, v])))
+            .find(|key| !seen.contains_key(&key.map(|number| number as u32)));
+        let found = format!("no {}", missing.map_or("more rows".into(), |key| triple(&names, key)));
+        return Err(fault(path, "whole file", found, "a row for every model, sample and view").into());
+    }
+    let keep = Array2::from_shape_fn((shape[0], shape[1]), |(m, s)| {
+        truths.get(&[m as u32, s as u32]).copied().unwrap_or_default()
+    });
+    let array = NpyArray::of_doubles(path, "score", &shape, &scores);
+    let part = Part { array, stacked: true, models: shape[0] };
+    Ok(Found { files: vec![path.into()], logits: false, parts: vec![part], keep: vec![keep], labels: None })
+}
+
+fn triple(names: &[Names; 3], [model, sample, view]: [usize; 3]) -> String {
+    let [models, samples, views] = names;
+    let view = if views.numbers.len() > 1 { format!(", view {}", views.name(view)) } else { String::new() };
+    format!("model {}, sample {}{view}", models.name(model), samples.name(sample))
+}

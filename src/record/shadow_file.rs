@@ -1,0 +1,229 @@
+//! Recorded answers of shadow models: logits or scores, who was trained on what, and labels.
+
+use super::input_file::InputFile;
+use super::npy_array::Piece;
+use super::shadow_csv;
+use super::shadow_paths::{self, Source};
+use super::shadow_stack::{Stack, assembled};
+use crate::error::Result;
+use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
+use ndarray::{Array3, Array4, ArrayD, ArrayView2, CowArray, Ix3, Ix4};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What shadow models left behind.
+///
+/// Nothing but truth and labels is read before it is asked for; arrays in files (.npy, or .npz written by
+/// `numpy.savez`) are read in pieces, so that they may be larger than memory. Compressed archives are unpacked once.
+#[derive(Debug)]
+pub enum ShadowRecording {
+    /// Logits \[model, sample, view, class\].
+    Logits(LogitFile),
+    /// Scores \[model, sample, view\].
+    Scores(ScoreFile),
+}
+
+/// Recorded logits.
+#[derive(Debug)]
+pub struct LogitFile {
+    stack: Stack,
+    labels: Vec<usize>,
+    classes: usize,
+}
+
+/// Recorded scores; high means member.
+#[derive(Debug)]
+pub struct ScoreFile {
+    stack: Stack,
+    labels: Option<Vec<usize>>,
+}
+
+/// Where arrays lie that are in files of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShadowArrays {
+    /// Logits \[model, sample, view, class\] or scores \[model, sample, view\]; the view axis may be missing.
+    pub answers: PathBuf,
+    /// Whether `answers` are logits.
+    pub logits: bool,
+    /// Truth \[model, sample\]: `bool`, or any integer dtype with 0 and 1.
+    pub keep: PathBuf,
+    /// The class of every sample; needed for logits.
+    pub labels: Option<PathBuf>,
+}
+
+/// Reads recorded answers of shadow models.
+///
+/// Each path is one of
+///
+/// - an archive (.npz) with `logits` \[model, sample, view, class\] and `labels` \[sample\], or `scores`
+///   \[model, sample, view\]; and `keep` \[model, sample\]. The axis of the views may be missing;
+/// - a folder with the same arrays as `logits.npy`, `labels.npy`, `scores.npy`, `keep.npy`;
+/// - a folder of `mi_lira_2021`: folders `experiment_I_of_N` with `keep.npy` (sample), `logits/EPOCH.npy`
+///   (sample, 1, view, class) or `scores/EPOCH.npy` (sample, view), the last epoch of several, beside `y_train.npy`;
+/// - a table (.csv) with the columns `model,sample,view,score,member`, `view` optional, one row for each triple;
+/// - a pattern such as `shadow_*.npz` if there is no file of that name.
+///
+/// Several of them are taken as more models on the same samples. Floats have 16, 32 or 64 bits; arrays may be big-endian
+/// or in Fortran order.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when a file cannot be read and [`Error::Input`](crate::Error::Input), naming file,
+/// array and index, when arrays are missing, are cut off, or disagree.
+pub fn read_shadow_models(paths: &[PathBuf]) -> Result<ShadowRecording> {
+    let sources = shadow_paths::sources(paths)?;
+    let found = sources.into_iter().map(|source| match source {
+        Source::Csv(path) => shadow_csv::read(&path),
+        source => shadow_paths::arrays(source),
+    });
+    assembled(found.collect::<Result<Vec<_>>>()?)
+}
+
+/// Reads an archive that is in memory; `name` stands for the file in messages.
+///
+/// # Errors
+/// As [`read_shadow_models`].
+pub fn shadow_models_from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Result<ShadowRecording> {
+    assembled(vec![shadow_paths::archive_in_memory(name.as_ref(), bytes)?])
+}
+
+/// Reads arrays in files of their own.
+///
+/// # Errors
+/// As [`read_shadow_models`].
+pub fn read_shadow_arrays(arrays: &ShadowArrays) -> Result<ShadowRecording> {
+    assembled(vec![shadow_paths::files(arrays)?])
+}
+
+impl ShadowScores for ScoreFile {
+    fn members(&self) -> ArrayView2<'_, bool> {
+        self.stack.members.view()
+    }
+
+    fn views(&self) -> usize {
+        self.stack.views
+    }
+
+    fn block(&self, samples: Range<usize>) -> Result<ScoreBlock<'_>> {
+        let shape = (self.stack.members.nrows(), samples.len(), self.stack.views);
+        if let [part] = &self.stack.parts[..] {
+            // As it was recorded, without a copy.
+            return Ok(match part.block(samples, 1e100)? {
+                Piece::Single(values) => ScoreBlock::Single(shaped3(values, shape).into()),
+                Piece::Double(values) => ScoreBlock::Double(shaped3(values, shape).into()),
+            });
+        }
+        let mut scores = Array3::zeros(shape);
+        for part in self.stack.blocks(samples.clone(), 1e100) {
+            let (start, piece) = part?;
+            let values = match piece {
+                Piece::Single(values) => values.mapv(f64::from),
+                Piece::Double(values) => values,
+            };
+            let models = values.len() / (samples.len() * self.stack.views);
+            let rows = start..start + models;
+            let values = shaped3(values, (models, samples.len(), self.stack.views));
+            scores.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&values);
+        }
+        Ok(ScoreBlock::Double(scores.into()))
+    }
+}
+
+impl ShadowLogits for LogitFile {
+    fn members(&self) -> ArrayView2<'_, bool> {
+        self.stack.members.view()
+    }
+
+    fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    fn views(&self) -> usize {
+        self.stack.views
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn logits(&self, samples: Range<usize>) -> Result<CowArray<'_, f64, Ix4>> {
+        let (views, classes) = (self.stack.views, self.classes);
+        let mut logits = Array4::zeros((self.stack.members.nrows(), samples.len(), views, classes));
+        for part in self.stack.blocks(samples.clone(), f64::MAX) {
+            let (start, piece) = part?;
+            let values = match piece {
+                Piece::Single(values) => values.mapv(f64::from),
+                Piece::Double(values) => values,
+            };
+            let models = values.len() / (samples.len() * views * classes);
+            let rows = start..start + models;
+            let values = standard(values).into_shape_with_order((models, samples.len(), views, classes));
+            let values: Array4<f64> = values.unwrap_or_default();
+            logits.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&values);
+        }
+        Ok(logits.into())
+    }
+}
+
+/// The same numbers in C order, which may be given another shape.
+fn standard<T: Clone>(values: ArrayD<T>) -> ArrayD<T> {
+    if values.is_standard_layout() { values } else { values.as_standard_layout().into_owned() }
+}
+
+fn shaped3<T: Clone + Default>(values: ArrayD<T>, shape: (usize, usize, usize)) -> ndarray::Array<T, Ix3> {
+    standard(values).into_shape_with_order(shape).unwrap_or_default()
+}
+
+impl LogitFile {
+    pub(super) fn new(stack: Stack, labels: Vec<usize>, classes: usize) -> Self {
+        Self { stack, labels, classes }
+    }
+}
+
+impl ScoreFile {
+    pub(super) fn new(stack: Stack, labels: Option<Vec<usize>>) -> Self {
+        Self { stack, labels }
+    }
+
+    /// The labels, where the recording has them.
+    #[must_use]
+    pub fn labels(&self) -> Option<&[usize]> {
+        self.labels.as_deref()
+    }
+}
+
+impl ShadowRecording {
+    /// The files with their digests, each read once more from start to end.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when a file cannot be read.
+    pub fn inputs(&self) -> Result<Vec<InputFile>> {
+        self.files().iter().map(InputFile::of_file).collect()
+    }
+
+    /// The files.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        match self {
+            Self::Logits(logits) => &logits.stack.files,
+            Self::Scores(scores) => &scores.stack.files,
+        }
+    }
+
+    /// The truth \[model, sample\].
+    #[must_use]
+    pub fn members(&self) -> ArrayView2<'_, bool> {
+        match self {
+            Self::Logits(logits) => logits.stack.members.view(),
+            Self::Scores(scores) => scores.stack.members.view(),
+        }
+    }
+
+    /// The labels, where the recording has them.
+    #[must_use]
+    pub fn labels(&self) -> Option<&[usize]> {
+        match self {
+            Self::Logits(logits) => Some(&logits.labels),
+            Self::Scores(scores) => scores.labels(),
+        }
+    }
+}

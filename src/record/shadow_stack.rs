@@ -1,0 +1,205 @@
+//! Arrays of shadow models put one below the other, and what they must agree in.
+
+use super::fault::several;
+use super::npy_array::{NpyArray, Piece};
+use super::shadow_file::{LogitFile, ScoreFile, ShadowRecording};
+use crate::error::{Error, InputError, Result};
+use crate::histogram::MAX_CLASSES;
+use ndarray::{Array2, ArrayD};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// One array with the models that it holds.
+pub(super) struct Part {
+    pub(super) array: NpyArray,
+    /// Whether its first axis is the model; otherwise all of it is one model.
+    pub(super) stacked: bool,
+    pub(super) models: usize,
+}
+
+/// Arrays one below the other.
+pub(super) struct Stack {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) parts: Vec<Part>,
+    pub(super) members: Array2<bool>,
+    pub(super) views: usize,
+}
+
+/// What a source was found to hold, before it is checked as a whole.
+pub(super) struct Found {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) logits: bool,
+    pub(super) parts: Vec<Part>,
+    pub(super) keep: Vec<Array2<bool>>,
+    /// With the array that they came from.
+    pub(super) labels: Option<(Vec<i128>, NpyArray)>,
+}
+
+/// Puts sources together and checks what they say about each other.
+pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
+    let logits = all.first().is_some_and(|found| found.logits);
+    let mut stack = Stack { files: Vec::new(), parts: Vec::new(), members: Array2::default((0, 0)), views: 0 };
+    let mut labels: Option<(Vec<i128>, NpyArray)> = None;
+    let mut rows: Vec<bool> = Vec::new();
+    let mut sizes: Option<[usize; 3]> = None;
+    for found in all {
+        if let Some(part) = found.parts.first().filter(|_| found.logits != logits) {
+            let kind = |logits| if logits { "logits" } else { "scores" };
+            let expected = format!("{} as in the files before it", kind(logits));
+            return Err(part.array.at(kind(found.logits), expected).into());
+        }
+        stack.files.extend(found.files);
+        let models: usize = found.parts.iter().map(|part| part.models).sum();
+        for part in found.parts {
+            part.array.check_floats()?;
+            let own = part.sizes(logits)?;
+            match sizes {
+                Some(sizes) if sizes != own => {
+                    let shown = |sizes: [usize; 3]| {
+                        let classes = if logits { format!(", {}", several(sizes[2], "class")) } else { String::new() };
+                        format!("{}, {}{classes}", several(sizes[0], "sample"), several(sizes[1], "view"))
+                    };
+                    return Err(part.array.at(shown(own), format!("{} as before it", shown(sizes))).into());
+                }
+                _ => sizes = Some(own),
+            }
+            stack.parts.push(part);
+        }
+        let samples = sizes.map_or(0, |sizes| sizes[0]);
+        let keep: usize = found.keep.iter().map(Array2::nrows).sum();
+        if let Some(wrong) =
+            found.keep.iter().find(|keep| keep.ncols() != samples).or(found.keep.first().filter(|_| keep != models))
+        {
+            let array = &stack.parts[stack.parts.len() - 1].array;
+            let found = format!("shape {:?}", [keep, wrong.ncols()]);
+            let expected = format!("shape {:?}, a truth value for each model and sample", [models, samples]);
+            return Err(InputError { place: "array `keep`".into(), ..array.at(found, expected) }.into());
+        }
+        found.keep.iter().for_each(|keep| rows.extend(keep.iter()));
+        match (&labels, found.labels) {
+            (Some((first, _)), Some((second, array))) => {
+                if let Some(index) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i)) {
+                    let shown =
+                        |labels: &[i128]| labels.get(index).map_or("no label".into(), |label| format!("`{label}`"));
+                    let expected = format!("{} as in the files before it", shown(first));
+                    return Err(array.at_index(&[index], shown(&second), expected).into());
+                }
+            }
+            (None, Some(found)) => labels = Some(found),
+            _ => {}
+        }
+    }
+    let Some([samples, views, classes]) = sizes else {
+        return Err(Error::Length { quantity: "files of shadow models", found: 0, expected: "at least 1".into() });
+    };
+    stack.views = views;
+    stack.members = Array2::from_shape_vec((rows.len() / samples, samples), rows).unwrap_or_default();
+    let labels = labels.map(|(labels, array)| checked_labels(&labels, &array, samples, logits.then_some(classes)));
+    let labels = labels.transpose()?;
+    if stack.members.nrows() < 2 {
+        let array = &stack.parts[0].array;
+        return Err(array
+            .at("a single model", "at least 2 models: the others are what a victim is compared with")
+            .into());
+    }
+    if !logits {
+        return Ok(ShadowRecording::Scores(ScoreFile::new(stack, labels)));
+    }
+    match labels {
+        Some(labels) => Ok(ShadowRecording::Logits(LogitFile::new(stack, labels, classes))),
+        None => Err(stack.parts[0].array.at("logits without labels", "the array `labels` of shape (sample)").into()),
+    }
+}
+
+fn checked_labels(labels: &[i128], array: &NpyArray, samples: usize, classes: Option<usize>) -> Result<Vec<usize>> {
+    if labels.len() != samples {
+        return Err(array.at(several(labels.len(), "label"), format!("{samples}, one per sample")).into());
+    }
+    let most = classes.unwrap_or(MAX_CLASSES);
+    labels
+        .iter()
+        .enumerate()
+        .map(|(index, &label)| {
+            usize::try_from(label).ok().filter(|&label| label < most).ok_or_else(|| {
+                array.at_index(&[index], format!("`{label}`"), format!("a class from 0 to {}", most - 1)).into()
+            })
+        })
+        .collect()
+}
+
+impl Part {
+    /// Samples, views and classes (1 of scores).
+    fn sizes(&self, logits: bool) -> Result<[usize; 3]> {
+        let shape = self.array.shape();
+        let rest = if self.stacked { shape.get(1..).unwrap_or_default() } else { &shape[..] };
+        let sizes = match (logits, rest, self.stacked) {
+            (true, &[samples, views, classes], _) | (true, &[samples, 1, views, classes], false) => {
+                Some([samples, views, classes])
+            }
+            (true, &[samples, classes], _) => Some([samples, 1, classes]),
+            (false, &[samples, views], _) => Some([samples, views, 1]),
+            (false, &[samples], _) => Some([samples, 1, 1]),
+            _ => None,
+        };
+        let expected = match (logits, self.stacked) {
+            (true, true) => "axes (model, sample, view, class), or without views",
+            (true, false) => "axes (sample, 1, view, class)",
+            (false, true) => "axes (model, sample, view), or without views",
+            (false, false) => "axes (sample, view)",
+        };
+        let sizes = sizes.ok_or_else(|| self.array.at(format!("shape {shape:?}"), expected))?;
+        if logits && sizes[2] < 2 {
+            return Err(self.array.at(format!("shape {shape:?}"), "at least 2 classes on the last axis").into());
+        }
+        Ok(sizes)
+    }
+
+    /// Some samples as \[model, sample, rest\], checked to be finite.
+    pub(super) fn block(&self, samples: Range<usize>, limit: f64) -> Result<Piece> {
+        let axis = usize::from(self.stacked);
+        let piece = self.array.piece(axis, samples.clone())?;
+        let wrong = match &piece {
+            Piece::Single(values) => first(values, |x| !(f64::from(x.abs()) <= limit)),
+            Piece::Double(values) => first(values, |x| !(x.abs() <= limit)),
+        };
+        match wrong {
+            Some((mut index, value)) => {
+                index[axis] += samples.start;
+                let expected = if limit == f64::MAX { "a finite number" } else { "a number of magnitude up to 1e100" };
+                Err(self.array.at_index(&index, format!("`{value}`"), expected).into())
+            }
+            None => Ok(piece),
+        }
+    }
+}
+
+fn first<T: Copy + Into<f64>>(values: &ArrayD<T>, wrong: impl Fn(T) -> bool + Copy) -> Option<(Vec<usize>, f64)> {
+    // The quick look first: it is what nearly always happens.
+    if !values.iter().any(|&value| wrong(value)) {
+        return None;
+    }
+    let found = values.indexed_iter().find(|&(_, &value)| wrong(value));
+    found.map(|(index, &value)| (ndarray::Dimension::slice(&index).to_vec(), value.into()))
+}
+
+impl Stack {
+    /// All models on some samples: the parts' numbers, each reshaped to \[model, sample, rest...\] by the caller.
+    pub(super) fn blocks(
+        &self,
+        samples: Range<usize>,
+        limit: f64,
+    ) -> impl Iterator<Item = Result<(usize, Piece)>> + '_ {
+        let mut start = 0;
+        self.parts.iter().map(move |part| {
+            let at = start;
+            start += part.models;
+            Ok((at, part.block(samples.clone(), limit)?))
+        })
+    }
+}
+
+impl std::fmt::Debug for Stack {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Stack").field("files", &self.files).field("models", &self.members.nrows()).finish()
+    }
+}
