@@ -125,9 +125,10 @@ pub use membership::{
     membership_metrics, sample_level, tpr_at_fpr, victim_bootstrap,
 };
 pub use membership::{
-    LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
+    Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
     ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores, Victims, fisher_score, lira,
 };
+pub use membership::{RmiaPlan, label_only, risk_score, rmia, threshold_attack, trained_attacker};
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
