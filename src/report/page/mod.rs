@@ -6,6 +6,7 @@ mod counts;
 mod exact;
 mod meaning;
 mod simulate;
+mod verify;
 mod votes;
 
 use super::counts::Claim;
