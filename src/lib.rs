@@ -99,8 +99,8 @@ pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use divergence::{
     Conversion, RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp,
-    delta_of_rdp, epsilon_at_delta, epsilon_of_rdp, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick, order_grid,
-    renyi_divergence, smallest_epsilon, worst_neighbors, worst_neighbors_of,
+    delta_of_rdp, epsilon_at_delta, epsilon_of_rdp, gaussian_sigma, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick,
+    order_grid, renyi_divergence, smallest_epsilon, worst_neighbors, worst_neighbors_of,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
