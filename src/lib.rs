@@ -53,14 +53,17 @@ mod divergence;
 mod error;
 mod histogram;
 mod interval;
+mod label_dp;
 mod law;
 mod membership;
 mod model;
+mod property;
 mod quadrature;
 mod quantity;
 pub mod record;
 #[cfg(feature = "report")]
 pub mod report;
+mod roc;
 mod self_check;
 mod simulate;
 mod solve;
@@ -85,6 +88,12 @@ pub use audit::{
     gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
     recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band, variational_bound,
 };
+pub use audit::{
+    CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
+    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, gdp_over_hull,
+    membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
+    variational_error_as_published,
+};
 pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
@@ -100,12 +109,21 @@ pub use interval::{
     clopper_pearson, clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, dkw_limits, goodman,
     jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
 };
+pub use interval::{bailey_lower, inverse_sinh_lower};
+pub use label_dp::{
+    AntipodesInterval, LabelAudit, LabelCanaries, LabelThreshold, agibi_labels, agibi_posterior, alibi_labels,
+    alibi_posterior, antipodes_interval, audit_labels, simplex_projection,
+};
 pub use law::{
     Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, ThresholdForm, ThresholdOdds, ThresholdTest,
     confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law, marked_argmax_law,
     marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
-pub use membership::AttackScores;
+pub use membership::{
+    AttackScores, CanaryAccuracy, CanaryIndependence, Dilution, Level, LevelMetrics, MembershipMetrics, MembershipPlan,
+    SampleLevel, SampleMetrics, TprAtFpr, VictimBootstrap, canary_accuracy, canary_independence, dilution,
+    membership_metrics, sample_level, tpr_at_fpr, victim_bootstrap,
+};
 pub use membership::{
     Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
     ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores, Victims, fisher_score, lira,
@@ -115,7 +133,9 @@ pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
 };
+pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labelled_points};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
+pub use roc::{BestThreshold, Roc, RocPoint};
 pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
 };

@@ -2,6 +2,7 @@
 
 mod asymptotic_epsilon;
 mod bootstrap;
+mod canary;
 mod counts;
 mod dual_tangent;
 mod e_process;
@@ -33,6 +34,12 @@ mod variational;
 
 pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
 pub use bootstrap::{Bootstrap, BootstrapInterval};
+pub use canary::{
+    CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
+    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, gdp_over_hull,
+    membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
+    variational_error_as_published,
+};
 pub use counts::{audit_counts, rectangles};
 pub use e_process::EProcess;
 pub use forecast::{expected_counts, samples_to_reach};

@@ -7,7 +7,7 @@ use crate::quantity::FailureProbability;
 use crate::special::binomial_tail_root;
 
 /// Successes among trials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BinomialCounts {
     successes: u64,
     trials: u64,

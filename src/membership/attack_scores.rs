@@ -68,4 +68,44 @@ impl AttackScores {
     pub fn members(&self) -> ArrayView2<'_, bool> {
         self.members.view()
     }
+
+    /// The scores of one sample, those of members and those of non-members, over the victims; empty beyond the last sample.
+    #[must_use]
+    pub fn of_sample(&self, sample: usize) -> [Vec<f64>; 2] {
+        let mut classes = [Vec::new(), Vec::new()];
+        if sample < self.samples() {
+            for (&score, &member) in self.scores.column(sample).iter().zip(self.members.column(sample)) {
+                classes[usize::from(!member)].push(score);
+            }
+        }
+        classes
+    }
+
+    /// The scores of these samples pooled, those of members and those of non-members.
+    #[must_use]
+    pub fn pooled(&self, samples: impl Fn(usize) -> bool) -> [Vec<f64>; 2] {
+        let chosen: Vec<usize> = (0..self.samples()).filter(|&sample| samples(sample)).collect();
+        let most = chosen.len() * self.victims();
+        let mut classes = [vec![0.0; most], vec![0.0; most]];
+        let mut ends = [0; 2];
+        let mut add = |score: f64, member: bool| {
+            // Written to both and kept in one: membership is a coin that no processor predicts.
+            classes[0][ends[0]] = score;
+            classes[1][ends[1]] = score;
+            ends[0] += usize::from(member);
+            ends[1] += usize::from(!member);
+        };
+        for (scores, members) in self.scores.rows().into_iter().zip(self.members.rows()) {
+            match (scores.as_slice(), members.as_slice()) {
+                (Some(scores), Some(members)) if chosen.len() == scores.len() => {
+                    scores.iter().zip(members).for_each(|(&score, &member)| add(score, member));
+                }
+                _ => chosen.iter().for_each(|&sample| add(scores[sample], members[sample])),
+            }
+        }
+        for (class, end) in classes.iter_mut().zip(ends) {
+            class.truncate(end);
+        }
+        classes
+    }
 }

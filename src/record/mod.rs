@@ -16,6 +16,7 @@ mod fault;
 mod input_file;
 mod json;
 mod knn_votes;
+mod label_file;
 mod law;
 mod lines;
 mod npy_array;
@@ -24,10 +25,12 @@ mod number;
 mod output_stream;
 mod pate_votes;
 mod prompt_votes;
+mod property_file;
 mod rows;
 mod scenario;
 mod scenario_keys;
 mod scenario_model;
+mod score_file;
 mod shadow_csv;
 mod shadow_file;
 mod shadow_paths;
@@ -49,11 +52,14 @@ pub use checkpoint::Checkpoint;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
 pub use input_file::InputFile;
 pub use knn_votes::{KnnCandidates, KnnQuery, KnnTraining, KnnVotes};
+pub use label_file::read_label_canaries;
 pub use law::{LawFile, RecordedLaw, law_from_bytes, read_law};
 pub use output_stream::{OutcomeNames, OutputWorld, SavedStream, read_outputs};
 pub use pate_votes::{PateQuery, PateVotes};
 pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
+pub use property_file::{PropertyAnswers, read_property_answers};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
+pub use score_file::{read_score_arrays, read_scores};
 pub use shadow_file::{
     LogitFile, ScoreFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models,
     shadow_models_from_bytes,

@@ -11,8 +11,12 @@ mod counts;
 mod document;
 mod exact;
 mod figure;
+mod label_dp;
+mod membership;
 mod number;
 mod page;
+mod property;
+mod scores;
 mod self_check;
 mod simulate;
 mod stream;
@@ -33,8 +37,15 @@ pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, 
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
+pub use label_dp::{LabelBoundRow, LabelDocument};
+pub use membership::{
+    CanaryRow, LevelRow, MembershipDocument, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram,
+    TprRow,
+};
 pub use number::{Number, short, significant};
 pub use page::Page;
+pub use property::{PropertyDistanceRow, PropertyDocument};
+pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;

@@ -38,7 +38,7 @@ pub trait Accountant: Sync {
 
     /// The mechanisms it is asked about.
     fn mechanisms(&self) -> Vec<MechanismKind> {
-        MechanismKind::ALL.to_vec()
+        MechanismKind::RELEASES.to_vec()
     }
 
     /// What its claims depend on, which decides what theorems hold of them.

@@ -17,8 +17,10 @@
 
 use super::accountant::{Accountant, Answer, Scope};
 use super::catalogue::{gaussian, gnmax};
+use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::CurveAccountant;
 use super::request::{Mechanism, MechanismKind, Question, Request};
+use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{gaussian_rdp, gnmax_data_independent, log_flip_probability};
 use crate::divergence::{gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
@@ -38,7 +40,7 @@ pub struct Control {
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 10] = [
+pub const CONTROLS: [Control; 13] = [
     Control { name: "gnmax-half", mistake: "GNMax as one Gaussian count: order/(2 sigma^2)", invalid: true },
     Control { name: "threshold-forgotten", mistake: "Confident-GNMax without the threshold test", invalid: true },
     Control { name: "composition-maximum", mistake: "composition by the maximum instead of the sum", invalid: true },
@@ -61,6 +63,21 @@ pub const CONTROLS: [Control; 10] = [
         invalid: true,
     },
     Control {
+        name: "response-half",
+        mistake: "randomised response as if a pure epsilon were a zero-concentrated epsilon^2/8: order/(8 sigma^2)",
+        invalid: true,
+    },
+    Control {
+        name: "conversion-order",
+        mistake: "a conversion that divides ln(1/delta) by the order in place of the order less 1",
+        invalid: true,
+    },
+    Control {
+        name: "local-sensitivity",
+        mistake: "the local sensitivity of the votes in place of the smooth one",
+        invalid: true,
+    },
+    Control {
         name: "threshold-per-class-as-max",
         mistake: "a threshold test with a noise on every count as one noise on the largest (conservative)",
         invalid: false,
@@ -70,7 +87,7 @@ pub const CONTROLS: [Control; 10] = [
 /// The wrong accountant of a name.
 #[must_use]
 pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
-    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax};
+    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, RandomizedResponse};
     use Scope::{DataDependent, DataIndependent};
     let name = CONTROLS.iter().find(|control| control.name == name)?.name;
     let count_or_votes = CurveAccountant::new(name, &[Gnmax, Gaussian], DataIndependent, |mechanism, votes, order| {
@@ -78,11 +95,11 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
     });
     Some(Box::new(match name {
         "gnmax-half" => CurveAccountant::new(name, &[Gnmax], DataIndependent, |mechanism, _, order| {
-            Some(gaussian_rdp(order, mechanism.sigma(), 1.0))
+            Some(gaussian_rdp(order, mechanism.sigma()?, 1.0))
         }),
         "threshold-forgotten" => {
             CurveAccountant::new(name, &[ConfidentGnmax], DataIndependent, |mechanism, _, order| {
-                Some(gnmax_data_independent(order, mechanism.sigma()))
+                Some(gnmax_data_independent(order, mechanism.sigma()?))
             })
         }
         "composition-maximum" => CurveAccountant { compose: |rdp, _| rdp, ..count_or_votes },
@@ -96,6 +113,14 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
         },
         "data-dependent-runner-up" => CurveAccountant::new(name, &[Gnmax], DataDependent, runner_up),
         "data-dependent-ihr" => CurveAccountant::new(name, &[Gnmax], DataDependent, ihr),
+        "response-half" => CurveAccountant::new(name, &[RandomizedResponse], DataIndependent, |mechanism, _, order| {
+            Some(0.25 * gaussian_rdp(order, mechanism.sigma()?, 1.0))
+        }),
+        "conversion-order" => {
+            let to_epsilon = |rdp: f64, order: Order, delta: Delta| rdp - delta.get().ln() / order.get();
+            return Some(Box::new(ConversionAccountant { name, to_epsilon, ..IMPROVED }));
+        }
+        "local-sensitivity" => return Some(Box::new(SensitivityAccountant { name, smooth: false })),
         "threshold-per-class-as-max" => CurveAccountant::new(name, &[ConfidentGnmax], DataIndependent, per_class),
         _ => return None,
     }))
@@ -152,7 +177,7 @@ fn bound(a: f64, q: f64, b: f64, ratio_exponent: f64, e2: f64) -> f64 {
 }
 
 fn runner_up(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
-    let sigma = mechanism.sigma();
+    let sigma = mechanism.sigma()?;
     let mut counts = histogram.counts().to_vec();
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let [first, second, ..] = counts[..] else { return None };
@@ -169,7 +194,7 @@ fn runner_up(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> 
 /// With (α₁, ε₁), (α₂, ε₂) the orders μ₁, μ₂ of Papernot et al. (2018), Proposition 10: the lemma has ε₂ where A's
 /// exponent has the order, and reads μ for the orders in its condition.
 fn ihr(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
-    let sigma = mechanism.sigma();
+    let sigma = mechanism.sigma()?;
     let log_q = log_flip_probability(histogram, sigma);
     let (q, a2) = (log_q.exp(), sigma.get() * (-log_q).sqrt());
     let a1 = a2 + 1.0;

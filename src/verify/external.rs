@@ -37,7 +37,7 @@ impl Default for ExternalOptions {
     fn default() -> Self {
         Self {
             scope: Scope::DataDependent,
-            mechanisms: MechanismKind::ALL.to_vec(),
+            mechanisms: MechanismKind::RELEASES.to_vec(),
             answer_time: Duration::from_secs(10),
             start_time: Duration::from_secs(60),
         }

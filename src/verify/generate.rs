@@ -10,7 +10,12 @@ use rand_chacha::ChaCha8Rng;
 
 /// A case of a mechanism. Repetitions beyond 1 keep few outcomes where the laws must be composed.
 pub(super) fn case(kind: MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> Option<Case> {
-    let histogram = if kind.prints_a_count() { vec![0] } else { votes(stream, asks != Asks::Order) };
+    let histogram = match kind {
+        _ if kind.prints_a_count() => vec![0],
+        MechanismKind::RandomizedResponse => one_vote(stream, asks != Asks::Order),
+        MechanismKind::SmoothSensitivity => few_votes(stream),
+        _ => votes(stream, asks != Asks::Order),
+    };
     let largest = histogram.iter().copied().max().unwrap_or(0);
     let repetitions = match stream.random_range(0..4u32) {
         0 | 1 => 1,
@@ -27,6 +32,13 @@ pub(super) fn case(kind: MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> 
         MechanismKind::Gaussian => Mechanism::Gaussian { sigma },
         MechanismKind::Laplace => Mechanism::Laplace { sigma },
         MechanismKind::SubsampledGaussian => Mechanism::SubsampledGaussian { sigma, rate: rate(stream)? },
+        MechanismKind::RandomizedResponse => Mechanism::RandomizedResponse { sigma },
+        MechanismKind::Conversion => {
+            Mechanism::Conversion { rdp: between(stream, 1e-4, 30.0), rdp_order: order(stream)? }
+        }
+        MechanismKind::SmoothSensitivity => {
+            Mechanism::SmoothSensitivity { sigma, beta: *pick(stream, &[0.0, 0.01, 0.1, 0.5, 2.0]) }
+        }
         MechanismKind::ConfidentGnmax => {
             let threshold_sigma = scale(stream)?;
             // Near the largest count, in units of its noise, or far from it.
@@ -59,6 +71,10 @@ pub(super) fn small_case(kind: MechanismKind, asks: Asks, stream: &mut ChaCha8Rn
         let before = case.request.histogram.counts().iter().copied().max().unwrap_or(0);
         if let Mechanism::ConfidentGnmax { threshold, .. } = &mut case.request.mechanism {
             *threshold += counts.iter().copied().max().unwrap_or(0) as f64 - before as f64;
+        }
+        if kind == MechanismKind::RandomizedResponse {
+            counts.fill(0);
+            counts[0] = 1;
         }
         case.request.histogram = VoteHistogram::new(counts).ok()?;
     }
@@ -115,6 +131,25 @@ fn epsilon(stream: &mut ChaCha8Rng) -> Option<Epsilon> {
 fn rate(stream: &mut ChaCha8Rng) -> Option<Probability> {
     let value = if stream.random_bool(0.5) { *pick(stream, &[0.5, 0.1, 0.01]) } else { between(stream, 1e-4, 0.95) };
     Probability::new(value).ok()
+}
+
+/// The vote of one voter.
+fn one_vote(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
+    let classes = if few { stream.random_range(2..=5) } else { *pick(stream, &[2, 2, 3, 4, 10, 100]) };
+    let mut counts = vec![0; classes];
+    counts[stream.random_range(0..classes)] = 1;
+    counts
+}
+
+/// At most a dozen votes of at most four classes: all neighbours of all neighbours are tried.
+fn few_votes(stream: &mut ChaCha8Rng) -> Vec<u64> {
+    let mut counts = vec![0; stream.random_range(2..=4)];
+    for _ in 0..stream.random_range(1..=12u32) {
+        // Biased to the first, so that a consensus is seen.
+        let class = stream.random_range(0..counts.len()).min(stream.random_range(0..counts.len()));
+        counts[class] += 1;
+    }
+    counts
 }
 
 /// Votes with at least one vote to move; few classes where their laws must be composed.
@@ -175,8 +210,9 @@ mod tests {
             single += u32::from(votes == 1);
             let Question::Order(order) = case.request.question else { panic!("asked for an order") };
             near_one += u32::from(order.get() < 1.01);
-            tiny += u32::from(case.request.mechanism.sigma().get() < 0.3);
-            huge += u32::from(case.request.mechanism.sigma().get() > 1e3);
+            let sigma = case.request.mechanism.sigma().unwrap().get();
+            tiny += u32::from(sigma < 0.3);
+            huge += u32::from(sigma > 1e3);
         }
         let seen = [ties, consensus, single, near_one, tiny, huge];
         println!("{seen:?}");

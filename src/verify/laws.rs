@@ -1,5 +1,6 @@
 //! Exact laws of the mechanisms under test, as pairs of neighbours.
 
+use super::conversion::extreme_pairs;
 use super::printed_count::{BINS, printed_laws};
 use super::request::{Mechanism, MechanismKind, Request};
 use crate::error::{Error, Result};
@@ -22,6 +23,9 @@ const MANY_NEIGHBORS: usize = 24;
 /// resolved best.
 pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<LawPair>> {
     let (mechanism, histogram) = (&request.mechanism, &request.histogram);
+    if let Mechanism::Conversion { rdp, rdp_order } = *mechanism {
+        return extreme_pairs(rdp, rdp_order);
+    }
     if mechanism.kind().prints_a_count() {
         return printed_pair(request, order).map(|pair| vec![pair]);
     }
@@ -74,10 +78,30 @@ fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<Outcome
             let test = ThresholdTest::new(threshold, threshold_sigma, threshold_form)?;
             confident_argmax_law(histogram, &test, Noise::Gaussian(sigma))
         }
-        Mechanism::Gaussian { .. } | Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } => {
-            Err(refused(format!("{} prints a count", MechanismKind::name(mechanism.kind()))))
+        Mechanism::RandomizedResponse { sigma } => response_law(histogram, sigma),
+        Mechanism::Gaussian { .. }
+        | Mechanism::Laplace { .. }
+        | Mechanism::SubsampledGaussian { .. }
+        | Mechanism::Conversion { .. }
+        | Mechanism::SmoothSensitivity { .. } => {
+            Err(refused(format!("{} prints no class", MechanismKind::name(mechanism.kind()))))
         }
     }
+}
+
+/// The answer of one voter: the truth with probability e^ε/(e^ε + k - 1).
+fn response_law(histogram: &VoteHistogram, sigma: NoiseScale) -> Result<OutcomeLaw> {
+    let counts = histogram.counts();
+    if counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) != 1 {
+        return Err(refused("randomised response has one voter".into()));
+    }
+    let (epsilon, others) = (sigma.get().recip(), counts.len() as f64 - 1.0);
+    let ln_truth = -libm::log1p(others * libm::exp(-epsilon));
+    let row = |&count: &u64| {
+        let ln_value = if count == 1 { ln_truth } else { ln_truth - epsilon };
+        LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }
+    };
+    OutcomeLaw::from_integrals(&counts.iter().map(row).collect::<Vec<_>>())
 }
 
 /// The most outcomes of a composed law.

@@ -17,7 +17,10 @@ const REACH: f64 = 9.0;
 
 /// The laws of the output without and with the one vote, in bins that resolve D_α at `order`.
 pub(super) fn printed_laws(mechanism: &Mechanism, order: Option<Order>, bins: usize) -> Result<[OutcomeLaw; 2]> {
-    let shift = mechanism.sigma().get().recip();
+    let Some(sigma) = mechanism.sigma() else {
+        return Err(Error::Refused { operation: "case", reason: "no count is printed".into() });
+    };
+    let shift = sigma.get().recip();
     let a = order.map_or(1.0, Order::get);
     if !(shift * a < 1e12) {
         return Err(Error::Domain { quantity: "order over noise scale", value: shift * a, domain: "[0, 1e12)" });

@@ -1,12 +1,13 @@
 //! What must hold of an accountant: each property with the theorem that says so.
 
 use super::accountant::{Accountant, Fault, Scope};
-use super::request::Case;
+use super::request::{Case, MechanismKind};
+use super::sensitivity::covers_neighbors;
 use super::structure::{
     below_data_independent, composition_adds, convex_in_order, invariant_under_permutation,
-    invariant_under_translation, limit_of_much_noise, monotone_in_noise, monotone_in_order,
+    invariant_under_translation, limit_of_consensus, limit_of_much_noise, monotone_in_noise, monotone_in_order,
 };
-use super::validity::{delta_covers_exact, epsilon_covers_exact, rdp_covers_exact};
+use super::validity::{delta_covers_exact, epsilon_covers_exact, kl_below_order_near_1, rdp_covers_exact};
 use crate::histogram::VoteHistogram;
 use serde::Serialize;
 
@@ -41,6 +42,8 @@ pub struct Property {
     /// Whether the theorem is about claims that depend on the mechanism alone.
     pub data_independent_only: bool,
     pub(super) asks: Asks,
+    /// The mechanisms it is about.
+    pub(super) about: fn(MechanismKind) -> bool,
     pub(super) check: fn(&dyn Accountant, &Case) -> Check,
 }
 
@@ -98,7 +101,7 @@ fn number<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Resu
 }
 
 /// All properties, validity first.
-pub const PROPERTIES: [Property; 11] = [
+pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "rdp-covers-exact",
         kind: PropertyKind::Validity,
@@ -106,6 +109,7 @@ pub const PROPERTIES: [Property; 11] = [
                   Definition 4; independent outputs add, Proposition 1)",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: rdp_covers_exact,
     },
     Property {
@@ -115,6 +119,7 @@ pub const PROPERTIES: [Property; 11] = [
                   most delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
         data_independent_only: false,
         asks: Asks::Delta,
+        about: a_release_or_conversion,
         check: epsilon_covers_exact,
     },
     Property {
@@ -124,6 +129,7 @@ pub const PROPERTIES: [Property; 11] = [
                   claimed delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
         data_independent_only: false,
         asks: Asks::Epsilon,
+        about: a_release_or_conversion,
         check: delta_covers_exact,
     },
     Property {
@@ -133,6 +139,7 @@ pub const PROPERTIES: [Property; 11] = [
                   Propositions 6 and 7; Papernot et al. 2018, Proposition 8; Mironov, Talwar and Zhang 2019)",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: below_data_independent,
     },
     Property {
@@ -141,6 +148,7 @@ pub const PROPERTIES: [Property; 11] = [
         theorem: "claims do not fall with the order, as divergences do not (van Erven and Harremoës 2014, Theorem 3)",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: monotone_in_order,
     },
     Property {
@@ -150,6 +158,7 @@ pub const PROPERTIES: [Property; 11] = [
                   noise of a larger scale has the same law with a smaller sensitivity",
         data_independent_only: true,
         asks: Asks::Order,
+        about: a_release,
         check: monotone_in_noise,
     },
     Property {
@@ -159,6 +168,7 @@ pub const PROPERTIES: [Property; 11] = [
                   Harremoës 2014, Corollary 2)",
         data_independent_only: true,
         asks: Asks::Order,
+        about: a_release,
         check: convex_in_order,
     },
     Property {
@@ -167,6 +177,7 @@ pub const PROPERTIES: [Property; 11] = [
         theorem: "the claim for repetitions is at most as many times the claim for one (Mironov 2017, Proposition 1)",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: composition_adds,
     },
     Property {
@@ -175,6 +186,7 @@ pub const PROPERTIES: [Property; 11] = [
         theorem: "classes have no order: permuted votes have permuted output laws and the same neighbours",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: invariant_under_permutation,
     },
     Property {
@@ -184,6 +196,7 @@ pub const PROPERTIES: [Property; 11] = [
                   leave the law as it is",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: invariant_under_translation,
     },
     Property {
@@ -193,15 +206,55 @@ pub const PROPERTIES: [Property; 11] = [
                   2 order/scale^2",
         data_independent_only: false,
         asks: Asks::Order,
+        about: a_release,
         check: limit_of_much_noise,
     },
+    Property {
+        name: "kl-below-order-near-1",
+        kind: PropertyKind::Validity,
+        theorem: "the Kullback-Leibler divergence of the exact laws, the limit at order 1, is at most the claim at an order \
+                  as close to 1 as a millionth of the order of the case (van Erven and Harremoës 2014, Theorems 3 and 5)",
+        data_independent_only: false,
+        asks: Asks::Order,
+        about: a_release,
+        check: kl_below_order_near_1,
+    },
+    Property {
+        name: "limit-of-consensus",
+        kind: PropertyKind::Structure,
+        theorem: "with all votes in one class, a million times the noise and the order ahead, the output is certain and a \
+                  claim that depends on the votes is no larger than for any others",
+        data_independent_only: false,
+        asks: Asks::Order,
+        about: a_release,
+        check: limit_of_consensus,
+    },
+    Property {
+        name: "smooth-sensitivity-covers-neighbors",
+        kind: PropertyKind::Validity,
+        theorem: "the smooth sensitivity is at least the change of the cost to every neighbour, and at least e^-beta times \
+                  the change from every neighbour to every neighbour of it (Nissim, Raskhodnikova and Smith 2007, \
+                  Definition 2.2), by trying all",
+        data_independent_only: false,
+        asks: Asks::Order,
+        about: |kind| matches!(kind, MechanismKind::SmoothSensitivity),
+        check: covers_neighbors,
+    },
 ];
+
+fn a_release(kind: MechanismKind) -> bool {
+    MechanismKind::RELEASES.contains(&kind)
+}
+
+fn a_release_or_conversion(kind: MechanismKind) -> bool {
+    a_release(kind) || kind == MechanismKind::Conversion
+}
 
 impl Property {
     /// The property of a name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<&'static Self> {
-        static ALL: [Property; 11] = PROPERTIES;
+        static ALL: [Property; 14] = PROPERTIES;
         ALL.iter().find(|property| property.name == name)
     }
 

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A mechanism whose leakage is claimed; scales are in votes.
 ///
 /// Neighbours of the votes differ in one moved vote, for [`Mechanism::Gaussian`], [`Mechanism::Laplace`] and
-/// [`Mechanism::SubsampledGaussian`] in one added or removed vote of a single count.
+/// [`Mechanism::SubsampledGaussian`] in one added or removed vote of a single count. [`Mechanism::RandomizedResponse`] has
+/// the one vote of the voter who answers.
+///
+/// The last two release nothing. [`Mechanism::Conversion`] asks what follows from a Rényi divergence, its histogram is
+/// `[0]`; [`Mechanism::SmoothSensitivity`] asks for a sensitivity in place of a divergence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mechanism", rename_all = "kebab-case")]
 pub enum Mechanism {
@@ -51,6 +55,26 @@ pub enum Mechanism {
         /// Where that noise is added.
         threshold_form: ThresholdForm,
     },
+    /// The class of the only voter, e^{1/sigma} times as likely as each other class: randomised response of ε = 1/sigma
+    /// among as many answers as the histogram has classes.
+    RandomizedResponse {
+        /// 1/ε, as Laplace noise of this scale gives ε.
+        sigma: NoiseScale,
+    },
+    /// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbours in both directions.
+    Conversion {
+        /// The Rényi divergence.
+        rdp: f64,
+        /// Its order.
+        rdp_order: Order,
+    },
+    /// What is asked at an order is the β-smooth sensitivity of the data-dependent cost of GNMax at that order.
+    SmoothSensitivity {
+        /// Standard deviation of GNMax.
+        sigma: NoiseScale,
+        /// β.
+        beta: f64,
+    },
 }
 
 /// The kinds of [`Mechanism`], without their parameters.
@@ -69,12 +93,38 @@ pub enum MechanismKind {
     SubsampledGaussian,
     /// [`Mechanism::ConfidentGnmax`].
     ConfidentGnmax,
+    /// [`Mechanism::RandomizedResponse`].
+    RandomizedResponse,
+    /// [`Mechanism::Conversion`].
+    Conversion,
+    /// [`Mechanism::SmoothSensitivity`].
+    SmoothSensitivity,
 }
 
 impl MechanismKind {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Gnmax, Self::Lnmax, Self::Gaussian, Self::Laplace, Self::SubsampledGaussian, Self::ConfidentGnmax];
+    pub const ALL: [Self; 9] = [
+        Self::Gnmax,
+        Self::Lnmax,
+        Self::Gaussian,
+        Self::Laplace,
+        Self::SubsampledGaussian,
+        Self::ConfidentGnmax,
+        Self::RandomizedResponse,
+        Self::Conversion,
+        Self::SmoothSensitivity,
+    ];
+
+    /// Those that release something: what an accountant is asked about if nothing else is said.
+    pub const RELEASES: [Self; 7] = [
+        Self::Gnmax,
+        Self::Lnmax,
+        Self::Gaussian,
+        Self::Laplace,
+        Self::SubsampledGaussian,
+        Self::ConfidentGnmax,
+        Self::RandomizedResponse,
+    ];
 
     /// The name in JSON and on the command line.
     #[must_use]
@@ -86,13 +136,16 @@ impl MechanismKind {
             Self::Laplace => "laplace",
             Self::SubsampledGaussian => "subsampled-gaussian",
             Self::ConfidentGnmax => "confident-gnmax",
+            Self::RandomizedResponse => "randomized-response",
+            Self::Conversion => "conversion",
+            Self::SmoothSensitivity => "smooth-sensitivity",
         }
     }
 
-    /// Whether the votes are a single count that is printed with noise.
+    /// Whether there is no histogram of votes: a single count is printed with noise, or nothing but an RDP value is known.
     #[must_use]
     pub const fn prints_a_count(self) -> bool {
-        matches!(self, Self::Gaussian | Self::Laplace | Self::SubsampledGaussian)
+        matches!(self, Self::Gaussian | Self::Laplace | Self::SubsampledGaussian | Self::Conversion)
     }
 }
 
@@ -107,19 +160,25 @@ impl Mechanism {
             Self::Laplace { .. } => MechanismKind::Laplace,
             Self::SubsampledGaussian { .. } => MechanismKind::SubsampledGaussian,
             Self::ConfidentGnmax { .. } => MechanismKind::ConfidentGnmax,
+            Self::RandomizedResponse { .. } => MechanismKind::RandomizedResponse,
+            Self::Conversion { .. } => MechanismKind::Conversion,
+            Self::SmoothSensitivity { .. } => MechanismKind::SmoothSensitivity,
         }
     }
 
-    /// The scale of the noise of what is printed.
+    /// The scale of the noise of what is printed; None for [`Mechanism::Conversion`].
     #[must_use]
-    pub const fn sigma(&self) -> NoiseScale {
+    pub const fn sigma(&self) -> Option<NoiseScale> {
         match *self {
             Self::Gnmax { sigma }
             | Self::Lnmax { sigma }
             | Self::Gaussian { sigma }
             | Self::Laplace { sigma }
             | Self::SubsampledGaussian { sigma, .. }
-            | Self::ConfidentGnmax { sigma, .. } => sigma,
+            | Self::RandomizedResponse { sigma }
+            | Self::SmoothSensitivity { sigma, .. }
+            | Self::ConfidentGnmax { sigma, .. } => Some(sigma),
+            Self::Conversion { .. } => None,
         }
     }
 
@@ -132,7 +191,10 @@ impl Mechanism {
             | Self::Lnmax { sigma }
             | Self::Gaussian { sigma }
             | Self::Laplace { sigma }
+            | Self::RandomizedResponse { sigma }
+            | Self::SmoothSensitivity { sigma, .. }
             | Self::SubsampledGaussian { sigma, .. } => *sigma = larger(*sigma)?,
+            Self::Conversion { .. } => return None,
             Self::ConfidentGnmax { sigma, threshold_sigma, .. } => {
                 *sigma = larger(*sigma)?;
                 *threshold_sigma = larger(*threshold_sigma)?;
@@ -221,7 +283,17 @@ impl Case {
         if !(1..=MAX_REPETITIONS).contains(&case.request.repetitions) {
             return Err(refuse(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
         }
-        Ok(case)
+        let parameter = match case.request.mechanism {
+            Mechanism::Conversion { rdp, .. } => Some(("rdp", rdp)),
+            Mechanism::SmoothSensitivity { beta, .. } => Some(("beta", beta)),
+            _ => None,
+        };
+        match parameter {
+            Some((name, value)) if !(0.0..f64::INFINITY).contains(&value) => {
+                Err(refuse(format!("{name} = {value} is not in [0, inf)")))
+            }
+            _ => Ok(case),
+        }
     }
 
     /// The case as one line of JSON.
@@ -249,6 +321,9 @@ mod tests {
         let texts = [
             r#"{"mechanism":"gnmax","sigma":2.0,"histogram":[3,1],"repetitions":1,"order":8.0,"factor":2.0}"#,
             r#"{"mechanism":"subsampled-gaussian","sigma":2.0,"rate":0.1,"histogram":[3],"repetitions":4,"delta":1e-5,"factor":1.5}"#,
+            r#"{"mechanism":"randomized-response","sigma":2.0,"histogram":[0,1,0],"repetitions":1,"order":8.0,"factor":2.0}"#,
+            r#"{"mechanism":"conversion","rdp":0.5,"rdp_order":8.0,"histogram":[0],"repetitions":1,"delta":1e-5,"factor":2.0}"#,
+            r#"{"mechanism":"smooth-sensitivity","sigma":2.0,"beta":0.1,"histogram":[3,1],"repetitions":1,"order":8.0,"factor":2.0}"#,
             r#"{"mechanism":"confident-gnmax","sigma":2.0,"threshold":3.5,"threshold_sigma":1.0,"threshold_form":"per-class","histogram":[3,1],"neighbor":[2,2],"repetitions":1,"epsilon":0.5,"factor":2.0}"#,
         ];
         for text in texts {
@@ -272,6 +347,8 @@ mod tests {
             r#"{"mechanism":"gnmax","sigma":1,"histogram":[3,1],"order":2,"repetitions":0}"#,
             r#"{"mechanism":"gnmax","sigma":1,"histogram":[3,1],"order":2,"factor":1}"#,
             r#"{"mechanism":"other","sigma":1,"histogram":[3,1],"order":2}"#,
+            r#"{"mechanism":"conversion","rdp":-1,"rdp_order":2,"histogram":[0],"delta":0.1}"#,
+            r#"{"mechanism":"smooth-sensitivity","sigma":1,"beta":-1,"histogram":[3,1],"order":2}"#,
         ] {
             assert!(Case::from_json(text).is_err(), "{text}");
         }

@@ -143,7 +143,14 @@ impl Outcome {
 /// [`noisy_argmax_law`]: crate::noisy_argmax_law
 pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sync)) -> Outcome {
     let scope = accountant.scope();
-    let properties = if plan.properties.is_empty() { Property::applicable(scope) } else { plan.properties.clone() };
+    let properties = if plan.properties.is_empty() {
+        let mechanisms = accountant.mechanisms();
+        let mut all = Property::applicable(scope);
+        all.retain(|property| mechanisms.iter().any(|kind| (property.about)(*kind)));
+        all
+    } else {
+        plan.properties.clone()
+    };
     let start = Instant::now();
     let mut findings = Vec::new();
     for (place, &property) in properties.iter().enumerate() {
@@ -261,6 +268,15 @@ impl Block {
     }
 }
 
+/// A property says nothing about mechanisms of another kind.
+fn check(property: &Property, accountant: &dyn Accountant, case: &Case) -> Check {
+    if (property.about)(case.request.mechanism.kind()) {
+        (property.check)(accountant, case)
+    } else {
+        Check::NotApplicable
+    }
+}
+
 /// The cases until one fails.
 fn block_of(
     accountant: &dyn Accountant,
@@ -275,7 +291,7 @@ fn block_of(
             break;
         }
         block.drawn += 1;
-        match (property.check)(accountant, &case) {
+        match check(property, accountant, &case) {
             Check::Holds { share } => {
                 block.cases += 1;
                 if let Some(share) = share {
@@ -320,7 +336,7 @@ fn smallest(
         Problem::Fault(fault) => Some(fault.kind),
         Problem::Violation(_) => None,
     };
-    let fails = |case: &Case| match (property.check)(accountant, case) {
+    let fails = |case: &Case| match check(property, accountant, case) {
         Check::Violated(violation) if fault.is_none() => Some(Problem::Violation(violation)),
         Check::Fault(found) if fault == Some(found.kind) => Some(Problem::Fault(found)),
         _ => None,

@@ -41,12 +41,14 @@ fn size(case: &Case) -> (u64, u64) {
     let whole = (request.histogram.classes() as u64 * 4)
         .saturating_add(votes.saturating_mul(4))
         .saturating_add(u64::from(request.repetitions - 1) * 4);
-    let mut words = weight(case.factor) + weight(request.mechanism.sigma().get());
+    let mut words = weight(case.factor) + request.mechanism.sigma().map_or(0, |sigma| weight(sigma.get()));
     match request.mechanism {
         Mechanism::ConfidentGnmax { threshold, threshold_sigma, .. } => {
             words += weight(threshold) + weight(threshold_sigma.get());
         }
         Mechanism::SubsampledGaussian { rate, .. } => words += weight(rate.get()),
+        Mechanism::Conversion { rdp, rdp_order } => words += weight(rdp) + weight(rdp_order.get()),
+        Mechanism::SmoothSensitivity { beta, .. } => words += weight(beta),
         _ => {}
     }
     words += match request.question {
@@ -141,7 +143,7 @@ fn scales(scale: NoiseScale) -> Vec<NoiseScale> {
 
 fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
     let mut all: Vec<Mechanism> = Vec::new();
-    for scale in scales(mechanism.sigma()) {
+    for scale in mechanism.sigma().map(scales).unwrap_or_default() {
         all.push(match mechanism {
             Mechanism::Gnmax { .. } => Mechanism::Gnmax { sigma: scale },
             Mechanism::Lnmax { .. } => Mechanism::Lnmax { sigma: scale },
@@ -151,6 +153,9 @@ fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
             Mechanism::ConfidentGnmax { threshold, threshold_sigma, threshold_form, .. } => {
                 Mechanism::ConfidentGnmax { sigma: scale, threshold, threshold_sigma, threshold_form }
             }
+            Mechanism::RandomizedResponse { .. } => Mechanism::RandomizedResponse { sigma: scale },
+            Mechanism::SmoothSensitivity { beta, .. } => Mechanism::SmoothSensitivity { sigma: scale, beta },
+            unscaled @ Mechanism::Conversion { .. } => unscaled,
         });
     }
     match mechanism {
@@ -169,6 +174,17 @@ fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
                 rounder(threshold, &[1.0, 0.0, 2.0]).into_iter().map(|threshold| with(threshold, threshold_sigma)),
             );
             all.extend(scales(threshold_sigma).into_iter().map(|scale| with(threshold, scale)));
+        }
+        Mechanism::Conversion { rdp, rdp_order } => {
+            let values = rounder(rdp, &[1.0, 0.5, 0.1, 0.0]).into_iter();
+            all.extend(values.map(|rdp| Mechanism::Conversion { rdp, rdp_order }));
+            let orders = rounder(rdp_order.get(), &[2.0, 3.0, 5.0, 10.0, 1.5]).into_iter();
+            let orders = orders.filter_map(|order| Order::new(order).ok());
+            all.extend(orders.map(|rdp_order| Mechanism::Conversion { rdp, rdp_order }));
+        }
+        Mechanism::SmoothSensitivity { sigma, beta } => {
+            let values = rounder(beta, &[0.0, 1.0, 0.1]).into_iter();
+            all.extend(values.map(|beta| Mechanism::SmoothSensitivity { sigma, beta }));
         }
         _ => {}
     }
@@ -208,7 +224,7 @@ mod tests {
         assert_eq!(small.request.histogram.classes(), 2);
         assert_eq!(small.request.histogram.counts().iter().sum::<u64>(), 5);
         assert_eq!(small.request.repetitions, 3);
-        assert_eq!(small.request.mechanism.sigma().get(), 1.0);
+        assert_eq!(small.request.mechanism.sigma().unwrap().get(), 1.0);
         assert_eq!(small.request.question, Question::Order(Order::new(2.0).unwrap()));
         println!("{} after {tried}", small.json());
         let (unchanged, (), tried) = shrink(case.clone(), (), 10, |_| None);

@@ -2,13 +2,14 @@
 
 use super::accountant::{Accountant, Answer};
 use super::property::{Check, Violation, claim};
-use super::request::{Case, Mechanism, Question, Request};
+use super::request::{Case, Mechanism, MechanismKind, Question, Request};
 use crate::accountant::{
-    gaussian_rdp, gnmax_data_independent, laplace_rdp, lnmax_data_independent, subsampled_gaussian_rdp,
+    gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_independent,
+    subsampled_gaussian_rdp,
 };
 use crate::histogram::VoteHistogram;
 use crate::law::ThresholdForm;
-use crate::quantity::Order;
+use crate::quantity::{Epsilon, NoiseScale, Order};
 
 /// What two claims may differ by because they are computed in double precision, or as precisely as the accountant says.
 fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
@@ -45,7 +46,7 @@ fn equal(accountant: &dyn Accountant, claim: f64, other: f64, words: impl Fn() -
 
 /// RDP that holds whatever the votes. For a threshold test with a noise on every count the vote's move is the worst
 /// √2 steps, although one suffices ([`broken`](super::broken)).
-fn data_independent(mechanism: &Mechanism, order: Order) -> f64 {
+fn data_independent(mechanism: &Mechanism, classes: usize, order: Order) -> f64 {
     match *mechanism {
         Mechanism::Gnmax { sigma } => gnmax_data_independent(order, sigma),
         Mechanism::Lnmax { sigma } => lnmax_data_independent(order, sigma),
@@ -59,6 +60,12 @@ fn data_independent(mechanism: &Mechanism, order: Order) -> f64 {
             };
             test + gnmax_data_independent(order, sigma)
         }
+        Mechanism::RandomizedResponse { sigma } => {
+            let epsilon = Epsilon::new(sigma.get().recip());
+            let rdp = epsilon.and_then(|epsilon| k_ary_randomized_response_rdp(order, epsilon, classes as u64));
+            rdp.unwrap_or(f64::INFINITY)
+        }
+        Mechanism::Conversion { .. } | Mechanism::SmoothSensitivity { .. } => f64::INFINITY,
     }
 }
 
@@ -66,7 +73,8 @@ pub(super) fn below_data_independent(accountant: &dyn Accountant, case: &Case) -
     let request = &case.request;
     let Question::Order(order) = request.question else { return Check::NotApplicable };
     let claim = claim!(accountant, request);
-    let limit = f64::from(request.repetitions) * data_independent(&request.mechanism, order);
+    let limit =
+        f64::from(request.repetitions) * data_independent(&request.mechanism, request.histogram.classes(), order);
     at_most(accountant, claim, limit, || "claim, and the data-independent one".into())
 }
 
@@ -157,10 +165,45 @@ pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> C
     let Some(mechanism) = case.request.mechanism.with_noise_times(MUCH) else { return Check::NotApplicable };
     let smallest = match mechanism {
         Mechanism::ConfidentGnmax { sigma, threshold_sigma, .. } => sigma.get().min(threshold_sigma.get()),
-        _ => mechanism.sigma().get(),
+        _ => match mechanism.sigma() {
+            Some(sigma) => sigma.get(),
+            None => return Check::NotApplicable,
+        },
     };
     let limit = f64::from(case.request.repetitions) * 2.0 * order.get() / (smallest * smallest);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
     // Programs that sum in doubles lose about 1e-12 beside 1.
     at_most(accountant, claim, limit + 1e-9, || "claim with a million times the noise, and 2 order/scale^2".into())
+}
+
+/// With every vote in one class, and so many scales of noise between it and the next.
+const CONSENSUS: f64 = 1e6;
+/// The most votes that are asked about.
+const MOST_VOTES: f64 = 1e15;
+
+pub(super) fn limit_of_consensus(accountant: &dyn Accountant, case: &Case) -> Check {
+    let request = &case.request;
+    let kind = request.mechanism.kind();
+    if kind.prints_a_count() || kind == MechanismKind::RandomizedResponse || request.neighbor.is_some() {
+        return Check::NotApplicable;
+    }
+    let Question::Order(order) = request.question else { return Check::NotApplicable };
+    let classes = request.histogram.classes();
+    let (largest, lead) = match request.mechanism {
+        Mechanism::ConfidentGnmax { sigma, threshold_sigma, threshold, .. } => {
+            (sigma.get().max(threshold_sigma.get()), threshold.abs())
+        }
+        _ => (request.mechanism.sigma().map_or(0.0, NoiseScale::get), 0.0),
+    };
+    let votes = lead + CONSENSUS * (largest + 1.0) * order.get();
+    let held: u64 = request.histogram.counts().iter().fold(0, |sum, &count| sum.saturating_add(count));
+    if !(votes <= MOST_VOTES) || classes < 2 {
+        return Check::NotApplicable;
+    }
+    let mut counts = vec![0; classes];
+    counts[0] = (votes.ceil() as u64).max(held);
+    let Ok(histogram) = VoteHistogram::new(counts) else { return Check::NotApplicable };
+    let limit = claim!(accountant, request);
+    let claim = claim!(accountant, &Request { histogram, ..request.clone() });
+    at_most(accountant, claim, limit, || "claim with a consensus far beyond the noise, and for the votes".into())
 }

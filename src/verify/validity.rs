@@ -8,7 +8,7 @@ use super::request::{Case, Question, Request};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::law::OutcomeLaw;
-use crate::quantity::{Delta, Epsilon};
+use crate::quantity::{Delta, Epsilon, Order};
 
 /// The value, or the end of the check: exact laws have a domain of their own.
 macro_rules! computed {
@@ -81,6 +81,28 @@ pub(super) fn rdp_covers_exact(accountant: &dyn Accountant, case: &Case) -> Chec
     // A logarithm near ln 1 in double precision, divided by α - 1: a claim may have lost that.
     let least = repetitions * 1e-14 * (1.0 + 1.0 / (order.get() - 1.0));
     covered(found, claim, least, || format!("claimed Rényi divergence of order {order}, and the exact one"))
+}
+
+pub(super) fn kl_below_order_near_1(accountant: &dyn Accountant, case: &Case) -> Check {
+    let Question::Order(order) = case.request.question else { return Check::NotApplicable };
+    let Ok(near) = Order::new(1.0 + 1e-6 * (order.get() - 1.0)) else { return Check::NotApplicable };
+    let request = &case.asking(Question::Order(near));
+    let claim = claim!(accountant, request);
+    let pairs = computed!(pairs(request, Some(near)));
+    let repetitions = f64::from(request.repetitions);
+    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
+        let (p, q) = turned(&pair.p, &pair.q, reverse);
+        let exact = exact::kullback_leibler(p, q);
+        Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
+    }));
+    // As for Rényi divergences.
+    let least = repetitions * 1e-14 * (1.0 + 1.0 / (near.get() - 1.0));
+    let words = || format!("claimed Rényi divergence of order {near}, and the exact one of order 1");
+    match covered(found, claim, least, words) {
+        // So near to order 1 the rounding of the claim shows in the share.
+        Check::Holds { share: Some(share) } => Check::Holds { share: Some((share - least / claim).max(0.0)) },
+        other => other,
+    }
 }
 
 pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> Check {

@@ -87,7 +87,7 @@ pub struct Experiment {
 }
 
 /// All experiments, quick ones first.
-pub const ALL: [Experiment; 17] = [
+pub const ALL: &[Experiment] = &[
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
@@ -98,11 +98,14 @@ pub const ALL: [Experiment; 17] = [
     Experiment { name: "worst-case", run: crate::worst_case::report },
     Experiment { name: "capc", run: crate::capc::report },
     Experiment { name: "coverage", run: crate::coverage::report },
+    Experiment { name: "coverage-e-process", run: crate::coverage::report_of_e_process },
+    Experiment { name: "false-claims", run: crate::false_claims::report },
     Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
     Experiment { name: "samplers", run: crate::samplers::report },
     Experiment { name: "votes", run: crate::votes::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "verify", run: crate::verify::report },
+    Experiment { name: "membership", run: crate::membership::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

@@ -47,7 +47,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
         }
     }
     if experiments.is_empty() {
-        experiments.extend(ALL);
+        experiments.extend_from_slice(ALL);
     }
     let today = || time::OffsetDateTime::now_utc().date().to_string();
     Ok(Request { experiments, date: write.then(|| date.unwrap_or_else(today)) })

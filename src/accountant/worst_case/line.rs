@@ -28,7 +28,16 @@ fn outcomes(s: f64, shift: f64, reach: f64) -> [Outcome; 2] {
     sides.map(|(p, q, sign)| {
         let (ln_q, below) = (log_ndtr(q), ndtr(q));
         let l = if small { libm::log1p(sign * difference / below) } else { log_ndtr(p) - ln_q };
-        Outcome { p: ndtr(p), q: below, ln_q, l, second: here, second_moved: moved, third: [bounds.second, 0.0, 0.0] }
+        Outcome {
+            p: ndtr(p),
+            q: below,
+            ln_q,
+            l,
+            growth: libm::expm1(l),
+            second: here,
+            second_moved: moved,
+            third: [bounds.second, 0.0, 0.0],
+        }
     })
 }
 

@@ -15,6 +15,7 @@ use super::gnmax::gnmax_data_independent;
 use crate::bound::{UpperBound, Validity};
 use crate::histogram::Adjacency;
 use crate::quantity::{NoiseScale, Order};
+use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Relative error of a value by rounding and quadrature, generously; bounds are moved outwards by it.
@@ -26,6 +27,8 @@ const ROUNDING_OF_ORDER: f64 = 1e-14;
 const SHIFTS: std::ops::RangeInclusive<f64> = 1e-70..=1e70;
 /// The largest order for which it is made.
 const LARGEST_ORDER: f64 = 1e12;
+/// Orders that share their boxes. A fixed number, so that the values do not depend on the number of threads.
+const CHUNK: usize = 15;
 /// Standard deviations of the noise over which the search extends: from here on α/σ² is the supremum to 1e-6.
 const WIDEST: f64 = 1e4;
 
@@ -115,7 +118,8 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -
     enclose(order, sigma, adjacency, &mut Plane::new(1.0 / sigma.get()))
 }
 
-/// [`gnmax_worst_case`] at many orders of one noise, which share their boxes: 60 orders up to 2 σ take 0.1 s.
+/// [`gnmax_worst_case`] at many orders of one noise, fifteen of which share their boxes: 60 orders of a
+/// noise of 10 votes or more take less than 50 ms on one core.
 ///
 /// ```
 /// # use leakbound::*;
@@ -129,8 +133,11 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -
 /// ```
 #[must_use]
 pub fn gnmax_worst_case_curve(orders: &[Order], sigma: NoiseScale, adjacency: Adjacency) -> Vec<WorstCase> {
-    let mut plane = Plane::new(1.0 / sigma.get());
-    orders.iter().map(|&order| enclose(order, sigma, adjacency, &mut plane)).collect()
+    let of_chunk = |orders: &[Order]| {
+        let mut plane = Plane::new(1.0 / sigma.get());
+        orders.iter().map(|&order| enclose(order, sigma, adjacency, &mut plane)).collect::<Vec<_>>()
+    };
+    orders.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
 }
 
 fn enclose(order: Order, sigma: NoiseScale, adjacency: Adjacency, plane: &mut Plane) -> WorstCase {

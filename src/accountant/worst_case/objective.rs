@@ -34,6 +34,8 @@ pub(super) struct Outcome {
     pub(super) ln_q: f64,
     /// ln p - ln q.
     pub(super) l: f64,
+    /// e^l - 1.
+    pub(super) growth: f64,
     /// |∂²p| in the directions ss, st, tt, on the box.
     pub(super) second: [f64; 3],
     /// The same on its translate by -d, for q.
@@ -58,11 +60,16 @@ pub(super) fn log_moment(outcomes: &[Outcome], a: f64) -> f64 {
         let sum: f64 = outcomes.iter().filter(possible).map(|outcome| libm::exp(exponent(outcome) - largest)).sum();
         return largest + sum.ln();
     }
-    libm::log1p(outcomes.iter().map(|outcome| power_excess(outcome.p, outcome.q, outcome.l, a)).sum())
+    libm::log1p(outcomes.iter().map(|outcome| excess(outcome.p, outcome.q, outcome.l, outcome.growth, a)).sum())
 }
 
 /// q (e^{αl} - 1 - α (e^l - 1)) ≥ 0, where p = q e^l.
 pub(super) fn power_excess(p: f64, q: f64, l: f64, a: f64) -> f64 {
+    excess(p, q, l, libm::expm1(l), a)
+}
+
+/// The same with e^l - 1 at hand.
+fn excess(p: f64, q: f64, l: f64, growth: f64, a: f64) -> f64 {
     if a * l.abs() <= 1e-3 {
         // Σ_{k≥2} (α^k - α) l^k/k! to the sixth term, as (α-1) α l² times a series in l.
         let series = |k: i32| (0..k - 1).map(|power| a.powi(power)).sum::<f64>();
@@ -72,7 +79,7 @@ pub(super) fn power_excess(p: f64, q: f64, l: f64, a: f64) -> f64 {
         }
         return q * a * (a - 1.0) * l * l * sum;
     }
-    (p * libm::expm1((a - 1.0) * l) - (a - 1.0) * q * libm::expm1(l)).max(0.0)
+    (p * libm::expm1((a - 1.0) * l) - (a - 1.0) * q * growth).max(0.0)
 }
 
 /// An upper bound of ln F at a critical point of F within the box around the point of these outcomes.
@@ -84,17 +91,29 @@ pub(super) fn log_moment_nearby(outcomes: &[Outcome], a: f64, shift: f64, log_mo
         return by_logarithm;
     }
     let change = shift * square.sqrt();
+    // e^{x+y} - 1 from e^x - 1 and e^y - 1 for |y| ≤ 1, where digits of e^x that were lost beside 1 are not brought back:
+    // exponentials are what all this costs.
+    let step = (a - 1.0) * change;
+    let (down, up) = (libm::expm1(-step), libm::expm1(step));
+    let moved = |l: f64, power: f64, by: f64| {
+        if step <= 1.0 { power + by + power * by } else { libm::expm1((a - 1.0) * l) }
+    };
+    let ratio_up = 1.0 + libm::expm1(change);
     let mut form = 0.0;
     for outcome in outcomes {
         let (low, high) = (outcome.l - change, outcome.l + change);
-        let slope = (a * libm::expm1((a - 1.0) * low)).abs().max((a * libm::expm1((a - 1.0) * high)).abs());
+        let power = libm::expm1((a - 1.0) * outcome.l);
+        let power_high = moved(high, power, up);
+        let slope = a * moved(low, power, down).abs().max(power_high.abs());
         // |A - B| = (α-1)(e^{αl} - 1) - α (e^{(α-1)l} - 1) = α(α-1) ∫_0^l e^{(α-1)x} (e^x - 1) dx, which is at most
         // α(α-1) e^{max(αl, 0)} l²/2; for l > 0 the second term is negative, for l < 0 the first.
         let bend = |l: f64| {
             let far = if l > 0.0 { 1.0 } else { -a * l };
-            (a - 1.0) * (0.5 * a * l * l).min(far) * libm::exp((a * l).max(0.0))
+            (a - 1.0) * (0.5 * a * l * l).min(far)
         };
-        let bend = bend(low).max(bend(high));
+        let rise = if high > 0.0 { (1.0 + power_high) * (1.0 + outcome.growth) * ratio_up } else { 1.0 };
+        // Where low is positive too, the bend there is the smaller.
+        let bend = bend(low).max(bend(high) * rise);
         let entry = |k: usize| {
             let [second, moved] = [outcome.second[k], outcome.second_moved[k]];
             slope * (shift * outcome.third[k]).min(second + moved) + bend * moved

@@ -48,6 +48,7 @@ pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
         q: q.p[i],
         ln_q: q.ln_p[i],
         l: l[i],
+        growth: libm::expm1(l[i]),
         second: second[i],
         second_moved: second_moved[i],
         third: third[i],
@@ -63,19 +64,41 @@ struct Cones {
 impl Cones {
     fn at(s: f64, t: f64, far: bool) -> Self {
         let (u, v) = ((t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2);
-        let (mut p, mut ln_p);
-        if far {
-            ln_p = [log_ndtr(-u) + log_ndtr(-v), ln_first_wins(u, s), ln_first_wins(v, -s)];
-            p = ln_p.map(libm::exp);
+        // A probability and its logarithm, from whichever is computed.
+        let cone = |u: f64, s: f64| {
+            if far {
+                let ln_p = ln_first_wins(u, s);
+                (libm::exp(ln_p), ln_p)
+            } else {
+                let p = first_wins(u, s);
+                (p, p.ln())
+            }
+        };
+        let neither = if far {
+            let ln_p = log_ndtr(-u) + log_ndtr(-v);
+            (libm::exp(ln_p), ln_p)
         } else {
-            p = [ndtr(-u) * ndtr(-v), first_wins(u, s), first_wins(v, -s)];
-            ln_p = p.map(f64::ln);
-        }
+            let p = ndtr(-u) * ndtr(-v);
+            (p, p.ln())
+        };
+        let first_leads = s >= 0.0;
+        let behind = if first_leads { cone(v, -s) } else { cone(u, s) };
         // The largest from the others, which hold its digits.
-        if let Some(top) = p.iter().position(|&p| p > 0.5) {
-            let rest: f64 = (0..3).filter(|&i| i != top).map(|i| p[i]).sum();
-            (p[top], ln_p[top]) = (1.0 - rest, libm::log1p(-rest));
+        let rest = neither.0 + behind.0;
+        let ahead = if rest < 0.5 {
+            (1.0 - rest, libm::log1p(-rest))
+        } else if first_leads {
+            cone(u, s)
+        } else {
+            cone(v, -s)
+        };
+        let winners = if first_leads { [ahead, behind] } else { [behind, ahead] };
+        let mut all = [neither, winners[0], winners[1]];
+        if let Some(top) = all.iter().position(|cell| cell.0 > 0.5) {
+            let rest: f64 = (0..3).filter(|&i| i != top).map(|i| all[i].0).sum();
+            all[top] = (1.0 - rest, libm::log1p(-rest));
         }
+        let (p, ln_p) = (all.map(|cell| cell.0), all.map(|cell| cell.1));
         Self { p, ln_p }
     }
 }

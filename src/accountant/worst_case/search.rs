@@ -95,13 +95,12 @@ impl Plane {
                 if value > found.lower {
                     (found.lower, found.s, found.t) = (value, s, t);
                 }
-                values.push((i, j, value));
+                values.push((i, j, log_moment_nearby(three, a, shift, value, box_)));
             }
             let goal = found.lower * (1.0 + tolerance);
             let last = seen > MAX_BOXES || level == LEVELS;
             active.clear();
-            for (i, j, value) in values {
-                let upper = log_moment_nearby(&self.boxes[&(level, i, j)], a, shift, value, box_);
+            for (i, j, upper) in values {
                 if upper > goal && !last {
                     active.extend([(2 * i, 2 * j), (2 * i + 1, 2 * j), (2 * i, 2 * j + 1), (2 * i + 1, 2 * j + 1)]);
                 } else {

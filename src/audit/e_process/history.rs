@@ -5,6 +5,7 @@ use super::ratio::{LEVELS, Levels};
 use crate::bound::Direction;
 use crate::special::log_sum_exp;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Pairs between two looks at the bets: what was estimated before, and how often each pair of levels came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,25 +29,22 @@ impl Block {
 }
 
 /// The bets on every block for one divergence.
-pub(super) struct Book<'a> {
-    direction: Direction,
+pub(super) struct Book {
     weights: [f64; COMPONENTS],
-    blocks: Vec<(&'a Block, [Bet; COMPONENTS])>,
+    blocks: Vec<Placed>,
     estimate: f64,
 }
 
-impl<'a> Book<'a> {
-    pub(super) fn new(blocks: impl Iterator<Item = &'a Block>, a: f64, direction: Direction, aim: Aim) -> Self {
-        let place = |block: &'a Block| match direction {
-            Direction::Forward => (block, bets(&block.levels, a, aim)),
-            Direction::Reverse => (block, bets(&block.levels.reversed(), a, aim)),
+impl Book {
+    pub(super) fn new<'a>(blocks: impl Iterator<Item = &'a Block>, a: f64, direction: Direction, aim: Aim) -> Self {
+        let levels = |block: &'a Block| match direction {
+            Direction::Forward => Cow::Borrowed(&block.levels),
+            Direction::Reverse => Cow::Owned(block.levels.reversed()),
         };
-        let blocks: Vec<_> = blocks.map(place).collect();
-        let last = blocks.last().map_or(0.0, |(block, _)| match direction {
-            Direction::Forward => estimated_claim(&block.levels, a),
-            Direction::Reverse => estimated_claim(&block.levels.reversed(), a),
-        });
-        Self { direction, weights: aim.weights(), blocks, estimate: last }
+        let blocks: Vec<&Block> = blocks.collect();
+        let estimate = blocks.last().map_or(0.0, |block| estimated_claim(&levels(block), a));
+        let place = |block: &&'a Block| Placed::new(block, &bets(&levels(block), a, aim), direction);
+        Self { weights: aim.weights(), blocks: blocks.iter().map(place).collect(), estimate }
     }
 
     /// (α-1) D as it was estimated last.
@@ -57,14 +55,14 @@ impl<'a> Book<'a> {
     /// ln of the largest e-value at the end of a block so far against F - 1 ≤ m, less what rounding may have added; at
     /// least 0, the e-value before the first pair. Decreases in m.
     pub(super) fn log_e(&self, m: f64) -> f64 {
+        if !m.is_finite() {
+            return 0.0;
+        }
         let mut components = [Component::default(); COMPONENTS];
         let mut largest = 0.0f64;
-        if !m.is_finite() {
-            return largest;
-        }
-        for (block, bets) in &self.blocks {
-            for (component, bet) in components.iter_mut().zip(bets) {
-                component.bet(block, bet, m, self.direction);
+        for block in &self.blocks {
+            for wager in &block.wagers {
+                components[wager.component].bet(wager, &block.counts, m);
             }
             let terms = components.iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
             largest = largest.max(log_sum_exp(terms.map(|(component, weight)| weight.ln() + component.value())));
@@ -73,40 +71,81 @@ impl<'a> Book<'a> {
     }
 }
 
-/// One component of the mixture: ln of its capital, and bounds of the rounding error.
+/// Numbers worked on at once; they never meet before the end, so that the compiler makes vectors of them.
+const LANES: usize = 8;
+
+/// A block and the bets on it.
+struct Placed {
+    /// How often each pair of levels came, as many at a time as are worked on at once; zeros at the end.
+    counts: Vec<[f64; LANES]>,
+    wagers: Vec<Wager>,
+}
+
+/// What one component bets on a block.
+struct Wager {
+    component: usize,
+    bet: Bet,
+    /// Gain less cost of each pair of levels, in the order of their counts.
+    nets: Vec<[f64; LANES]>,
+    pairs: f64,
+}
+
+impl Placed {
+    fn new(block: &Block, bets: &[Bet; COMPONENTS], direction: Direction) -> Self {
+        let lanes = |value: &dyn Fn(&(u8, u8, u64)) -> f64| -> Vec<[f64; LANES]> {
+            let chunk = |chunk: &[(u8, u8, u64)]| std::array::from_fn(|lane| chunk.get(lane).map_or(0.0, value));
+            block.pairs.chunks(LANES).map(chunk).collect()
+        };
+        let pairs = block.length() as f64;
+        let placed = bets.iter().enumerate().filter(|(_, bet)| bet.lambda > 0.0);
+        let wagers = placed.map(|(component, bet)| {
+            let net = |&(s, s_prime, _): &(u8, u8, u64)| {
+                let (x, y) = if direction == Direction::Forward { (s, s_prime) } else { (s_prime, s) };
+                bet.gain[usize::from(x)] - bet.cost[usize::from(y)]
+            };
+            Wager { component, bet: *bet, nets: lanes(&net), pairs }
+        });
+        let wagers = wagers.collect();
+        Self { counts: lanes(&|pair| pair.2 as f64), wagers }
+    }
+}
+
+/// The logarithm of one product.
 #[derive(Debug, Clone, Copy, Default)]
 struct Component {
     log: f64,
+    /// Σ count |ln factor|, which the rounding of the sum is relative to.
     sum_of_sizes: f64,
+    /// What the rounding of the factors may add.
     slack: f64,
 }
 
 impl Component {
-    fn bet(&mut self, block: &Block, bet: &Bet, m: f64, direction: Direction) {
+    fn bet(&mut self, wager: &Wager, counts: &[[f64; LANES]], m: f64) {
+        let bet = &wager.bet;
         let lambda = bet.lambda.min(RISK / (m + bet.loss));
         if !(lambda > 0.0) {
             return;
         }
-        let mut length = 0u64;
+        let (mut log, mut size) = ([0.0; LANES], [0.0; LANES]);
         let small = lambda * (bet.size + m) <= SMALL;
-        for &(s, s_prime, count) in &block.pairs {
-            let (x, y) = match direction {
-                Direction::Forward => (s, s_prime),
-                Direction::Reverse => (s_prime, s),
-            };
-            let share = lambda * (bet.gain[x as usize] - bet.cost[y as usize] - m);
-            let step = if small { log1p_of_small(share) } else { libm::log1p(share) };
-            self.log += count as f64 * step;
-            self.sum_of_sizes += count as f64 * step.abs();
-            length += count;
+        for (nets, counts) in wager.nets.iter().zip(counts) {
+            let shares = nets.map(|net| lambda * (net - m));
+            let steps = if small { shares.map(log1p_of_small) } else { shares.map(libm::log1p) };
+            for lane in 0..LANES {
+                log[lane] += counts[lane] * steps[lane];
+                size[lane] += counts[lane] * steps[lane].abs();
+            }
         }
+        self.log += log.iter().sum::<f64>();
+        self.sum_of_sizes += size.iter().sum::<f64>();
         // gain, cost and m are each off by at most so many roundings of themselves, relative to a factor ≥ 1 - RISK.
         // Where λ gain is large so is the factor, so that their quotient stays below 1 + 2 RISK/(1 - RISK) = 19.
         let relative = lambda * (bet.size + m) / (1.0 - lambda * (bet.loss + m));
-        self.slack += length as f64 * relative.min(19.0) * (4.0 + bet.exponent) * f64::EPSILON;
+        self.slack += wager.pairs * relative.min(19.0) * (4.0 + bet.exponent) * f64::EPSILON;
     }
 
-    /// Rounded down: sums of at most some thousand terms, each off by a few roundings.
+    /// A lower bound of the logarithm, rounding included.
     fn value(&self) -> f64 {
         self.log - self.slack - 1e-12 * (1.0 + self.sum_of_sizes)
     }

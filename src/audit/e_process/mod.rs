@@ -27,7 +27,9 @@ const MAX_OUTCOMES: usize = 1 << 20;
 /// A block is so many times shorter than all before it: bets are placed anew after each.
 const BLOCK_SHARE: u64 = 4;
 /// The same where the length is fixed.
-const BLOCK_SHARE_ALONE: u64 = 2;
+const BLOCK_SHARE_ALONE: u64 = 1;
+/// Bounds end so near to the crossing.
+const TOLERANCE: f64 = 1e-6;
 /// The failure probability that [`EProcess::log_e_value`] aims at.
 const USUAL_FAILURE: f64 = 0.05;
 
@@ -360,7 +362,7 @@ impl EProcess {
         (!block.pairs.is_empty()).then_some(block)
     }
 
-    fn book<'a>(&'a self, now: &'a Option<Block>, order: Order, direction: Direction, log_e: f64) -> Book<'a> {
+    fn book(&self, now: &Option<Block>, order: Order, direction: Direction, log_e: f64) -> Book {
         let aim = Aim { horizon: self.horizon, alone: self.alone, log_e };
         Book::new(self.blocks.iter().chain(now), order.get(), direction, aim)
     }
@@ -376,44 +378,53 @@ fn full() -> Error {
 }
 
 /// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none. Looks
-/// below `guess` first. Ends on the rejected side, within 1e-6 of the crossing: regula falsi with halved weights
-/// (Illinois), then at worst bisection.
+/// below `guess` first. Ends on the rejected side, within a relative [`TOLERANCE`] of the crossing: inverse quadratic
+/// interpolation inside a bracket, at worst bisection.
 fn last_rejected(rejected: impl Fn(f64) -> f64, guess: f64) -> f64 {
     let at_zero = rejected(0.0);
     if !(at_zero >= 0.0) {
         return 0.0;
     }
-    let (mut low, mut value_low) = (0.0, at_zero);
-    let mut high = if guess > 1e-6 && guess < 1e6 { guess } else { 1e-6 };
-    let mut value_high = rejected(high);
-    while value_high >= 0.0 {
-        (low, value_low) = (high, value_high);
+    let (mut low, mut high) = ((0.0, at_zero), if guess > 1e-6 && guess < 1e6 { guess } else { 1e-6 });
+    let mut high = loop {
+        let value = rejected(high);
+        if value < 0.0 || value.is_nan() {
+            break (high, value);
+        }
+        low = (high, value);
         high *= 8.0;
         if !(high < f64::MAX) {
-            return low;
+            return low.0;
         }
-        value_high = rejected(high);
-    }
-    // On which side the last point fell: a weight is halved only when the same end stays for a second time.
-    let mut last = None;
+    };
+    // The end of the bracket that was given up last.
+    let mut left = None;
     for step in 0..200 {
-        if high - low <= 1e-6 * high || high < f64::MIN_POSITIVE {
+        let tolerance = TOLERANCE * high.0;
+        if high.0 - low.0 <= tolerance || high.0 < f64::MIN_POSITIVE {
             break;
         }
-        let middle = 0.5 * (low + high);
-        let secant = low + (high - low) * value_low / (value_low - value_high);
-        // A kink or a flat stretch would hold up regula falsi.
-        let next = if step % 8 != 7 && secant > low && secant < high { secant } else { middle };
-        let next = if next > low && next < high { next } else { break };
-        let value = rejected(next);
-        if value >= 0.0 {
-            (low, value_low) = (next, value);
-            value_high *= if last == Some(true) { 0.5 } else { 1.0 };
-        } else {
-            (high, value_high) = (next, value);
-            value_low *= if last == Some(false) { 0.5 } else { 1.0 };
-        }
-        last = Some(value >= 0.0);
+        let middle = 0.5 * (low.0 + high.0);
+        let next = interpolated_root(low, high, left);
+        // A kink or a flat stretch would hold up interpolation.
+        let near = next > low.0 - tolerance && next < high.0 + tolerance;
+        let next = if step % 8 != 7 && near { next } else { middle };
+        // A root at an end is left on its other side, to close the bracket.
+        let next = next.clamp(low.0 + 0.3 * tolerance, high.0 - 0.3 * tolerance);
+        let point = (next, rejected(next));
+        left =
+            Some(if point.1 >= 0.0 { std::mem::replace(&mut low, point) } else { std::mem::replace(&mut high, point) });
     }
-    low
+    low.0
+}
+
+/// Where x as a quadratic function of y, through three points, or as a linear one through two, is at y = 0. May lie
+/// anywhere or be NaN.
+fn interpolated_root(a: (f64, f64), b: (f64, f64), third: Option<(f64, f64)>) -> f64 {
+    let secant = a.0 + (b.0 - a.0) * a.1 / (a.1 - b.1);
+    let Some(c) = third else { return secant };
+    let quadratic = a.0 * b.1 * c.1 / ((a.1 - b.1) * (a.1 - c.1))
+        + b.0 * a.1 * c.1 / ((b.1 - a.1) * (b.1 - c.1))
+        + c.0 * a.1 * b.1 / ((c.1 - a.1) * (c.1 - b.1));
+    if quadratic.is_finite() { quadratic } else { secant }
 }

@@ -1,11 +1,17 @@
 //! Command line arguments; every value is checked while it is parsed.
 
 mod account;
+mod label_dp;
+mod property;
+mod scores;
 mod stream;
 mod threshold;
 mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
+pub use label_dp::{LabelDpCommand, MemorizationOptions};
+pub use property::{DistanceOptions, PropertyCommand};
+pub use scores::ScoresOptions;
 pub use stream::StreamOptions;
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
@@ -97,6 +103,12 @@ pub enum Command {
                             leakbound account fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise \
                             gaussian:150 --budget 1,2,3,5\n  leakbound account pate.toml --delta 1e-6")]
     Account(AccountOptions),
+    /// Audits of label privacy
+    #[command(subcommand)]
+    LabelDp(LabelDpCommand),
+    /// Property inference from the answers of a student
+    #[command(subcommand)]
+    Property(PropertyCommand),
     /// Check on simulated data of known leakage that bounds are wrong no more often than they say
     #[command(subcommand)]
     SelfCheck(SelfCheckCommand),
@@ -144,6 +156,12 @@ pub enum AuditCommand {
     /// Audit the confusion matrix of an attack whose positive answer means member
     #[command(after_help = "Example:\n  leakbound audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5")]
     Confusion(ConfusionOptions),
+    /// Audit the scores of an attack on canaries: lower bounds of epsilon, mu and delta, or of one training run
+    #[command(after_help = "Examples:\n  leakbound audit scores canaries.csv --delta 1e-5\n  leakbound audit scores \
+                            --members in.npy --non-members out.npy --selection split\n  leakbound audit scores \
+                            canaries.csv --one-run --guesses 100,100\n\nA file has the columns score,member (1 for a \
+                            canary that was trained on); high scores mean members unless --flip is given.")]
+    Scores(ScoresOptions),
     /// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
     #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
                             --noise gaussian:40 --samples 1e6")]

@@ -5,7 +5,7 @@ mod claims;
 mod cmd;
 mod output;
 
-use args::{AuditCommand, Cli, Command, SelfCheckAudit, SelfCheckCommand};
+use args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -60,8 +60,11 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Account(options) => cmd::account::run(&cli.common, options),
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
+        Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
+        Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
+        Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
             cmd::self_check::run(&cli.common, options)
         }

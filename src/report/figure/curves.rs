@@ -17,13 +17,29 @@ pub struct Series {
     pub kind: SeriesKind,
     /// Its points (x, y); NaN is left out, infinity and the zeros of a logarithmic axis are marked at the edge.
     pub points: Vec<[f64; 2]>,
+    /// Limits around it, (x, lower, upper): shaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub band: Vec<[f64; 3]>,
 }
 
 impl Series {
     /// A curve through these points.
     #[must_use]
     pub fn new(name: impl Into<String>, kind: SeriesKind, points: Vec<[f64; 2]>) -> Self {
-        Self { name: name.into(), kind, points }
+        Self { name: name.into(), kind, points, band: Vec::new() }
+    }
+
+    /// The same curve between these limits (x, lower, upper).
+    #[must_use]
+    pub fn with_band(self, band: Vec<[f64; 3]>) -> Self {
+        Self { band, ..self }
+    }
+
+    /// Values of one axis, 0 or 1, those of the band included.
+    fn values(&self, axis: usize) -> impl Iterator<Item = f64> + Clone + '_ {
+        let limits =
+            self.band.iter().flat_map(move |limit| if axis == 0 { [limit[0]; 2] } else { [limit[1], limit[2]] });
+        self.points.iter().map(move |point| point[axis]).chain(limits)
     }
 }
 
@@ -93,7 +109,7 @@ impl Curves {
         let top = 22.0 + 20.0 * title.len() as f64;
         let plot = PLOT.max(LINE * self.series.len() as f64 + 10.0);
         let (right, bottom) = (WIDTH - GAP - SAMPLE - names - 8.0, top + plot);
-        let values = |index: usize| self.series.iter().flat_map(move |s| s.points.iter().map(move |p| p[index]));
+        let values = |index: usize| self.series.iter().flat_map(move |series| series.values(index));
         let x = Ruler::new(self.x.scale, values(0), [LEFT, right]);
         let y = Ruler::new(self.y.scale, values(1), [bottom, top]);
         let placed: Vec<Vec<Placed>> = self.series.iter().map(|series| place(series, &x, &y)).collect();
@@ -106,6 +122,7 @@ impl Curves {
                 text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
             }
             (self.grid(&x, &y, [LEFT, right, top, bottom]))
+            @for (series, ink) in self.series.iter().zip(&inks) { (band(series, &x, &y, ink)) }
             @for index in (0..self.series.len()).rev() {
                 (self.line(index, &placed[index], &inks[index]))
             }
@@ -283,6 +300,26 @@ fn marked(placed: &[Placed], index: usize) -> Vec<&Placed> {
         due
     };
     placed.iter().filter(due).collect()
+}
+
+/// The area between the limits of a curve.
+fn band(series: &Series, x: &Ruler, y: &Ruler, ink: &Ink) -> Markup {
+    let mut limits: Vec<[f64; 3]> = series.band.clone();
+    limits.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let side = |place: usize| {
+        let points = limits.iter().filter_map(move |limit| Some((x.place(limit[0])?.0, y.place(limit[place])?.0)));
+        points.collect::<Vec<_>>()
+    };
+    let (lower, upper) = (side(1), side(2));
+    let points: Vec<String> =
+        lower.iter().chain(upper.iter().rev()).map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
+    html! {
+        @if lower.len() > 1 && upper.len() > 1 {
+            g class=(ink.class) color=(ink.colour) {
+                path d=(format!("M{}Z", points.join("L"))) fill="currentColor" opacity="0.14" {}
+            }
+        }
+    }
 }
 
 /// The broken line of a rail.

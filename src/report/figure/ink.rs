@@ -16,11 +16,16 @@ pub enum SeriesKind {
     Upper,
     /// Without a guarantee: dotted lines.
     Heuristic,
+    /// Frequencies and counts of the data themselves: solid lines.
+    Measured,
+    /// What others are held against: dash-dotted lines.
+    Reference,
 }
 
 impl SeriesKind {
     /// All kinds, in the order of keys.
-    pub(super) const ALL: [Self; 4] = [Self::Lower, Self::Exact, Self::Upper, Self::Heuristic];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Lower, Self::Exact, Self::Upper, Self::Heuristic, Self::Measured, Self::Reference];
 
     /// What the kind is called in words.
     #[must_use]
@@ -30,16 +35,19 @@ impl SeriesKind {
             Self::Exact => "exact value",
             Self::Upper => "upper bound",
             Self::Heuristic => "no finite-sample guarantee",
+            Self::Measured => "measured",
+            Self::Reference => "for comparison",
         }
     }
 
     /// How its lines are drawn.
     pub(super) const fn line(self) -> &'static str {
         match self {
-            Self::Lower => "solid",
+            Self::Lower | Self::Measured => "solid",
             Self::Exact => "thick",
             Self::Upper => "dashed",
             Self::Heuristic => "dotted",
+            Self::Reference => "dash-dotted",
         }
     }
 
@@ -48,27 +56,34 @@ impl SeriesKind {
     const fn colours(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Lower => &[("k1", "#0077bb"), ("k2", "#009988"), ("k3", "#332288"), ("k4", "#2b97c4")],
+            Self::Measured => {
+                &[("k1", "#0077bb"), ("k6", "#e0681f"), ("k2", "#009988"), ("k10", "#882255"), ("k8", "#6e6e6e")]
+            }
             Self::Exact => &[("k0", "#1c1f23")],
             Self::Upper => &[("k5", "#cc3311"), ("k6", "#e0681f"), ("k7", "#d92c6c")],
             Self::Heuristic => &[("k8", "#6e6e6e"), ("k9", "#8a7d1c"), ("k10", "#882255")],
+            Self::Reference => &[("k8", "#6e6e6e"), ("k9", "#8a7d1c"), ("k10", "#882255")],
         }
     }
 
     const fn dashes(self) -> &'static [&'static str] {
         match self {
             Self::Lower => &["none", "none", "none", "none", "11 3", "11 3 2 3"],
+            Self::Measured => &["none", "none", "none", "none", "none", "11 3", "11 3 2 3"],
             Self::Exact => &["none", "9 3"],
             Self::Upper => &["7 4", "3 3", "12 4 3 4"],
             Self::Heuristic => &["1.5 3.5", "1.5 3.5", "1.5 3.5", "1 6"],
+            Self::Reference => &["7 3 1.5 3"],
         }
     }
 
     const fn markers(self) -> &'static [Marker] {
         match self {
-            Self::Lower => &[Marker::Circle, Marker::Square, Marker::Up, Marker::Plus, Marker::Right],
+            Self::Lower | Self::Measured => &[Marker::Circle, Marker::Square, Marker::Up, Marker::Plus, Marker::Right],
             Self::Exact => &[Marker::Diamond, Marker::HollowDiamond],
             Self::Upper => &[Marker::Down, Marker::Bar, Marker::HollowDown, Marker::Cross],
             Self::Heuristic => &[Marker::HollowCircle, Marker::HollowSquare, Marker::HollowUp, Marker::Cross],
+            Self::Reference => &[Marker::Bar, Marker::Plus, Marker::Cross, Marker::HollowDiamond],
         }
     }
 }

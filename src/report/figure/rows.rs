@@ -283,7 +283,7 @@ mod tests {
             title: "Two queries".into(),
             description: "What it shows.".into(),
             x: Axis::log("nats"),
-            series: series(&SeriesKind::ALL),
+            series: series(&SeriesKind::ALL[..4]),
             bar: Some(0),
             rows: vec![
                 Row { label: "a".into(), values: vec![Some(0.1), Some(0.2), Some(0.5), None], note: "50 %".into() },

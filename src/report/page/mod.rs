@@ -5,6 +5,8 @@ mod bench;
 mod counts;
 mod exact;
 mod meaning;
+mod membership;
+mod scores;
 mod simulate;
 mod votes;
 

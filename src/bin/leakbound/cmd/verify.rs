@@ -51,7 +51,7 @@ fn accountant(options: &VerifyOptions) -> Result<Box<dyn Accountant>> {
         return accountant_of_name(options.accountant.as_deref().unwrap_or_default());
     };
     let mechanisms = match options.mechanism.as_slice() {
-        [] => MechanismKind::ALL.to_vec(),
+        [] => MechanismKind::RELEASES.to_vec(),
         some => some.iter().map(|name| name.0).collect(),
     };
     let external = ExternalOptions {

@@ -1,0 +1,44 @@
+//! Exposure of a secret: how early it would be found by guessing in order of perplexity.
+
+use crate::error::{Error, Result};
+
+/// The exposure of a secret in bits: log₂ n - log₂ rank, where the rank is 1 plus the number of the n reference secrets,
+/// which were not trained on, that the model finds more likely (of lower perplexity).
+///
+/// A secret that was not trained on either has each rank from 1 to n + 1 with the same probability, so that exposure x
+/// or more comes by chance with probability at most 2^-x. It measures memorisation and bounds no ε by itself.
+///
+/// # Errors
+/// [`Error::Length`] without references, [`Error::Domain`] for a perplexity that is NaN.
+///
+/// # Example
+/// ```
+/// # use leakbound::exposure;
+/// assert_eq!(exposure(0.6, &[0.5, 0.7, 0.8, 1.0])?, 1.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Carlini et al. (2019), "The secret sharer: evaluating and testing unintended memorization in neural networks".
+pub fn exposure(perplexity: f64, reference: &[f64]) -> Result<f64> {
+    if reference.is_empty() {
+        return Err(Error::Length { quantity: "reference secrets", found: 0, expected: "at least 1".into() });
+    }
+    if let Some(&value) = reference.iter().chain([&perplexity]).find(|value| value.is_nan()) {
+        return Err(Error::Domain { quantity: "perplexity", value, domain: "[-inf, inf]" });
+    }
+    let rank = 1 + reference.iter().filter(|&&other| other < perplexity).count();
+    Ok((reference.len() as f64 / rank as f64).log2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_at_both_ends() {
+        assert_eq!(exposure(f64::NEG_INFINITY, &[1.0; 8]).unwrap(), 3.0);
+        assert!(exposure(2.0, &[1.0; 8]).unwrap() < 0.0);
+        assert!(exposure(1.0, &[]).is_err() && exposure(f64::NAN, &[1.0]).is_err());
+    }
+}

@@ -1,0 +1,341 @@
+//! How many guesses of each kind one run makes, and what they prove.
+
+use super::one_run::one_run_epsilon;
+use super::one_run_gdp::one_run_mu;
+use super::scores::CanaryScores;
+use crate::bound::{LowerBound, Validity};
+use crate::error::{Error, Result};
+use crate::interval::BinomialCounts;
+use crate::quantity::{Delta, FailureProbability};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Guesses of one run: the `members` canaries of highest score are called members, the `others` of lowest score are
+/// called non-members, and nothing is said of the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneRunGuesses {
+    /// k+.
+    pub members: u64,
+    /// k-.
+    pub others: u64,
+}
+
+/// Where the numbers of guesses come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuessSelection {
+    /// Declared before the coins were looked at.
+    Declared(OneRunGuesses),
+    /// Chosen on a random half of the canaries, bounded on the other.
+    Split,
+    /// The best of a fixed list of numbers, each of which gets its share of the failure probability.
+    PaidFor,
+    /// The best of the same list without paying for it: heuristic.
+    Naive,
+}
+
+impl GuessSelection {
+    /// The name used in tables and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Declared(_) => "declared",
+            Self::Split => "split",
+            Self::PaidFor => "paid-for",
+            Self::Naive => "naive",
+        }
+    }
+}
+
+/// What one run proves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneRunAudit {
+    /// The numbers of guesses behind the bound of ε.
+    pub guesses: OneRunGuesses,
+    /// Right guesses among all.
+    pub right: BinomialCounts,
+    /// Canaries that the bound is about: half of all for a split.
+    pub canaries: u64,
+    /// Lower bound of ε at δ.
+    pub epsilon: LowerBound,
+    /// Lower bound of μ, from the same guesses.
+    pub mu: LowerBound,
+}
+
+/// All canaries in falling order of score, each with the side of its coin. Equal scores stand in random order: any rule
+/// that knew the coins would turn ties into right guesses.
+fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
+    let members = scores.members().iter().map(|&score| (score, true));
+    let mut all: Vec<(f64, bool)> = members.chain(scores.others().iter().map(|&score| (score, false))).collect();
+    all.shuffle(stream);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().map(|(_, member)| member).collect()
+}
+
+/// Right guesses, from the members among the first k canaries for each k.
+fn right(members_above: &[u64], guesses: OneRunGuesses) -> Result<BinomialCounts> {
+    let canaries = members_above.len() as u64 - 1;
+    let total = guesses.members.checked_add(guesses.others).filter(|total| (1..=canaries).contains(total));
+    let Some(total) = total else {
+        return Err(Error::Refused {
+            operation: "one-run audit",
+            reason: format!(
+                "{} + {} guesses about {canaries} canaries; expected 1 to {canaries} guesses",
+                guesses.members, guesses.others
+            ),
+        });
+    };
+    let first_other = canaries - guesses.others;
+    let members_below = members_above[canaries as usize] - members_above[first_other as usize];
+    BinomialCounts::new(members_above[guesses.members as usize] + guesses.others - members_below, total)
+}
+
+fn cumulated(ranked: &[bool]) -> Vec<u64> {
+    let mut sums = Vec::with_capacity(ranked.len() + 1);
+    sums.push(0);
+    let mut sum = 0;
+    for &member in ranked {
+        sum += u64::from(member);
+        sums.push(sum);
+    }
+    sums
+}
+
+/// The right guesses among k+ and k- of them; ties are broken at random, as a function of the seed.
+///
+/// # Errors
+/// [`Error::Refused`] unless 1 ≤ k+ + k- ≤ number of canaries.
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let scores = CanaryScores::new(vec![5.0, 4.0, 1.0], vec![3.0, 2.0])?;
+/// let right = one_run_guesses(&scores, OneRunGuesses { members: 2, others: 2 }, 0)?;
+/// assert_eq!((right.successes(), right.trials()), (3, 4));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn one_run_guesses(scores: &CanaryScores, guesses: OneRunGuesses, seed: u64) -> Result<BinomialCounts> {
+    right(&cumulated(&ranked(scores, &mut ChaCha8Rng::seed_from_u64(seed))), guesses)
+}
+
+/// Numbers of guesses that are looked at, a function of the number of canaries alone: k+ = ⌈m/2^j⌉, k- as many or none,
+/// and the same exchanged.
+fn list(canaries: u64) -> Vec<OneRunGuesses> {
+    let mut sizes = Vec::new();
+    let mut size = canaries;
+    while size > 1 {
+        size = size.div_ceil(2);
+        sizes.push(size);
+    }
+    if sizes.is_empty() {
+        sizes.push(canaries);
+    }
+    let pairs = sizes.into_iter().flat_map(|k| [(k, 0), (0, k), (k, k)]);
+    pairs
+        .filter(|(members, others)| members + others <= canaries)
+        .map(|(members, others)| OneRunGuesses { members, others })
+        .collect()
+}
+
+/// ε and μ from one training run in which every canary was in or out by a fair coin of its own.
+///
+/// The model is trained once on the canaries whose coin said so, and each canary has a score that may depend on the
+/// model and on all canaries, though not on the coins. Scores of canaries of one model influence each other, and no
+/// bound that takes them for independent holds; this one does ([`one_run_epsilon`](crate::one_run_epsilon)). The number
+/// of members must be what the coins gave: with a number fixed beforehand the coins are not independent.
+///
+/// - `declared`: k+ and k- as given; finite-sample.
+/// - `split`: those with the largest bound on a random half of the canaries; the other half is bounded. Given the coins
+///   of the first half the training is as private for the coins of the second as before. Finite-sample.
+/// - `paid-for`: the largest bound over a list of J numbers of guesses that is a function of m, each at failure
+///   probability f/J. Finite-sample.
+/// - `naive`: the largest over the same list at f each. *Heuristic.*
+///
+/// The bounds of ε and of μ share the guesses, and each is read at half of the failure probability, so that both hold
+/// at once; each carries the whole of it.
+///
+/// # Errors
+/// [`Error::Refused`] for a number of guesses that is 0 or above that of canaries, or where fewer than 2 canaries of a
+/// kind cannot be split; as [`one_run_epsilon`](crate::one_run_epsilon).
+///
+/// # Example
+/// ```
+/// # use leakbound::*;
+/// let scores = CanaryScores::new((300..500).map(f64::from).collect(), (0..200).map(f64::from).collect())?;
+/// let guesses = GuessSelection::Declared(OneRunGuesses { members: 100, others: 100 });
+/// let audit = audit_one_run(&scores, guesses, Delta::new(1e-5)?, FailureProbability::new(0.05)?, 0)?;
+/// // 200 of 200 right: ln(c/(1-c)) with c^200 = 0.025, a little less for δ.
+/// assert!(audit.right.successes() == 200 && (audit.epsilon.value - 3.98).abs() < 0.01);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 5.2.
+pub fn audit_one_run(
+    scores: &CanaryScores,
+    selection: GuessSelection,
+    delta: Delta,
+    failure: FailureProbability,
+    seed: u64,
+) -> Result<OneRunAudit> {
+    let mut stream = ChaCha8Rng::seed_from_u64(seed);
+    let half = failure.split(2);
+    match selection {
+        GuessSelection::Declared(guesses) => {
+            let sums = cumulated(&ranked(scores, &mut stream));
+            bounded(&sums, guesses, delta, half, failure)
+        }
+        GuessSelection::Split => {
+            let parts = scores.split_coins(&mut stream);
+            let [choosing, bounding] = parts.map(|part| cumulated(&part));
+            // Numbers of guesses of one half suit the other, which has as many canaries or one more.
+            let guesses = best(&choosing, delta, half)?;
+            bounded(&bounding, guesses, delta, half, failure)
+        }
+        GuessSelection::PaidFor => {
+            let sums = cumulated(&ranked(scores, &mut stream));
+            let share = half.split(list(sums.len() as u64 - 1).len());
+            let guesses = best(&sums, delta, share)?;
+            bounded(&sums, guesses, delta, share, failure)
+        }
+        GuessSelection::Naive => {
+            let sums = cumulated(&ranked(scores, &mut stream));
+            let guesses = best(&sums, delta, failure)?;
+            let audit = bounded(&sums, guesses, delta, failure, failure)?;
+            let heuristic = |bound: LowerBound| LowerBound { validity: Validity::Heuristic, ..bound };
+            Ok(OneRunAudit { epsilon: heuristic(audit.epsilon), mu: heuristic(audit.mu), ..audit })
+        }
+    }
+}
+
+impl CanaryScores {
+    /// The ranked coins of two random halves of all canaries, members and others together.
+    fn split_coins(&self, stream: &mut ChaCha8Rng) -> [Vec<bool>; 2] {
+        let members = self.members().iter().map(|&score| (score, true));
+        let mut all: Vec<(f64, bool)> = members.chain(self.others().iter().map(|&score| (score, false))).collect();
+        all.shuffle(stream);
+        let rest = all.split_off(all.len() / 2);
+        [all, rest].map(|mut part| {
+            part.sort_by(|a, b| b.0.total_cmp(&a.0));
+            part.into_iter().map(|(_, member)| member).collect()
+        })
+    }
+}
+
+/// The numbers of guesses with the largest bound of ε, the first of equals; without any, the largest share of right ones.
+fn best(sums: &[u64], delta: Delta, failure: FailureProbability) -> Result<OneRunGuesses> {
+    let canaries = sums.len() as u64 - 1;
+    let mut found: Option<((f64, f64), OneRunGuesses)> = None;
+    for guesses in list(canaries) {
+        let right = right(sums, guesses)?;
+        let epsilon = one_run_epsilon(right, canaries, delta, failure)?.value;
+        let worth = (epsilon, right.successes() as f64 / right.trials() as f64);
+        if found.is_none_or(|(most, _)| worth > most) {
+            found = Some((worth, guesses));
+        }
+    }
+    found.map(|(_, guesses)| guesses).ok_or_else(|| Error::Refused {
+        operation: "one-run audit",
+        reason: format!("{canaries} canaries are too few"),
+    })
+}
+
+fn bounded(
+    sums: &[u64],
+    guesses: OneRunGuesses,
+    delta: Delta,
+    each: FailureProbability,
+    failure: FailureProbability,
+) -> Result<OneRunAudit> {
+    let (canaries, right) = (sums.len() as u64 - 1, right(sums, guesses)?);
+    let whole = |bound: LowerBound| LowerBound { failure_probability: failure, ..bound };
+    Ok(OneRunAudit {
+        guesses,
+        right,
+        canaries,
+        epsilon: whole(one_run_epsilon(right, canaries, delta, each)?),
+        mu: whole(one_run_mu(right, canaries, each)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_distr::{Bernoulli, Distribution, StandardNormal};
+
+    /// Scores of m canaries, each in by a fair coin, members shifted.
+    fn coins(m: usize, shift: f64, stream: &mut ChaCha8Rng) -> CanaryScores {
+        let coin = Bernoulli::new(0.5).unwrap();
+        loop {
+            let mut sides = [Vec::new(), Vec::new()];
+            for _ in 0..m {
+                let (member, z): (bool, f64) = (coin.sample(stream), StandardNormal.sample(stream));
+                sides[usize::from(!member)].push(if member { z + shift } else { z });
+            }
+            let [members, others] = sides;
+            if let Ok(scores) = CanaryScores::new(members, others) {
+                return scores;
+            }
+        }
+    }
+
+    /// Equal laws: at most 10 % of runs claim anything, and five standard errors (false-alarm rate below 1e-6).
+    #[test]
+    fn noise_is_rarely_taken_for_leakage() {
+        const RUNS: u64 = 300;
+        const FAILURE: f64 = 0.1;
+        let failure = FailureProbability::new(FAILURE).unwrap();
+        let mut stream = ChaCha8Rng::seed_from_u64(2);
+        let declared = GuessSelection::Declared(OneRunGuesses { members: 30, others: 30 });
+        let selections = [declared, GuessSelection::Split, GuessSelection::PaidFor, GuessSelection::Naive];
+        let mut claims = [0u64; 4];
+        for run in 0..RUNS {
+            let scores = coins(120, 0.0, &mut stream);
+            for (claims, selection) in claims.iter_mut().zip(selections) {
+                let audit = audit_one_run(&scores, selection, Delta::new(0.0).unwrap(), failure, run).unwrap();
+                *claims += u64::from(audit.epsilon.value.max(audit.mu.value) > 0.0);
+            }
+        }
+        println!("{claims:?} of {RUNS}");
+        let most = RUNS as f64 * FAILURE + 5.0 * (RUNS as f64 * FAILURE * (1.0 - FAILURE)).sqrt();
+        assert!(claims[..3].iter().all(|&claims| (claims as f64) < most));
+        assert!(claims[3] > claims[2]);
+    }
+
+    #[test]
+    fn leakage_is_found_and_labelled() {
+        let scores = coins(1000, 3.0, &mut ChaCha8Rng::seed_from_u64(4));
+        let (delta, failure) = (Delta::new(1e-5).unwrap(), FailureProbability::new(0.05).unwrap());
+        for selection in [GuessSelection::Split, GuessSelection::PaidFor, GuessSelection::Naive] {
+            let audit = audit_one_run(&scores, selection, delta, failure, 9).unwrap();
+            println!("{selection:?} {audit:?}");
+            assert!(audit.epsilon.value > 1.5 && audit.mu.value > 1.0 && audit.mu.value < 3.0);
+            let validity =
+                if selection == GuessSelection::Naive { Validity::Heuristic } else { Validity::FiniteSample };
+            assert!(audit.epsilon.validity == validity && audit.mu.validity == validity);
+            assert_eq!(audit.epsilon.failure_probability, failure);
+        }
+    }
+
+    /// Equal scores are guessed at random, however the file sorted them.
+    #[test]
+    fn ties_say_nothing() {
+        let scores = CanaryScores::new(vec![1.0; 2000], vec![1.0; 2000]).unwrap();
+        let right = one_run_guesses(&scores, OneRunGuesses { members: 1000, others: 1000 }, 3).unwrap();
+        // 1000 of 2000, standard deviation 16: six of them are exceeded with probability 2e-9.
+        assert!(right.successes().abs_diff(1000) < 100, "{right:?}");
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused() {
+        let scores = CanaryScores::new(vec![1.0], vec![0.0]).unwrap();
+        for (members, others) in [(0, 0), (2, 1), (u64::MAX, 1)] {
+            assert!(one_run_guesses(&scores, OneRunGuesses { members, others }, 0).is_err());
+        }
+        assert!(list(1).len() == 2 && list(1000).len() < 40);
+        let (delta, failure) = (Delta::new(0.0).unwrap(), FailureProbability::new(0.5).unwrap());
+        for selection in [GuessSelection::Split, GuessSelection::PaidFor, GuessSelection::Naive] {
+            assert!(audit_one_run(&scores, selection, delta, failure, 0).unwrap().epsilon.value < 1.0);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Labels that a model memorised: mechanisms of label privacy, and audits by deliberately wrong labels.
+
+mod antipodes;
+mod memorization;
+mod posterior;
+mod simplex;
+mod soft_labels;
+mod valid;
+
+pub use antipodes::{AntipodesInterval, antipodes_interval};
+pub use memorization::LabelCanaries;
+pub use posterior::{agibi_posterior, alibi_posterior};
+pub use simplex::simplex_projection;
+pub use soft_labels::{agibi_labels, alibi_labels};
+pub use valid::{LabelAudit, LabelThreshold, audit_labels};

@@ -1,0 +1,221 @@
+//! Canaries with wrong labels, and a model's probabilities of all classes: an npz or a CSV file.
+
+use super::array_file::ArrayFile;
+use super::fault::{fault, hinted, listed, quoted, several, unreadable};
+use super::input_file::{Digested, InputFile, open};
+use super::lines::Lines;
+use super::number::PROBABILITY;
+use super::text::{Text, sniff};
+use super::vote_arrays::rows;
+use crate::error::Result;
+use crate::histogram::MAX_CLASSES;
+use crate::label_dp::LabelCanaries;
+use ndarray::{Array1, Array2};
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+/// Probabilities may be rounded above 1 by this much in single precision.
+const ROUNDED: f64 = 1e-6;
+/// The most probabilities of a CSV file.
+const MAX_PROBABILITIES: usize = 1 << 27;
+
+/// Reads canaries of a label-memorisation audit. An npz file has `probabilities` or `logits` \[canary, class\],
+/// `labels_true` and `labels_trained` \[canary\]; a CSV file has the columns `label_true`, `label_trained`, `p_0`, `p_1`,
+/// and so on for all classes.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
+/// index, or line and column, for anything else than such canaries.
+pub fn read_label_canaries(path: impl AsRef<Path>) -> Result<(LabelCanaries, InputFile)> {
+    let path = path.as_ref();
+    let mut start = Vec::new();
+    open(path)?.take(4).read_to_end(&mut start).map_err(|source| unreadable(path, source))?;
+    if start.starts_with(b"PK") {
+        let mut arrays = ArrayFile::open(path)?;
+        let canaries = from_arrays(&mut arrays)?;
+        return Ok((canaries, arrays.input().clone()));
+    }
+    let mut source = Digested::new(open(path)?);
+    let Text::Csv(mut reader) = sniff(path, &mut source, "canaries with labels")? else {
+        return Err(fault(path, "whole file", "JSON", "canaries with labels as npz or CSV").into());
+    };
+    let canaries = from_csv(path, &mut reader)?;
+    drop(reader);
+    Ok((canaries, source.finish(path)?))
+}
+
+fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
+    let name = match (arrays.has("probabilities"), arrays.has("logits")) {
+        (true, false) => "probabilities",
+        (false, true) => "logits",
+        (both, _) => {
+            let found = if both {
+                "both `probabilities` and `logits`".into()
+            } else {
+                format!("arrays {}", listed(arrays.names()))
+            };
+            let expected = "one of the arrays `probabilities` and `logits` of shape (canary, class)";
+            return Err(fault(&arrays.input().path, "whole file", found, expected).into());
+        }
+    };
+    let mut values: Array2<f64> = arrays.numbers(name)?;
+    let wrong = match name {
+        "logits" => arrays.first_fault(name, &values, |value| !value.is_finite(), "a finite number"),
+        _ => arrays.first_fault(name, &values, |p| !(0.0..=1.0 + ROUNDED).contains(&p), "a probability from 0 to 1"),
+    };
+    if let Some(error) = wrong {
+        return Err(error.into());
+    }
+    let (canaries, classes) = values.dim();
+    if classes < 3 {
+        let error = arrays.at(name, format!("shape {:?}", values.shape()), "at least 3 classes");
+        return Err(hinted(error, "the attack guesses between two wrong labels").into());
+    }
+    let labels = |arrays: &mut ArrayFile, name: &str| -> Result<Vec<usize>> {
+        let labels: Array1<u16> = arrays.classes(name)?;
+        rows(arrays, name, labels.len(), canaries, format!("{}, one per canary", several(canaries, "row")))?;
+        let expected = format!("a class from 0 to {}", classes - 1);
+        match arrays.first_fault(name, &labels, |label| usize::from(label) >= classes, &expected) {
+            Some(error) => Err(error.into()),
+            None => Ok(labels.iter().map(|&label| usize::from(label)).collect()),
+        }
+    };
+    let (truth, trained) = (labels(arrays, "labels_true")?, labels(arrays, "labels_trained")?);
+    if let Some(canary) = (0..canaries).find(|&canary| truth[canary] == trained[canary]) {
+        let place = format!("array `labels_trained`, index [{canary}]");
+        let error = fault(&arrays.input().path, place, format!("the true label {}", truth[canary]), "a wrong label");
+        return Err(hinted(error, "a canary is a sample that was trained on with a wrong label").into());
+    }
+    if name == "logits" {
+        return LabelCanaries::from_logits(&values, truth, trained);
+    }
+    values.mapv_inplace(|p| p.min(1.0));
+    LabelCanaries::new(values, truth, trained)
+}
+
+fn from_csv(file: &Path, reader: impl BufRead) -> Result<LabelCanaries> {
+    let mut lines = Lines::new(file, reader);
+    let header = lines.header("the columns `label_true`, `label_trained`, `p_0`, `p_1`, `p_2` and so on")?;
+    let labels = [Some(header.require("label_true")?), Some(header.require("label_trained")?)];
+    let mut classes = Vec::new();
+    while classes.len() < MAX_CLASSES {
+        match header.find(&format!("p_{}", classes.len()))? {
+            Some(column) => classes.push(column),
+            None => break,
+        }
+    }
+    for name in (0..3).map(|class| format!("p_{class}")) {
+        header.require(&name)?;
+    }
+    let (mut values, mut sides) = (Vec::new(), [Vec::new(), Vec::new()]);
+    while let Some(line) = lines.next()? {
+        let fields = line.fields(&header, labels)?;
+        for ((side, field), column) in sides.iter_mut().zip(&fields).zip(["label_true", "label_trained"]) {
+            let label = field.trim().parse().ok().filter(|label| *label < classes.len());
+            let expected = format!("a class from 0 to {}", classes.len() - 1);
+            side.push(label.ok_or_else(|| line.at(column).fault(quoted(field), expected))?);
+        }
+        if sides[0].last() == sides[1].last() {
+            let error = line.at("label_trained").fault(quoted(&fields[1]), "a label other than the true one");
+            return Err(hinted(error, "a canary is a sample that was trained on with a wrong label").into());
+        }
+        if values.len() + classes.len() > MAX_PROBABILITIES {
+            return Err(line.at("p_0").fault("more", format!("at most {MAX_PROBABILITIES} probabilities")).into());
+        }
+        for (class, &column) in classes.iter().enumerate() {
+            let [field] = line.fields(&header, [Some(column)])?;
+            let value = field.trim().parse().ok().filter(|value| (0.0..=1.0).contains(value));
+            let place = line.at(&format!("p_{class}"));
+            values.push(value.ok_or_else(|| place.fault(quoted(&field), PROBABILITY))?);
+        }
+    }
+    let [truth, trained] = sides;
+    if truth.is_empty() {
+        return Err(header.alone().into());
+    }
+    let shape = (truth.len(), classes.len());
+    let values = Array2::from_shape_vec(shape, values)
+        .map_err(|_| fault(file, "whole file", "rows of different lengths", "one probability per class in each row"))?;
+    LabelCanaries::new(values, truth, trained)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use ndarray_npy::NpzWriter;
+    use std::io::Cursor;
+
+    type Writer = NpzWriter<Cursor<Vec<u8>>>;
+
+    fn npz(arrays: &dyn Fn(&mut Writer)) -> Result<LabelCanaries> {
+        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+        arrays(&mut writer);
+        from_arrays(&mut ArrayFile::from_bytes("l.npz", writer.finish().unwrap().into_inner())?)
+    }
+
+    #[test]
+    fn npz_and_csv_say_the_same() {
+        let arrays = npz(&|writer| {
+            writer.add_array("probabilities", &array![[0.25f32, 0.5, 0.25], [1.0, 0.0, 0.0]]).unwrap();
+            writer.add_array("labels_true", &array![0i64, 2]).unwrap();
+            writer.add_array("labels_trained", &array![1u8, 0]).unwrap();
+        });
+        let text = "label_true,label_trained,p_0,p_1,p_2\n0,1,0.25,0.5,0.25\n2,0,1,0,0\n";
+        assert_eq!(arrays.unwrap(), from_csv(Path::new("l.csv"), text.as_bytes()).unwrap());
+        let logits = npz(&|writer| {
+            writer.add_array("logits", &array![[0.0f64, 0.0, 0.0]]).unwrap();
+            writer.add_array("labels_true", &array![0i64]).unwrap();
+            writer.add_array("labels_trained", &array![1i64]).unwrap();
+        });
+        assert_eq!(logits.unwrap().classes(), 3);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let message = |arrays: &dyn Fn(&mut Writer)| npz(arrays).unwrap_err().to_string();
+        let labels = |writer: &mut Writer, truth: &[i64], trained: &[i64]| {
+            writer.add_array("labels_true", &Array1::from(truth.to_vec())).unwrap();
+            writer.add_array("labels_trained", &Array1::from(trained.to_vec())).unwrap();
+        };
+        let csv = |text: &str| from_csv(Path::new("l.csv"), text.as_bytes()).unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [
+                message(&|writer| labels(writer, &[0], &[1])),
+                message(&|writer| writer.add_array("probabilities", &array![[0.5f64, 0.5]]).unwrap()),
+                message(&|writer| writer.add_array("probabilities", &array![[0.5f64, f64::NAN, 0.0]]).unwrap()),
+                message(&|writer| {
+                    writer.add_array("logits", &array![[0.5f64, 0.5, 0.5]]).unwrap();
+                    labels(writer, &[0], &[3]);
+                }),
+                message(&|writer| {
+                    writer.add_array("logits", &array![[0.5f64, 0.5, 0.5]]).unwrap();
+                    labels(writer, &[2], &[2]);
+                }),
+                message(&|writer| {
+                    writer.add_array("logits", &array![[0.5f64, 0.5, 0.5]]).unwrap();
+                    labels(writer, &[2, 1], &[1, 0]);
+                }),
+                csv("label_true,label_trained,p_0,p_1\n"),
+                csv("label_true,label_trained,p_0,p_1,p_2\n"),
+                csv("label_true,label_trained,p_0,p_1,p_2\n0,0,1,0,0\n"),
+                csv("label_true,label_trained,p_0,p_1,p_2\n0,3,1,0,0\n"),
+                csv("label_true,label_trained,p_0,p_1,p_2\n0,1,1,0,nan\n"),
+            ]
+            .join("\n"),
+            @r"
+            l.npz: whole file: found arrays `labels_true`, `labels_trained`, expected one of the arrays `probabilities` and `logits` of shape (canary, class)
+            l.npz: array `probabilities`: found shape [1, 2], expected at least 3 classes; hint: the attack guesses between two wrong labels
+            l.npz: array `probabilities`, index [0, 1]: found `NaN`, expected a probability from 0 to 1
+            l.npz: array `labels_trained`, index [0]: found `3`, expected a class from 0 to 2
+            l.npz: array `labels_trained`, index [0]: found the true label 2, expected a wrong label; hint: a canary is a sample that was trained on with a wrong label
+            l.npz: array `labels_true`: found 2 rows, expected 1 row, one per canary
+            l.csv: line 1: found columns `label_true`, `label_trained`, `p_0`, `p_1`, expected the column `p_2`
+            l.csv: line 1: found a header without rows, expected at least 1 row
+            l.csv: line 2, column label_trained: found `0`, expected a label other than the true one; hint: a canary is a sample that was trained on with a wrong label
+            l.csv: line 2, column label_trained: found `3`, expected a class from 0 to 2
+            l.csv: line 2, column p_2: found `nan`, expected a probability from 0 to 1
+            "
+        );
+    }
+}

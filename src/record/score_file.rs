@@ -1,0 +1,232 @@
+//! Scores of canaries: one CSV, or one numpy array for each side.
+
+use super::fault::{fault, hinted, quoted, shortened, unreadable};
+use super::input_file::{Digested, InputFile, open};
+use super::lines::{Header, Lines};
+use super::npy_header::{HeaderProblem, NpyHeader};
+use super::text::{Text, sniff};
+use crate::audit::CanaryScores;
+use crate::error::{InputError, Result};
+use ndarray::Array1;
+use ndarray_npy::ReadNpyExt;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// The most scores of one side.
+const MAX_SCORES: usize = 1 << 27;
+
+const SCORE: &str = "a number or inf";
+
+/// Reads scores of canaries from a CSV file with the columns `score` and `member` (1 or true for a canary that was
+/// trained on, 0 or false otherwise), high scores meaning members.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with line and
+/// column for anything but such a table with canaries of both kinds.
+pub fn read_scores(path: impl AsRef<Path>) -> Result<(CanaryScores, InputFile)> {
+    let path = path.as_ref();
+    let mut source = Digested::new(open(path)?);
+    let Text::Csv(mut reader) = sniff(path, &mut source, "scores of canaries")? else {
+        let error = fault(path, "whole file", "JSON", "scores of canaries as CSV");
+        return Err(hinted(error, "write a table with the columns score,member").into());
+    };
+    let scores = scores_from_csv(path, &mut reader)?;
+    drop(reader);
+    Ok((scores, source.finish(path)?))
+}
+
+fn scores_from_csv(file: &Path, reader: impl BufRead) -> Result<CanaryScores> {
+    let mut lines = Lines::new(file, reader);
+    let header: Header<'_> = lines.header("the columns `score` and `member`")?;
+    let columns = [Some(header.require("score")?), Some(header.require("member")?)];
+    let mut sides = [Vec::new(), Vec::new()];
+    while let Some(line) = lines.next()? {
+        let [score, member] = line.fields(&header, columns)?;
+        let value = score.trim().parse().ok().filter(|value: &f64| !value.is_nan());
+        let Some(value) = value else { return Err(line.at("score").fault(quoted(&score), SCORE).into()) };
+        let side = match member.trim() {
+            "1" | "true" | "True" => 0,
+            "0" | "false" | "False" => 1,
+            other => return Err(line.at("member").fault(quoted(other), "1 or true, 0 or false").into()),
+        };
+        if sides[side].len() == MAX_SCORES {
+            return Err(line.at("score").fault("one more score", format!("at most {MAX_SCORES} of a kind")).into());
+        }
+        sides[side].push(value);
+    }
+    if sides.iter().all(Vec::is_empty) {
+        return Err(header.alone().into());
+    }
+    for (side, name) in sides.iter().zip(["members (member = 1)", "non-members (member = 0)"]) {
+        if side.is_empty() {
+            return Err(fault(file, "whole file", format!("no {name}"), "canaries of both kinds").into());
+        }
+    }
+    let [members, others] = sides;
+    CanaryScores::new(members, others)
+}
+
+/// Reads scores of members and of non-members from one numpy array (.npy) each, of dtype `f32` or `f64` and one axis.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) for anything but
+/// such an array, with the index of a score that is NaN.
+pub fn read_score_arrays(
+    members: impl AsRef<Path>,
+    others: impl AsRef<Path>,
+) -> Result<(CanaryScores, [InputFile; 2])> {
+    let (first, first_input) = array(members.as_ref())?;
+    let (second, second_input) = array(others.as_ref())?;
+    Ok((CanaryScores::new(first, second)?, [first_input, second_input]))
+}
+
+fn array(path: &Path) -> Result<(Vec<f64>, InputFile)> {
+    let whole = |found: &str| fault(path, "whole file", found, "a numpy array (.npy) of scores");
+    let mut source = Digested::new(open(path)?);
+    let mut bytes = Vec::new();
+    // A header is shorter than this; the data are read once it is known what they are.
+    (&mut source).take(1 << 16).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+    if bytes.is_empty() {
+        return Err(whole("an empty file").into());
+    }
+    if bytes.starts_with(b"PK\x03\x04") {
+        let error = whole("a zip archive");
+        return Err(hinted(error, "save each side with numpy.save, not numpy.savez").into());
+    }
+    let header = match NpyHeader::read(&bytes[..]) {
+        Ok(header) => header,
+        Err(HeaderProblem::Malformed(found)) => {
+            let error = whole(&shortened(&found, 100));
+            return Err(hinted(error, "write it with numpy.save").into());
+        }
+        Err(HeaderProblem::Io(error)) => return Err(unreadable(path, error)),
+    };
+    let at = |found: String, expected: String| -> InputError { fault(path, "array", found, expected) };
+    if header.shape.len() != 1 {
+        let error = at(format!("shape {:?}", header.shape), "1 axis".into());
+        return Err(hinted(error, "one score for each canary: .ravel() in numpy").into());
+    }
+    let scores = header.shape[0];
+    if scores == 0 || scores > MAX_SCORES as u64 {
+        return Err(at(format!("shape {:?}", header.shape), format!("1 to {MAX_SCORES} scores")).into());
+    }
+    let dtype = header.dtype().to_owned();
+    if !matches!(&*dtype, "f32" | "f64") {
+        let error = at(format!("dtype {}", quoted(&dtype)), "dtype `f32` or `f64`".into());
+        return Err(hinted(error, "numpy converts with .astype(numpy.float64)").into());
+    }
+    let length = header.bytes + scores * header.element_bytes().unwrap_or(8);
+    let missing = length.saturating_sub(bytes.len() as u64);
+    (&mut source).take(missing).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+    let more = BufReader::new(&mut source).fill_buf().map_err(|source| unreadable(path, source))?.len();
+    if (bytes.len() as u64) < length {
+        let error =
+            at("less data".into(), format!("{} bytes of data for shape {:?}", length - header.bytes, header.shape));
+        return Err(hinted(error, "the file may be cut off").into());
+    }
+    if more > 0 || bytes.len() as u64 > length {
+        let expected = format!("{} bytes of data for shape {:?}", length - header.bytes, header.shape);
+        return Err(at("more data".into(), expected).into());
+    }
+    let read = |error: ndarray_npy::ReadNpyError| at(shortened(&error.to_string(), 100), "a numpy array".into());
+    let values: Vec<f64> = if dtype == "f32" {
+        Array1::<f32>::read_npy(&bytes[..]).map_err(read)?.iter().map(|&score| f64::from(score)).collect()
+    } else {
+        Array1::<f64>::read_npy(&bytes[..]).map_err(read)?.to_vec()
+    };
+    if let Some(index) = values.iter().position(|score| score.is_nan()) {
+        return Err(fault(path, format!("array, index [{index}]"), "`NaN`", SCORE).into());
+    }
+    Ok((values, source.finish(path)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray_npy::WriteNpyExt;
+
+    fn csv(text: &str) -> String {
+        let read = scores_from_csv(Path::new("s.csv"), text.as_bytes());
+        read.map_or_else(|error| error.to_string(), |scores| format!("{:?} {:?}", scores.members(), scores.others()))
+    }
+
+    #[test]
+    fn tables_of_scores() {
+        insta::assert_snapshot!(
+            [
+                csv("score,member\n1,1\n-inf,0\n2.5,true\n"),
+                csv("member,score,extra\nFalse,1e3,x\nTrue,-0,y\n"),
+                csv("score,member\n"),
+                csv("score,member\n1,1\n"),
+                csv("score,member\nnan,1\n"),
+                csv("score,member\n1,yes\n"),
+                csv("score;member\n1;1\n"),
+                csv("score,in\n1,1\n"),
+                csv("score,member\n1\n"),
+            ]
+            .join("\n"),
+            @r"
+            [2.5, 1.0] [-inf]
+            [0.0] [1000.0]
+            s.csv: line 1: found a header without rows, expected at least 1 row
+            s.csv: whole file: found no non-members (member = 0), expected canaries of both kinds
+            s.csv: line 2, column score: found `nan`, expected a number or inf
+            s.csv: line 2, column member: found `yes`, expected 1 or true, 0 or false
+            s.csv: line 1: found columns `score;member`, expected the column `score`; hint: separate the columns by commas
+            s.csv: line 1: found columns `score`, `in`, expected the column `member`
+            s.csv: line 2: found 1 field, expected 2 as in the header
+            "
+        );
+    }
+
+    #[test]
+    fn arrays_of_scores() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let write = |name: &str, bytes: &[u8]| std::fs::write(place(name), bytes).unwrap();
+        let mut bytes = Vec::new();
+        Array1::from(vec![1.0f32, -2.0]).write_npy(&mut bytes).unwrap();
+        write("f32", &bytes);
+        write("cut", &bytes[..bytes.len() - 1]);
+        write("more", &[&bytes[..], b"x"].concat());
+        write("empty", b"");
+        write("zip", b"PK\x03\x04");
+        write("text", b"score,member\n");
+        let mut bytes = Vec::new();
+        Array1::from(vec![1.0f64, f64::NAN]).write_npy(&mut bytes).unwrap();
+        write("nan", &bytes);
+        // The same numbers with the other byte order.
+        let mut big = Vec::new();
+        Array1::from(vec![3.0f64]).write_npy(&mut big).unwrap();
+        let at = big.windows(3).position(|window| window == b"<f8").unwrap();
+        big[at] = b'>';
+        let start = big.len() - 8;
+        big[start..].reverse();
+        write("big", &big);
+        let mut bytes = Vec::new();
+        Array1::from(vec![1i64]).write_npy(&mut bytes).unwrap();
+        write("whole", &bytes);
+        let mut bytes = Vec::new();
+        ndarray::Array2::<f64>::zeros((1, 2)).write_npy(&mut bytes).unwrap();
+        write("two", &bytes);
+        let (scores, inputs) = read_score_arrays(place("f32"), place("big")).unwrap();
+        assert_eq!((scores.members(), scores.others()), (&[1.0, -2.0][..], &[3.0][..]));
+        assert_eq!(inputs[0], InputFile::of_file(place("f32")).unwrap());
+        let message = |name: &str| {
+            let error = read_score_arrays(place("f32"), place(name)).unwrap_err().to_string();
+            error.replace(&folder.path().display().to_string(), "")
+        };
+        let names = ["cut", "more", "empty", "zip", "text", "nan", "whole", "two", "absent"];
+        insta::assert_snapshot!(names.map(message).join("\n"), @r"
+        /cut: array: found less data, expected 8 bytes of data for shape [2]; hint: the file may be cut off
+        /more: array: found more data, expected 8 bytes of data for shape [2]
+        /empty: whole file: found an empty file, expected a numpy array (.npy) of scores
+        /zip: whole file: found a zip archive, expected a numpy array (.npy) of scores; hint: save each side with numpy.save, not numpy.savez
+        /text: whole file: found data without the mark of a numpy array, expected a numpy array (.npy) of scores; hint: write it with numpy.save
+        /nan: array, index [1]: found `NaN`, expected a number or inf
+        /whole: array: found dtype `i64`, expected dtype `f32` or `f64`; hint: numpy converts with .astype(numpy.float64)
+        /two: array: found shape [1, 2], expected 1 axis; hint: one score for each canary: .ravel() in numpy
+        /absent: cannot read: No such file or directory (os error 2)
+        ");
+    }
+}

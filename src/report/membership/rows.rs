@@ -1,0 +1,283 @@
+//! The rows of a membership document.
+
+use crate::bound::Validity;
+use crate::membership::{Level, LevelMetrics, MembershipMetrics, SampleMetrics};
+use crate::report::Number;
+use serde::Serialize;
+
+/// TPR at one target FPR.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TprRow {
+    /// The FPR that the threshold keeps to.
+    pub target_fpr: f64,
+    /// "Member" is guessed where score ≥ threshold; absent: never.
+    pub threshold: Option<Number>,
+    /// Share of non-members that are accused.
+    pub fpr: f64,
+    /// Share of members that are found.
+    pub tpr: f64,
+    /// Lower limit of the TPR of this rule.
+    pub tpr_lower: Number,
+    /// Upper limit of the TPR of this rule.
+    pub tpr_upper: Number,
+    /// Upper limit of the FPR of this rule.
+    pub fpr_upper: Number,
+    /// Lower limit of the ROC at the target.
+    pub curve_lower: Number,
+    /// Upper limit of the ROC at the target.
+    pub curve_upper: Number,
+    /// Lower end when victims are resampled (heuristic); population only.
+    pub bootstrap_lower: Option<Number>,
+    /// Upper end when victims are resampled (heuristic); population only.
+    pub bootstrap_upper: Option<Number>,
+    /// The probability with which each pair of limits may be wrong.
+    pub failure_probability: f64,
+    /// What the limits other than those of the bootstrap guarantee, if guesses are independent.
+    pub validity: Validity,
+}
+
+/// One attack at one level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelRow {
+    /// The attack.
+    pub attack: String,
+    /// `population`, `class`, `top` or `most-vulnerable`.
+    pub level: &'static str,
+    /// The label of a class.
+    pub label: Option<i64>,
+    /// Samples pooled.
+    pub samples: usize,
+    /// Whether the samples were chosen by these guesses, so that the figures are optimistic.
+    pub chosen_on_data: bool,
+    /// Guesses about members.
+    pub members: u64,
+    /// Guesses about non-members.
+    pub non_members: u64,
+    /// Area under the ROC.
+    pub auc: f64,
+    /// Ends of the AUC when victims are resampled (heuristic); population only.
+    pub auc_bootstrap: Option<[f64; 2]>,
+    /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
+    pub balanced_accuracy: f64,
+    /// Its threshold; absent: never guessing "member" is best.
+    pub best_threshold: Option<Number>,
+    /// Largest TPR - FPR.
+    pub advantage: f64,
+    /// TPR at each target FPR.
+    pub at: Vec<TprRow>,
+}
+
+impl LevelRow {
+    pub(super) fn new(attack: &str, level: &LevelMetrics, metrics: &MembershipMetrics) -> Self {
+        let bootstrap = metrics.bootstrap.as_ref().filter(|_| level.level == Level::Population);
+        let (name, label) = match level.level {
+            Level::Population => ("population", None),
+            Level::Class(label) => ("class", Some(label)),
+            Level::Top(_) => ("top", None),
+            Level::MostVulnerable => ("most-vulnerable", None),
+        };
+        let at = level.at.iter().enumerate().map(|(place, at)| {
+            let resampled = bootstrap.and_then(|bands| bands.tpr.get(place));
+            TprRow {
+                target_fpr: at.target.get(),
+                threshold: at.threshold.map(Number),
+                fpr: at.fpr_estimate(),
+                tpr: at.tpr_estimate(),
+                tpr_lower: Number(at.tpr.lower),
+                tpr_upper: Number(at.tpr.upper),
+                fpr_upper: Number(at.fpr_upper),
+                curve_lower: Number(at.curve.lower),
+                curve_upper: Number(at.curve.upper),
+                bootstrap_lower: resampled.map(|interval| Number(interval.lower)),
+                bootstrap_upper: resampled.map(|interval| Number(interval.upper)),
+                failure_probability: at.tpr.failure_probability.get(),
+                // Samples that were chosen by these guesses have no limits of their own.
+                validity: if chosen(level.level) { Validity::Heuristic } else { at.tpr.validity },
+            }
+        });
+        Self {
+            attack: attack.to_owned(),
+            level: name,
+            label,
+            samples: level.samples,
+            chosen_on_data: chosen(level.level),
+            members: level.members,
+            non_members: level.non_members,
+            auc: level.auc,
+            auc_bootstrap: bootstrap.map(|bands| [bands.auc.lower, bands.auc.upper]),
+            balanced_accuracy: level.best.balanced_accuracy,
+            best_threshold: level.best.point.threshold.map(Number),
+            advantage: level.best.advantage,
+            at: at.collect(),
+        }
+    }
+
+    /// The level for a reader.
+    pub(super) fn words(&self) -> String {
+        match (self.level, self.label) {
+            ("class", Some(label)) => format!("class {label}"),
+            ("top", _) => format!("top {} samples", self.samples),
+            ("most-vulnerable", _) => "most vulnerable sample".into(),
+            (level, _) => level.to_owned(),
+        }
+    }
+}
+
+const fn chosen(level: Level) -> bool {
+    matches!(level, Level::Top(_) | Level::MostVulnerable)
+}
+
+/// A point of a ROC.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RocSample {
+    /// "Member" is guessed where score ≥ threshold; absent: never.
+    pub threshold: Option<Number>,
+    /// False-positive rate.
+    pub fpr: f64,
+    /// True-positive rate.
+    pub tpr: f64,
+}
+
+/// Limits of the ROC at one FPR, each alone.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RocLimit {
+    /// False-positive rate.
+    pub fpr: f64,
+    /// Lower limit of the TPR.
+    pub tpr_lower: f64,
+    /// Upper limit of the TPR.
+    pub tpr_upper: f64,
+}
+
+/// The ROC of the population under one attack.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RocCurve {
+    /// The attack.
+    pub attack: String,
+    /// Points from the origin; at most 400 of them.
+    pub points: Vec<RocSample>,
+    /// Finite-sample limits where guesses are independent.
+    pub limits: Vec<RocLimit>,
+}
+
+/// Points of a ROC that are kept.
+const POINTS: usize = 400;
+
+impl RocCurve {
+    pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
+        let roc = &metrics.roc;
+        let points = roc.thinned(POINTS).into_iter().map(|point| RocSample {
+            threshold: point.threshold.map(Number),
+            fpr: roc.fpr(point),
+            tpr: roc.tpr(point),
+        });
+        let limits = metrics.band.iter().map(|(fpr, interval)| RocLimit {
+            fpr: fpr.get(),
+            tpr_lower: interval.lower,
+            tpr_upper: interval.upper,
+        });
+        Self { attack: attack.to_owned(), points: points.collect(), limits: limits.collect() }
+    }
+}
+
+/// One sample on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SampleRow {
+    /// Its place, from 0.
+    pub sample: usize,
+    /// Share of the victims trained on it that are found.
+    pub tpr: f64,
+    /// Area under its ROC.
+    pub auc: f64,
+    /// Lower limit of its TPR, for all samples at once.
+    pub tpr_lower: Number,
+    /// Upper limit of its FPR, for all samples at once.
+    pub fpr_upper: Number,
+}
+
+impl SampleRow {
+    fn new(metrics: &SampleMetrics) -> Self {
+        Self {
+            sample: metrics.sample,
+            tpr: metrics.tpr(),
+            auc: metrics.auc,
+            tpr_lower: Number(metrics.tpr_lower),
+            fpr_upper: Number(metrics.fpr_upper),
+        }
+    }
+}
+
+/// Every sample on its own under one attack, the most vulnerable first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SampleCurve {
+    /// The attack.
+    pub attack: String,
+    /// The FPR that each threshold keeps to.
+    pub target_fpr: f64,
+    /// The population's TPR at the same FPR.
+    pub population_tpr: f64,
+    /// The probability that any of the limits is wrong.
+    pub failure_probability: f64,
+    /// The samples.
+    pub samples: Vec<SampleRow>,
+}
+
+impl SampleCurve {
+    pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
+        let level = &metrics.samples;
+        Self {
+            attack: attack.to_owned(),
+            target_fpr: level.target.get(),
+            population_tpr: metrics.roc.tpr(metrics.roc.at_fpr(level.target)),
+            failure_probability: level.failure.get(),
+            samples: level.ranked.iter().map(SampleRow::new).collect(),
+        }
+    }
+}
+
+/// Whether samples are fit to measure with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CanaryRow {
+    /// The attack.
+    pub attack: String,
+    /// Victims.
+    pub victims: usize,
+    /// Samples with both members and non-members.
+    pub samples: usize,
+    /// Samples that are inside, or outside, for every victim.
+    pub without_both: usize,
+    /// Accuracy of the victims on members, where it is known.
+    pub accuracy: Option<f64>,
+    /// Accuracy of the victims on non-members.
+    pub accuracy_outside: Option<f64>,
+    /// Mean correlation of two samples' scores over the victims.
+    pub mean_correlation: Option<f64>,
+    /// Root mean squared correlation.
+    pub rms_correlation: Option<f64>,
+    /// What independence gives.
+    pub rms_expected: Option<f64>,
+    /// p-value of independence.
+    pub p_value: Option<f64>,
+    /// A sample that the population hides.
+    pub diluted_sample: Option<usize>,
+}
+
+impl CanaryRow {
+    pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
+        let share = |counts: crate::interval::BinomialCounts| counts.successes() as f64 / counts.trials() as f64;
+        let test = metrics.independence;
+        Self {
+            attack: attack.to_owned(),
+            victims: metrics.victims,
+            samples: metrics.samples.ranked.len(),
+            without_both: metrics.samples.without_both,
+            accuracy: metrics.accuracy.map(|accuracy| share(accuracy.members)),
+            accuracy_outside: metrics.accuracy.map(|accuracy| share(accuracy.non_members)),
+            mean_correlation: test.map(|test| test.mean_correlation),
+            rms_correlation: test.map(|test| test.rms_correlation),
+            rms_expected: test.map(|test| test.rms_expected),
+            p_value: test.map(|test| test.p_value),
+            diluted_sample: metrics.dilution.map(|found| found.sample),
+        }
+    }
+}

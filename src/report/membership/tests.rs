@@ -1,0 +1,53 @@
+use super::*;
+use crate::membership::{AttackScores, MembershipPlan, membership_metrics};
+use ndarray::Array2;
+
+fn envelope() -> Envelope {
+    Envelope {
+        schema: "leakbound.membership/1",
+        version: "0.0.0",
+        inputs: Vec::new(),
+        options: serde_json::json!({}),
+        seed: 0,
+        warnings: Vec::new(),
+    }
+}
+
+/// Names one member in its output: the defence of Aerni et al. (2024), section 4.1.
+fn name_and_shame() -> MembershipMetrics {
+    let members = Array2::from_shape_fn((64, 200), |(v, s)| (v * 7 + s * 3 + v * s / 3) % 2 == 0);
+    let scores = Array2::from_shape_fn((64, 200), |(v, s)| f64::from(u8::from(s == 17 && members[[v, s]])));
+    let guesses = AttackScores::new(scores, members).unwrap();
+    let plan = MembershipPlan { resamples: Some(100), ..MembershipPlan::default() };
+    membership_metrics(&guesses, None, None, &plan).unwrap()
+}
+
+#[test]
+fn name_and_shame_is_reported() {
+    let metrics = name_and_shame();
+    let document = MembershipDocument::new(envelope(), "Membership", &[("lira", &metrics), ("loss", &metrics)]);
+    let text = document.text();
+    assert!(text.contains("warning: lira: sample 17 is found with a TPR of at least"), "{text}");
+    assert!(text.contains("most vulnerable sample"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&document.json()).unwrap();
+    let codes: Vec<&str> = json["warnings"].as_array().unwrap().iter().filter_map(|w| w["code"].as_str()).collect();
+    assert!(codes.contains(&"diluted"), "{codes:?}");
+    let last = json["levels"].as_array().unwrap().iter().find(|row| row["level"] == "most-vulnerable").unwrap();
+    assert_eq!((last["at"][0]["tpr"].as_f64(), last["at"][0]["fpr"].as_f64()), (Some(1.0), Some(0.0)));
+    assert_eq!((last["chosen_on_data"].as_bool(), last["at"][0]["validity"].as_str()), (Some(true), Some("heuristic")));
+    assert_eq!(json["sample_level"][0]["samples"][0]["sample"], 17);
+    // Header, and a line for each level and target FPR.
+    assert_eq!(document.csv().unwrap().lines().count(), 1 + 2 * 3 * 3);
+    let page = document.page();
+    for figure in page.figures() {
+        roxmltree::Document::parse(&figure).unwrap();
+        assert!(!figure.contains("NaN"));
+    }
+    assert!(page.figures().len() >= 3 && page.html().contains("What these numbers mean"));
+}
+
+#[test]
+fn shares_read_as_percent() {
+    let words = [0.0, 0.001, 1.0, 0.12345, 1e-7].map(percent);
+    assert_eq!(words, ["0 %", "0.1 %", "100 %", "12.3 %", "1.00e-5 %"]);
+}

@@ -1,0 +1,88 @@
+//! What a reader of membership metrics must know.
+
+use super::percent;
+use crate::membership::{Level, MembershipMetrics};
+use crate::report::{Warning, significant};
+
+/// Below this in-sample accuracy canaries are not fitted.
+const FITTED: f64 = 0.9;
+/// p-values below say that samples are not independent.
+const SMALL: f64 = 0.01;
+
+pub(super) fn warnings(attack: &str, metrics: &MembershipMetrics) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |code: &'static str, message: String, hint: &str| {
+        warnings.push(Warning { code, message: format!("{attack}: {message}"), hint: hint.into() });
+    };
+    if let Some(found) = metrics.dilution {
+        warn(
+            "diluted",
+            format!(
+                "sample {} is found with a TPR of at least {} at an FPR of at most {}, where of the population at most {} is",
+                found.sample,
+                percent(found.tpr_lower),
+                percent(found.fpr_upper),
+                percent(found.population_tpr_upper)
+            ),
+            "the population's TPR says how many samples are exposed, not how much one is: read the most vulnerable sample",
+        );
+    }
+    if metrics.victims == 1 {
+        warn(
+            "single-victim",
+            "one victim: no band over victims, no metrics of single samples".into(),
+            "record more victims; those of one model hold for this model only",
+        );
+    }
+    if let Some(test) = metrics.independence.filter(|test| test.p_value < SMALL) {
+        warn(
+            "dependent-samples",
+            format!(
+                "scores of different samples move together over the victims (rms correlation {}, {} expected, p-value {})",
+                significant(test.rms_correlation, 3),
+                significant(test.rms_expected, 3),
+                significant(test.p_value, 2)
+            ),
+            "limits that count guesses as independent are too narrow: read the band over victims, or choose canaries that \
+             do not influence each other",
+        );
+    }
+    if let Some(accuracy) = metrics.accuracy.filter(|accuracy| accuracy.members_interval.upper < FITTED) {
+        warn(
+            "canaries-not-fitted",
+            format!(
+                "victims are right about {} of their own samples at most",
+                percent(accuracy.members_interval.upper)
+            ),
+            "samples that are not memorised understate the exposure of the most vulnerable one: choose other canaries",
+        );
+    }
+    if metrics.samples.without_both > 0 {
+        warn(
+            "constant-membership",
+            format!(
+                "{} samples are inside, or outside, for every victim and have no sample-level metrics",
+                metrics.samples.without_both
+            ),
+            "vary the membership of every sample from victim to victim",
+        );
+    }
+    let population = metrics.levels.iter().find(|level| level.level == Level::Population);
+    if let Some(level) = population {
+        let few =
+            level.at.iter().filter(|at| at.target.get() > 0.0 && at.target.get() * (level.non_members as f64) < 1.0);
+        for at in few {
+            warn(
+                "few-non-members",
+                format!(
+                    "{} guesses about non-members cannot tell an FPR of {} from {}",
+                    level.non_members,
+                    percent(at.target.get()),
+                    percent(at.fpr_upper)
+                ),
+                "the threshold allows no false positive at all; record more guesses or ask for a larger FPR",
+            );
+        }
+    }
+    warnings
+}

@@ -1,0 +1,175 @@
+//! The page of `leakbound membership`.
+
+use super::{Drawing, Page, meaning};
+use crate::report::membership::percent;
+use crate::report::{
+    Axis, Curves, MembershipDocument, RocCurve, SampleCurve, ScoreHistogram, Series, SeriesKind, short,
+};
+
+/// Most vulnerable samples in the table, for each attack.
+const SHOWN_SAMPLES: usize = 10;
+/// Histograms that are drawn.
+const SHOWN_HISTOGRAMS: usize = 6;
+
+impl MembershipDocument {
+    pub(in crate::report) fn as_page(&self) -> Page {
+        let mut page = Page::new(&self.envelope, &self.title);
+        page.figures.extend(self.roc_figure());
+        page.figures.extend(self.samples_figure());
+        page.figures.extend(self.score_histograms.iter().take(SHOWN_HISTOGRAMS).map(histogram));
+        page.table(
+            "Attack by level",
+            self.levels_table(),
+            "In brackets Clopper-Pearson limits of the rule that was found. Limits of samples that were chosen by these \
+             guesses (top, most vulnerable) are not corrected for the choice; those of the table of samples are.",
+        );
+        page.table("Bands of the population", self.bands_table(), "See below for what each band is of.");
+        page.table(
+            "Most vulnerable samples",
+            self.samples_table(SHOWN_SAMPLES),
+            "The limits hold for all samples at once, hence for the worst one too.",
+        );
+        page.table("Samples as canaries", self.canaries_table(), "");
+        page.meaning.extend(self.meaning());
+        page
+    }
+
+    fn roc_figure(&self) -> Option<Drawing> {
+        let series = self.roc.iter().map(roc_series).collect::<Vec<_>>();
+        let figure = Curves {
+            title: "ROC of the population on logarithmic axes".into(),
+            description:
+                "True-positive rate against false-positive rate over all guesses; shaded: finite-sample limits of \
+                          the ROC at each false-positive rate, if guesses are independent."
+                    .into(),
+            x: Axis::log("false-positive rate"),
+            y: Axis::log("true-positive rate"),
+            series: [series, vec![chance(&self.roc)]].concat(),
+        };
+        (!self.roc.is_empty()).then(|| figure.draw())
+    }
+
+    fn samples_figure(&self) -> Option<Drawing> {
+        let curves = || self.sample_level.iter().filter(|curve| curve.samples.len() > 1);
+        let target = curves().next()?.target_fpr;
+        let figure = Curves {
+            title: format!("TPR at FPR {} of every sample on its own, the most vulnerable first", percent(target)),
+            description:
+                "Each sample attacked under every victim at a threshold of its own; shaded down to the lower limit \
+                          for all samples at once. Flat lines: the
+                          whole population at the same FPR."
+                    .into(),
+            x: Axis::log("rank of the sample"),
+            y: Axis::linear("true-positive rate"),
+            series: curves().flat_map(sample_series).collect(),
+        };
+        Some(figure.draw())
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        let Some(at) = self.levels.first().and_then(|row| row.at.first()) else { return Vec::new() };
+        let failure = at.failure_probability;
+        let odds = format!("{} ({})", short(failure), meaning::one_in(failure));
+        vec![
+            format!(
+                "TPR is the share of members that the attack finds, FPR the share of non-members that it accuses. The \
+                 threshold is the lowest that accuses no larger share than the target. The limits in brackets are of the \
+                 TPR of this rule, except with probability {odds}: the threshold comes from the non-members alone, so that \
+                 the members count as new. The FPR of the rule may be above the target; its own limit is beside it."
+            ),
+            "The limits of the ROC are of the TPR that the best threshold with this true FPR would have. At an FPR of 0, or \
+             with few non-members, the lower one is 0: so small an FPR cannot be certified."
+                .into(),
+            "Both count guesses as independent. Guesses about one victim share its training; the band over victims \
+             resamples whole victims and shows by how much that widens the picture. It has no finite-sample guarantee."
+                .into(),
+            "The population level says which share of the samples is exposed. It can be made small by adding samples that \
+             are safe, while one sample stays fully exposed. The sample level attacks every sample on its own, over the \
+             victims. The largest of many is large by luck alone; the limits for all samples at once account for that."
+                .into(),
+            "The best threshold, the top samples and the most vulnerable one are chosen on the same guesses: their figures \
+             are optimistic. So is the best of several attacks."
+                .into(),
+            "What this does not show: an attack that fails is no proof of privacy. A stronger attack, an attack made for the \
+             defence, or better canaries may succeed."
+                .into(),
+        ]
+    }
+}
+
+fn roc_series(curve: &RocCurve) -> Series {
+    let points = curve.points.iter().filter(|point| point.threshold.is_some()).map(|point| [point.fpr, point.tpr]);
+    let limits = curve.limits.iter().map(|limit| [limit.fpr, limit.tpr_lower, limit.tpr_upper]);
+    Series::new(&curve.attack, SeriesKind::Measured, last_of_each(points.collect())).with_band(limits.collect())
+}
+
+/// Of points with the same FPR the highest: a vertical piece would hide in the rail of zero.
+fn last_of_each(points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    let mut kept: Vec<[f64; 2]> = Vec::new();
+    for point in points {
+        match kept.last_mut() {
+            Some(last) if last[0] == point[0] => last[1] = last[1].max(point[1]),
+            _ => kept.push(point),
+        }
+    }
+    kept
+}
+
+/// TPR = FPR over the range of the curves.
+fn chance(curves: &[RocCurve]) -> Series {
+    let rates = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.fpr)).filter(|fpr| *fpr > 0.0);
+    let least = rates.fold(1.0, f64::min);
+    let points = if least < 1.0 { vec![[least, least], [1.0, 1.0]] } else { vec![[1.0, 1.0]] };
+    Series::new("guessing", SeriesKind::Reference, points)
+}
+
+/// Ranks that are drawn: all of the first, then fewer.
+const DRAWN: f64 = 300.0;
+
+fn sample_series(curve: &SampleCurve) -> [Series; 2] {
+    let last = curve.samples.len();
+    let mut ranks: Vec<usize> = (1..=last.min(20)).collect();
+    ranks.extend((0..=DRAWN as u32).map(|step| (last as f64).powf(f64::from(step) / DRAWN) as usize));
+    ranks.push(last);
+    ranks.sort_unstable();
+    ranks.dedup();
+    let drawn = || ranks.iter().filter_map(|rank| Some((*rank as f64, curve.samples.get(rank.checked_sub(1)?)?)));
+    let points = drawn().map(|(rank, sample)| [rank, sample.tpr]).collect();
+    let limits = drawn().map(|(rank, sample)| [rank, sample.tpr_lower.0, sample.tpr]).collect();
+    let flat = vec![[1.0, curve.population_tpr], [last as f64, curve.population_tpr]];
+    [
+        Series::new(&curve.attack, SeriesKind::Measured, points).with_band(limits),
+        Series::new(format!("{}, population", curve.attack), SeriesKind::Reference, flat),
+    ]
+}
+
+fn histogram(histogram: &ScoreHistogram) -> Drawing {
+    let steps = |counts: &[u64], infinite: [u64; 2]| {
+        let mut points: Vec<[f64; 2]> = Vec::new();
+        let edges = |index: usize| histogram.edges.get(index).map_or(f64::NAN, |edge| edge.0);
+        for (index, &count) in counts.iter().enumerate() {
+            points.push([edges(index), count as f64]);
+            points.push([edges(index + 1), count as f64]);
+        }
+        if infinite[1] > 0 {
+            points.push([f64::INFINITY, infinite[1] as f64]);
+        }
+        points
+    };
+    let inside = steps(&histogram.members, histogram.infinite_members);
+    let outside = steps(&histogram.non_members, histogram.infinite_non_members);
+    let filled = |points: &[[f64; 2]]| points.iter().map(|point| [point[0], 0.0, point[1]]).collect();
+    let low = histogram.infinite_members[0] + histogram.infinite_non_members[0];
+    let rest = if low > 0 { format!(" {low} scores of minus infinity are not drawn.") } else { String::new() };
+    Curves {
+        title: format!("Scores of sample {} under {}", histogram.sample, histogram.attack),
+        description: format!("Victims that were trained on the sample and others, by the score of the attack.{rest}"),
+        x: Axis::linear("score, high means member"),
+        y: Axis::linear("victims"),
+        series: vec![
+            Series::new("trained on it", SeriesKind::Measured, inside.clone()).with_band(filled(&inside)),
+            Series::new("not trained on it", SeriesKind::Measured, outside.clone()).with_band(filled(&outside)),
+        ],
+    }
+    .draw()
+}

@@ -1,0 +1,191 @@
+//! Values that other tools print about canaries and attacks, each under its own convention:
+//! validation/reference/peers/canaries.json names the sources.
+
+use leakbound::*;
+use ndarray::Array2;
+use serde_json::Value;
+
+fn read(name: &str) -> Value {
+    let path = format!("{}/validation/reference/peers/{name}", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A number; infinity is written as a text.
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .or_else(|| (value == "inf").then_some(f64::INFINITY))
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+fn delta(value: &Value) -> Delta {
+    Delta::new(number(value)).unwrap()
+}
+
+fn failure(value: &Value) -> FailureProbability {
+    FailureProbability::new(number(value)).unwrap()
+}
+
+fn counts(successes: u64, trials: u64) -> BinomialCounts {
+    BinomialCounts::new(successes, trials).unwrap()
+}
+
+/// Φ⁻¹((i + ½)/n), members shifted.
+fn normal_grid(inputs: &Value) -> CanaryScores {
+    let side = |name: &str, shift: f64| -> Vec<f64> {
+        let n = inputs[name].as_u64().unwrap();
+        (0..n).map(|i| special::ndtri((i as f64 + 0.5) / n as f64) + shift).collect()
+    };
+    CanaryScores::new(side("n_in", number(&inputs["shift"])), side("n_out", 0.0)).unwrap()
+}
+
+/// All checked pairs (got, expected) of one entry.
+fn compare(entry: &Value) -> Vec<(f64, f64)> {
+    let (id, inputs, expected) = (entry["id"].as_str().unwrap(), &entry["inputs"], &entry["expected"]);
+    let count = |name: &str| inputs[name].as_u64().unwrap();
+    match id.split('-').take(2).collect::<Vec<_>>().join("-").as_str() {
+        "ms-region" => {
+            let rate = |name: &str| Probability::new(number(&inputs[name])).unwrap();
+            let epsilon = epsilon_of_error_rates(rate("fnr"), rate("fpr"), delta(&inputs["delta"]));
+            vec![(epsilon.get(), number(expected))]
+        }
+        "ms-adv" => {
+            let epsilon = Epsilon::new(number(&inputs["eps"])).unwrap();
+            vec![(membership_advantage(epsilon, delta(&inputs["delta"])), number(expected))]
+        }
+        "tf-ratio" | "tf-bailey" => {
+            let side = |name: &str, rest: &str, all: &str| {
+                let successes = count(name);
+                counts(successes, inputs[all].as_u64().unwrap_or_else(|| successes + count(rest)))
+            };
+            let (p, q) = (side("tp", "fn", "pos"), side("fp", "tn", "neg"));
+            let limit = if id.contains("INV_SINH") { inverse_sinh_lower } else { bailey_lower };
+            vec![(limit(p, q, failure(&inputs["alpha"])).exp(), number(expected))]
+        }
+        "jax-onerun" => {
+            let bound =
+                one_run_over_hull(&normal_grid(inputs), delta(&inputs["delta"]), failure(&inputs["significance"]));
+            vec![(bound.unwrap().value, number(expected))]
+        }
+        "jax-gdp" => {
+            let bound = gdp_over_hull(&normal_grid(inputs), delta(&inputs["delta"]), failure(&inputs["significance"]));
+            vec![(bound.unwrap().value, number(expected))]
+        }
+        "jax-hull" => {
+            let scores = CanaryScores::new(numbers(&inputs["in_scores"]), numbers(&inputs["out_scores"])).unwrap();
+            // That tool counts canaries below each threshold, from the lowest up.
+            let hull: Vec<RocPoint> = scores.roc().hull().into_iter().rev().collect();
+            let all = [scores.members().len() as u64, scores.others().len() as u64];
+            let column = |name: &str, value: &dyn Fn(&RocPoint) -> f64| -> Vec<(f64, f64)> {
+                let expected = numbers(&expected[name]);
+                assert_eq!(hull.len(), expected.len());
+                hull.iter().map(value).zip(expected).filter(|(_, expected)| expected.is_finite()).collect()
+            };
+            [
+                column("thresholds", &|point| point.cut()),
+                column("tn", &|point| (all[1] - point.false_positives) as f64),
+                column("fn", &|point| (all[0] - point.true_positives) as f64),
+            ]
+            .concat()
+        }
+        "onerun-p" => {
+            let epsilon = Epsilon::new(number(&inputs["eps"])).unwrap();
+            let p = one_run_p_value(counts(count("v"), count("r")), count("m"), epsilon, delta(&inputs["delta"]));
+            vec![(p.unwrap().get(), number(expected))]
+        }
+        "onerun-eps" => {
+            let guesses = counts(count("v"), count("r"));
+            let bound = one_run_epsilon(guesses, count("m"), delta(&inputs["delta"]), failure(&inputs["p"])).unwrap();
+            vec![(bound.value, number(&expected["ml_privacy_meter"])), (bound.value, number(&expected["jax_privacy"]))]
+        }
+        "onerun-fdp" => {
+            let guesses = counts(count("n_correct"), count("n_guess"));
+            let mu = one_run_mu(guesses, count("m"), failure(&inputs["significance"])).unwrap().value;
+            vec![(gdp_epsilon(mu, delta(&inputs["delta"])).unwrap().get(), number(expected))]
+        }
+        "pg-fdp" => {
+            let guesses = counts(count("c"), count("c_cap"));
+            let mu = one_run_mu(guesses, count("m"), failure(&inputs["threshold"])).unwrap().value;
+            let bound = gdp_epsilon(mu, delta(&inputs["delta"])).unwrap().get();
+            // That tool tries noises of 0.001 + 0.01 i upwards and reports the first that is not allowed: the bound is
+            // between its value and the one of the next smaller noise.
+            let noise = (0..1000).map(|i| 0.001 + 0.01 * f64::from(i)).find(|noise| noise * mu >= 1.0 - 1e-9);
+            let epsilon = |noise: f64| gdp_epsilon(1.0 / noise, delta(&inputs["delta"])).unwrap().get();
+            let grid = noise.unwrap();
+            println!("{id}: {bound} between {} and {}, there {expected}", epsilon(grid), epsilon(grid - 0.01));
+            assert!(epsilon(grid) <= bound + 1e-9 && bound <= epsilon(grid - 0.01));
+            vec![(bound, number(expected))]
+        }
+        "antipodes-mem" => {
+            let data = read("antipodes_confidences.json");
+            let rows: Vec<Vec<f64>> = data["others"].as_array().unwrap().iter().map(numbers).collect();
+            let others = Array2::from_shape_fn((rows.len(), rows[0].len()), |(row, column)| rows[row][column]);
+            let interval = antipodes_interval(&numbers(&data["trained"]), others.view()).unwrap();
+            assert_eq!(interval.upper, number(&expected[1]));
+            vec![(interval.lower, number(&expected[0]))]
+        }
+        "dpaud-renyi" => {
+            let order = Order::new(number(&inputs["alpha"])).unwrap();
+            let bound = number(&inputs["model_output_coordinate_bound"]);
+            let failure = failure(&inputs["failure_probability"]);
+            let error = variational_error_as_published(count("num_samples"), failure, bound, order).unwrap();
+            vec![(error, number(expected))]
+        }
+        "exposure" => {
+            let reference = numbers(&inputs["reference"]);
+            let of = |repetitions: &str| -> Vec<(f64, f64)> {
+                let perplexities = numbers(&inputs["perplexities"][repetitions]);
+                let exposures = perplexities.into_iter().map(|perplexity| exposure(perplexity, &reference).unwrap());
+                exposures.zip(numbers(&expected[repetitions])).collect()
+            };
+            [of("1"), of("2")].concat()
+        }
+        "audit2020-1" => {
+            let scores = CanaryScores::new(vec![1.0; 500], vec![0.0; 500]).unwrap();
+            let (threshold, zero) = (number(&inputs["threshold"]), Delta::new(0.0).unwrap());
+            let selection = ThresholdSelection::Explicit(threshold);
+            let evidence = audit_scores(&scores, selection, zero, failure(&inputs["alpha"]), 0).unwrap();
+            let rectangle = evidence.points()[0].1;
+            let [low, high] = [rectangle.inside()[0].value, rectangle.inside_neighbor()[1].value];
+            vec![
+                (evidence.epsilon(zero, Direction::Forward).value, number(&expected["eps"])),
+                (0.5 * (low + 1.0 - high), number(&expected["acc"])),
+            ]
+        }
+        "gauss-sigma" => {
+            // The noise at which ε is what was asked for.
+            let epsilon = gdp_epsilon(1.0 / number(expected), delta(&inputs["delta"])).unwrap();
+            vec![(epsilon.get(), number(&inputs["eps"]))]
+        }
+        "pf-2911" => {
+            let order = Order::new(number(&inputs["alpha"])).unwrap();
+            let law = |name: &str| OutcomeLaw::from_probabilities(&numbers(&expected[name])).unwrap();
+            let (p, q) = (law("p"), law("q"));
+            vec![
+                (renyi_divergence(&p, &q, order).unwrap(), number(&expected["D2_pq"])),
+                (renyi_divergence(&q, &p, order).unwrap(), number(&expected["D2_qp"])),
+            ]
+        }
+        other => panic!("no check for {other}"),
+    }
+}
+
+#[test]
+fn other_tools_agree_under_their_conventions() {
+    let entries = read("canaries.json");
+    let mut checked = 0;
+    for entry in entries.as_array().unwrap() {
+        let tolerance = number(&entry["tolerance"]);
+        for (got, expected) in compare(entry) {
+            let close = (got - expected).abs() <= tolerance * expected.abs().max(tolerance);
+            assert!(close, "{}: {got:e} instead of {expected:e}", entry["id"]);
+            checked += 1;
+        }
+    }
+    println!("{checked} values of other tools");
+    assert!(checked >= 44);
+}
