@@ -2,6 +2,7 @@
 
 mod account;
 mod label_dp;
+mod membership;
 mod property;
 mod scores;
 mod stream;
@@ -10,6 +11,9 @@ mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
+pub use membership::{
+    LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName, RecordingOptions, VarianceName, ViewsName,
+};
 pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::ScoresOptions;
 pub use stream::StreamOptions;
@@ -110,6 +114,9 @@ pub enum Command {
     /// Audits of label privacy
     #[command(subcommand)]
     LabelDp(LabelDpCommand),
+    /// Membership inference from recorded answers of shadow models, with bands and sample by sample
+    #[command(subcommand)]
+    Membership(MembershipCommand),
     /// Property inference from the answers of a student
     #[command(subcommand)]
     Property(PropertyCommand),
