@@ -2,6 +2,7 @@
 
 mod attack_scores;
 mod attacker;
+mod canaries;
 mod canary;
 mod label_only;
 mod lira;
