@@ -99,8 +99,8 @@ pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use divergence::{
     Conversion, RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp,
-    delta_of_rdp, epsilon_at_delta, epsilon_of_rdp, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick, order_grid,
-    renyi_divergence, smallest_epsilon, worst_neighbors, worst_neighbors_of,
+    delta_of_rdp, epsilon_at_delta, epsilon_of_rdp, gaussian_sigma, gdp_delta, gdp_epsilon, gdp_of_laws, hockey_stick,
+    order_grid, renyi_divergence, smallest_epsilon, worst_neighbors, worst_neighbors_of,
 };
 pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
@@ -125,9 +125,10 @@ pub use membership::{
     membership_metrics, sample_level, tpr_at_fpr, victim_bootstrap,
 };
 pub use membership::{
-    LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
+    Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
     ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores, Victims, fisher_score, lira,
 };
+pub use membership::{RmiaPlan, label_only, risk_score, rmia, threshold_attack, trained_attacker};
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,

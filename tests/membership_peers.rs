@@ -117,3 +117,23 @@ fn aerni_2024() {
     let got = lira(&MemoryScores::double(scores, keep).unwrap(), &plan).unwrap();
     compare(entry, got.scores.scores().iter().copied(), &numbers(&entry["expected"]));
 }
+
+#[test]
+fn label_only_attack() {
+    let entry = &peers("mpe-labelonly")[0];
+    let (features, membership) = (&entry["inputs"]["features"], &entry["inputs"]["membership"]);
+    let (samples, models) = (features.as_array().unwrap().len(), features[0].as_array().unwrap().len());
+    let views = features[0][0].as_array().unwrap().len();
+    let source = MemoryScores::double(
+        Array3::from_shape_fn((models, samples, views), |(m, s, v)| features[s][m][v].as_f64().unwrap()),
+        Array2::from_shape_fn((models, samples), |(m, s)| membership[s][m].as_u64() == Some(1)),
+    );
+    let guesses = label_only(&source.unwrap(), entry["inputs"]["C"].as_f64().unwrap(), &Victims::LeaveOneOut).unwrap();
+    let mut worst = 0f64;
+    for ((model, sample), got) in guesses.scores.scores().indexed_iter() {
+        worst = worst.max((got - entry["expected"][sample][model].as_f64().unwrap()).abs());
+    }
+    // That tool's solver was stopped at a gradient of 1e-10.
+    println!("largest difference {worst:e}");
+    assert!(worst < 1e-6);
+}

@@ -169,6 +169,9 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
         let mu = inputs["mu"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["sigma"]));
         let delta = Delta::new(number(&inputs["delta"])).unwrap();
         vec![(gdp_epsilon(mu, delta).unwrap().get(), number(expected))]
+    } else if id == "gauss-sigma" {
+        let (epsilon, delta) = (Epsilon::new(number(&inputs["eps"])), Delta::new(number(&inputs["delta"])));
+        vec![(gaussian_sigma(epsilon.unwrap(), delta.unwrap()).unwrap().get(), number(expected))]
     } else if id.starts_with("rdp-laplace") || id.starts_with("autodp-lap") {
         let b = inputs["b"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["eps"]));
         let order = Order::new(number(&inputs["alpha"])).unwrap();

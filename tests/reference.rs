@@ -54,5 +54,6 @@ tables! {
     k_cut "k_cut.json"
     linear_bounds "linear_bounds.json"
     epsilon_bounds "epsilon_bounds.json"
+    one_run "one_run.json"
     worst_case "worst_case.json"
 }

@@ -1,7 +1,7 @@
 //! The trade-off of two normal laws N(0, 1) and N(μ, 1): what μ-GDP promises as (ε, δ).
 
 use crate::error::{Error, Result};
-use crate::quantity::{Delta, Epsilon};
+use crate::quantity::{Delta, Epsilon, NoiseScale};
 use crate::solve::{Search, increasing_root};
 use crate::special::{log_normal_density, ndtr, normal_tail_ratio};
 
@@ -68,6 +68,59 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
     Epsilon::new((mu * t).max(0.0))
 }
 
+/// The least noise of the Gaussian mechanism of sensitivity 1 that is (ε, δ)-differentially private: σ = 1/μ with
+/// δ(ε) of μ-GDP at most δ, rounded up by 1e-12 of itself.
+///
+/// For a sensitivity s multiply by s. [`gdp_delta`] increases with μ, so that any σ whose δ(ε) is not above δ is valid; the
+/// one returned is checked to be, and a σ smaller by about 1e-12 of it is not.
+///
+/// # Errors
+/// [`Error::Refused`] where no noise is needed (δ = 1, or ε infinite), or none in the range of doubles is enough (δ = 0).
+///
+/// # Example
+/// ```
+/// # use leakbound::{Delta, Epsilon, gaussian_sigma};
+/// let sigma = gaussian_sigma(Epsilon::new(1.0)?, Delta::new(1e-5)?)?;
+/// assert!((sigma.get() - 3.730_631_634_815_937).abs() < 1e-10);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Balle and Wang (2018), Algorithm 1, here by bisection of μ.
+pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
+    let refuse =
+        |reason: &str| Err(Error::Refused { operation: "noise of the Gaussian mechanism", reason: reason.into() });
+    // Powers of two on both sides of the largest μ that is private: δ(ε) is nearly 1 at the upper end of all.
+    let private = |mu: f64| Ok::<bool, Error>(gdp_delta(mu, epsilon)? <= delta.get());
+    let (mut low, mut high) = (1.0, 1.0);
+    while private(high)? {
+        low = high;
+        high *= 2.0;
+        if high > MOST_MU {
+            return refuse("any noise is private enough");
+        }
+    }
+    while !private(low)? {
+        high = low;
+        low *= 0.5;
+        if low < LEAST_MU {
+            return refuse("no noise is private enough");
+        }
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if private(middle)? { low = middle } else { high = middle }
+    }
+    // δ is computed to 1e-13 of itself, which moves μ by less than that of it.
+    NoiseScale::new((1.0 + ROUNDING) / low)
+}
+
+/// Beyond these no μ is looked for.
+const MOST_MU: f64 = 1e150;
+const LEAST_MU: f64 = 1e-150;
+/// Relative rounding of σ, upwards.
+const ROUNDING: f64 = 1e-12;
+
 fn check(mu: f64) -> Result<()> {
     if (0.0..f64::INFINITY).contains(&mu) {
         return Ok(());
@@ -124,6 +177,24 @@ fn derivative(z: f64, ratio: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The noise is private, and a little less is not.
+    #[test]
+    fn the_noise_is_just_enough() {
+        for epsilon in [0.0, 1e-3, 0.5, 1.0, 10.0, 300.0] {
+            for delta in [1e-300, 1e-12, 1e-5, 0.01, 0.3, 0.999] {
+                let (epsilon, delta) = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap());
+                let sigma = gaussian_sigma(epsilon, delta).unwrap().get();
+                let at = |sigma: f64| gdp_delta(1.0 / sigma, epsilon).unwrap();
+                assert!(at(sigma) <= delta.get(), "{epsilon} {delta}: {sigma}");
+                assert!(at(sigma * (1.0 - 1e-10)) > delta.get(), "{epsilon} {delta}: {sigma}");
+            }
+        }
+        let refused = |epsilon: f64, delta: f64| {
+            gaussian_sigma(Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap()).is_err()
+        };
+        assert!(refused(1.0, 0.0) && refused(1.0, 1.0) && refused(f64::INFINITY, 0.1));
+    }
 
     #[test]
     fn delta_and_epsilon_are_inverse() {

@@ -14,7 +14,7 @@ mod worst_neighbor;
 pub use best_order::{Conversion, smallest_epsilon};
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_laws};
-pub use gaussian_trade_off::{gdp_delta, gdp_epsilon};
+pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
 pub use privacy_loss::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use renyi::{bernoulli_renyi, renyi_divergence};

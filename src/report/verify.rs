@@ -2,6 +2,7 @@
 
 use super::document::{Document, Envelope};
 use super::number::{Number, significant};
+use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::{Result, one_line};
 use crate::verify::{Case, Counterexample, Finding, Problem, PropertyKind, Scope, Verdict};
@@ -143,8 +144,9 @@ pub struct VerifyDocument {
     pub properties: Vec<PropertyRow>,
 }
 
-impl Document for VerifyDocument {
-    fn text(&self) -> String {
+impl VerifyDocument {
+    /// A line for each property.
+    pub(super) fn properties_table(&self) -> TextTable {
         let mut table =
             TextTable::new(&["property", "kind", "verdict", "cases", "declined", "largest exact/claim"], &[0, 1, 2]);
         for row in &self.properties {
@@ -161,12 +163,22 @@ impl Document for VerifyDocument {
                 row.largest_share.map_or_else(String::new, |share| significant(share.0, 6)),
             ]);
         }
-        let mut text = format!("{}\n\n", one_line(&self.title)) + &table.text();
+        table
+    }
+}
+
+impl Document for VerifyDocument {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n", one_line(&self.title)) + &self.properties_table().text();
         text.extend(self.properties.iter().map(PropertyRow::text));
         if !self.refuted {
             text += "not-refuted: no case was found; that is no proof\n\n";
         }
         text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn page(&self) -> Page {
+        self.as_page()
     }
 
     fn csv(&self) -> Result<String> {

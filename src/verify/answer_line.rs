@@ -9,8 +9,20 @@ pub(super) fn quoted(line: &str) -> String {
     format!("`{}{}`", one_line(&start), if start.len() < line.len() { "..." } else { "" })
 }
 
+/// Reads a line of an external accountant as its answer, as [`ExternalAccountant`](super::ExternalAccountant) does:
 /// `{"value": number}`, where infinity may be the string `inf` or Python's `Infinity`, or `{"error": "reason"}`.
-pub(super) fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
+///
+/// # Errors
+/// A [`Fault`] for any other line.
+///
+/// # Example
+/// ```
+/// use leakbound::verify::{Answer, FaultKind, read_answer};
+///
+/// assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(Answer::Value(0.5)));
+/// assert_eq!(read_answer("0.5").unwrap_err().kind, FaultKind::Malformed);
+/// ```
+pub fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
     let malformed = |expected: &str| Fault {
         kind: FaultKind::Malformed,
         message: format!("{} is no answer; expected {expected}", quoted(line)),

@@ -34,6 +34,7 @@ mod worst_case;
 
 pub use crate::law::ThresholdForm;
 pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};
+pub use answer_line::read_answer;
 pub use catalogue::{accountant_names, accountant_of_name};
 pub use exact::Exact;
 pub use external::{ExternalAccountant, ExternalOptions};

@@ -33,6 +33,12 @@ pub struct WorstHistogram {
 /// beyond the margin, which is about -α, and two classes, or so many votes that the others can be left behind by
 /// several σ.
 ///
+/// For less noise a vote is a large step, and no histogram of this kind comes so close. The best of all whole margins and
+/// gaps to the others, by trying all with 2 to 10,000 classes, as a share of the supremum with 2 classes and with 10,000:
+/// at σ = 2 0.987 and 0.990 for order 1.001, 0.9934 and 0.9955 for 1.5, 0.9941 and 0.9958 for 2, 0.998 for 5; at σ = 1 0.966
+/// and 0.969 for order 1.001, 0.987 for 1.5, 0.998 for 2; at σ = 0.5 0.904 and 0.910 for order 1.001. The supremum is over
+/// real margins there, and above what whole votes leak.
+///
 /// # Errors
 /// [`Error::Length`] for fewer than 2 or more than 10,000 classes, [`Error::Domain`] for no vote or more than 2^53, as
 /// [`noisy_argmax_law`] for very little noise.

@@ -2,6 +2,7 @@
 
 mod account;
 mod label_dp;
+mod membership;
 mod property;
 mod scores;
 mod stream;
@@ -10,6 +11,9 @@ mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
+pub use membership::{
+    LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName, RecordingOptions, VarianceName, ViewsName,
+};
 pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::ScoresOptions;
 pub use stream::StreamOptions;
@@ -17,18 +21,22 @@ pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use leakbound::{
-    Adjacency, Composition, Delta, Direction, Epsilon, FailureProbability, Method, Noise, Order, VoteHistogram,
-};
+use leakbound::{Adjacency, Composition, Delta, Epsilon, FailureProbability, Noise, Order, VoteHistogram};
 use serde::Serialize;
 use std::path::PathBuf;
+use values::{
+    Parsed, adjacency, bounded, claim_rdp, count, delta, epsilon, failure_probability, fraction, histogram, methods,
+    mu, number, orders, resamples, samples, seed, threads, whole,
+};
 
 mod self_check;
 mod simulate;
+mod values;
 mod verify;
 
 pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
+pub use values::{Directions, Methods, Orders};
 pub use verify::{ScopeName, VerifyOptions};
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
@@ -106,6 +114,9 @@ pub enum Command {
     /// Audits of label privacy
     #[command(subcommand)]
     LabelDp(LabelDpCommand),
+    /// Membership inference from recorded answers of shadow models, with bands and sample by sample
+    #[command(subcommand)]
+    Membership(MembershipCommand),
     /// Property inference from the answers of a student
     #[command(subcommand)]
     Property(PropertyCommand),
@@ -312,188 +323,4 @@ pub struct ClaimOptions {
     /// Claim: one answer is M-GDP
     #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true)]
     pub claim_mu: Option<f64>,
-}
-
-/// Rényi orders as written on the command line.
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub struct Orders(pub Vec<Order>);
-
-/// Methods as written on the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Methods {
-    /// What is recommended for each query.
-    Auto,
-    /// All that apply.
-    All,
-    /// These.
-    Named(Vec<Method>),
-}
-
-impl Serialize for Methods {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str("auto"),
-            Self::All => serializer.collect_seq(Method::ALL.map(Method::name)),
-            Self::Named(methods) => serializer.collect_seq(methods.iter().map(|method| method.name())),
-        }
-    }
-}
-
-/// Directions as written on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Directions {
-    /// D(P‖Q)
-    Forward,
-    /// D(Q‖P)
-    Reverse,
-    /// Both
-    Both,
-}
-
-impl Directions {
-    /// The directions meant.
-    pub fn list(self) -> Vec<Direction> {
-        match self {
-            Self::Forward => vec![Direction::Forward],
-            Self::Reverse => vec![Direction::Reverse],
-            Self::Both => Direction::BOTH.to_vec(),
-        }
-    }
-}
-
-type Parsed<T> = Result<T, String>;
-
-fn number(text: &str) -> Parsed<f64> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
-}
-
-fn quantity<T>(text: &str, check: impl Fn(f64) -> leakbound::Result<T>) -> Parsed<T> {
-    check(number(text)?).map_err(|error| error.to_string())
-}
-
-fn delta(text: &str) -> Parsed<Delta> {
-    quantity(text, Delta::new)
-}
-
-/// Infinity is a result and no question: every mechanism is (inf, δ)-differentially private.
-fn epsilon(text: &str) -> Parsed<Epsilon> {
-    Epsilon::new(bounded("epsilon", text)?).map_err(|error| error.to_string())
-}
-
-/// A finite number of at least 0.
-fn bounded(quantity: &'static str, text: &str) -> Parsed<f64> {
-    let value = number(text)?;
-    let outside = leakbound::Error::Domain { quantity, value, domain: "[0, inf)" };
-    if value >= 0.0 && value.is_finite() { Ok(value) } else { Err(outside.to_string()) }
-}
-
-fn failure_probability(text: &str) -> Parsed<FailureProbability> {
-    quantity(text, FailureProbability::new)
-}
-
-fn mu(text: &str) -> Parsed<f64> {
-    bounded("mu", text)
-}
-
-fn fraction(text: &str) -> Parsed<f64> {
-    let value = number(text)?;
-    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(format!("pilot fraction = {value} is not in (0, 1)")) }
-}
-
-fn seed(text: &str) -> Parsed<u64> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not a whole number in [0, 2^64)"))
-}
-
-fn threads(text: &str) -> Parsed<usize> {
-    let threads = text.trim().parse().ok().filter(|count| (1..=4096).contains(count));
-    threads.ok_or_else(|| format!("`{text}` is not a whole number of threads in [1, 4096]"))
-}
-
-/// A number of outputs, digit by digit: a count above 2^53 would be rounded.
-fn count(text: &str) -> Parsed<u64> {
-    let count = text.trim().parse().ok().filter(|count| *count <= leakbound::MAX_COUNT);
-    count.ok_or_else(|| format!("`{text}` is not a whole number in [0, 2^53]"))
-}
-
-fn resamples(text: &str) -> Parsed<usize> {
-    whole(text, 10_000_000, "10^7").map(|resamples| resamples as usize)
-}
-
-fn samples(text: &str) -> Parsed<u64> {
-    whole(text, leakbound::MAX_COUNT, "2^53")
-}
-
-/// A whole number of at least 1, also in powers of ten.
-fn whole(text: &str, most: u64, words: &str) -> Parsed<u64> {
-    let value = number(text)?;
-    if value >= 1.0 && value <= most as f64 && value.fract() == 0.0 {
-        Ok(value as u64)
-    } else {
-        Err(format!("`{text}` is not a whole number in [1, {words}]"))
-    }
-}
-
-/// `2,5` or `2..64`: every whole order of the range.
-fn orders(text: &str) -> Parsed<Orders> {
-    let mut orders = Vec::new();
-    for part in text.split(',') {
-        if let Some((from, to)) = part.split_once("..") {
-            let whole = |end: &str| {
-                end.trim().parse::<u32>().map_err(|_| format!("`{part}` is not a range of whole orders such as 2..64"))
-            };
-            let (from, to) = (whole(from)?, whole(to)?);
-            if from > to || to - from > 10_000 {
-                return Err(format!("`{part}` is not a range of 1 to 10,000 orders"));
-            }
-            for order in from..=to {
-                orders.push(Order::new(f64::from(order)).map_err(|error| error.to_string())?);
-            }
-        } else {
-            orders.push(quantity(part, Order::new)?);
-        }
-    }
-    let mut distinct: Vec<Order> = Vec::with_capacity(orders.len());
-    for order in orders {
-        if !distinct.contains(&order) {
-            distinct.push(order);
-        }
-    }
-    Ok(Orders(distinct))
-}
-
-fn methods(text: &str) -> Parsed<Methods> {
-    match text {
-        "all" => return Ok(Methods::All),
-        "auto" => return Ok(Methods::Auto),
-        _ => {}
-    }
-    let mut methods = Vec::new();
-    for name in text.split(',') {
-        let method: Method = name.trim().parse().map_err(|error: leakbound::Error| error.to_string())?;
-        if !methods.contains(&method) {
-            methods.push(method);
-        }
-    }
-    Ok(Methods::Named(methods))
-}
-
-fn histogram(text: &str) -> Parsed<VoteHistogram> {
-    let counts = text.split(',').map(count).collect::<Parsed<_>>()?;
-    VoteHistogram::new(counts).map_err(|error| error.to_string())
-}
-
-fn adjacency(text: &str) -> Parsed<Adjacency> {
-    match text {
-        "moved" => Ok(Adjacency::Moved),
-        "added" => Ok(Adjacency::Added),
-        "removed" => Ok(Adjacency::Removed),
-        _ => Err(format!("`{text}` is not moved, added or removed")),
-    }
-}
-
-fn claim_rdp(text: &str) -> Parsed<(Order, f64)> {
-    let (order, value) = text.split_once(':').ok_or_else(|| format!("`{text}` is not ORDER:VALUE"))?;
-    Ok((quantity(order, Order::new)?, bounded("Rényi divergence", value)?))
 }

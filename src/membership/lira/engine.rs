@@ -2,7 +2,7 @@
 
 use super::convention::{Convention, Cut, Moments};
 use super::estimator::{Estimator, Pool, Sample};
-use super::plan::{LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, Victims};
+use super::plan::{Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, Victims};
 use super::tile;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
@@ -29,7 +29,7 @@ use std::ops::Range;
 ///
 /// Shapes: scores \[model, sample, view\]; the result is \[victim, sample\]. Memory: the result, and blocks of 8 MiB per
 /// thread. Where a sample was seen by too few models, or by too many, the score is neutral and counted
-/// ([`LiraScores::undecided`]).
+/// ([`Guesses::undecided`]).
 ///
 /// ```
 /// # use leakbound::{LiraPlan, MemoryScores, lira};
@@ -51,7 +51,7 @@ use std::ops::Range;
 /// # References
 /// Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), "Membership inference attacks from first principles", sections
 /// IV and V, algorithm 1; leave-one-out: Aerni, Zhang and Tramèr (2024), section 5.2.
-pub fn lira(source: &impl ShadowScores, plan: &LiraPlan) -> Result<LiraScores> {
+pub fn lira(source: &impl ShadowScores, plan: &LiraPlan) -> Result<Guesses> {
     plan.check(source.views())?;
     let members = source.members();
     let job = Job {
@@ -72,7 +72,7 @@ pub fn lira(source: &impl ShadowScores, plan: &LiraPlan) -> Result<LiraScores> {
         });
     }
     let truth = members.select(Axis(0), &job.victims);
-    Ok(LiraScores { scores: AttackScores::new(scores, truth)?, undecided })
+    Ok(Guesses { scores: AttackScores::new(scores, truth)?, undecided })
 }
 
 struct Job<'a, S> {

@@ -11,4 +11,4 @@ mod tests;
 mod tile;
 
 pub use engine::lira;
-pub use plan::{LiraMode, LiraPlan, LiraScores, LiraVariance, LiraVariant, LiraViews, Victims};
+pub use plan::{Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, Victims};

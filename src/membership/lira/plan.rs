@@ -105,7 +105,7 @@ pub struct LiraPlan {
 
 /// What [`lira`](crate::lira) found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LiraScores {
+pub struct Guesses {
     /// Scores \[victim, sample\]; high means member.
     pub scores: AttackScores,
     /// Guesses without evidence, because too few models were trained on the sample or too few were not: they have the

@@ -8,6 +8,7 @@ mod meaning;
 mod membership;
 mod scores;
 mod simulate;
+mod verify;
 mod votes;
 
 use super::counts::Claim;

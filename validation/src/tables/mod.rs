@@ -11,6 +11,7 @@ mod gnmax;
 mod hockey_stick;
 mod k_cut;
 mod linear_bounds;
+mod one_run;
 mod pate_costs;
 mod random_votes;
 mod renyi;
@@ -48,7 +49,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 21] = [
+pub const ALL: [Table; 22] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -69,6 +70,7 @@ pub const ALL: [Table; 21] = [
     Table { file: "simultaneous_more.json", compare: simultaneous::compare },
     Table { file: "k_cut.json", compare: k_cut::compare },
     Table { file: "epsilon_bounds.json", compare: epsilon_bounds::compare },
+    Table { file: "one_run.json", compare: one_run::compare },
     Table { file: "worst_case.json", compare: worst_case::compare },
 ];
 

@@ -166,7 +166,7 @@ fn rates(evidence: &ScoreEvidence) -> Vec<RatePoint> {
 
 fn naive(common: &Common, options: &ScoresOptions, scores: &CanaryScores, document: &mut ScoresDocument) -> Result<()> {
     let sizes = [scores.members().len(), scores.others().len()];
-    let repetitions = (SIMULATED_CANARIES / (sizes[0] + sizes[1]) as u64).clamp(20, 2_000);
+    let repetitions = (SIMULATED_CANARIES / (sizes[0] + sizes[1]) as u64).clamp(5, 2_000);
     let failure = options.failure_probability;
     let measured = best_threshold_false_claims(sizes, options.delta, failure, repetitions, common.seed)?;
     document.envelope.warnings.push(Warning {

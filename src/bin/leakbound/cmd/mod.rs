@@ -23,6 +23,7 @@ pub mod generate;
 mod interruptible;
 pub mod label_dp;
 mod lower_curves;
+pub mod membership;
 pub mod merge;
 pub mod property;
 pub mod self_check;

@@ -1,0 +1,19 @@
+//! Any line as the answer of an external accountant: a number, a reason or a fault, each on one line, and never a panic.
+#![no_main]
+
+use leakbound::verify::{Answer, Case, read_answer};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|line: &str| {
+    match read_answer(line) {
+        Ok(Answer::Value(_)) => {}
+        Ok(Answer::Declined(reason)) => assert!(!reason.contains('\n'), "{reason:?}"),
+        Ok(Answer::Fault(fault)) | Err(fault) => {
+            assert!(!fault.message.contains('\n') && fault.message.len() < 2_000, "{fault:?}");
+        }
+    }
+    // The same bytes as a case: what is read is written and read again as it is.
+    if let Ok(case) = Case::from_json(line) {
+        assert_eq!(Case::from_json(&case.json()).expect("a case"), case);
+    }
+});

@@ -1,0 +1,32 @@
+//! The mean score over the views, for attacks that look at one number for each model and sample.
+
+use super::shadow_scores::{ShadowScores, blocks};
+use crate::error::Result;
+use ndarray::{Array2, ArrayViewMut2, Axis};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::ops::Range;
+
+/// Means over the views \[model, sample\].
+pub(super) fn means(source: &impl ShadowScores) -> Result<Array2<f64>> {
+    let mut means = Array2::zeros(source.members().raw_dim());
+    let mut parts = Vec::new();
+    let mut rest = means.view_mut();
+    for range in blocks(source) {
+        let (part, after) = rest.split_at(Axis(1), range.len());
+        parts.push((range, part));
+        rest = after;
+    }
+    let views = source.views();
+    let one = |(range, mut part): (Range<usize>, ArrayViewMut2<'_, f64>)| -> Result<()> {
+        let block = source.block(range)?;
+        let mut scores = Vec::new();
+        for (index, mut column) in part.columns_mut().into_iter().enumerate() {
+            block.sample(index, &mut scores);
+            let mean = |views: &[f64]| views.iter().sum::<f64>() / views.len() as f64;
+            column.iter_mut().zip(scores.chunks_exact(views)).for_each(|(into, views)| *into = mean(views));
+        }
+        Ok(())
+    };
+    parts.into_par_iter().map(one).collect::<Result<()>>()?;
+    Ok(means)
+}

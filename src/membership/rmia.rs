@@ -1,0 +1,191 @@
+//! RMIA, the robust membership inference attack: is the answer on x more of a surprise than those on others?
+
+use super::lira::{Guesses, LiraMode, Victims};
+use super::means::means;
+use super::shadow_scores::ShadowScores;
+use crate::error::{Error, Result};
+use crate::membership::AttackScores;
+use ndarray::{Array2, Axis};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+/// What [`rmia`] is asked to do; the default is online with γ = 2 and a = 0.3.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RmiaPlan {
+    /// Online, or offline with models that were not trained on the sample only.
+    pub mode: LiraMode,
+    /// How many times larger the ratio of x must be than that of z, γ ≥ 1.
+    pub gamma: f64,
+    /// Offline: the slope a in \[0, 1\] of the line from confidences outside to those inside.
+    pub slope: f64,
+    /// Who is attacked.
+    pub victims: Victims,
+}
+
+impl Default for RmiaPlan {
+    fn default() -> Self {
+        Self { mode: LiraMode::Online, gamma: 2.0, slope: 0.3, victims: Victims::LeaveOneOut }
+    }
+}
+
+/// The relative membership inference attack.
+///
+/// With P(s|θ) the confidence of the victim θ in the label of the sample s, averaged over the views, and P(s) what is to
+/// be expected of other models, r_s = P(s|θ)/P(s), and the score of x is the share of all other samples z with
+/// r_x ≥ γ r_z. **High means member.**
+///
+/// P(s) = (mean inside + mean outside)/2 over the other models (online), or ((1+a) mean outside + 1 - a)/2 (offline),
+/// which stands in for the unknown mean inside. As the population z serve all other recorded samples, members or not:
+/// which of them the victim was trained on is what the attacker does not know. Members among them make the share smaller
+/// for every x, and the order of the scores is what matters.
+///
+/// Shapes: confidences \[model, sample, view\] in \[0, 1\], as [`ScoredLogits`](crate::ScoredLogits) of
+/// [`Confidence`](crate::MembershipScore::Confidence) gives them; the result is \[victim, sample\]. A sample without other
+/// models on a side that is needed has the score 0 and is counted as undecided; it is in nobody's population.
+///
+/// ```
+/// # use leakbound::{MemoryScores, RmiaPlan, Victims, rmia};
+/// # use ndarray::{Array2, Array3};
+/// let members = Array2::from_shape_fn((4, 2), |(m, s)| (m + s) % 2 == 0);
+/// let confident = Array3::from_shape_fn((4, 2, 1), |(m, s, _)| if (m + s) % 2 == 0 { 0.9 } else { 0.3 });
+/// let guesses = rmia(&MemoryScores::double(confident, members)?, &RmiaPlan::default())?;
+/// // 0.9 against 0.6 on one sample, 0.3 against 0.6 on the other: 1.5 is more than twice 0.5.
+/// assert_eq!((guesses.scores.scores()[[0, 0]], guesses.scores.scores()[[0, 1]]), (1.0, 0.0));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Domain`] for γ below 1, a outside of \[0, 1\] and a confidence outside of \[0, 1\]; [`Error::Refused`] for a
+/// single sample, for another mode, and where no guess has evidence; victims as for [`lira`](crate::lira).
+///
+/// # References
+/// Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks", equations 2, 4, 10.
+pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
+    if !(plan.gamma >= 1.0 && plan.gamma < f64::INFINITY) {
+        return Err(Error::Domain { quantity: "gamma of RMIA", value: plan.gamma, domain: "[1, inf)" });
+    }
+    if !(0.0..=1.0).contains(&plan.slope) {
+        return Err(Error::Domain { quantity: "slope of RMIA", value: plan.slope, domain: "[0, 1]" });
+    }
+    let refused = |reason: &str| Error::Refused { operation: "RMIA", reason: reason.into() };
+    if plan.mode == LiraMode::InOnly {
+        return Err(refused("it attacks online or offline"));
+    }
+    let members = source.members();
+    let (models, samples) = members.dim();
+    if samples < 2 {
+        return Err(refused("a sample is held against others, and there is one"));
+    }
+    let (victims, shadows) = (plan.victims.list(models)?, plan.victims.shadows(models));
+    let confidence = means(source)?;
+    if let Some(&value) = confidence.iter().find(|value| !(0.0..=1.0).contains(*value)) {
+        return Err(Error::Domain { quantity: "confidence of a shadow model", value, domain: "[0, 1]" });
+    }
+    // Per sample and side, outside first: sums and counts of the shadow models.
+    let mut sums = vec![[0.0; 2]; samples];
+    let mut counts = vec![[0.0; 2]; samples];
+    for ((model, sample), &member) in members.indexed_iter().filter(|((model, _), _)| shadows[*model]) {
+        sums[sample][usize::from(member)] += confidence[[model, sample]];
+        counts[sample][usize::from(member)] += 1.0;
+    }
+    let row = |&victim: &usize| -> Vec<Option<f64>> {
+        let ratio = |sample: usize| {
+            let p = confidence[[victim, sample]];
+            let mean = |member: bool| {
+                let side = usize::from(member);
+                let own = shadows[victim] && members[[victim, sample]] == member;
+                let (n, sum) = (counts[sample][side], sums[sample][side]);
+                // Rounding may leave less than nothing when the victim is taken out.
+                let left = if own { ((sum - p).max(0.0), n - 1.0) } else { (sum, n) };
+                (left.1 > 0.0).then(|| left.0 / left.1)
+            };
+            let expected = match plan.mode {
+                LiraMode::Offline => 0.5 * ((1.0 + plan.slope) * mean(false)? + 1.0 - plan.slope),
+                _ => 0.5 * (mean(false)? + mean(true)?),
+            };
+            Some(p / expected.max(f64::MIN_POSITIVE))
+        };
+        let ratios: Vec<Option<f64>> = (0..samples).map(ratio).collect();
+        let mut sorted: Vec<f64> = ratios.iter().flatten().copied().collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let score = |ratio: Option<f64>| {
+            let r = ratio?;
+            // All z with γ r_z ≤ r_x; x itself is one of them only where γ = 1, or all is 0.
+            let below = sorted.partition_point(|&z| plan.gamma * z <= r);
+            let itself = usize::from(plan.gamma * r <= r);
+            Some((below - itself) as f64 / (sorted.len() - 1).max(1) as f64)
+        };
+        ratios.into_iter().map(score).collect()
+    };
+    let rows: Vec<Vec<Option<f64>>> = victims.iter().collect::<Vec<_>>().into_par_iter().map(row).collect();
+    let undecided = rows.iter().flatten().filter(|score| score.is_none()).count() as u64;
+    if undecided == (victims.len() * samples) as u64 {
+        return Err(refused("every sample has models on one side only"));
+    }
+    let scores = Array2::from_shape_fn((victims.len(), samples), |(row, sample)| rows[row][sample].unwrap_or(0.0));
+    Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &victims))?, undecided })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryScores;
+    use ndarray::{Array3, array};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    #[test]
+    fn the_share_is_that_of_all_pairs() {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(5);
+        let members = Array2::from_shape_simple_fn((9, 30), || generator.random::<f64>() < 0.5);
+        let p = Array2::from_shape_simple_fn((9, 30), || (generator.random::<f64>() * 8.0).round() / 8.0);
+        let source = MemoryScores::double(p.clone().insert_axis(Axis(2)), members.clone()).unwrap();
+        for (mode, gamma) in [(LiraMode::Online, 1.0), (LiraMode::Online, 2.0), (LiraMode::Offline, 1.5)] {
+            let plan = RmiaPlan { mode, gamma, ..RmiaPlan::default() };
+            let found = rmia(&source, &plan).unwrap();
+            for victim in 0..9 {
+                let ratio = |s: usize| {
+                    let mean = |member: bool| {
+                        let side: Vec<f64> =
+                            (0..9).filter(|&m| m != victim && members[[m, s]] == member).map(|m| p[[m, s]]).collect();
+                        (!side.is_empty()).then(|| side.iter().sum::<f64>() / side.len() as f64)
+                    };
+                    let expected = match mode {
+                        LiraMode::Offline => 0.5 * (1.3 * mean(false)? + 0.7),
+                        _ => 0.5 * (mean(false)? + mean(true)?),
+                    };
+                    Some(p[[victim, s]] / expected)
+                };
+                let others = |x: usize| (0..30).filter(move |&z| z != x);
+                for x in 0..30 {
+                    let Some(r) = ratio(x) else { continue };
+                    let all = others(x).filter_map(ratio).count() as f64;
+                    // Equal ratios may round apart: sums are formed in another order.
+                    let share = |slack: f64| {
+                        others(x).filter_map(ratio).filter(|z| gamma * z <= r * (1.0 + slack)).count() as f64 / all
+                    };
+                    let got = found.scores.scores()[[victim, x]];
+                    assert!(share(-1e-12) - 1e-12 <= got && got <= share(1e-12) + 1e-12, "{victim} {x}: {got}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wishes_and_recordings_are_checked() {
+        let source = |value: f64| {
+            let members = array![[true, false], [false, true], [true, false], [false, true]];
+            MemoryScores::double(Array3::from_elem((4, 2, 1), value), members).unwrap()
+        };
+        // Nothing but zeros: no ratio is below another, and none is NaN.
+        assert!(rmia(&source(0.0), &RmiaPlan::default()).is_ok());
+        assert!(rmia(&source(1.5), &RmiaPlan::default()).is_err());
+        for plan in [
+            RmiaPlan { gamma: 0.5, ..RmiaPlan::default() },
+            RmiaPlan { gamma: f64::NAN, ..RmiaPlan::default() },
+            RmiaPlan { slope: 2.0, ..RmiaPlan::default() },
+            RmiaPlan { mode: LiraMode::InOnly, ..RmiaPlan::default() },
+        ] {
+            assert!(rmia(&source(0.5), &plan).is_err());
+        }
+    }
+}
