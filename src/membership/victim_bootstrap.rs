@@ -133,27 +133,38 @@ fn metrics(ranked: &[Ranked], weights: &[u32], fprs: &[Probability]) -> Option<V
     if totals.contains(&0) {
         return None;
     }
-    let [members, non_members] = totals.map(|total| total as f64);
+    let [members, non_members] = totals;
+    // Whole numbers decide in the loop: a quotient for each guess would take most of the time.
+    let allowed: Vec<u64> = fprs.iter().map(|target| allowed(non_members, target.get())).collect();
     let (mut now, mut before) = ([0u64; 2], [0u64; 2]);
-    let (mut doubled, mut best) = (0.0, 0.0f64);
-    let mut tprs = vec![0.0; fprs.len()];
+    let (mut doubled, mut best) = (0u128, 0i128);
+    let mut found = vec![0; fprs.len()];
     for guess in ranked {
         now[usize::from(!guess.member)] += u64::from(weights[guess.victim as usize]);
         if guess.ends_tie {
-            doubled += (now[1] - before[1]) as f64 * (now[0] + before[0]) as f64;
-            let (tpr, fpr) = (now[0] as f64 / members, now[1] as f64 / non_members);
-            best = best.max(tpr - fpr);
-            for (found, target) in tprs.iter_mut().zip(fprs) {
-                if fpr <= target.get() {
-                    *found = tpr;
+            doubled += u128::from(now[1] - before[1]) * u128::from(now[0] + before[0]);
+            let advantage = i128::from(now[0]) * i128::from(non_members) - i128::from(now[1]) * i128::from(members);
+            best = best.max(advantage);
+            for (found, &allowed) in found.iter_mut().zip(&allowed) {
+                if now[1] <= allowed {
+                    *found = now[0];
                 }
             }
             before = now;
         }
     }
-    let mut values = vec![doubled / (2.0 * members * non_members), 0.5 + best / 2.0];
-    values.append(&mut tprs);
+    let pairs = members as f64 * non_members as f64;
+    let mut values = vec![doubled as f64 / (2.0 * pairs), 0.5 + best as f64 / (2.0 * pairs)];
+    values.extend(found.into_iter().map(|found| found as f64 / members as f64));
     Some(values)
+}
+
+/// The most false positives of so many whose share, as a double, is at most the target.
+fn allowed(non_members: u64, target: f64) -> u64 {
+    let near = (target * non_members as f64).floor() as u64;
+    let from = near.saturating_sub(1);
+    let within = |count: &u64| *count as f64 / non_members as f64 <= target;
+    (from..=(near + 1).min(non_members)).rev().find(within).unwrap_or(0)
 }
 
 /// The interval between the quantiles at f/2 and 1 - f/2, order statistics rounded outwards.

@@ -76,11 +76,10 @@ impl MembershipDocument {
                 significant(row.auc, 4),
                 significant(row.balanced_accuracy, 4),
             ];
-            cells.extend(
-                row.at.iter().map(|at| {
-                    format!("{} [{}, {}]", percent(at.tpr), percent(at.tpr_lower.0), percent(at.tpr_upper.0))
-                }),
-            );
+            cells.extend(row.at.iter().map(|at| {
+                let [lower, upper] = [at.tpr_lower.0, at.tpr_upper.0].map(percent);
+                format!("{} [{}, {}]", percent(at.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
+            }));
             table.row(cells);
         }
         table

@@ -56,9 +56,7 @@ impl SeriesKind {
     const fn colours(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Lower => &[("k1", "#0077bb"), ("k2", "#009988"), ("k3", "#332288"), ("k4", "#2b97c4")],
-            Self::Measured => {
-                &[("k1", "#0077bb"), ("k6", "#e0681f"), ("k2", "#009988"), ("k10", "#882255"), ("k8", "#6e6e6e")]
-            }
+            Self::Measured => &[("k1", "#0077bb"), ("k6", "#e0681f"), ("k2", "#009988"), ("k10", "#882255")],
             Self::Exact => &[("k0", "#1c1f23")],
             Self::Upper => &[("k5", "#cc3311"), ("k6", "#e0681f"), ("k7", "#d92c6c")],
             Self::Heuristic => &[("k8", "#6e6e6e"), ("k9", "#8a7d1c"), ("k10", "#882255")],
@@ -69,7 +67,7 @@ impl SeriesKind {
     const fn dashes(self) -> &'static [&'static str] {
         match self {
             Self::Lower => &["none", "none", "none", "none", "11 3", "11 3 2 3"],
-            Self::Measured => &["none", "none", "none", "none", "none", "11 3", "11 3 2 3"],
+            Self::Measured => &["none", "none", "none", "none", "11 3", "11 3 2 3"],
             Self::Exact => &["none", "9 3"],
             Self::Upper => &["7 4", "3 3", "12 4 3 4"],
             Self::Heuristic => &["1.5 3.5", "1.5 3.5", "1.5 3.5", "1 6"],

@@ -100,7 +100,7 @@ impl MembershipDocument {
 fn roc_series(curve: &RocCurve) -> Series {
     let points = curve.points.iter().filter(|point| point.threshold.is_some()).map(|point| [point.fpr, point.tpr]);
     let limits = curve.limits.iter().map(|limit| [limit.fpr, limit.tpr_lower, limit.tpr_upper]);
-    Series::new(&curve.attack, SeriesKind::Measured, last_of_each(points.collect())).with_band(limits.collect())
+    Series::new(&curve.attack, SeriesKind::Measured, steps(last_of_each(points.collect()))).with_band(limits.collect())
 }
 
 /// Of points with the same FPR the highest: a vertical piece would hide in the rail of zero.
@@ -113,6 +113,13 @@ fn last_of_each(points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
         }
     }
     kept
+}
+
+/// A threshold keeps its TPR until the FPR allows the next one: a straight line between the two, on logarithmic axes at
+/// that, would show rates that no threshold has.
+fn steps(points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    let corners = points.windows(2).flat_map(|pair| [[pair[1][0], pair[0][1]], pair[1]]);
+    points.first().copied().into_iter().chain(corners).collect()
 }
 
 /// TPR = FPR over the range of the curves.
