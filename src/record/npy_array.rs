@@ -220,9 +220,9 @@ impl NpyArray {
         }
     }
 
-    /// Calls `each` with every element as a whole number and its index, piece by piece in the order of the first axis.
+    /// Calls `each` with the position of every element in C order and the element as a whole number, piece by piece.
     /// `bool` counts as 0 and 1.
-    pub(super) fn whole_numbers(&self, mut each: impl FnMut(&[usize], i128) -> Result<()>) -> Result<()> {
+    pub(super) fn whole_numbers(&self, mut each: impl FnMut(usize, i128) -> Result<()>) -> Result<()> {
         let shape = self.shape();
         let width = self.header.element_bytes().unwrap_or(1) as usize;
         let dtype = self.header.dtype();
@@ -232,31 +232,39 @@ impl NpyArray {
         }
         let (signed, little) = (dtype.starts_with('i'), !self.header.descriptor.starts_with('>'));
         let decode = |bytes: &[u8]| {
-            let mut value: u64 = 0;
-            for position in 0..width {
-                let byte = bytes[if little { width - 1 - position } else { position }];
-                value = value << 8 | u64::from(byte);
-            }
+            let shift = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+            let value = if little { bytes.iter().rev().fold(0, shift) } else { bytes.iter().fold(0, shift) };
             let unused = 64 - 8 * width as u32;
             if signed { i128::from(((value << unused) as i64) >> unused) } else { i128::from(value) }
         };
         if shape.is_empty() {
             let mut bytes = vec![0; width];
             self.read(0, &mut bytes)?;
-            return each(&[], decode(&bytes));
+            return each(0, decode(&bytes));
         }
-        let row: usize = shape[1..].iter().product::<usize>() * width;
-        let step = (PIECE / row.max(1)).max(1);
+        let row: usize = shape[1..].iter().product();
+        let step = (PIECE / (row * width).max(1)).max(1);
+        let mut position = 0;
         for start in (0..shape[0]).step_by(step) {
             let range = start..(start + step).min(shape[0]);
             let values: Vec<i128> = self.raw(0, range.clone())?.chunks_exact(width).map(decode).collect();
-            for (index, &value) in self.shaped(0, range, values)?.indexed_iter() {
-                let mut index: Vec<usize> = ndarray::Dimension::slice(&index).to_vec();
-                index[0] += start;
-                each(&index, value)?;
+            for &value in self.shaped(0, range, values)?.iter() {
+                each(position, value)?;
+                position += 1;
             }
         }
         Ok(())
+    }
+
+    /// An error of the element at a position in C order.
+    pub(super) fn at_position(&self, mut position: usize, found: String, expected: &str) -> InputError {
+        let mut index: Vec<usize> = Vec::new();
+        for &length in self.shape().iter().rev() {
+            index.push(position % length);
+            position /= length;
+        }
+        index.reverse();
+        self.at_index(&index, found, expected)
     }
 }
 

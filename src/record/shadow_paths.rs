@@ -187,15 +187,16 @@ fn truth(array: &NpyArray, single: bool) -> Result<Array2<bool>> {
             return Err(array.at(format!("shape {shape:?}"), expected).into());
         }
     };
-    let mut truth = Array2::from_elem(shape, false);
-    array.whole_numbers(|index, value| {
+    let mut truth = Vec::with_capacity(shape.0 * shape.1);
+    array.whole_numbers(|position, value| {
         if value != 0 && value != 1 {
-            let error = array.at_index(index, format!("`{value}`"), "0 or 1");
+            let error = array.at_position(position, format!("`{value}`"), "0 or 1");
             return Err(hinted(error, "1 where the model was trained on the sample").into());
         }
-        truth[[if single { 0 } else { index[0] }, index[index.len() - 1]]] = value == 1;
+        truth.push(value == 1);
         Ok(())
     })?;
+    let truth = Array2::from_shape_vec(shape, truth).map_err(|_| array.at("another shape", "one value per entry"))?;
     Ok(truth)
 }
 

@@ -40,7 +40,7 @@ pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
     let logits = all.first().is_some_and(|found| found.logits);
     let mut stack = Stack { files: Vec::new(), parts: Vec::new(), members: Array2::default((0, 0)), views: 0 };
     let mut labels: Option<(Vec<i128>, NpyArray)> = None;
-    let mut rows: Vec<bool> = Vec::new();
+    let mut truth: Vec<Array2<bool>> = Vec::new();
     let mut sizes: Option<[usize; 3]> = None;
     for found in all {
         if let Some(part) = found.parts.first().filter(|_| found.logits != logits) {
@@ -75,7 +75,7 @@ pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
             let expected = format!("shape {:?}, a truth value for each model and sample", [models, samples]);
             return Err(InputError { place: "array `keep`".into(), ..array.at(found, expected) }.into());
         }
-        found.keep.iter().for_each(|keep| rows.extend(keep.iter()));
+        truth.extend(found.keep);
         match (&labels, found.labels) {
             (Some((first, _)), Some((second, array))) => {
                 if let Some(index) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i)) {
@@ -93,7 +93,14 @@ pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
         return Err(Error::Length { quantity: "files of shadow models", found: 0, expected: "at least 1".into() });
     };
     stack.views = views;
-    stack.members = Array2::from_shape_vec((rows.len() / samples, samples), rows).unwrap_or_default();
+    stack.members = match truth.len() {
+        // Of one recording without a copy: it may be the largest thing in memory.
+        1 => truth.swap_remove(0),
+        _ => {
+            let rows: Vec<bool> = truth.iter().flat_map(|truth| truth.iter().copied()).collect();
+            Array2::from_shape_vec((rows.len() / samples, samples), rows).unwrap_or_default()
+        }
+    };
     let labels = labels.map(|(labels, array)| checked_labels(&labels, &array, samples, logits.then_some(classes)));
     let labels = labels.transpose()?;
     if stack.members.nrows() < 2 {

@@ -299,12 +299,8 @@ impl<F: Real> Tile<F> {
             let (mut own, mut other, mut kept) = (zero, zero, [one; LANES]);
             let mut least = [one; LANES];
             let mut log_kept = [0.0; LANES];
-            for (chunk, ((x, o), i)) in answer
-                .chunks(PRODUCT)
-                .zip(outside.chunks(PRODUCT).zip(inside.chunks(PRODUCT)).map(|(o, i)| (o, i)))
-                .map(|(x, (o, i))| ((x, o), i))
-                .enumerate()
-            {
+            let views = answer.chunks(PRODUCT).zip(outside.chunks(PRODUCT)).zip(inside.chunks(PRODUCT));
+            for (chunk, ((x, o), i)) in views.enumerate() {
                 if chunk > 0 {
                     for lane in 0..LANES {
                         log_kept[lane] += kept[lane].wide().ln();

@@ -4,6 +4,11 @@
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
+use leakbound::{LiraPlan, MemoryScores, lira};
+use ndarray::{Array2, Array3};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +29,7 @@ struct Work {
     promised: f64,
 }
 
-const WORKS: [Work; 4] = [
+const WORKS: [Work; 5] = [
     Work {
         name: "fixed",
         script: &["noisy_argmax_fixed.py", "4000000", "numpy", "numba", "jax", "--C", "10", "--reps", "1"],
@@ -49,7 +54,11 @@ const WORKS: [Work; 4] = [
         parameters: "k=200",
         promised: 20.0,
     },
+    Work { name: LIRA, script: &["lira.py"], parameters: "64x50000x18", promised: 0.53 / 0.15 },
 ];
+
+/// Leave-one-out LiRA from memory, which is no work of `leakbound bench`: it is measured here, in the library.
+const LIRA: &str = "lira";
 
 /// A law of each world by the script: the pair takes the sum of the two.
 const LAW_SCRIPT: [&str; 5] = ["noisy_argmax_pate.py", "1000", "exact", "--reps", "1"];
@@ -185,6 +194,9 @@ fn baseline(options: &Options, script: &[&str]) -> Result<Vec<Baseline>> {
 
 /// The rate of our own on two threads.
 fn ours(work: &str, seconds: f64) -> Result<f64> {
+    if work == LIRA {
+        return lira_rate(seconds);
+    }
     let seconds = seconds.to_string();
     let arguments = ["bench", "--work", work, "--threads", "2", "--seconds", &seconds, "--format", "json"];
     let document: serde_json::Value =
@@ -192,6 +204,26 @@ fn ours(work: &str, seconds: f64) -> Result<f64> {
     let rows = document["rows"].as_array().ok_or("bench: no rows")?;
     let row = rows.iter().find(|row| row["threads"] == 2).ok_or("bench: no row for two threads")?;
     row["rate"].as_f64().ok_or_else(|| "bench: no rate".into())
+}
+
+/// Guesses per second of leave-one-out LiRA on two threads: the recording of the script, 64 models on 50,000 samples in 18
+/// views, with scores from memory.
+fn lira_rate(seconds: f64) -> Result<f64> {
+    let mut generator = ChaCha8Rng::seed_from_u64(1);
+    let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
+    let scores = Array3::from_shape_fn((64, 50_000, 18), |(model, sample, _)| {
+        generator.sample::<f32, _>(StandardNormal) + if members[[model, sample]] { 0.5 } else { 0.0 }
+    });
+    let source = MemoryScores::single(scores, members).map_err(|error| error.to_string())?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())?;
+    let start = Instant::now();
+    let mut rates = Vec::new();
+    while rates.len() < 3 || start.elapsed().as_secs_f64() < seconds {
+        let once = Instant::now();
+        pool.install(|| lira(&source, &LiraPlan::default())).map_err(|error| error.to_string())?;
+        rates.push(64.0 * 50_000.0 / once.elapsed().as_secs_f64());
+    }
+    Ok(median(&rates))
 }
 
 fn leakbound(arguments: &[&str]) -> Result<Vec<u8>> {

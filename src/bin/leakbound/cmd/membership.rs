@@ -201,13 +201,16 @@ impl<'a> Work<'a> {
             });
         }
         let envelope = envelope(schema, self.common, &self.options, self.recording.inputs()?, warnings);
+        let views = views(&self.recording);
         let title = format!(
-            "Membership inference, {attack}: {} victims of {models} models, {} samples, {} views",
+            "Membership inference, {attack}: {} of {models} models as victims, {} samples, {views} view{}",
             guesses.scores.victims(),
             guesses.scores.samples(),
-            views(&self.recording)
+            if views == 1 { "" } else { "s" }
         );
-        self.output.write(&MembershipDocument::new(envelope, title, &[(attack, &metrics)]))?;
+        // Rows are named as the command is: `leakbound.membership-lira/1` has rows `lira`.
+        let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
+        self.output.write(&MembershipDocument::new(envelope, title, &[(name.unwrap_or(attack), &metrics)]))?;
         Ok(false)
     }
 }

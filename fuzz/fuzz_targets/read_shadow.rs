@@ -1,0 +1,58 @@
+//! Any bytes as recorded answers of shadow models: refused in one line, or finite scores that attacks can use.
+//!
+//! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
+//! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
+#![no_main]
+
+use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
+use leakbound::{Error, LiraPlan, MembershipScore, ScoredLogits, ShadowLogits, ShadowScores, lira};
+use libfuzzer_sys::fuzz_target;
+use std::io::{Cursor, Write};
+
+const NAMES: [&str; 4] = ["logits", "scores", "keep", "labels"];
+
+fuzz_target!(|bytes: &[u8]| {
+    let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
+    let one_line = |error: &Error| {
+        let text = error.to_string();
+        assert!(!text.contains(char::is_control), "{text:?}");
+    };
+    let recording = match shadow_models_from_bytes("s.npz", archive) {
+        Ok(recording) => recording,
+        Err(error) => {
+            assert!(error.to_string().starts_with("s.npz"), "{error}");
+            return one_line(&error);
+        }
+    };
+    let (models, samples) = recording.members().dim();
+    assert!(models > 1 && samples > 0);
+    match recording {
+        ShadowRecording::Logits(logits) => {
+            assert_eq!(logits.labels().len(), samples);
+            assert!(logits.labels().iter().all(|&label| label < logits.classes()));
+            attacked(&ScoredLogits::new(&logits, MembershipScore::Logit), one_line);
+        }
+        ShadowRecording::Scores(scores) => attacked(&scores, one_line),
+    }
+});
+
+fn attacked(source: &impl ShadowScores, one_line: impl Fn(&Error)) {
+    match lira(source, &LiraPlan::default()) {
+        Ok(guesses) => assert!(guesses.scores.scores().iter().all(|score| score.is_finite())),
+        Err(error) => one_line(&error),
+    }
+}
+
+fn wrap(mut bytes: &[u8]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    while let [name, low, high, rest @ ..] = bytes {
+        let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));
+        let name = format!("{}.npy", NAMES[usize::from(*name) % NAMES.len()]);
+        // A name that comes twice is left out.
+        if writer.start_file(name, zip::write::SimpleFileOptions::default()).is_ok() {
+            writer.write_all(array).expect("memory takes every byte");
+        }
+        bytes = after;
+    }
+    writer.finish().expect("memory takes every byte").into_inner()
+}

@@ -1,0 +1,205 @@
+//! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
+#![cfg(feature = "cli")]
+
+use assert_cmd::Command;
+use ndarray::{Array1, Array2, Array3, Array4, array};
+use ndarray_npy::{NpzWriter, WriteNpyExt};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+struct Desk {
+    folder: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn arrays(&self, name: &str, add: impl FnOnce(&mut NpzWriter<File>)) {
+        let mut writer = NpzWriter::new_compressed(File::create(self.path(name)).unwrap());
+        add(&mut writer);
+        writer.finish().unwrap();
+    }
+
+    fn run(&self, arguments: &str) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_leakbound"))
+            .current_dir(self.folder.path())
+            .env("NO_COLOR", "1")
+            .args(arguments.split_whitespace())
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn json(&self, arguments: &str) -> Value {
+        let (status, stdout, stderr) = self.run(&format!("membership {arguments} --format json"));
+        assert_eq!(status, 0, "{arguments}: {stderr}");
+        serde_json::from_str(&stdout).unwrap()
+    }
+
+    fn refused(&self, arguments: &str) -> String {
+        let (status, stdout, stderr) = self.run(&format!("membership {arguments} --output result"));
+        assert_eq!((status, stdout.as_str()), (1, ""), "{arguments}: {stderr}");
+        assert!(!self.path("result").exists());
+        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
+        assert!(!line.contains(char::is_control), "{line:?}");
+        line.to_owned()
+    }
+}
+
+fn keep() -> Array2<bool> {
+    Array2::from_shape_fn((16, 12), |(m, s)| (m + s) % 2 == 0)
+}
+
+/// Members are 3 more confident in their label, in noise of about 1.
+fn logits() -> Array4<f32> {
+    Array4::from_shape_fn((16, 12, 2, 3), |(m, s, v, c)| {
+        let noise = ((m * 31 + s * 17 + v * 7 + c * 5) % 13) as f32 / 4.0;
+        let own = if c == s % 3 { 1.0 } else { 0.0 };
+        noise + own * if keep()[[m, s]] { 4.0 } else { 1.0 }
+    })
+}
+
+fn labels() -> Array1<i64> {
+    Array1::from_shape_fn(12, |s| (s % 3) as i64)
+}
+
+fn recording(desk: &Desk) {
+    desk.arrays("s.npz", |writer| {
+        writer.add_array("logits", &logits()).unwrap();
+        writer.add_array("labels", &labels()).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+    });
+}
+
+#[test]
+fn every_attack_is_measured() {
+    let desk = Desk::new();
+    recording(&desk);
+    for (attack, schema) in [
+        ("lira", "lira"),
+        ("lira --variant carlini-2022 --variance pooled", "lira"),
+        ("lira --mode offline --score hinge", "lira"),
+        ("lira --views multivariate", "lira"),
+        ("label-only", "label-only"),
+        ("threshold", "threshold"),
+        ("threshold --score modified-entropy", "threshold"),
+        ("rmia", "rmia"),
+        ("risk --bins 4", "risk"),
+        ("attacker", "attacker"),
+    ] {
+        let (name, options) = attack.split_once(' ').unwrap_or((attack, ""));
+        let document = desk.json(&format!("{name} s.npz {options} --resamples 100"));
+        assert_eq!(document["schema"], format!("leakbound.membership-{schema}/1"));
+        assert_eq!(document["inputs"][0]["name"], "s.npz");
+        let auc = document["levels"][0]["auc"].as_f64().unwrap();
+        println!("{attack}: AUC {auc}");
+        // Correct answers say little about these confident models.
+        assert!(auc > if attack == "label-only" { 0.1 } else { 0.6 }, "{attack}: {auc}");
+    }
+}
+
+#[test]
+fn victims_levels_and_classes_are_chosen() {
+    let desk = Desk::new();
+    recording(&desk);
+    let document = desk.json("lira s.npz --victims 0,3 --level population --per-class --resamples 0 --fpr 0.1");
+    let levels: Vec<&str> =
+        document["levels"].as_array().unwrap().iter().map(|level| level["level"].as_str().unwrap()).collect();
+    assert_eq!(levels.len(), 4, "{levels:?}");
+    assert_eq!(document["levels"][0]["members"], 12);
+    assert_eq!(document["options"]["victims"], serde_json::json!([0, 3]));
+    let sample = desk.json("lira s.npz --level sample --resamples 0");
+    assert_eq!(sample["levels"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn every_form_of_a_recording_gives_the_same_scores() {
+    let desk = Desk::new();
+    recording(&desk);
+    fs::create_dir(desk.path("folder")).unwrap();
+    let write = |name: &str, bytes: Vec<u8>| fs::write(desk.path(&format!("folder/{name}.npy")), bytes).unwrap();
+    let bytes = |write: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        bytes
+    };
+    write("logits", bytes(&|bytes| logits().write_npy(bytes).unwrap()));
+    write("labels", bytes(&|bytes| labels().write_npy(bytes).unwrap()));
+    write("keep", bytes(&|bytes| keep().write_npy(bytes).unwrap()));
+    let expected = desk.json("lira s.npz --resamples 0");
+    for form in ["folder", "s*.npz", "--logits folder/logits.npy --labels folder/labels.npy --keep folder/keep.npy"] {
+        let found = desk.json(&format!("lira {form} --resamples 0"));
+        assert_eq!((&found["levels"], &found["roc"]), (&expected["levels"], &expected["roc"]), "{form}");
+    }
+}
+
+#[test]
+fn recordings_that_cannot_be_used_are_one_line() {
+    let desk = Desk::new();
+    recording(&desk);
+    let scores = |name: &str, scores: Array3<f32>, keep: Array2<bool>| {
+        desk.arrays(name, |writer| {
+            writer.add_array("scores", &scores).unwrap();
+            writer.add_array("keep", &keep).unwrap();
+        });
+    };
+    scores("always.npz", Array3::zeros((4, 2, 1)), Array2::from_elem((4, 2), true));
+    scores(
+        "nan.npz",
+        Array3::from_elem((4, 2, 1), f32::NAN),
+        array![[true, false], [false, true], [true, true], [false, false]],
+    );
+    scores("single.npz", Array3::zeros((1, 2, 1)), array![[true, false]]);
+    let whole = fs::read(desk.path("s.npz")).unwrap();
+    fs::write(desk.path("cut.npz"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(desk.path("one.npy"), b"\x93NUMPY").unwrap();
+    fs::create_dir(desk.path("empty")).unwrap();
+    insta::assert_snapshot!(
+        [
+            desk.refused("lira none.npz"),
+            desk.refused("lira none*.npz"),
+            desk.refused("lira always.npz"),
+            desk.refused("lira nan.npz"),
+            desk.refused("lira single.npz"),
+            desk.refused("lira cut.npz"),
+            desk.refused("lira one.npy"),
+            desk.refused("lira empty"),
+            desk.refused("lira s.npz --victims 16"),
+            desk.refused("lira s.npz --variant leakpro"),
+            desk.refused("lira s.npz always.npz"),
+            desk.refused("lira nan.npz --score hinge"),
+            desk.refused("attacker always.npz"),
+            desk.refused("rmia s.npz --gamma 0"),
+            desk.refused("label-only s.npz --strength -1"),
+            desk.refused("lira s.npz --keep s.npz"),
+        ]
+        .join("\n"),
+        @r"
+        none.npz: cannot read: No such file or directory (os error 2)
+        none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
+        LiRA: every sample has too few models that were trained on it, or too few that were not
+        nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
+        single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with
+        cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
+        one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
+        empty: whole folder: found files none, expected `keep.npy` and `logits.npy` or `scores.npy`, or folders `experiment_I_of_N`
+        victim = 16 is not in the models that were recorded, each once
+        LiRA: variant leakpro has one view of a sample, not 2
+        always.npz: array `scores`: found scores, expected logits as in the files before it
+        --score: scores are recorded already; it is for recorded logits
+        trained attacker: the attacker looks at all confidences, and scores are recorded
+        gamma of RMIA = 0 is not in [1, inf)
+        strength C of a logistic regression = -1 is not in (0, inf)
+        --labels and --keep: they go with --logits or --scores; other recordings hold them
+        "
+    );
+}
