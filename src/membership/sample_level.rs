@@ -72,7 +72,7 @@ pub struct SampleLevel {
 /// let level = sample_level(&guesses, Probability::new(0.001)?, FailureProbability::new(0.05)?)?;
 /// assert_eq!((level.ranked[0].sample, level.ranked[0].tpr(), level.ranked[1].tpr()), (3, 1.0, 0.0));
 /// // (0.05/20)^(1/32): 32 of 32, chosen among ten.
-/// assert!((level.ranked[0].tpr_lower - 0.829_255).abs() < 1e-6);
+/// assert!((level.ranked[0].tpr_lower - 0.0025f64.powf(1.0 / 32.0)).abs() < 1e-9);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
