@@ -11,7 +11,7 @@ mod votes;
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use property::{DistanceOptions, PropertyCommand};
-pub use scores::ScoresOptions;
+pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
 pub use stream::StreamOptions;
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};

@@ -26,6 +26,7 @@ mod lower_curves;
 pub mod merge;
 pub mod property;
 pub mod self_check;
+pub mod self_check_scores;
 pub mod simulate;
 pub mod upper;
 pub mod verify;
