@@ -136,6 +136,7 @@ pub use model::{
 pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labelled_points};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use roc::{BestThreshold, Roc, RocPoint};
+pub use self_check::self_check_scores;
 pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
 };
