@@ -164,7 +164,7 @@ fn vertices(scores: &CanaryScores, failure: FailureProbability) -> Result<Vec<(R
         let [inside, inside_others] = scores.of_point(point)?;
         Ok((point, Rectangle::two_tails(inside, inside_others, failure)?))
     };
-    scores.hull().into_iter().map(rectangle).collect()
+    scores.roc().hull().into_iter().map(rectangle).collect()
 }
 
 impl ScoreEvidence {
