@@ -44,6 +44,8 @@ fn name_and_shame_is_reported() {
         assert!(!figure.contains("NaN"));
     }
     assert!(page.figures().len() >= 3 && page.html().contains("What these numbers mean"));
+    // Line breaks in texts are shown as what they are.
+    assert!(!page.html().contains("\\n"));
 }
 
 #[test]
