@@ -128,7 +128,7 @@ pub use membership::{
     Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, MemoryScores,
     ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores, Victims, fisher_score, lira,
 };
-pub use membership::{RmiaPlan, label_only, risk_score, rmia, threshold_attack, trained_attacker};
+pub use membership::{RmiaPlan, label_only, right_answers, risk_score, rmia, threshold_attack, trained_attacker};
 pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
@@ -136,6 +136,7 @@ pub use model::{
 pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labelled_points};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use roc::{BestThreshold, Roc, RocPoint};
+pub use self_check::self_check_scores;
 pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
 };

@@ -242,6 +242,27 @@ fn bad_scores_end_with_one_line() {
     }
 }
 
+/// Fixed seed; each of 14 rows would be above what is accepted with probability 1e-3 at most if it were wrong as often
+/// as it may be, and they are wrong far less often.
+#[test]
+fn a_self_check_keeps_its_word() {
+    let folder = Folder::new();
+    let csv = folder.write("s.csv", table());
+    let document = json(&["self-check", "audit", "scores", &csv, "--repetitions", "40", "--delta", "0"]);
+    assert_eq!(document["schema"], "leakbound.self-check-scores/1");
+    let checks = document["checks"].as_array().unwrap();
+    assert_eq!((checks.len(), &document["members"]), (16, &300.into()));
+    for check in checks {
+        let naive = check["method"].as_str().unwrap().contains("naive");
+        assert_eq!(check["validity"], if naive { "heuristic" } else { "finite-sample" });
+        assert!(naive || check["verdict"] == "kept");
+    }
+    let (text, status) = run(&["self-check", "audit", "scores", &csv, "--repetitions", "5"]);
+    assert!(status == 0 && text.contains("multi-split") && text.contains("one-run paid-for"));
+    let (rows, _) = run(&["self-check", "audit", "scores", &csv, "--repetitions", "5", "--format", "csv"]);
+    assert_eq!(rows.lines().count(), 17);
+}
+
 #[test]
 fn memorised_labels() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! The mean score over the views, for attacks that look at one number for each model and sample.
+//! One number for each model and sample, for attacks that look at no more.
 
 use super::shadow_scores::{ShadowScores, blocks};
 use crate::error::Result;
@@ -8,9 +8,14 @@ use std::ops::Range;
 
 /// Means over the views \[model, sample\].
 pub(super) fn means(source: &impl ShadowScores) -> Result<Array2<f64>> {
-    let mut means = Array2::zeros(source.members().raw_dim());
+    of_views(source, |views| views.iter().sum::<f64>() / views.len() as f64)
+}
+
+/// What a function makes of the views, \[model, sample\].
+pub(super) fn of_views(source: &impl ShadowScores, number: impl Fn(&[f64]) -> f64 + Sync) -> Result<Array2<f64>> {
+    let mut numbers = Array2::zeros(source.members().raw_dim());
     let mut parts = Vec::new();
-    let mut rest = means.view_mut();
+    let mut rest = numbers.view_mut();
     for range in blocks(source) {
         let (part, after) = rest.split_at(Axis(1), range.len());
         parts.push((range, part));
@@ -22,11 +27,10 @@ pub(super) fn means(source: &impl ShadowScores) -> Result<Array2<f64>> {
         let mut scores = Vec::new();
         for (index, mut column) in part.columns_mut().into_iter().enumerate() {
             block.sample(index, &mut scores);
-            let mean = |views: &[f64]| views.iter().sum::<f64>() / views.len() as f64;
-            column.iter_mut().zip(scores.chunks_exact(views)).for_each(|(into, views)| *into = mean(views));
+            column.iter_mut().zip(scores.chunks_exact(views)).for_each(|(into, views)| *into = number(views));
         }
         Ok(())
     };
     parts.into_par_iter().map(one).collect::<Result<()>>()?;
-    Ok(means)
+    Ok(numbers)
 }

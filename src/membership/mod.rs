@@ -1,5 +1,6 @@
 //! Membership inference from recorded scores: attacks, and what they show.
 
+mod answers;
 mod attack_scores;
 mod attacker;
 mod canaries;
@@ -17,6 +18,7 @@ mod threshold;
 mod tpr_at_fpr;
 mod victim_bootstrap;
 
+pub use answers::right_answers;
 pub use attack_scores::AttackScores;
 pub use attacker::trained_attacker;
 pub use canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};

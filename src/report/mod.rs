@@ -16,6 +16,7 @@ mod membership;
 mod number;
 mod page;
 mod property;
+mod score_check;
 mod scores;
 mod self_check;
 mod simulate;
@@ -45,6 +46,7 @@ pub use membership::{
 pub use number::{Number, short, significant};
 pub use page::Page;
 pub use property::{PropertyDistanceRow, PropertyDocument};
+pub use score_check::ScoreCheckDocument;
 pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};

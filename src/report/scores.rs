@@ -245,7 +245,14 @@ impl Document for ScoresDocument {
             page.add_figure(self.curve().draw());
         }
         page.add_table("Lower bounds", self.bounds(), self.one_run_text());
-        page.add_table("Limits of both rates", self.rate_table(200), "All limits of one selection hold at once.");
+        let note = match self.epsilon.first().map(|row| row.selection) {
+            Some("multi-split") => {
+                "One threshold and its limits for each split; the bounds are medians over the splits."
+            }
+            Some("naive") => "Limits at each vertex of the hull, without a correction for their number.",
+            _ => "All of these limits hold at once.",
+        };
+        page.add_table("Limits of both rates", self.rate_table(200), note);
         let failure = self.epsilon.first().map(|row| row.failure_probability);
         let validities = self.rows().map(|(_, row)| row.validity);
         page.explain(failure, validities);

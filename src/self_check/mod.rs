@@ -1,8 +1,10 @@
 //! Do the bounds keep their word on data of the user's own sizes? Simulated audits of laws that are known.
 
 mod check;
+mod scores;
 
 pub use check::{BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck};
+pub use scores::self_check_scores;
 
 use crate::audit::QueryAudit;
 use crate::bound::{Direction, LowerBound};

@@ -8,7 +8,7 @@ use crate::quantity::FailureProbability;
 use crate::special::{ndtr, ndtri};
 
 /// Right guesses of one run beyond which the recursion is too long.
-const MOST_GUESSES: u64 = 1 << 22;
+pub(super) const MOST_GUESSES: u64 = 1 << 22;
 
 /// Relative slack of the comparison, above the rounding of sums of so many terms.
 const SLACK: f64 = 1e-9;

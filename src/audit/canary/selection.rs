@@ -57,7 +57,7 @@ pub struct ScoreEvidence {
 
 /// Bounds the rates of an attack that calls a canary a member from a threshold on, high scores meaning members.
 ///
-/// `delta` is where ε is wanted: split and naive selection choose the threshold with the largest bound of ε there.
+/// `delta` is where ε is wanted: a split chooses the threshold with the largest bound of ε there.
 ///
 /// The scores of members must be independent draws from one law P, those of the others from one law Q: canaries of
 /// independent runs, or canaries of one run whose scores do not influence each other. For dependent canaries of one run
@@ -66,13 +66,14 @@ pub struct ScoreEvidence {
 /// - `explicit`: one rectangle TPR ≥ TPR_l, FPR ≤ FPR_u with half of the failure probability for each limit
 ///   ([`Rectangle::two_tails`]); finite-sample.
 /// - `split`: the same on a random half, at the threshold whose bound is the largest on the other half; given that half
-///   the threshold is a constant. Finite-sample.
+///   the threshold is a constant. μ and both directions are read at this one threshold: where μ matters more, `uniform`
+///   finds more. Finite-sample.
 /// - `multi-split`: 21 such splits at half of the failure probability f, and of each quantity the median m of the 21
 ///   bounds. If m exceeds the truth then at least 11 of 21 rectangles miss it; each does with probability at most f/2,
 ///   so the expected share of those that do is at most f/2 and, by Markov's inequality, the probability that the share
 ///   reaches 11/21 > 1/2 is below f. However dependent the splits are. Finite-sample.
 /// - `uniform`: rectangles at all thresholds that hold at once; the best of them counts. Finite-sample.
-/// - `naive`: the largest bound over thresholds at the uncorrected level. *Heuristic*: on equal laws it claims ε > 0
+/// - `naive`: of each quantity the largest bound over the vertices of the ROC hull at the uncorrected level. *Heuristic*: on equal laws it claims ε > 0
 ///   more often than the failure probability, which [`best_threshold_false_claims`] measures.
 ///
 /// # Errors
@@ -109,7 +110,7 @@ pub fn audit_scores(
             (0..SPLITS).map(|_| split_once(scores, delta, failure.split(2), &mut stream)).collect::<Result<_>>()?
         }
         ThresholdSelection::Uniform => uniform_rectangles(scores, failure)?,
-        ThresholdSelection::Naive => vec![best(scores, delta, failure)?],
+        ThresholdSelection::Naive => vertices(scores, failure)?,
     };
     Ok(ScoreEvidence { points, selection, failure })
 }
@@ -144,9 +145,7 @@ fn split_once(
 fn best(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Result<(RocPoint, Rectangle)> {
     let sizes = [scores.members().len() as f64, scores.others().len() as f64];
     let mut found: Option<((f64, f64), RocPoint, Rectangle)> = None;
-    for point in scores.roc().hull() {
-        let [inside, inside_others] = scores.of_point(point)?;
-        let rectangle = Rectangle::two_tails(inside, inside_others, failure)?;
+    for (point, rectangle) in vertices(scores, failure)? {
         let epsilon = Direction::BOTH.map(|direction| rectangle.epsilon(delta, direction).value);
         let gap = point.true_positives as f64 / sizes[0] - point.false_positives as f64 / sizes[1];
         let worth = (epsilon[0].max(epsilon[1]), gap);
@@ -159,6 +158,15 @@ fn best(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Res
     Ok((point, rectangle))
 }
 
+/// The rectangle of every vertex of the hull, each at the failure probability.
+fn vertices(scores: &CanaryScores, failure: FailureProbability) -> Result<Vec<(RocPoint, Rectangle)>> {
+    let rectangle = |point: RocPoint| -> Result<(RocPoint, Rectangle)> {
+        let [inside, inside_others] = scores.of_point(point)?;
+        Ok((point, Rectangle::two_tails(inside, inside_others, failure)?))
+    };
+    scores.roc().hull().into_iter().map(rectangle).collect()
+}
+
 impl ScoreEvidence {
     /// How the threshold came about.
     #[must_use]
@@ -166,8 +174,8 @@ impl ScoreEvidence {
         self.selection
     }
 
-    /// The thresholds with their counts and rectangles: one for explicit, split and naive selection, one for each split
-    /// of multi-split, and the whole band, from the highest threshold down, for uniform.
+    /// The thresholds with their counts and rectangles: one for explicit and split selection, one for each split of
+    /// multi-split, the whole band from the highest threshold down for uniform, and the vertices of the hull for naive.
     #[must_use]
     pub fn points(&self) -> &[(RocPoint, Rectangle)] {
         &self.points

@@ -61,7 +61,7 @@ fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
     let step = corners.len().div_ceil(MOST_THRESHOLDS);
     let mut points: Vec<RocPoint> = corners.into_iter().step_by(step).collect();
     points.extend(scores.roc().hull());
-    points.sort_by(|a, b| (a.true_positives, a.false_positives).cmp(&(b.true_positives, b.false_positives)));
+    points.sort_by_key(|point| (point.true_positives, point.false_positives));
     points.dedup_by_key(|point| (point.true_positives, point.false_positives));
     points
 }

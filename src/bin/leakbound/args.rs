@@ -15,7 +15,7 @@ pub use membership::{
     LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName, RecordingOptions, VarianceName, ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
-pub use scores::ScoresOptions;
+pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
 pub use stream::StreamOptions;
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};

@@ -69,6 +69,9 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
             cmd::self_check::run(&cli.common, options)
         }
+        Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
+            cmd::self_check_scores::run(&cli.common, options)
+        }
         Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
         Command::Merge(options) => cmd::merge::run(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),

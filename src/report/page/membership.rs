@@ -55,9 +55,8 @@ impl MembershipDocument {
         let figure = Curves {
             title: format!("TPR at FPR {} of every sample on its own, the most vulnerable first", percent(target)),
             description:
-                "Each sample attacked under every victim at a threshold of its own; shaded down to the lower limit \
-                          for all samples at once. Flat lines: the \
-                          whole population at the same FPR."
+                "Each sample attacked under every victim at a threshold of its own; shaded down to the lower limit for all \
+                 samples at once. Flat lines: the whole population at the same FPR."
                     .into(),
             x: Axis::log("rank of the sample"),
             y: Axis::linear("true-positive rate"),

@@ -1,14 +1,14 @@
 //! Options of `leakbound audit scores`.
 
-use super::{Parsed, count, delta, epsilon, failure_probability, mu, number};
+use super::{Parsed, count, delta, epsilon, failure_probability, mu, number, whole};
 use clap::{Args, ValueEnum};
 use leakbound::{Delta, Epsilon, FailureProbability, GuessSelection, OneRunGuesses, ThresholdSelection};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Options of `leakbound audit scores`.
+/// Where scores come from.
 #[derive(Debug, Args, Serialize)]
-pub struct ScoresOptions {
+pub struct ScoreSource {
     /// Scores as CSV with the columns score,member (1 for a canary that was trained on)
     #[arg(required_unless_present = "members", conflicts_with_all = ["members", "non_members"])]
     pub file: Option<PathBuf>,
@@ -18,6 +18,33 @@ pub struct ScoresOptions {
     /// Scores of canaries that were not trained on
     #[arg(long, value_name = "OUT.npy", requires = "members")]
     pub non_members: Option<PathBuf>,
+}
+
+/// Options of `leakbound self-check audit scores`.
+#[derive(Debug, Args, Serialize)]
+pub struct SelfCheckScoresOptions {
+    /// The scores, of which only the numbers matter
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub source: ScoreSource,
+    /// Delta of epsilon bounds
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// The probability that any bound of a selection is wrong
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Simulated audits, on equal and on known laws
+    #[arg(long, value_name = "R", default_value = "1000", value_parser = repetitions, allow_hyphen_values = true)]
+    pub repetitions: u64,
+}
+
+/// Options of `leakbound audit scores`.
+#[derive(Debug, Args, Serialize)]
+pub struct ScoresOptions {
+    /// The scores
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub source: ScoreSource,
     /// Low scores mean members
     #[arg(long, visible_alias = "low-is-member")]
     pub flip: bool,
@@ -102,6 +129,10 @@ impl ScoresOptions {
             (None, GuessSelectionName::Naive) => GuessSelection::Naive,
         }
     }
+}
+
+fn repetitions(text: &str) -> Parsed<u64> {
+    whole(text, 1_000_000_000, "1e9")
 }
 
 fn threshold(text: &str) -> Parsed<f64> {

@@ -1,6 +1,6 @@
 //! Options of self-checks.
 
-use super::{CountsOptions, Parsed, whole};
+use super::{CountsOptions, Parsed, SelfCheckScoresOptions, whole};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -20,6 +20,10 @@ pub enum SelfCheckAudit {
                             --pilot-fraction 0.1 --repetitions 1000\n\nExit status 1 if a finite-sample method is \
                             wrong more often than it says.")]
     Counts(SelfCheckOptions),
+    /// Check the bounds of `leakbound audit scores` on simulated scores of as many canaries
+    #[command(after_help = "Example:\n  leakbound self-check audit scores canaries.csv --repetitions 1000\n\nExit \
+                            status 1 if a finite-sample selection is wrong more often than it says.")]
+    Scores(SelfCheckScoresOptions),
 }
 
 /// Options of `leakbound self-check audit counts`.

@@ -1,6 +1,6 @@
 //! `leakbound audit scores`: bounds from the scores of an attack on canaries.
 
-use crate::args::{Common, ScoresOptions};
+use crate::args::{Common, ScoreSource, ScoresOptions};
 use crate::output::{Output, envelope};
 use leakbound::record::{InputFile, read_score_arrays, read_scores};
 use leakbound::report::{
@@ -16,10 +16,13 @@ use std::path::Path;
 const SIMULATED_CANARIES: u64 = 4_000_000;
 
 pub fn run(common: &Common, options: &ScoresOptions) -> Result<bool> {
-    let paths: Vec<&Path> =
-        [&options.file, &options.members, &options.non_members].into_iter().flatten().map(|path| &**path).collect();
+    let paths: Vec<&Path> = [&options.source.file, &options.source.members, &options.source.non_members]
+        .into_iter()
+        .flatten()
+        .map(|path| &**path)
+        .collect();
     let output = Output::open(common, &paths)?;
-    let (scores, inputs) = read(options)?;
+    let (scores, inputs) = read(&options.source)?;
     let scores = if options.flip { scores.flipped()? } else { scores };
     let mut document = ScoresDocument {
         envelope: envelope("leakbound.audit-scores/1", common, options, inputs, Vec::new()),
@@ -47,12 +50,13 @@ pub fn run(common: &Common, options: &ScoresOptions) -> Result<bool> {
     Ok(refuted)
 }
 
-fn read(options: &ScoresOptions) -> Result<(CanaryScores, Vec<InputFile>)> {
-    if let (Some(members), Some(others)) = (&options.members, &options.non_members) {
+/// The scores of the command line.
+pub fn read(source: &ScoreSource) -> Result<(CanaryScores, Vec<InputFile>)> {
+    if let (Some(members), Some(others)) = (&source.members, &source.non_members) {
         let (scores, inputs) = read_score_arrays(members, others)?;
         return Ok((scores, inputs.to_vec()));
     }
-    let Some(file) = &options.file else {
+    let Some(file) = &source.file else {
         return Err(Error::Refused { operation: "audit scores", reason: "no scores are named".into() });
     };
     let (scores, input) = read_scores(file)?;

@@ -10,7 +10,7 @@ use leakbound::report::{MembershipDocument, Warning};
 use leakbound::{
     AttackScores, Error, Guesses, Level, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore,
     Probability, Result, RmiaPlan, ScoredLogits, ShadowLogits, Victims, label_only, lira, membership_metrics,
-    risk_score, rmia, threshold_attack, trained_attacker,
+    right_answers, risk_score, rmia, threshold_attack, trained_attacker,
 };
 use ndarray::{Array2, Axis};
 use serde::Serialize;
@@ -150,11 +150,10 @@ impl<'a> Work<'a> {
         Ok(Self { common, options, measure, victims, recording, output })
     }
 
-    /// Whether each victim predicts the label of each sample in most views, where logits are recorded.
+    /// Whether each victim predicts the label of each sample, where logits are recorded.
     fn correct(&self, victims: &[usize]) -> Result<Option<Array2<bool>>> {
         let ShadowRecording::Logits(logits) = &self.recording else { return Ok(None) };
-        let correct = threshold_attack(&ScoredLogits::new(logits, MembershipScore::Correct))?;
-        Ok(Some(correct.scores().select(Axis(0), victims).mapv(|share| share > 0.5)))
+        Ok(Some(right_answers(logits)?.1.select(Axis(0), victims)))
     }
 
     fn finish(self, schema: &'static str, attack: &str, guesses: Guesses) -> Result<bool> {

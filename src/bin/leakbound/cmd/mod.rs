@@ -27,6 +27,7 @@ pub mod membership;
 pub mod merge;
 pub mod property;
 pub mod self_check;
+pub mod self_check_scores;
 pub mod simulate;
 pub mod upper;
 pub mod verify;

@@ -67,7 +67,7 @@ pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
 }
 
 /// The worst finite-sample method that was wrong too often, as an error.
-fn outcome(checks: &[CheckRow]) -> Result<()> {
+pub fn outcome(checks: &[CheckRow]) -> Result<()> {
     let broken = checks.iter().filter(|row| row.verdict == CheckVerdict::Broken);
     match broken.max_by(|a, b| a.wrong_share.total_cmp(&b.wrong_share)) {
         None => Ok(()),
@@ -89,7 +89,7 @@ fn sizes(query: &AuditedQuery, recorded: &PairedCounts, split: bool) -> CheckSiz
 }
 
 /// Methods without a finite-sample guarantee that were wrong too often.
-fn warnings(checks: &[CheckRow]) -> Vec<Warning> {
+pub fn warnings(checks: &[CheckRow]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut named: Vec<&str> = Vec::new();
     for row in checks.iter().filter(|row| row.verdict == CheckVerdict::AboveNominal) {
