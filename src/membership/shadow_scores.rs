@@ -57,10 +57,19 @@ impl ScoreBlock<'_> {
     }
 }
 
+/// Blocks at least, where there are samples enough: something for every thread. It does not depend on their number, and
+/// neither do sums over blocks.
+const LEAST_BLOCKS: usize = 32;
+
+/// Blocks are a multiple of this, so that samples side by side fill their lanes.
+const LANES: usize = 16;
+
 /// The samples of each block that a source is asked for.
 pub(super) fn blocks(source: &impl ShadowScores) -> Vec<Range<usize>> {
     let (models, samples) = source.members().dim();
-    ranges(samples, (BLOCK_SCORES / (models * source.views()).max(1)).clamp(1, 1024))
+    let piece = (BLOCK_SCORES / (models * source.views()).max(1)).clamp(1, 1024);
+    let piece = piece.min(samples.div_ceil(LEAST_BLOCKS).next_multiple_of(LANES));
+    ranges(samples, if piece > LANES { piece - piece % LANES } else { piece })
 }
 
 /// 0..samples in pieces.
