@@ -17,6 +17,13 @@ impl PrivacyLoss {
     /// it. Every convex function from (0, 1) that falls no faster than 1 - x is the profile of the pair with
     /// Q(ratio = x) = the change of slope at x and P = x Q (Zhu, Dong and Wang 2022, Proposition 8).
     ///
+    /// Where one of the losses has the largest profile at every ε nothing is lost. Otherwise the pair is looser than any
+    /// one choice, and over many outputs more so than the sum of the largest Rényi divergences. Composing is then not the
+    /// tightest that can be proved: with V₀ the profile of nothing and V_j(ε) = max over the losses L of output j of
+    /// E[V_{j-1}(ε - L)], V bounds the profile of every choice, even one that depends on the outputs so far, and is at most
+    /// that of the dominating pairs, as the largest of mixtures is at most the mixture of the largest. Such V are no
+    /// convolutions: they cost outputs times lattice points times losses times outcomes, and are not offered.
+    ///
     /// ```
     /// # use leakbound::{OutcomeLaw, PrivacyLoss};
     /// let law = |p: [f64; 3]| OutcomeLaw::from_probabilities(&p);

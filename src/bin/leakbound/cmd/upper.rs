@@ -2,10 +2,13 @@
 
 use leakbound::{
     Adjacency, Noise, NoiseScale, Order, OutcomeLaw, Probability, UpperBound, Validity, VoteHistogram, VoteModel,
-    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
-    log_flip_probability, log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case_curve, group_rdp, laplace_rdp,
+    lnmax_data_dependent, lnmax_data_independent, log_flip_probability, log_flip_probability_laplace,
+    log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
 };
+use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
+use std::sync::{Mutex, PoisonError};
 
 /// Parties whose votes are convolved: seconds of work for ten classes.
 const MOST_PARTIES: usize = 10_000;
@@ -16,8 +19,12 @@ enum Accountant {
     GnmaxDataDependent { sigma: NoiseScale, log_q: f64 },
     /// GNMax, one vote moved.
     GnmaxDataIndependent { sigma: NoiseScale },
+    /// GNMax, one vote moved, the supremum over all votes.
+    GnmaxWorstCase { sigma: NoiseScale },
     /// Gaussian noise, another change of the votes, with its l2 distance.
     Gaussian { sigma: NoiseScale, sensitivity: f64 },
+    /// Laplace noise, one vote moved, with ln q.
+    LnmaxDataDependent { b: NoiseScale, log_q: f64 },
     /// Laplace noise, one vote moved.
     Lnmax { b: NoiseScale },
     /// Laplace noise, another change of the votes.
@@ -33,7 +40,9 @@ impl Accountant {
         match self {
             Self::GnmaxDataDependent { .. } => "gnmax-data-dependent",
             Self::GnmaxDataIndependent { .. } => "gnmax-data-independent",
+            Self::GnmaxWorstCase { .. } => "gnmax-worst-case",
             Self::Gaussian { .. } => "gaussian",
+            Self::LnmaxDataDependent { .. } => "lnmax-data-dependent",
             Self::Lnmax { .. } => "lnmax-data-independent",
             Self::Laplace { .. } => "laplace",
             Self::SubsampledGaussian { .. } => "subsampled-gaussian",
@@ -45,7 +54,9 @@ impl Accountant {
         match self {
             Self::GnmaxDataDependent { sigma, log_q } => gnmax_data_dependent(order, *sigma, *log_q),
             Self::GnmaxDataIndependent { sigma } => gnmax_data_independent(order, *sigma),
+            Self::GnmaxWorstCase { sigma } => worst_case(*sigma, &[order])[0],
             Self::Gaussian { sigma, sensitivity } => gaussian_rdp(order, *sigma, *sensitivity),
+            Self::LnmaxDataDependent { b, log_q } => lnmax_data_dependent(order, *b, *log_q),
             Self::Lnmax { b } => lnmax_data_independent(order, *b),
             // A count that changes by several votes is a count with less noise.
             Self::Laplace { b, shifts } => {
@@ -115,6 +126,15 @@ impl Upper {
         Self(accountants)
     }
 
+    /// Computes what takes long at these orders together.
+    pub fn prepare(&self, orders: &[Order]) {
+        for accountant in &self.0 {
+            if let Accountant::GnmaxWorstCase { sigma } = accountant {
+                worst_case(*sigma, orders);
+            }
+        }
+    }
+
     pub fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(Accountant::name).collect()
     }
@@ -127,10 +147,24 @@ impl Upper {
 
     /// The bound under a name.
     pub fn bound(&self, name: &'static str, order: Order) -> UpperBound {
-        let numerical = name == "subsampled-gaussian";
+        let numerical = matches!(name, "subsampled-gaussian" | "gnmax-worst-case");
         let validity = if numerical { Validity::NumericallyCertified } else { Validity::Exact };
         UpperBound { value: self.rdp(name, order), name, validity }
     }
+}
+
+/// The worst case of each order, which takes milliseconds: all queries of a run share what was computed.
+fn worst_case(sigma: NoiseScale, orders: &[Order]) -> Vec<f64> {
+    type Known = BTreeMap<(u64, u64), f64>;
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+    let key = |order: &Order| (sigma.get().to_bits(), order.get().to_bits());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing: Vec<Order> = orders.iter().copied().filter(|order| !known.contains_key(&key(order))).collect();
+    if !missing.is_empty() {
+        let found = gnmax_worst_case_curve(&missing, sigma, Adjacency::Moved);
+        known.extend(missing.iter().map(key).zip(found.iter().map(|worst| worst.upper)));
+    }
+    orders.iter().map(|order| known[&key(order)]).collect()
 }
 
 /// What holds whatever the votes, when one vote moves.
@@ -149,12 +183,18 @@ fn moved(noise: Noise, points: u64, log_q: Option<f64>) -> Vec<Accountant> {
     }) else {
         return Vec::new();
     };
-    match (noise, log_q) {
+    let mut accountants = match (noise, log_q) {
         (Noise::Gaussian(sigma), Some(log_q)) => {
             vec![Accountant::GnmaxDataDependent { sigma, log_q }, independent(noise)]
         }
+        (Noise::Laplace(b), Some(log_q)) => vec![Accountant::LnmaxDataDependent { b, log_q }, independent(noise)],
         _ => vec![independent(noise)],
+    };
+    // Several votes may leave different classes, which the supremum over one move says nothing about.
+    if let (Noise::Gaussian(sigma), 1) = (noise, points) {
+        accountants.push(Accountant::GnmaxWorstCase { sigma });
     }
+    accountants
 }
 
 const fn scale(noise: Noise) -> NoiseScale {
@@ -172,11 +212,15 @@ fn fixed(votes: &VoteHistogram, other: &VoteHistogram, noise: Noise) -> Vec<Acco
         Noise::Gaussian(sigma) if moved => vec![
             Accountant::GnmaxDataDependent { sigma, log_q: log_flip_probability(votes, sigma) },
             Accountant::GnmaxDataIndependent { sigma },
+            Accountant::GnmaxWorstCase { sigma },
         ],
         Noise::Gaussian(sigma) => {
             vec![Accountant::Gaussian { sigma, sensitivity: shifts.map(|shift| shift * shift).sum::<f64>().sqrt() }]
         }
-        Noise::Laplace(b) if moved => vec![Accountant::Lnmax { b }],
+        Noise::Laplace(b) if moved => vec![
+            Accountant::LnmaxDataDependent { b, log_q: log_flip_probability_laplace(votes, b) },
+            Accountant::Lnmax { b },
+        ],
         Noise::Laplace(b) => {
             vec![Accountant::Laplace { b, shifts: shifts.filter(|shift| *shift > 0.0).collect() }]
         }
