@@ -8,13 +8,13 @@ use crate::output::{Output, envelope};
 use leakbound::record::{ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
 use leakbound::report::{MembershipDocument, Warning};
 use leakbound::{
-    AttackScores, Error, Guesses, Level, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore,
-    Probability, Result, RmiaPlan, ScoredLogits, ShadowLogits, Victims, label_only, lira, membership_metrics,
-    right_answers, risk_score, rmia, threshold_attack, trained_attacker,
+    AttackScores, Error, Guesses, InputError, Level, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan,
+    MembershipScore, Probability, Result, RmiaPlan, ScoredLogits, ShadowLogits, Victims, label_only, lira,
+    membership_metrics, right_answers, risk_score, rmia, threshold_attack, trained_attacker,
 };
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs an attack on recorded scores, or on those made of recorded logits.
 macro_rules! with_scores {
@@ -86,6 +86,21 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<bool> {
     }
 }
 
+/// An attack compares models that were trained on a sample with models that were not.
+fn compared(members: ArrayView2<'_, bool>, files: &[&Path]) -> Result<()> {
+    if members.columns().into_iter().any(|sample| sample.iter().any(|&member| member != sample[0])) {
+        return Ok(());
+    }
+    Err(InputError {
+        file: files.first().map_or_else(PathBuf::new, |file| file.to_path_buf()),
+        place: "array `keep`".into(),
+        found: "only samples that every model was trained on or none".into(),
+        expected: "samples that some models were trained on and others were not".into(),
+        hint: None,
+    }
+    .into())
+}
+
 /// A score cannot be made of another one.
 fn refuse_score(wanted: Option<MembershipScore>) -> Result<()> {
     match wanted {
@@ -145,6 +160,7 @@ impl<'a> Work<'a> {
     ) -> Result<Self> {
         let recording = read(files)?;
         let inputs: Vec<&Path> = recording.files().iter().map(AsRef::as_ref).collect();
+        compared(recording.members(), &inputs)?;
         let output = Output::open(common, &inputs)?;
         let options = serde_json::to_value(options).unwrap_or_default();
         Ok(Self { common, options, measure, victims, recording, output })
