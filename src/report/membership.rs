@@ -183,13 +183,19 @@ impl Document for MembershipDocument {
     fn text(&self) -> String {
         let failure = self.levels.first().and_then(|row| row.at.first()).map_or(0.05, |at| at.failure_probability);
         let mut text = format!("{}\n\n", self.title);
-        text += &format!("Attack by level, limits wrong with probability {} each\n", short(failure));
+        text += &format!(
+            "Attack by level, with limits at failure probability {} as if guesses were independent (heuristic)\n",
+            short(failure)
+        );
         text += &self.levels_table().text();
         text += "Bands of the population\n";
         text += &self.bands_table().text();
         if self.sample_level.iter().any(|curve| !curve.samples.is_empty()) {
             let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
-            text += &format!("Most vulnerable samples at FPR {}, limits for all samples at once\n", percent(target));
+            text += &format!(
+                "Most vulnerable samples at FPR {}, limits for all samples at once if victims are independent\n",
+                percent(target)
+            );
             text += &self.samples_table(3).text();
         }
         text += "Samples as canaries\n";

@@ -32,7 +32,8 @@ pub struct TprRow {
     pub bootstrap_upper: Option<Number>,
     /// The probability with which each pair of limits may be wrong.
     pub failure_probability: f64,
-    /// What the limits other than those of the bootstrap guarantee, if guesses are independent.
+    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training, and because samples of
+    /// some levels are chosen by these guesses. Were guesses independent and levels fixed, they would be finite-sample.
     pub validity: Validity,
 }
 
@@ -91,8 +92,7 @@ impl LevelRow {
                 bootstrap_lower: resampled.map(|interval| Number(interval.lower)),
                 bootstrap_upper: resampled.map(|interval| Number(interval.upper)),
                 failure_probability: at.tpr.failure_probability.get(),
-                // Samples that were chosen by these guesses have no limits of their own.
-                validity: if chosen(level.level) { Validity::Heuristic } else { at.tpr.validity },
+                validity: Validity::Heuristic,
             }
         });
         Self {
