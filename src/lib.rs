@@ -73,13 +73,13 @@ pub mod verify;
 
 pub use accountant::{
     Answer, ConfidentCost, GnmaxSensitivity, Labelling, PrivacyBudget, WorstCase, WorstHistogram, WorstVotes,
-    agibi_rdp, alibi_rdp, alibi_scale, confident_gnmax_cost, confident_gnmax_data_independent, gaussian_rdp,
-    gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
-    gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost, k_ary_randomized_response_rdp,
-    label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
-    log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties, private_knn_rdp,
-    randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
-    threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
+    agibi_rdp, alibi_rdp, alibi_scale, confident_gnmax_cost, confident_gnmax_data_independent,
+    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case,
+    gnmax_worst_case_curve, gnmax_worst_histogram, gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost,
+    k_ary_randomized_response_rdp, label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent,
+    lnmax_data_independent, log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties,
+    private_knn_rdp, randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp,
+    subsampled_gaussian_rdp, threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
     AuditPlan, Bootstrap, BootstrapInterval, Bounded, EProcess, EpsilonBound, Guide, HalfSpace, JointQuery, KCutBox,

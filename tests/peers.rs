@@ -172,6 +172,10 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
     } else if id == "gauss-sigma" {
         let (epsilon, delta) = (Epsilon::new(number(&inputs["eps"])), Delta::new(number(&inputs["delta"])));
         vec![(gaussian_sigma(epsilon.unwrap(), delta.unwrap()).unwrap().get(), number(expected))]
+    } else if id == "rdp-expmech" {
+        // Its inputs are not recorded; the value is the limit of order 1 at ε = 1, ε/(e^ε - 1) - 1 - ln(ε/(e^ε - 1)).
+        let (order, epsilon) = (Order::new(1.0 + 1e-9).unwrap(), Epsilon::new(1.0).unwrap());
+        vec![(exponential_mechanism_rdp(order, epsilon), number(expected))]
     } else if id.starts_with("rdp-laplace") || id.starts_with("autodp-lap") {
         let b = inputs["b"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["eps"]));
         let order = Order::new(number(&inputs["alpha"])).unwrap();

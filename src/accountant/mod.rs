@@ -2,6 +2,7 @@
 
 mod budget;
 mod confident;
+mod exponential;
 mod gaussian;
 mod gnmax;
 mod gnss;
@@ -21,6 +22,7 @@ pub use confident::{
     ConfidentCost, confident_gnmax_cost, confident_gnmax_data_independent, interactive_gnmax_cost,
     threshold_data_dependent, threshold_data_independent,
 };
+pub use exponential::exponential_mechanism_rdp;
 pub use gaussian::gaussian_rdp;
 pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability, log_flip_probability_of_parties};
 pub use gnss::{gnss_rdp, gnss_rdp_as_published};
