@@ -344,3 +344,32 @@ fn three_hundred_queries_are_legible() {
         assert!(svg.len() < 100_000, "{} bytes", svg.len());
     }
 }
+
+#[test]
+fn pages_of_attacks_scores_and_claims_are_complete() {
+    let folder = desk();
+    let member = |model: usize, sample: usize| (model + sample) % 2;
+    let shadow = (0..8).flat_map(|model| (0..10).map(move |sample| (model, sample))).map(|(model, sample)| {
+        let score = 0.3 * ((7 * model + 3 * sample) % 11) as f64 + 2.0 * member(model, sample) as f64;
+        format!("{model},{sample},0,{score},{}\n", member(model, sample))
+    });
+    let shadow = format!("model,sample,view,score,member\n{}", shadow.collect::<String>());
+    let scores = (0..60).map(|i| format!("{},{}\n", f64::from(i % 7) + 3.0 * f64::from(i % 2), i % 2));
+    let scores = format!("score,member\n{}", scores.collect::<String>());
+    for (name, text) in [("shadow.csv", shadow), ("scores.csv", scores)] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    for (arguments, status, figures) in [
+        ("membership lira shadow.csv --resamples 100", 0, 2),
+        ("audit scores scores.csv", 0, 1),
+        ("audit scores scores.csv --one-run", 0, 0),
+        ("verify --accountant broken:gnmax-half --property rdp-covers-exact --cases 200", 3, 0),
+    ] {
+        let output = run_in(folder.path(), &format!("{arguments} --report page.html"));
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        checked(&fs::read_to_string(folder.path().join("page.html")).unwrap(), |root| {
+            assert!(tags(root, "svg") >= figures && tags(root, "table") >= 1, "{arguments}");
+            assert!(!text_of(root).contains("NaN"), "{arguments}");
+        });
+    }
+}
