@@ -22,6 +22,7 @@ use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, RectangleProbability};
 use crate::quantity::{FailureProbability, Order};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// A bound of D_α as a function of the order and the direction.
 type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
@@ -67,38 +68,14 @@ pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> R
         return Err(Error::Length { quantity: "output sets", found: 0, expected: "at least 1 set".into() });
     }
     let task = Task { counts, guide, plan };
+    // Results, and the first fault, stand in the order asked for.
+    let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(|&method| task.run(method)).collect();
     let mut audit = QueryAudit::default();
-    for &method in &plan.methods {
-        if let Some(needs) = guide.lacks(method) {
-            audit.skipped.push(Skipped { method, needs });
-            continue;
-        }
-        match method.bounds() {
-            Bounded::Renyi => {
-                let bound = task.renyi(method)?;
-                for &direction in &plan.directions {
-                    let row = |&order: &Order| {
-                        let bound = task.of_method(method, bound(order, direction)?);
-                        Ok(RdpBound { direction, order, bound })
-                    };
-                    let mut rows = plan.orders.iter().map(row).collect::<Result<Vec<_>>>()?;
-                    if method.validity() == Validity::FiniteSample && method != Method::TwoCutPaper {
-                        raise(&mut rows);
-                    }
-                    audit.rdp.extend(rows);
-                }
-            }
-            Bounded::Epsilon => {
-                let bounds = plan.directions.iter().map(|&direction| {
-                    let bound = task.of_method(method, task.epsilon(method, direction)?);
-                    Ok(EpsilonBound { direction, delta: plan.delta, bound })
-                });
-                match bounds.collect::<Result<Vec<_>>>() {
-                    Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, needs: NEEDS_ROOT }),
-                    bounds => audit.epsilon.extend(bounds?),
-                }
-            }
-        }
+    for one in found {
+        let one = one?;
+        audit.rdp.extend(one.rdp);
+        audit.epsilon.extend(one.epsilon);
+        audit.skipped.extend(one.skipped);
     }
     Ok(audit)
 }
@@ -132,6 +109,43 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
+    /// All bounds of one method.
+    fn run(&self, method: Method) -> Result<QueryAudit> {
+        let plan = self.plan;
+        let mut audit = QueryAudit::default();
+        if let Some(needs) = self.guide.lacks(method) {
+            audit.skipped.push(Skipped { method, needs });
+            return Ok(audit);
+        }
+        match method.bounds() {
+            Bounded::Renyi => {
+                let bound = self.renyi(method)?;
+                for &direction in &plan.directions {
+                    let row = |&order: &Order| {
+                        let bound = self.of_method(method, bound(order, direction)?);
+                        Ok(RdpBound { direction, order, bound })
+                    };
+                    let mut rows = plan.orders.iter().map(row).collect::<Result<Vec<_>>>()?;
+                    if method.validity() == Validity::FiniteSample && method != Method::TwoCutPaper {
+                        raise(&mut rows);
+                    }
+                    audit.rdp.extend(rows);
+                }
+            }
+            Bounded::Epsilon => {
+                let bounds = plan.directions.iter().map(|&direction| {
+                    let bound = self.of_method(method, self.epsilon(method, direction)?);
+                    Ok(EpsilonBound { direction, delta: plan.delta, bound })
+                });
+                match bounds.collect::<Result<Vec<_>>>() {
+                    Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, needs: NEEDS_ROOT }),
+                    bounds => audit.epsilon.extend(bounds?),
+                }
+            }
+        }
+        Ok(audit)
+    }
+
     /// The bound with the name of its method and the failure probability of all its bounds together.
     fn of_method(&self, method: Method, bound: LowerBound) -> LowerBound {
         LowerBound { method: method.name(), failure_probability: self.plan.failure, ..bound }

@@ -188,7 +188,7 @@ impl ScoresDocument {
             x: Axis::log("false positive rate"),
             y: Axis::log("true positive rate"),
             series: vec![
-                Series::new("recorded", SeriesKind::Exact, self.roc.clone()),
+                Series::new("recorded", SeriesKind::Reference, self.roc.clone()),
                 Series::new(if valid { "limits" } else { "limits (heuristic)" }, kind, limits),
             ],
         }

@@ -52,7 +52,7 @@ const LONG_TABLE: usize = 30;
 const WIDE_TABLE: usize = 10;
 
 /// Characters of a cell; the JSON has all of them.
-const LONG_CELL: usize = 160;
+const LONG_CELL: usize = 400;
 
 const STYLE: &str = include_str!("style.css");
 
