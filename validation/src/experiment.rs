@@ -106,6 +106,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "verify", run: crate::verify::report },
+    Experiment { name: "verify-others", run: crate::verify::report_of_others },
     Experiment { name: "membership", run: crate::membership::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];
