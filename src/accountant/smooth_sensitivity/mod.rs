@@ -18,8 +18,6 @@ use std::f64::consts::SQRT_2;
 const MAX_VOTES: u64 = 10_000_000;
 /// Points at which the two conditions are checked.
 const CHECKED: u32 = 1000;
-/// Φ(-38) is about the smallest double.
-const FURTHEST: f64 = -38.0;
 /// ln q to which the crossing of the two costs is searched.
 const SMALLEST_LOG_Q: f64 = -1e12;
 
@@ -144,7 +142,9 @@ impl GnmaxSensitivity {
     fn increments_increase(&self) -> Result<bool> {
         let ln_others = self.ln_others();
         let end = ndtri_exp((self.log_q0 - ln_others).min(0.0));
-        let start = FURTHEST.max(3.0 * end.min(0.0) - 10.0).min(end - 1.0);
+        // Well below q₁, which little noise puts far below the smallest double; logarithms have it all the same.
+        let crossing = ndtri_exp((self.log_q1 - ln_others).min(0.0));
+        let start = (3.0 * end.min(0.0) - 10.0).min(crossing - self.step() - 10.0);
         let (mut cost, mut increment, mut increasing) = (0.0, 0.0, true);
         for step in 0..=CHECKED {
             let z = start + (end - start) * f64::from(step) / f64::from(CHECKED);
