@@ -87,8 +87,10 @@ fn excess(term: Pair, a: f64) -> f64 {
     if l.abs() <= 0.02 / a.max(1.0) {
         return q * series(a, l);
     }
-    if a * l > 1.0 && q == 0.0 {
-        return libm::exp(a * l + ln_q); // q underflows where the product does not
+    // The first term alone, where q or the power leaves the normal doubles and the product does not.
+    let without_digits = a * l > 40.0 && p.min(q) < f64::MIN_POSITIVE;
+    if (a * l > 1.0 && q == 0.0) || without_digits || (a - 1.0) * l > 700.0 {
+        return libm::exp(a * l + ln_q);
     }
     (p * libm::expm1((a - 1.0) * l) - (a - 1.0) * q * libm::expm1(l)).max(0.0)
 }
@@ -120,6 +122,24 @@ fn divergence_of_huge_order(terms: impl Iterator<Item = Pair> + Clone, a: f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An outcome of probability 1e-320 against 9e-311: its power overflows before the product does.
+    #[test]
+    fn probabilities_below_the_normal_doubles_keep_the_order() {
+        let (p, q) = (9.097_628e-311, 1.035_56e-320);
+        let mut last = 0.0;
+        for order in 2..=60 {
+            let a = f64::from(order);
+            let found = bernoulli_renyi((p, 1.0), (q, 1.0), Order::new(a).unwrap());
+            let exponent = a * (p.ln() - q.ln()) + q.ln();
+            assert!(found.is_finite() && found >= last, "{a}: {found} after {last}");
+            if exponent > -600.0 {
+                let expected = log_sum_exp([0.0, exponent].into_iter()) / (a - 1.0);
+                assert!((found - expected).abs() <= 1e-12 + 1e-9 * expected, "{a}: {found} {expected}");
+            }
+            last = found;
+        }
+    }
 
     fn at(a: f64, p: f64, q: f64) -> f64 {
         bernoulli_renyi((p, 1.0 - p), (q, 1.0 - q), Order::new(a).unwrap())
