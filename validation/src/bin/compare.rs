@@ -1,6 +1,7 @@
-//! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--write]`: runs the Python
+//! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--work NAME] [--write]`: runs the Python
 //! programs that a user would otherwise write and `leakbound bench`, one after the other and again, and prints the
-//! ratios of their rates round by round. With `--write` the table goes to `benches/RESULTS.md`.
+//! ratios of their rates round by round, of all works or of the one named. With `--write` the table of all goes to
+//! `benches/RESULTS.md`.
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
@@ -75,6 +76,8 @@ struct Options {
     baselines: PathBuf,
     rounds: usize,
     seconds: f64,
+    /// The one work that is run.
+    work: Option<String>,
     write: bool,
 }
 
@@ -95,6 +98,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
         baselines: root.join("../shared/baselines"),
         rounds: 3,
         seconds: 2.0,
+        work: None,
         write: false,
     };
     while let Some(name) = arguments.next() {
@@ -109,6 +113,14 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
             "--seconds" => {
                 let seconds = value()?.parse().ok().filter(|seconds| (0.1..=600.0).contains(seconds));
                 options.seconds = seconds.ok_or("--seconds must be a number from 0.1 to 600")?;
+            }
+            "--work" => {
+                let name = value()?;
+                if !WORKS.iter().any(|work| work.name == name) {
+                    let names: Vec<&str> = WORKS.iter().map(|work| work.name).collect();
+                    return Err(format!("--work is one of {}", names.join(", ")));
+                }
+                options.work = Some(name);
             }
             "--write" => options.write = true,
             other => return Err(format!("`{other}` is no option; see the head of validation/src/bin/compare.rs")),
@@ -142,12 +154,17 @@ struct Measured {
 }
 
 fn compare(options: &Options) -> Result<()> {
+    if options.write && options.work.is_some() {
+        return Err("--write takes the table of all works: leave out --work".into());
+    }
+    let works: Vec<&Work> =
+        WORKS.iter().filter(|work| options.work.as_ref().is_none_or(|name| work.name == name)).collect();
     let mut all: Vec<(String, f64, Measured)> =
-        WORKS.iter().map(|work| (work.name.to_owned(), work.promised, Measured::default())).collect();
+        works.iter().map(|work| (work.name.to_owned(), work.promised, Measured::default())).collect();
     let mut laws = Measured::default();
     let mut sweep = Vec::new();
     for round in 0..options.rounds {
-        for (work, (_, _, measured)) in WORKS.iter().zip(&mut all) {
+        for (work, (_, _, measured)) in works.iter().zip(&mut all) {
             eprintln!("round {} of {}: {}", round + 1, options.rounds, work.name);
             for line in baseline(options, work.script)? {
                 if line.params.contains(work.parameters) && !line.variant.contains(RATE_ALONE) {
@@ -155,6 +172,9 @@ fn compare(options: &Options) -> Result<()> {
                 }
             }
             measured.ours.push(ours(work.name, options.seconds)?);
+        }
+        if options.work.is_some() {
+            continue;
         }
         eprintln!("round {} of {}: exact laws", round + 1, options.rounds);
         let pair: f64 = baseline(options, &LAW_SCRIPT)?
@@ -166,7 +186,9 @@ fn compare(options: &Options) -> Result<()> {
         laws.ours.push(ours("exact-law-pair", options.seconds)?);
         sweep.push(thousand_queries()?);
     }
-    all.push(("exact-law-pair".into(), 62e-3 * 2.0 / 5e-3, laws));
+    if options.work.is_none() {
+        all.push(("exact-law-pair".into(), 62e-3 * 2.0 / 5e-3, laws));
+    }
     let text = table(options, &all, &sweep);
     println!("{text}");
     if options.write {
@@ -305,10 +327,15 @@ fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> S
         options.rounds
     );
     for (name, promised, measured) in all {
-        let numpy = best(measured, "numpy");
-        for (variant, rates) in [numpy, best(measured, "numba"), best(measured, "jax")].into_iter().flatten() {
+        let numpy = best(measured, "numpy").or_else(|| best(measured, "ROC"));
+        let others = ["numba", "jax", "sklearn"].map(|family| best(measured, family));
+        for (variant, rates) in [numpy].into_iter().chain(others).flatten() {
             let ratios: Vec<f64> = measured.ours.iter().zip(rates).map(|(ours, theirs)| ours / theirs).collect();
-            let promise = if variant.starts_with("numpy") { format!("{promised:.0} x") } else { String::new() };
+            let promise = if Some(variant) == numpy.map(|(variant, _)| variant) {
+                format!("{promised:.1} x")
+            } else {
+                String::new()
+            };
             let _ = writeln!(
                 text,
                 "| {name} | {variant} | {} | {} | {:.1} x [{:.1} .. {:.1}] | {promise} |",
@@ -319,6 +346,9 @@ fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> S
                 ratios.iter().copied().fold(0.0, f64::max),
             );
         }
+    }
+    if sweep.is_empty() {
+        return text;
     }
     let pate = all.iter().find(|(name, ..)| name == "pate").and_then(|(_, _, measured)| best(measured, "numpy"));
     let days = pate.map_or(f64::NAN, |(_, rates)| 2e11 / median(rates) / 86_400.0);
