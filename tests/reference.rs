@@ -52,6 +52,7 @@ tables! {
     two_cut "two_cut_more.json"
     simultaneous_intervals "simul.json"
     simultaneous_intervals_more "simultaneous_more.json"
+    berk_jones "berk_jones.json"
     k_cut "k_cut.json"
     linear_bounds "linear_bounds.json"
     epsilon_bounds "epsilon_bounds.json"

@@ -1,5 +1,6 @@
 //! Confidence limits from counts. Nothing here draws a random number.
 
+mod berk_jones;
 mod binomial;
 mod deviation;
 mod difference;
@@ -14,6 +15,7 @@ mod simultaneous;
 mod sison_glaz;
 mod truncated_poisson;
 
+pub use berk_jones::BerkJones;
 pub use binomial::{BinomialCounts, ProportionLimit, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
 pub(crate) use difference::{Limited, difference_width};
 pub use dkw::dkw_limits;

@@ -3,7 +3,7 @@
 use super::scores::CanaryScores;
 use crate::audit::rectangle::{ONE, Rectangle, ZERO};
 use crate::error::Result;
-use crate::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower};
+use crate::interval::{BerkJones, BinomialCounts, ProportionLimit, clopper_pearson_lower};
 use crate::quantity::FailureProbability;
 use crate::roc::RocPoint;
 
@@ -16,24 +16,28 @@ const MOST_THRESHOLDS: usize = 4096;
 /// Thresholds are scores, and so they depend on the data: a limit that holds at one threshold fixed beforehand says
 /// nothing at them. What holds:
 ///
-/// **Bonferroni over counts.** Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥ t, and let
+/// **Berk and Jones**, for up to 4096 scores: [`BerkJones`], whose level is that of the band as a whole.
+///
+/// **Bonferroni over counts**, for more. Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥ t, and let
 /// p_k be the Clopper-Pearson lower limit of k among n at level a. For a fixed k ≥ 1 the thresholds with S(t) < p_k
 /// are a half line; on it K(t) ≥ k happens for some t only if it happens in the limit at the left end, where K is
 /// binomial with success probability at most p_k: probability at most P(Bin(n, p_k) ≥ k) = a. The union over
 /// k = 1..n fails with probability at most n a, whatever the law, ties included. So a = f/n, with n the number of
 /// canaries and not that of different scores.
 ///
-/// **DKW.** S(t) ≥ K(t)/n - √(ln(1/f)/(2n)) at every t, for f ≤ 1/2 (Massart 1990).
+/// **DKW**, for more, too: S(t) ≥ K(t)/n - √(ln(1/f)/(2n)) at every t, for f ≤ 1/2 (Massart 1990).
 ///
-/// Half of the failure probability goes to each side of the data, and half of that to each of the two; the tighter
-/// limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of members
+/// Half of the failure probability goes to each side of the data; where there are two bands, half of that to each of them,
+/// and the tighter limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of members
 /// at or above it.
 pub(super) fn uniform_rectangles(
     scores: &CanaryScores,
     failure: FailureProbability,
 ) -> Result<Vec<(RocPoint, Rectangle)>> {
-    let each = failure.split(4);
-    let (members, others) = (UniformLower::new(scores.members(), each), UniformLower::new(scores.others(), each));
+    let each = failure.split(2);
+    let band = |scores| move || UniformLower::new(scores, each);
+    let (members, others) = rayon::join(band(scores.members()), band(scores.others()));
+    let (members, others) = (members?, others?);
     let mut rectangles = Vec::new();
     let mut last: Option<(u64, ProportionLimit)> = None;
     for point in thinned(scores) {
@@ -67,23 +71,35 @@ fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
 }
 
 /// The lower limit of a survival function at every threshold at once.
-struct UniformLower {
-    single: FailureProbability,
-    width: f64,
+enum UniformLower {
+    Exact(BerkJones),
+    /// The limit of Clopper and Pearson at one level, or the frequency less a width.
+    Larger {
+        single: FailureProbability,
+        width: f64,
+    },
 }
 
 impl UniformLower {
-    /// Each of the two bands fails with probability at most `each`.
-    fn new(scores: &[f64], each: FailureProbability) -> Self {
+    /// A band that fails with probability at most `failure`.
+    fn new(scores: &[f64], failure: FailureProbability) -> Result<Self> {
         let size = scores.len();
+        if BerkJones::fits(size as u64) {
+            return BerkJones::new(size as u64, failure).map(Self::Exact);
+        }
+        let each = failure.split(2);
         // The one-sided inequality holds for probabilities up to one half.
         let log = -each.get().min(0.5).ln();
-        Self { single: each.split(size), width: (log / (2.0 * size as f64)).sqrt() + 1e-15 }
+        Ok(Self::Larger { single: each.split(size), width: (log / (2.0 * size as f64)).sqrt() + 1e-15 })
     }
 
     fn limit(&self, counts: BinomialCounts) -> Result<ProportionLimit> {
-        let exact = clopper_pearson_lower(counts, self.single)?;
-        let uniform = counts.successes() as f64 / counts.trials() as f64 - self.width;
+        let (single, width) = match self {
+            Self::Exact(band) => return Ok(band.lower(counts.successes())),
+            Self::Larger { single, width } => (*single, width),
+        };
+        let exact = clopper_pearson_lower(counts, single)?;
+        let uniform = counts.successes() as f64 / counts.trials() as f64 - width;
         Ok(if uniform > exact.value {
             ProportionLimit { value: uniform, complement: (1.0 - uniform).next_up().min(1.0) }
         } else {

@@ -2,6 +2,7 @@
 
 mod accountants;
 mod argmax;
+mod berk_jones;
 mod check;
 mod clopper_pearson;
 mod conversions;
@@ -49,7 +50,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 22] = [
+pub const ALL: [Table; 23] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -68,6 +69,7 @@ pub const ALL: [Table; 22] = [
     Table { file: "two_cut_more.json", compare: two_cut::compare },
     Table { file: "simul.json", compare: simultaneous::compare },
     Table { file: "simultaneous_more.json", compare: simultaneous::compare },
+    Table { file: "berk_jones.json", compare: berk_jones::compare },
     Table { file: "k_cut.json", compare: k_cut::compare },
     Table { file: "epsilon_bounds.json", compare: epsilon_bounds::compare },
     Table { file: "one_run.json", compare: one_run::compare },
