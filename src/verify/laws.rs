@@ -83,6 +83,7 @@ fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<Outcome
         Mechanism::Gaussian { .. }
         | Mechanism::Laplace { .. }
         | Mechanism::SubsampledGaussian { .. }
+        | Mechanism::Gnss { .. }
         | Mechanism::Conversion { .. }
         | Mechanism::SmoothSensitivity { .. } => {
             Err(refused(format!("{} prints no class", MechanismKind::name(mechanism.kind()))))
@@ -173,7 +174,7 @@ pub(super) fn composed_pair(pair: &LawPair, request: &Request) -> Result<Option<
             let sigma = NoiseScale::new(sigma.get() / f64::from(repetitions).sqrt())?;
             printed_laws(&Mechanism::Gaussian { sigma }, None, BINS).map(Some)
         }
-        Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } => {
+        Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } | Mechanism::Gnss { .. } => {
             // As few bins as composition allows; coarser laws are below the truth.
             for bins in [64, 24, 12, 6, 3] {
                 let [p, q] = printed_laws(&request.mechanism, None, bins)?;

@@ -20,6 +20,9 @@ const MOST_FINE: f64 = 600.0;
 
 /// The laws of the output without and with the one vote, in bins that resolve D_α at `order`.
 pub(super) fn printed_laws(mechanism: &Mechanism, order: Option<Order>, bins: usize) -> Result<[OutcomeLaw; 2]> {
+    if matches!(mechanism, Mechanism::Gnss { .. }) {
+        return super::gnss::laws(mechanism, order, bins);
+    }
     let Some(sigma) = mechanism.sigma() else {
         return Err(Error::Refused { operation: "case", reason: "no count is printed".into() });
     };
@@ -93,7 +96,7 @@ fn edges(centers: &[f64], bins: usize) -> Vec<f64> {
 }
 
 /// ln of the probabilities of N(mean, 1) in the bins below, between and above the edges.
-fn normal_bins(edges: &[f64], mean: f64) -> Vec<LogIntegral> {
+pub(super) fn normal_bins(edges: &[f64], mean: f64) -> Vec<LogIntegral> {
     let ends = |i: usize| {
         let at = |i: usize| edges[i] - mean;
         (if i == 0 { f64::NEG_INFINITY } else { at(i - 1) }, if i == edges.len() { f64::INFINITY } else { at(i) })
