@@ -179,3 +179,21 @@ fn the_python_example_is_right() {
     assert_eq!(document["properties"][0]["verdict"], "not-refuted");
     assert_eq!(document["properties"][0]["cases"], 100);
 }
+
+/// GNSS is a mechanism of its own: the proved bound stands, the published one falls at one pair of datasets.
+#[test]
+fn a_release_with_smooth_sensitivity_is_tested_on_pairs_of_datasets() {
+    let right = json(0, &["--accountant", "gnss", "--cases", "200"]);
+    let tested = right["properties"].as_array().unwrap().iter().find(|row| row["property"] == "rdp-covers-exact");
+    assert!(tested.unwrap()["cases"].as_u64().unwrap() > 150, "{tested:?}");
+    let wrong = json(3, &["--accountant", "broken:gnss-as-published", "--property", "rdp-covers-exact"]);
+    let found = &wrong["properties"][0]["counterexample"];
+    assert_eq!((&found["case"]["mechanism"], &found["case"]["histogram"]), (&"gnss".into(), &serde_json::json!([0])));
+    let violation = &found["violation"];
+    assert!(violation["limit"].as_f64().unwrap() > violation["claim"].as_f64().unwrap(), "{found}");
+    let case = r#"{"mechanism":"gnss","sigma":5,"beta":0.02,"step":0.98,"width":1,"neighbor_width":0.9,"histogram":[0],"order":20}"#;
+    let line = refused(2, &["--accountant", "gnss", "--case", case]);
+    assert!(line.contains("widths 1 and 0.9 differ by a factor of more than e^0.02"), "{line}");
+    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    assert!(help.contains("neighbor_width") && help.contains("rdp_order"), "{help}");
+}

@@ -4,7 +4,7 @@ use super::{hockey_stick, same_outcomes};
 use crate::error::Result;
 use crate::law::OutcomeLaw;
 use crate::quantity::{Delta, Epsilon};
-use crate::special::ndtri;
+use crate::special::{log_sum_exp, ndtri};
 
 /// The smallest ε ≥ 0 with δ(ε) ≤ δ in this direction, solved exactly: δ(ε) = Σ max(0, p - e^ε q) is linear in e^ε
 /// between consecutive ratios p/q.
@@ -26,13 +26,20 @@ pub fn epsilon_at_delta(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Result<
         return Epsilon::new(0.0);
     }
     let order = by_falling_ratio(p, q);
-    let (mut mass_p, mut mass_q) = (0.0, 0.0);
+    let (mut mass_p, mut mass_q, mut ln_mass_q) = (0.0, 0.0, f64::NEG_INFINITY);
     for (rank, &outcome) in order.iter().enumerate() {
         mass_p += p.p()[outcome];
         mass_q += q.p()[outcome];
+        // Below the normal doubles a sum of probabilities has lost its digits, or all of itself.
+        let ln_q = if mass_q < f64::MIN_POSITIVE {
+            ln_mass_q = log_sum_exp([ln_mass_q, q.ln_p()[outcome]].into_iter());
+            ln_mass_q
+        } else {
+            mass_q.ln()
+        };
         // On this stretch δ(ε) = mass_p - e^ε mass_q; it reaches down to the next ratio.
         let next = order.get(rank + 1).map_or(f64::NEG_INFINITY, |&outcome| log_ratio(p, q, outcome));
-        let epsilon = ((mass_p - delta.get()) / mass_q).ln();
+        let epsilon = (mass_p - delta.get()).ln() - ln_q;
         if mass_p > delta.get() && epsilon >= next {
             // With δ = 0 the first stretch is the largest ratio itself, which logarithms keep where p underflows.
             let epsilon = if rank == 0 && delta.get() == 0.0 { log_ratio(p, q, outcome) } else { epsilon };
@@ -91,7 +98,23 @@ fn by_falling_ratio(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quadrature::LogIntegral;
     use proptest::prelude::*;
+
+    /// ln(0.5 - 0.1) + 2000, and with the mass of two such outcomes.
+    #[test]
+    fn probabilities_that_no_double_holds_have_an_epsilon() {
+        let row = |ln_value: f64| LogIntegral { ln_value, error: 0.0 };
+        let half = 0.5f64.ln();
+        let law =
+            |logs: &[f64]| OutcomeLaw::from_integrals(&logs.iter().map(|&ln| row(ln)).collect::<Vec<_>>()).unwrap();
+        let at = |p: &[f64], q: &[f64]| epsilon_at_delta(&law(p), &law(q), Delta::new(0.1).unwrap()).unwrap().get();
+        let one = at(&[half, half], &[-2000.0, 0.0]);
+        assert!((one - (0.4f64.ln() + 2000.0)).abs() < 1e-11, "{one}");
+        let quarter = 0.25f64.ln();
+        let two = at(&[quarter, quarter, half], &[-2000.0, -2000.0, 0.0]);
+        assert!((two - (0.2f64.ln() + 2000.0)).abs() < 1e-11, "{two}");
+    }
 
     proptest! {
         #[test]

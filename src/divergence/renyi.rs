@@ -45,15 +45,23 @@ pub fn renyi_divergence(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<
 pub fn bernoulli_renyi(p: (f64, f64), q: (f64, f64), order: Order) -> f64 {
     // The logarithm of the larger side comes from the smaller one, which holds the digits.
     let log = |side: f64, other: f64| if side > 0.5 { libm::log1p(-other) } else { side.ln() };
+    let logs = |law: (f64, f64)| [log(law.0, law.1), log(law.1, law.0)];
+    two_outcomes(p, logs(p), q, logs(q), order)
+}
+
+/// The same from the logarithms of all four probabilities, which may be far below what a double holds.
+pub(crate) fn bernoulli_renyi_of_logs(ln_p: [f64; 2], ln_q: [f64; 2], order: Order) -> f64 {
+    let of_logs = |logs: [f64; 2]| (libm::exp(logs[0]), libm::exp(logs[1]));
+    two_outcomes(of_logs(ln_p), ln_p, of_logs(ln_q), ln_q, order)
+}
+
+fn two_outcomes(p: (f64, f64), ln_p: [f64; 2], q: (f64, f64), ln_q: [f64; 2], order: Order) -> f64 {
     let terms = || {
-        [(p.0, p.1, q.0, q.1), (p.1, p.0, q.1, q.0)].into_iter().map(|(p, p_other, q, q_other)| Pair {
-            p,
-            q,
-            p_other,
-            q_other,
-            ln_p: log(p, p_other),
-            ln_q: log(q, q_other),
-        })
+        [
+            Pair { p: p.0, q: q.0, p_other: p.1, q_other: q.1, ln_p: ln_p[0], ln_q: ln_q[0] },
+            Pair { p: p.1, q: q.1, p_other: p.0, q_other: q.0, ln_p: ln_p[1], ln_q: ln_q[1] },
+        ]
+        .into_iter()
     };
     divergence(terms, order.get())
 }
@@ -87,12 +95,13 @@ fn excess(term: Pair, a: f64) -> f64 {
     if l.abs() <= 0.02 / a.max(1.0) {
         return q * series(a, l);
     }
-    // The first term alone, where q or the power leaves the normal doubles and the product does not.
-    let without_digits = a * l > 40.0 && p.min(q) < f64::MIN_POSITIVE;
-    if (a * l > 1.0 && q == 0.0) || without_digits || (a - 1.0) * l > 700.0 {
-        return libm::exp(a * l + ln_q);
-    }
-    (p * libm::expm1((a - 1.0) * l) - (a - 1.0) * q * libm::expm1(l)).max(0.0)
+    let power = (a - 1.0) * l;
+    // In logarithms where p is below the normal doubles or its factor above them; the product is neither.
+    let first =
+        if power > 700.0 || p < f64::MIN_POSITIVE { libm::exp(power + ln_p) - p } else { p * libm::expm1(power) };
+    // q expm1(l) is p - q, which cancels where the laws are close, and never overflows.
+    let second = if l.abs() > 1.0 { p - q } else { q * libm::expm1(l) };
+    (first - (a - 1.0) * second).max(0.0)
 }
 
 /// Σ_{k≥2} (a^k - a) l^k/k! for |a l| ≤ 0.02: ten terms reach 1e-17 of the first.
@@ -138,6 +147,31 @@ mod tests {
                 assert!((found - expected).abs() <= 1e-12 + 1e-9 * expected, "{a}: {found} {expected}");
             }
             last = found;
+        }
+    }
+
+    /// Ratios beyond 1e308 at orders where both terms of an outcome count; expected values with 50 digits.
+    #[test]
+    fn ratios_that_overflow_keep_their_digits() {
+        for (p, q, a, expected) in [
+            ((0.5, 0.5), (1e-310, 1.0), 1.0005, 387.884_476_956_857_4),
+            ((0.5, 0.5), (1e-310, 1.0), 1.01, 643.872_914_883_901_2),
+            ((0.75, 0.25), (1e-320, 1.0), 1.000_000_1, 552.063_200_472_373_9),
+            ((1e-5, 0.99999), (3e-316, 1.0), 1.001, 0.010_431_921_857_643_343),
+            ((1e-310, 1.0), (0.5, 0.5), 1.5, std::f64::consts::LN_2),
+            ((1e-310, 1.0), (0.001, 0.999), 40.0, 0.001_000_500_333_583_534_4),
+        ] {
+            let found = bernoulli_renyi(p, q, Order::new(a).unwrap());
+            assert!((found / expected - 1.0).abs() < 1e-11, "{p:?} {q:?} {a}: {found} {expected}");
+        }
+        // Outcomes whose probabilities no double holds.
+        for (ln_p, ln_q, a, expected) in [
+            (-36.0, -62079.0, 1.000_456_258_319_621_7, 0.999_858_247_290_090_6),
+            (-3.0, -2000.0, 1.001, 275.312_278_222_807_94),
+        ] {
+            let both = |ln: f64| [ln, libm::log1p(-libm::exp(ln))];
+            let found = bernoulli_renyi_of_logs(both(ln_p), both(ln_q), Order::new(a).unwrap());
+            assert!((found / expected - 1.0).abs() < 1e-11, "{ln_p} {ln_q} {a}: {found} {expected}");
         }
     }
 

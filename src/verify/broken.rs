@@ -21,7 +21,7 @@ use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::CurveAccountant;
 use super::request::{Mechanism, MechanismKind, Question, Request};
 use super::sensitivity::SensitivityAccountant;
-use crate::accountant::{gaussian_rdp, gnmax_data_independent, log_flip_probability};
+use crate::accountant::{gaussian_rdp, gnmax_data_independent, gnss_rdp_as_published, log_flip_probability};
 use crate::divergence::{gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
@@ -40,7 +40,7 @@ pub struct Control {
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 13] = [
+pub const CONTROLS: [Control; 14] = [
     Control { name: "gnmax-half", mistake: "GNMax as one Gaussian count: order/(2 sigma^2)", invalid: true },
     Control { name: "threshold-forgotten", mistake: "Confident-GNMax without the threshold test", invalid: true },
     Control { name: "composition-maximum", mistake: "composition by the maximum instead of the sum", invalid: true },
@@ -78,6 +78,11 @@ pub const CONTROLS: [Control; 13] = [
         invalid: true,
     },
     Control {
+        name: "gnss-as-published",
+        mistake: "GNSS as printed in Papernot et al. (2018), Theorem 23, which holds for little smoothing only",
+        invalid: true,
+    },
+    Control {
         name: "threshold-per-class-as-max",
         mistake: "a threshold test with a noise on every count as one noise on the largest (conservative)",
         invalid: false,
@@ -87,7 +92,7 @@ pub const CONTROLS: [Control; 13] = [
 /// The wrong accountant of a name.
 #[must_use]
 pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
-    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, RandomizedResponse};
+    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, Gnss, RandomizedResponse};
     use Scope::{DataDependent, DataIndependent};
     let name = CONTROLS.iter().find(|control| control.name == name)?.name;
     let count_or_votes = CurveAccountant::new(name, &[Gnmax, Gaussian], DataIndependent, |mechanism, votes, order| {
@@ -121,6 +126,10 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
             return Some(Box::new(ConversionAccountant { name, to_epsilon, ..IMPROVED }));
         }
         "local-sensitivity" => return Some(Box::new(SensitivityAccountant { name, smooth: false })),
+        "gnss-as-published" => CurveAccountant::new(name, &[Gnss], DataIndependent, |mechanism, _, order| {
+            let Mechanism::Gnss { sigma, beta, .. } = *mechanism else { return None };
+            Some(gnss_rdp_as_published(order, beta, sigma))
+        }),
         "threshold-per-class-as-max" => CurveAccountant::new(name, &[ConfidentGnmax], DataIndependent, per_class),
         _ => return None,
     }))

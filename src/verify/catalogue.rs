@@ -9,8 +9,9 @@ use super::sensitivity::SensitivityAccountant;
 use super::worst_case::WorstCaseAccountant;
 use crate::accountant::{
     confident_gnmax_cost, confident_gnmax_data_independent, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent,
-    k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent, log_flip_probability,
-    log_flip_probability_laplace, private_knn_rdp, randomized_response_rdp, subsampled_gaussian_rdp,
+    gnss_rdp, k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
+    log_flip_probability, log_flip_probability_laplace, private_knn_rdp, randomized_response_rdp,
+    subsampled_gaussian_rdp,
 };
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
@@ -19,8 +20,10 @@ use crate::quantity::{Epsilon, NoiseScale, Order, Probability};
 
 /// The accountants of this crate; `*-classic` convert by Mironov (2017), Proposition 3, the others by Balle et al. (2020),
 /// Theorem 21. Beside them stands `gnmax-worst-case`, which answers for a whole curve at once.
-const CATALOGUE: [CurveAccountant; 14] = {
-    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, Laplace, Lnmax, RandomizedResponse, SubsampledGaussian};
+const CATALOGUE: [CurveAccountant; 15] = {
+    use MechanismKind::{
+        ConfidentGnmax, Gaussian, Gnmax, Gnss, Laplace, Lnmax, RandomizedResponse, SubsampledGaussian,
+    };
     use Scope::{DataDependent, DataIndependent};
     [
         CurveAccountant::new("gnmax-data-independent", &[Gnmax], DataIndependent, gnmax),
@@ -37,6 +40,7 @@ const CATALOGUE: [CurveAccountant; 14] = {
         CurveAccountant::new("private-knn", &[SubsampledGaussian], DataIndependent, private_knn),
         CurveAccountant::new("randomized-response", &[RandomizedResponse], DataIndependent, binary_response),
         CurveAccountant::new("k-ary-randomized-response", &[RandomizedResponse], DataIndependent, response),
+        CurveAccountant::new("gnss", &[Gnss], DataIndependent, gnss),
     ]
 };
 
@@ -179,6 +183,13 @@ fn response(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> O
             let epsilon = Epsilon::new(sigma.get().recip()).ok()?;
             k_ary_randomized_response_rdp(order, epsilon, histogram.classes() as u64).ok()
         }
+        _ => None,
+    }
+}
+
+fn gnss(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Gnss { sigma, beta, .. } => Some(gnss_rdp(order, beta, sigma)),
         _ => None,
     }
 }

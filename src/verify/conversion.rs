@@ -4,7 +4,7 @@ use super::accountant::{Accountant, Answer, Scope};
 use super::curve::{ToDelta, ToEpsilon};
 use super::laws::LawPair;
 use super::request::{Mechanism, MechanismKind, Question, Request};
-use crate::divergence::{bernoulli_renyi, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
+use crate::divergence::{bernoulli_renyi_of_logs, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::law::OutcomeLaw;
@@ -68,6 +68,13 @@ impl Accountant for ConversionAccountant {
 const LOGITS: std::ops::RangeInclusive<i32> = -36..=12;
 /// Halvings of the interval of ln q.
 const HALVINGS: u32 = 60;
+/// What the divergence of a pair may be off by, relative: a pair must have the RDP that it is given for.
+const ROUNDING: f64 = 1e-12;
+
+/// ln(1 - e^x) for x < 0: one form keeps the digits near 0, the other far from it.
+fn ln_one_minus_exp(x: f64) -> f64 {
+    if x > -std::f64::consts::LN_2 { (-libm::expm1(x)).ln() } else { libm::log1p(-libm::exp(x)) }
+}
 
 /// Pairs of laws of two outcomes with D_α = ρ in the larger direction, from rare outcomes to likely ones.
 ///
@@ -78,25 +85,27 @@ pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<LawPair>> {
     LOGITS
         .map(|logit| {
             let logit = f64::from(logit);
-            let (ln_p, ln_not_p) = (-softplus(-logit), -softplus(logit));
-            let p = (libm::exp(ln_p), libm::exp(ln_not_p));
+            let ln_p = [-softplus(-logit), -softplus(logit)];
+            // In logarithms: next to order 1 an outcome may have a probability of e^-60000 under the other law.
+            let of_q = |ln_q: f64| [ln_q, ln_one_minus_exp(ln_q)];
             let fits = |ln_q: f64| {
-                let q = (libm::exp(ln_q), -libm::expm1(ln_q));
-                bernoulli_renyi(p, q, order).max(bernoulli_renyi(q, p, order)) <= rdp
+                let ln_q = of_q(ln_q);
+                let divergence = |p, q| bernoulli_renyi_of_logs(p, q, order);
+                divergence(ln_p, ln_q).max(divergence(ln_q, ln_p)) <= rdp * (1.0 - ROUNDING)
             };
             // q below p, as far as it goes: at the lower end p^α q^{1-α} alone is e^{(α-1)ρ}.
             let a = order.get();
-            let (mut low, mut high) = (ln_p * a / (a - 1.0) - rdp, ln_p);
+            let (mut low, mut high) = (ln_p[0] * a / (a - 1.0) - rdp, ln_p[0]);
             for _ in 0..HALVINGS {
                 let middle = 0.5 * (low + high);
                 if fits(middle) { high = middle } else { low = middle }
             }
-            let law = |ln_value: f64, ln_other: f64| {
-                let row = |ln_value: f64| LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) };
-                OutcomeLaw::from_integrals(&[row(ln_value), row(ln_other)])
+            let law = |logs: [f64; 2]| {
+                OutcomeLaw::from_integrals(
+                    &logs.map(|ln_value| LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }),
+                )
             };
-            let ln_not_q = libm::log1p(-libm::exp(high));
-            Ok(LawPair { p: law(ln_p, ln_not_p)?, q: law(high, ln_not_q)?, neighbor: neighbor.clone() })
+            Ok(LawPair { p: law(ln_p)?, q: law(of_q(high))?, neighbor: neighbor.clone() })
         })
         .collect()
 }

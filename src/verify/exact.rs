@@ -26,9 +26,12 @@ impl Exact {
 }
 
 /// The relative error of a probability that a law does not state itself.
-const LEAST_ERROR: f64 = 2e-13;
+pub(super) const LEAST_ERROR: f64 = 2e-13;
 /// All bounds of errors are to first order and doubled.
 const SAFETY: f64 = 2.0;
+
+/// ln of the smallest double.
+const SMALLEST_LOG: f64 = -745.0;
 
 /// Relative error of each probability. That of an outcome above one half is the error of the sum of the others.
 fn relative_error(law: &OutcomeLaw, i: usize) -> f64 {
@@ -46,17 +49,27 @@ pub(super) fn renyi(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<Exac
     let a = order.get();
     let errors = || (0..p.outcomes()).map(|i| relative_error(p, i).max(relative_error(q, i)));
     let everywhere = (2.0 * a - 1.0) * errors().fold(0.0, f64::max);
-    let term = |(i, error): (usize, f64)| {
-        let l = p.ln_p()[i] - q.ln_p()[i];
-        if p.p()[i] == 0.0 && q.p()[i] == 0.0 {
-            return 0.0;
-        }
-        let (first, second) = (p.p()[i] * libm::expm1((a - 1.0) * l), (a - 1.0) * q.p()[i] * libm::expm1(l));
-        error * (2.0 * a * first.abs() + (first - second).abs())
+    // By terms where the divergence is small; there no term exceeds e, whatever its factors are.
+    let of_log = if (a - 1.0) * value > 1.0 {
+        everywhere
+    } else {
+        let term = |(i, error): (usize, f64)| {
+            let (p_i, q_i, l) = (p.p()[i], q.p()[i], p.ln_p()[i] - q.ln_p()[i]);
+            if p_i == 0.0 && q_i == 0.0 && !((a - 1.0) * l + p.ln_p()[i] > SMALLEST_LOG) {
+                return 0.0;
+            }
+            let first = if (a - 1.0) * l > 700.0 || p_i < f64::MIN_POSITIVE {
+                libm::exp((a - 1.0) * l + p.ln_p()[i]) - p_i
+            } else {
+                p_i * libm::expm1((a - 1.0) * l)
+            };
+            let second = (a - 1.0) * if l.abs() > 1.0 { p_i - q_i } else { q_i * libm::expm1(l) };
+            error * (2.0 * a * first.abs() + (first - second).abs())
+        };
+        let by_terms: f64 = errors().enumerate().map(term).sum::<f64>() / libm::exp((a - 1.0) * value);
+        // NaN where an outcome is impossible.
+        if by_terms < everywhere { by_terms } else { everywhere }
     };
-    let by_terms: f64 = errors().enumerate().map(term).sum::<f64>() / libm::exp((a - 1.0) * value);
-    // NaN where an exponential overflowed.
-    let of_log = if by_terms < everywhere { by_terms } else { everywhere };
     Ok(Exact { value, error: SAFETY * of_log / (a - 1.0) + 4e-12 * value })
 }
 
@@ -73,7 +86,8 @@ pub(super) fn kullback_leibler(p: &OutcomeLaw, q: &OutcomeLaw) -> Exact {
         let term = if l.abs() < 1e-3 {
             q_i * l * l * (0.5 + l * (1.0 / 3.0 + l / 8.0))
         } else {
-            (p_i * l - q_i * libm::expm1(l)).max(0.0)
+            // q expm1(l) is p - q, which never overflows.
+            (p_i * l - if l > 1.0 { p_i - q_i } else { q_i * libm::expm1(l) }).max(0.0)
         };
         value += term;
         error += relative_error(p, i).max(relative_error(q, i)) * (2.0 * p_i * l.abs() + term);

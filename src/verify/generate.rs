@@ -33,6 +33,7 @@ pub(super) fn case(kind: MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> 
         MechanismKind::Laplace => Mechanism::Laplace { sigma },
         MechanismKind::SubsampledGaussian => Mechanism::SubsampledGaussian { sigma, rate: rate(stream)? },
         MechanismKind::RandomizedResponse => Mechanism::RandomizedResponse { sigma },
+        MechanismKind::Gnss => gnss(sigma, stream)?,
         MechanismKind::Conversion => {
             Mechanism::Conversion { rdp: between(stream, 1e-4, 30.0), rdp_order: order(stream)? }
         }
@@ -126,6 +127,22 @@ fn epsilon(stream: &mut ChaCha8Rng) -> Option<Epsilon> {
         _ => between(stream, 1e-3, 20.0),
     };
     Epsilon::new(value).ok()
+}
+
+/// Pairs at the edges of what smooth sensitivity allows, and inside.
+fn gnss(sigma: NoiseScale, stream: &mut ChaCha8Rng) -> Option<Mechanism> {
+    let beta = if stream.random_bool(0.3) {
+        *pick(stream, &[0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
+    } else {
+        between(stream, 1e-5, 2.0)
+    };
+    let width = if stream.random_bool(0.5) { 1.0 } else { between(stream, 0.01, 100.0) };
+    let side = if stream.random_bool(0.7) { *pick(stream, &[-1.0, -1.0, 1.0]) } else { stream.random_range(-1.0..1.0) };
+    let neighbor_width = width * libm::exp(side * beta);
+    let share = if stream.random_bool(0.7) { 1.0 } else { *pick(stream, &[0.0, 0.1, 0.5]) };
+    let step = share * width.min(neighbor_width);
+    let (width, neighbor_width) = (NoiseScale::new(width).ok()?, NoiseScale::new(neighbor_width).ok()?);
+    Some(Mechanism::Gnss { sigma, beta, step, width, neighbor_width })
 }
 
 fn rate(stream: &mut ChaCha8Rng) -> Option<Probability> {

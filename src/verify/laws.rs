@@ -1,6 +1,7 @@
 //! Exact laws of the mechanisms under test, as pairs of neighbours.
 
 use super::conversion::extreme_pairs;
+use super::exact::LEAST_ERROR;
 use super::printed_count::{BINS, printed_laws};
 use super::request::{Mechanism, MechanismKind, Request};
 use crate::error::{Error, Result};
@@ -82,6 +83,7 @@ fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<Outcome
         Mechanism::Gaussian { .. }
         | Mechanism::Laplace { .. }
         | Mechanism::SubsampledGaussian { .. }
+        | Mechanism::Gnss { .. }
         | Mechanism::Conversion { .. }
         | Mechanism::SmoothSensitivity { .. } => {
             Err(refused(format!("{} prints no class", MechanismKind::name(mechanism.kind()))))
@@ -124,7 +126,10 @@ pub(super) fn composed(pair: &LawPair, repetitions: u32) -> Result<Option<[Outco
         for (law, row) in [&pair.p, &pair.q].into_iter().zip(&mut rows) {
             let chosen = counts.iter().zip(law.ln_p()).filter(|(n, _)| **n > 0);
             let ln_value = orders + chosen.map(|(&n, ln_p)| f64::from(n) * ln_p).sum::<f64>();
-            row.push(LogIntegral { ln_value, error: f64::from(repetitions) * law.error() + 1e-14 });
+            // Every factor has the error of its law, and the factorials that of their logarithms.
+            let error = f64::from(repetitions) * law.error().max(LEAST_ERROR)
+                + 8.0 * f64::EPSILON * (1.0 + log_factorial(repetitions));
+            row.push(LogIntegral { ln_value, error });
         }
     };
     enumerate(&mut counts, 0, repetitions, &mut add);
@@ -169,7 +174,7 @@ pub(super) fn composed_pair(pair: &LawPair, request: &Request) -> Result<Option<
             let sigma = NoiseScale::new(sigma.get() / f64::from(repetitions).sqrt())?;
             printed_laws(&Mechanism::Gaussian { sigma }, None, BINS).map(Some)
         }
-        Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } => {
+        Mechanism::Laplace { .. } | Mechanism::SubsampledGaussian { .. } | Mechanism::Gnss { .. } => {
             // As few bins as composition allows; coarser laws are below the truth.
             for bins in [64, 24, 12, 6, 3] {
                 let [p, q] = printed_laws(&request.mechanism, None, bins)?;

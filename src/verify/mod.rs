@@ -20,6 +20,7 @@ mod curve;
 mod exact;
 mod external;
 mod generate;
+mod gnss;
 mod laws;
 mod printed_count;
 mod property;

@@ -136,7 +136,7 @@ pub const PROPERTIES: [Property; 14] = [
         name: "below-data-independent",
         kind: PropertyKind::Structure,
         theorem: "a claim never exceeds the data-independent RDP of the mechanism, which holds always (Mironov 2017, \
-                  Propositions 6 and 7; Papernot et al. 2018, Proposition 8; Mironov, Talwar and Zhang 2019)",
+                  Propositions 6 and 7; Papernot et al. 2018, Proposition 8; Mironov, Talwar and Zhang 2019; gnss_rdp)",
         data_independent_only: false,
         asks: Asks::Order,
         about: a_release,
@@ -202,8 +202,8 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "limit-of-much-noise",
         kind: PropertyKind::Structure,
-        theorem: "with a million times the noise nothing is left to claim: every one of these mechanisms has RDP at most \
-                  2 order/scale^2",
+        theorem: "with a million times the noise nothing is left to claim: every one of these mechanisms but gnss, whose \
+                  widths differ, has RDP at most 2 order/scale^2",
         data_independent_only: false,
         asks: Asks::Order,
         about: a_release,

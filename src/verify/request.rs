@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// [`Mechanism::SubsampledGaussian`] in one added or removed vote of a single count. [`Mechanism::RandomizedResponse`] has
 /// the one vote of the voter who answers.
 ///
-/// The last two release nothing. [`Mechanism::Conversion`] asks what follows from a Rényi divergence, its histogram is
+/// [`Mechanism::Gnss`] is one pair of datasets. The last two release nothing. [`Mechanism::Conversion`] asks what follows from a Rényi divergence, its histogram is
 /// `[0]`; [`Mechanism::SmoothSensitivity`] asks for a sensitivity in place of a divergence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mechanism", rename_all = "kebab-case")]
@@ -61,6 +61,20 @@ pub enum Mechanism {
         /// 1/ε, as Laplace noise of this scale gives ε.
         sigma: NoiseScale,
     },
+    /// A number f(D) with Gaussian noise in proportion to its β-smooth sensitivity SS(D), for one pair of datasets: D, with
+    /// `histogram` `[0]`, and its neighbour D', with `[1]`. A claim is about all pairs.
+    Gnss {
+        /// Standard deviation of the noise over the smooth sensitivity.
+        sigma: NoiseScale,
+        /// β.
+        beta: f64,
+        /// |f(D) - f(D')|, at most the smaller width.
+        step: f64,
+        /// SS(D).
+        width: NoiseScale,
+        /// SS(D'), within a factor of e^β.
+        neighbor_width: NoiseScale,
+    },
     /// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbours in both directions.
     Conversion {
         /// The Rényi divergence.
@@ -95,6 +109,8 @@ pub enum MechanismKind {
     ConfidentGnmax,
     /// [`Mechanism::RandomizedResponse`].
     RandomizedResponse,
+    /// [`Mechanism::Gnss`].
+    Gnss,
     /// [`Mechanism::Conversion`].
     Conversion,
     /// [`Mechanism::SmoothSensitivity`].
@@ -103,7 +119,7 @@ pub enum MechanismKind {
 
 impl MechanismKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Gnmax,
         Self::Lnmax,
         Self::Gaussian,
@@ -111,12 +127,13 @@ impl MechanismKind {
         Self::SubsampledGaussian,
         Self::ConfidentGnmax,
         Self::RandomizedResponse,
+        Self::Gnss,
         Self::Conversion,
         Self::SmoothSensitivity,
     ];
 
     /// Those that release something: what an accountant is asked about if nothing else is said.
-    pub const RELEASES: [Self; 7] = [
+    pub const RELEASES: [Self; 8] = [
         Self::Gnmax,
         Self::Lnmax,
         Self::Gaussian,
@@ -124,6 +141,7 @@ impl MechanismKind {
         Self::SubsampledGaussian,
         Self::ConfidentGnmax,
         Self::RandomizedResponse,
+        Self::Gnss,
     ];
 
     /// The name in JSON and on the command line.
@@ -137,6 +155,7 @@ impl MechanismKind {
             Self::SubsampledGaussian => "subsampled-gaussian",
             Self::ConfidentGnmax => "confident-gnmax",
             Self::RandomizedResponse => "randomized-response",
+            Self::Gnss => "gnss",
             Self::Conversion => "conversion",
             Self::SmoothSensitivity => "smooth-sensitivity",
         }
@@ -145,7 +164,7 @@ impl MechanismKind {
     /// Whether there is no histogram of votes: a single count is printed with noise, or nothing but an RDP value is known.
     #[must_use]
     pub const fn prints_a_count(self) -> bool {
-        matches!(self, Self::Gaussian | Self::Laplace | Self::SubsampledGaussian | Self::Conversion)
+        matches!(self, Self::Gaussian | Self::Laplace | Self::SubsampledGaussian | Self::Gnss | Self::Conversion)
     }
 }
 
@@ -161,6 +180,7 @@ impl Mechanism {
             Self::SubsampledGaussian { .. } => MechanismKind::SubsampledGaussian,
             Self::ConfidentGnmax { .. } => MechanismKind::ConfidentGnmax,
             Self::RandomizedResponse { .. } => MechanismKind::RandomizedResponse,
+            Self::Gnss { .. } => MechanismKind::Gnss,
             Self::Conversion { .. } => MechanismKind::Conversion,
             Self::SmoothSensitivity { .. } => MechanismKind::SmoothSensitivity,
         }
@@ -177,6 +197,7 @@ impl Mechanism {
             | Self::SubsampledGaussian { sigma, .. }
             | Self::RandomizedResponse { sigma }
             | Self::SmoothSensitivity { sigma, .. }
+            | Self::Gnss { sigma, .. }
             | Self::ConfidentGnmax { sigma, .. } => Some(sigma),
             Self::Conversion { .. } => None,
         }
@@ -193,6 +214,7 @@ impl Mechanism {
             | Self::Laplace { sigma }
             | Self::RandomizedResponse { sigma }
             | Self::SmoothSensitivity { sigma, .. }
+            | Self::Gnss { sigma, .. }
             | Self::SubsampledGaussian { sigma, .. } => *sigma = larger(*sigma)?,
             Self::Conversion { .. } => return None,
             Self::ConfidentGnmax { sigma, threshold_sigma, .. } => {
@@ -283,6 +305,9 @@ impl Case {
         if !(1..=MAX_REPETITIONS).contains(&case.request.repetitions) {
             return Err(refuse(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
         }
+        if let Mechanism::Gnss { beta, step, width, neighbor_width, .. } = case.request.mechanism {
+            super::gnss::check(beta, step, width, neighbor_width)?;
+        }
         let parameter = match case.request.mechanism {
             Mechanism::Conversion { rdp, .. } => Some(("rdp", rdp)),
             Mechanism::SmoothSensitivity { beta, .. } => Some(("beta", beta)),
@@ -324,6 +349,7 @@ mod tests {
             r#"{"mechanism":"randomized-response","sigma":2.0,"histogram":[0,1,0],"repetitions":1,"order":8.0,"factor":2.0}"#,
             r#"{"mechanism":"conversion","rdp":0.5,"rdp_order":8.0,"histogram":[0],"repetitions":1,"delta":1e-5,"factor":2.0}"#,
             r#"{"mechanism":"smooth-sensitivity","sigma":2.0,"beta":0.1,"histogram":[3,1],"repetitions":1,"order":8.0,"factor":2.0}"#,
+            r#"{"mechanism":"gnss","sigma":5.0,"beta":0.02,"step":0.98,"width":1.0,"neighbor_width":0.981,"histogram":[0],"repetitions":1,"order":8.0,"factor":2.0}"#,
             r#"{"mechanism":"confident-gnmax","sigma":2.0,"threshold":3.5,"threshold_sigma":1.0,"threshold_form":"per-class","histogram":[3,1],"neighbor":[2,2],"repetitions":1,"epsilon":0.5,"factor":2.0}"#,
         ];
         for text in texts {

@@ -49,6 +49,9 @@ fn size(case: &Case) -> (u64, u64) {
         Mechanism::SubsampledGaussian { rate, .. } => words += weight(rate.get()),
         Mechanism::Conversion { rdp, rdp_order } => words += weight(rdp) + weight(rdp_order.get()),
         Mechanism::SmoothSensitivity { beta, .. } => words += weight(beta),
+        Mechanism::Gnss { beta, step, width, neighbor_width, .. } => {
+            words += weight(beta) + weight(step) + weight(width.get()) + weight(neighbor_width.get());
+        }
         _ => {}
     }
     words += match request.question {
@@ -155,6 +158,9 @@ fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
             }
             Mechanism::RandomizedResponse { .. } => Mechanism::RandomizedResponse { sigma: scale },
             Mechanism::SmoothSensitivity { beta, .. } => Mechanism::SmoothSensitivity { sigma: scale, beta },
+            Mechanism::Gnss { beta, step, width, neighbor_width, .. } => {
+                Mechanism::Gnss { sigma: scale, beta, step, width, neighbor_width }
+            }
             unscaled @ Mechanism::Conversion { .. } => unscaled,
         });
     }
@@ -182,6 +188,9 @@ fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
             let orders = orders.filter_map(|order| Order::new(order).ok());
             all.extend(orders.map(|rdp_order| Mechanism::Conversion { rdp, rdp_order }));
         }
+        Mechanism::Gnss { sigma, beta, step, width, neighbor_width } => {
+            all.extend(simpler_pairs(sigma, beta, step, width.get(), neighbor_width.get()));
+        }
         Mechanism::SmoothSensitivity { sigma, beta } => {
             let values = rounder(beta, &[0.0, 1.0, 0.1]).into_iter();
             all.extend(values.map(|beta| Mechanism::SmoothSensitivity { sigma, beta }));
@@ -189,6 +198,30 @@ fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
         _ => {}
     }
     all
+}
+
+/// Pairs of a GNSS release with rounder numbers; those that no function has fail nothing.
+fn simpler_pairs(sigma: NoiseScale, beta: f64, step: f64, width: f64, neighbor_width: f64) -> Vec<Mechanism> {
+    let with = |beta: f64, step: f64, width: f64, neighbor_width: f64| {
+        let (width, neighbor_width) = (NoiseScale::new(width).ok()?, NoiseScale::new(neighbor_width).ok()?);
+        Some(Mechanism::Gnss { sigma, beta, step, width, neighbor_width })
+    };
+    // Only the ratios matter.
+    let mut all = vec![with(beta, step / width, 1.0, neighbor_width / width)];
+    for beta in rounder(beta, &[0.0, 0.1, 0.01, 1.0]) {
+        let nearest = neighbor_width.clamp(width * libm::exp(-beta), width * libm::exp(beta));
+        let step = step.min(width).min(nearest);
+        all.extend([with(beta, step, width, neighbor_width), with(beta, step, width, nearest)]);
+    }
+    let most = width.min(neighbor_width);
+    all.extend(rounder(step, &[most, 0.0]).into_iter().map(|step| with(beta, step, width, neighbor_width)));
+    for neighbor_width in rounder(neighbor_width, &[width]) {
+        all.extend([
+            with(beta, step, width, neighbor_width),
+            with(beta, step.min(neighbor_width), width, neighbor_width),
+        ]);
+    }
+    all.into_iter().flatten().collect()
 }
 
 fn simpler_questions(question: Question) -> Vec<Question> {

@@ -4,7 +4,7 @@ use super::accountant::{Accountant, Answer};
 use super::property::{Check, Violation, claim};
 use super::request::{Case, Mechanism, MechanismKind, Question, Request};
 use crate::accountant::{
-    gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_independent,
+    gaussian_rdp, gnmax_data_independent, gnss_rdp, k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_independent,
     subsampled_gaussian_rdp,
 };
 use crate::histogram::VoteHistogram;
@@ -65,6 +65,7 @@ fn data_independent(mechanism: &Mechanism, classes: usize, order: Order) -> f64 
             let rdp = epsilon.and_then(|epsilon| k_ary_randomized_response_rdp(order, epsilon, classes as u64));
             rdp.unwrap_or(f64::INFINITY)
         }
+        Mechanism::Gnss { sigma, beta, .. } => gnss_rdp(order, beta, sigma),
         Mechanism::Conversion { .. } | Mechanism::SmoothSensitivity { .. } => f64::INFINITY,
     }
 }
@@ -164,6 +165,8 @@ pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> C
     let Question::Order(order) = case.request.question else { return Check::NotApplicable };
     let Some(mechanism) = case.request.mechanism.with_noise_times(MUCH) else { return Check::NotApplicable };
     let smallest = match mechanism {
+        // Its widths tell the datasets apart whatever the noise.
+        Mechanism::Gnss { .. } => return Check::NotApplicable,
         Mechanism::ConfidentGnmax { sigma, threshold_sigma, .. } => sigma.get().min(threshold_sigma.get()),
         _ => match mechanism.sigma() {
             Some(sigma) => sigma.get(),

@@ -23,6 +23,8 @@ macro_rules! computed {
 /// The largest exact value over all pairs.
 struct Worst {
     exact: Exact,
+    /// Its place among the pairs.
+    place: usize,
     neighbor: VoteHistogram,
     reverse: bool,
 }
@@ -36,11 +38,11 @@ fn worst(
 ) -> Result<Option<Worst>> {
     let both = accountant.scope() == Scope::DataIndependent || request.mechanism.kind().prints_a_count();
     let mut worst: Option<Worst> = None;
-    for pair in pairs {
+    for (place, pair) in pairs.iter().enumerate() {
         for reverse in if both { &[false, true][..] } else { &[false][..] } {
             let Some(exact) = value(pair, *reverse)? else { continue };
             if worst.as_ref().is_none_or(|worst| exact.value > worst.exact.value) {
-                worst = Some(Worst { exact, neighbor: pair.neighbor.clone(), reverse: *reverse });
+                worst = Some(Worst { exact, place, neighbor: pair.neighbor.clone(), reverse: *reverse });
             }
         }
     }
@@ -122,8 +124,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
     }));
     let Some(found) = found else { return Check::NotApplicable };
     if found.exact.refutes(delta.get(), 0.0) {
-        let neighbor = found.neighbor;
-        let limit = smallest_epsilon(request, &pairs, &neighbor, found.reverse, delta).unwrap_or(f64::NAN);
+        let limit = smallest_epsilon(request, &pairs[found.place], found.reverse, delta).unwrap_or(f64::NAN);
         return Check::Violated(Violation {
             claim,
             limit: if limit.is_nan() { claim } else { limit },
@@ -132,7 +133,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
                 "claimed epsilon at delta {delta}, and the exact one; at the claimed one delta is {:e}",
                 found.exact.value
             ),
-            neighbor: Some(neighbor),
+            neighbor: Some(found.neighbor),
             reverse: found.reverse,
         });
     }
@@ -141,14 +142,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
 }
 
 /// The exact ε of the pair that refuted.
-fn smallest_epsilon(
-    request: &Request,
-    pairs: &[LawPair],
-    neighbor: &VoteHistogram,
-    reverse: bool,
-    delta: Delta,
-) -> Option<f64> {
-    let pair = pairs.iter().find(|pair| pair.neighbor == *neighbor)?;
+fn smallest_epsilon(request: &Request, pair: &LawPair, reverse: bool, delta: Delta) -> Option<f64> {
     let [p, q] = composed_pair(pair, request).ok()??;
     let (p, q) = turned(&p, &q, reverse);
     crate::divergence::epsilon_at_delta(p, q, delta).ok().map(Epsilon::get)
@@ -165,4 +159,55 @@ pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Ch
         exact::delta(p, q, epsilon).map(Some)
     }));
     covered(found, claim, 0.0, || format!("claimed delta at epsilon {epsilon}, and the exact one"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::accountant_of_name;
+    use super::super::property::Property;
+    use super::super::run::{Outcome, Plan, Problem, Verdict, verify};
+    use super::*;
+
+    fn on(accountant: &str, property: &str, case: &str) -> Outcome {
+        let properties = vec![Property::of_name(property).unwrap()];
+        let plan = Plan { properties, case: Some(Case::from_json(case).unwrap()), ..Plan::default() };
+        verify(&*accountant_of_name(accountant).unwrap(), &plan, &|_| ())
+    }
+
+    /// Cases that overflows of the exact side once showed as refutations.
+    #[test]
+    fn right_claims_about_ratios_that_overflow_are_covered() {
+        let conversion = r#"{"mechanism":"conversion","rdp":1.0,"rdp_order":1.0004562583196217,"histogram":[0],"repetitions":16,"delta":0.1,"factor":2.0}"#;
+        let subsample = r#"{"mechanism":"subsampled-gaussian","sigma":3.6,"rate":0.01,"histogram":[0],"repetitions":1,"order":120.0,"factor":2.0}"#;
+        let threshold = r#"{"mechanism":"confident-gnmax","sigma":2.346661656787543,"threshold":1.0,"threshold_sigma":1.0,"threshold_form":"per-class","histogram":[127,0],"repetitions":1,"order":32.0,"factor":2.0}"#;
+        for (accountant, property, case) in [
+            ("rdp-conversion", "epsilon-covers-exact", conversion),
+            ("rdp-conversion-classic", "epsilon-covers-exact", conversion),
+            ("subsampled-gaussian", "rdp-covers-exact", subsample),
+            ("private-knn", "rdp-covers-exact", subsample),
+            ("confident-gnmax-data-independent", "rdp-covers-exact", threshold),
+        ] {
+            let outcome = on(accountant, property, case);
+            let finding = &outcome.findings[0];
+            println!(
+                "{accountant}: {:?} of {} cases, share {:?}",
+                finding.verdict, finding.cases, finding.largest_share
+            );
+            assert!(matches!(finding.verdict, Verdict::NotRefuted), "{finding:?}");
+            assert!(finding.largest_share.is_some_and(|share| share < 1.0 + 1e-9), "{finding:?}");
+        }
+    }
+
+    /// The exact value beside a refuted claim is that of the pair that refutes it, not of another one.
+    #[test]
+    fn a_refuted_epsilon_is_below_the_exact_one() {
+        let case =
+            r#"{"mechanism":"conversion","rdp":1.0,"rdp_order":2.0,"histogram":[0],"repetitions":1,"delta":0.01}"#;
+        let outcome = on("broken:conversion-order", "epsilon-covers-exact", case);
+        let Verdict::Refuted(found) = &outcome.findings[0].verdict else { panic!("{outcome:?}") };
+        let Problem::Violation(violation) = &found.problem else { panic!("{found:?}") };
+        println!("{violation:?}");
+        // 1 + ln(1/0.01)/2 = 3.30 is claimed; by the right conversion it is 1 - ln 2 + ln(1/0.01) - ln 2 = 4.22.
+        assert!(violation.limit > violation.claim && violation.limit < 4.22);
+    }
 }

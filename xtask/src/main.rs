@@ -1,5 +1,6 @@
 //! The project's own commands, run as `cargo xtask NAME`.
 
+mod adapters;
 mod command;
 mod fuzz;
 mod gate;
@@ -15,7 +16,8 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
   bench [FILTER]                    run the benches, or those whose name contains FILTER
   compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
-  validate [ARGUMENT...]            redo the published tables and figures, in release mode";
+  validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
+                                    installs other libraries in target/adapters first";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
                 "leakbound-validation",
                 "--",
             ]);
-            ("validate", command::run_visibly(validate.args(rest)))
+            ("validate", adapters::install_for(rest).and_then(|()| command::run_visibly(validate.args(rest))))
         }
         Some(("help" | "--help" | "-h", _)) => {
             println!("{USAGE}");

@@ -36,8 +36,8 @@ pub struct VerifyOptions {
     /// The probability that any refutation by simulation is wrong, over all cases
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
-    /// Mechanisms that the program is asked about: all that release something if not given; `conversion` asks for epsilon and
-    /// delta of one Rényi divergence, `smooth-sensitivity` for a sensitivity
+    /// Mechanisms that the program is asked about: all that release something if not given; `gnss` is the release of one pair
+    /// of datasets, `conversion` asks for epsilon and delta of one Rényi divergence, `smooth-sensitivity` for a sensitivity
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "command")]
     pub mechanism: Vec<MechanismName>,
     /// What the claims of the program depend on

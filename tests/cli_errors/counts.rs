@@ -1,0 +1,109 @@
+//! `audit counts`: tables, laws and pilots.
+
+use super::{Desk, GOOD};
+
+#[test]
+fn tables_of_counts() {
+    let desk = Desk::new();
+    let with = |rows: &str| desk.counts(format!("outcome,count,count_neighbor\n{rows}"));
+    insta::assert_snapshot!(
+        [
+            desk.counts(""),
+            with(""),
+            desk.counts("outcome,count\na,1\n"),
+            with("a,-3,5\n"),
+            with("a,2.5,5\n"),
+            with("a,NaN,5\n"),
+            with("a,1,5\nb,1\n"),
+            desk.counts(b"outcome,count,count_neighbor\ncaf\xe9,1,1\n"),
+            with("a,0,1\nb,0,1\n"),
+            with("a,9007199254740993,1\n"),
+            desk.counts([0u8; 100]),
+            desk.counts("world,output\ns,a\n"),
+            desk.counts("\u{feff}outcome,count,count_neighbor\r\na,1,1\r\nb,x,1\r\n"),
+        ]
+        .join("\n"),
+        @r"
+        a.csv: whole file: found an empty file, expected recorded counts as CSV or JSON
+        a.csv: line 1: found a header without rows, expected at least 1 row
+        a.csv: line 1: found columns `outcome`, `count`, expected the column `count_neighbor`
+        a.csv: line 2, column count: found `-3`, expected a whole number from 0 to 2^53; hint: counts are never negative
+        a.csv: line 2, column count: found `2.5`, expected a whole number from 0 to 2^53; hint: counts are written with digits only
+        a.csv: line 2, column count: found `NaN`, expected a whole number from 0 to 2^53
+        a.csv: line 3: found 2 fields, expected 3 as in the header
+        a.csv: line 2: found the byte 0xe9, expected UTF-8 text; hint: save the file as UTF-8
+        a.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: line 2, column count: found `9007199254740993`, expected a whole number from 0 to 2^53; hint: above 2^53 a double no longer holds every whole number
+        a.csv: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
+        a.csv: whole file: found 0 samples under the neighbour (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: line 3, column count: found `x`, expected a whole number from 0 to 2^53
+        "
+    );
+}
+
+#[test]
+fn laws_and_pilots() {
+    let desk = Desk::new();
+    desk.file("a.csv", GOOD);
+    desk.file("q.csv", "query,outcome,count,count_neighbor\nx,a,6,5\nx,b,4,5\n");
+    let law = |text: &str| {
+        desk.file("law.csv", text);
+        desk.words(1, "audit counts a.csv --law law.csv")
+    };
+    let pilot = |text: &str| {
+        desk.file("pilot.csv", text);
+        desk.words(1, "audit counts a.csv --pilot pilot.csv")
+    };
+    insta::assert_snapshot!(
+        [
+            law("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
+            law("outcome,p,q\na,0.5,0.5\nc,0.5,0.5\n"),
+            law("outcome,p,q\na,1.5,0.5\nb,-0.5,0.5\n"),
+            law("outcome,p,q\na,nan,0.5\nb,0.5,0.5\n"),
+            law("query,outcome,p,q\nx,a,0.5,0.5\nx,b,0.5,0.5\n"),
+            law(""),
+            pilot("outcome,count,count_neighbor\na,6,5\nc,4,5\n"),
+            pilot("query,outcome,count,count_neighbor\ny,a,6,5\ny,b,4,5\n"),
+            pilot("outcome,count,count_neighbor\na,0,5\nb,0,5\n"),
+            desk.words(1, "audit counts q.csv --pilot a.csv"),
+            desk.words(1, "audit counts a.csv --pilot none.csv"),
+            desk.words(1, "audit counts a.csv --law ."),
+            desk.words(2, "audit counts a.csv --pilot-fraction 1e-9"),
+        ]
+        .join("\n"),
+        @r"
+        law.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
+        law.csv: whole file: found an outcome `b` that stands in one of the two files only, expected the same outcomes in the counts and in the file that chooses the sets
+        law.csv: line 2, column p: found `1.5`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
+        law.csv: line 2, column p: found `nan`, expected a probability from 0 to 1
+        law.csv: whole file: found no such query, expected a law without a query
+        law.csv: whole file: found an empty file, expected the law of the outputs as CSV or JSON
+        pilot.csv: whole file: found an outcome `c` that stands in one of the two files only, expected the same outcomes in the counts and in the file that chooses the sets
+        pilot.csv: whole file: found no such query, expected pilot counts without a query
+        pilot.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: whole file: found no such query, expected pilot counts of query `x`
+        none.csv: cannot read: No such file or directory (os error 2)
+        .: whole file: found a directory, expected a file; hint: name one file inside it
+        pilot split: a fraction of 0.000000001 leaves a world without samples
+        "
+    );
+}
+
+#[test]
+fn a_result_never_replaces_its_own_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts.csv");
+    let content = "outcome,count,count_neighbor\na,60,50\nb,40,50\n";
+    std::fs::write(&file, content).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_leakbound"))
+        .args(["audit", "counts", "counts.csv", "--output", "./counts.csv"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(
+        String::from_utf8(output.stderr).unwrap(),
+        @"error: ./counts.csv: --output: found the input file itself, expected another file, because the result replaces it"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+}
