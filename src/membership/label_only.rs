@@ -1,6 +1,7 @@
 //! The label-only attack: which views a model answers correctly, and nothing else.
 
 use super::lira::{Guesses, Victims};
+use super::logistic::{Design, Fitter, probability};
 use super::shadow_scores::{ShadowScores, blocks};
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
@@ -8,12 +9,6 @@ use ndarray::{Array2, Axis};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// Steps of Newton's method; six are usual.
-const MOST_STEPS: usize = 200;
-
-/// The squared Newton decrement at which a fit is done: the objective is then within half of it of its minimum.
-const DECREMENT: f64 = 1e-22;
 
 /// The label-only attack on recorded answers of shadow models.
 ///
@@ -100,25 +95,27 @@ fn sample_scores(
     c: f64,
 ) -> Result<Vec<Option<f64>>> {
     // Models with equal answers and truth are one row with a weight.
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<(&[f64], bool)> = Vec::new();
     let mut known: HashMap<(Vec<u64>, bool), usize> = HashMap::new();
     let mut row_of = vec![usize::MAX; truth.len()];
     for model in (0..truth.len()).filter(|&model| shadows[model]) {
         let x = &features[model * views..][..views];
         let key = (x.iter().map(|value| value.to_bits()).collect(), truth[model]);
-        let row = *known.entry(key).or_insert_with(|| {
-            rows.push(Row { x, member: truth[model], weight: 0.0 });
+        row_of[model] = *known.entry(key).or_insert_with(|| {
+            rows.push((x, truth[model]));
             rows.len() - 1
         });
-        rows[row].weight += 1.0;
-        row_of[model] = row;
     }
+    let mut design = Design::new(&rows);
+    row_of.iter().filter(|&&row| row != usize::MAX).for_each(|&row| design.add(row, 1.0));
     // Victims that are no shadow models share one fit, which is also where the others start from.
-    let mut start = vec![0.0; views + 1];
-    let whole = both_sides(&rows);
+    let mut fitter = Fitter::default();
+    let mut start = vec![0.0; design.size()];
+    let whole = design.both_sides();
     if whole {
-        fit(&rows, c, &mut start)?;
+        fitter.fit(&design, c, &mut start)?;
     }
+    let mut weights = start.clone();
     let mut found: HashMap<usize, Option<f64>> = HashMap::new();
     victims
         .iter()
@@ -127,139 +124,23 @@ fn sample_scores(
             if !shadows[victim] {
                 return Ok(whole.then(|| probability(&start, x)));
             }
-            if let Some(&score) = found.get(&row_of[victim]) {
+            let row = row_of[victim];
+            if let Some(&score) = found.get(&row) {
                 return Ok(score);
             }
-            rows[row_of[victim]].weight -= 1.0;
-            let mut weights = start.clone();
-            let score = match both_sides(&rows) {
-                true => fit(&rows, c, &mut weights).map(|()| Some(probability(&weights, x))),
-                false => Ok(None),
+            design.add(row, -1.0);
+            let score = if design.both_sides() {
+                weights.copy_from_slice(&start);
+                fitter.fit(&design, c, &mut weights)?;
+                Some(probability(&weights, x))
+            } else {
+                None
             };
-            rows[row_of[victim]].weight += 1.0;
-            found.insert(row_of[victim], *score.as_ref().unwrap_or(&None));
-            score
+            design.add(row, 1.0);
+            found.insert(row, score);
+            Ok(score)
         })
         .collect()
-}
-
-/// Models with the same answers and the same truth.
-struct Row<'a> {
-    x: &'a [f64],
-    member: bool,
-    weight: f64,
-}
-
-fn both_sides(rows: &[Row<'_>]) -> bool {
-    [false, true].into_iter().all(|member| rows.iter().any(|row| row.member == member && row.weight > 0.0))
-}
-
-/// w·x + b; the intercept is the last weight.
-fn linear(weights: &[f64], x: &[f64]) -> f64 {
-    weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + weights[x.len()]
-}
-
-fn probability(weights: &[f64], x: &[f64]) -> f64 {
-    1.0 / (1.0 + (-linear(weights, x)).exp())
-}
-
-/// ln(1 + exp(x)) without overflow.
-fn softplus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
-}
-
-fn objective(rows: &[Row<'_>], c: f64, weights: &[f64]) -> f64 {
-    let views = weights.len() - 1;
-    let penalty = 0.5 * weights[..views].iter().map(|w| w * w).sum::<f64>();
-    let loss = |row: &Row<'_>| {
-        let margin = linear(weights, row.x);
-        row.weight * softplus(if row.member { -margin } else { margin })
-    };
-    penalty + c * rows.iter().filter(|row| row.weight > 0.0).map(loss).sum::<f64>()
-}
-
-/// Newton's method from where `weights` are; they end at the minimum.
-fn fit(rows: &[Row<'_>], c: f64, weights: &mut Vec<f64>) -> Result<()> {
-    let size = weights.len();
-    let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
-    let mut decrement = f64::INFINITY;
-    let mut last = false;
-    // No gradient is more exact than the rounding of the terms that it is made of; the Hessian is at least 1 in the
-    // directions of the weights.
-    let terms: f64 =
-        rows.iter().map(|row| c * row.weight * row.x.iter().fold(1.0, |most: f64, x| most.max(x.abs()))).sum();
-    let done = DECREMENT + (64.0 * f64::EPSILON * terms).powi(2);
-    for _ in 0..MOST_STEPS {
-        gradient[..size - 1].copy_from_slice(&weights[..size - 1]);
-        gradient[size - 1] = 0.0;
-        hessian.fill(0.0);
-        (0..size - 1).for_each(|i| hessian[i * size + i] = 1.0);
-        for row in rows.iter().filter(|row| row.weight > 0.0) {
-            let p = probability(weights, row.x);
-            let pull = c * row.weight * (p - f64::from(u8::from(row.member)));
-            let curvature = c * row.weight * p * (1.0 - p);
-            let feature = |i: usize| if i + 1 == size { 1.0 } else { row.x[i] };
-            for i in 0..size {
-                gradient[i] += pull * feature(i);
-                let scaled = curvature * feature(i);
-                if scaled != 0.0 {
-                    for j in 0..=i {
-                        hessian[i * size + j] += scaled * feature(j);
-                    }
-                }
-            }
-        }
-        let step = solved(&mut hessian, &gradient);
-        decrement = step.iter().zip(&gradient).map(|(s, g)| s * g).sum::<f64>();
-        if last || decrement.is_nan() {
-            break;
-        }
-        // One more step where convergence is already quadratic: it costs little and doubles the digits.
-        last = decrement < done;
-        let before = objective(rows, c, weights);
-        let mut length = 1.0;
-        let moved = |length: f64| weights.iter().zip(&step).map(|(w, s)| w - length * s).collect::<Vec<f64>>();
-        let mut next = moved(length);
-        // Near the minimum the objective no longer tells steps apart.
-        while decrement > 1e-12 * (1.0 + before)
-            && objective(rows, c, &next) > before - 0.25 * length * decrement
-            && length > 1e-30
-        {
-            length *= 0.5;
-            next = moved(length);
-        }
-        *weights = next;
-    }
-    if last && weights.iter().all(|w| w.is_finite()) {
-        return Ok(());
-    }
-    Err(Error::NoConvergence {
-        quantity: "logistic regression",
-        residual: decrement,
-        tolerance: done,
-        iterations: MOST_STEPS,
-    })
-}
-
-/// H⁻¹ g by Cholesky decomposition of the lower triangle, in place.
-fn solved(hessian: &mut [f64], gradient: &[f64]) -> Vec<f64> {
-    let size = gradient.len();
-    let mut x = gradient.to_vec();
-    for i in 0..size {
-        for j in 0..=i {
-            let sum: f64 = (0..j).map(|k| hessian[i * size + k] * hessian[j * size + k]).sum();
-            let value = hessian[i * size + j] - sum;
-            // A pivot that rounding made too small: the intercept where all fitted probabilities are 0 or 1.
-            hessian[i * size + j] = if i == j { value.max(1e-12).sqrt() } else { value / hessian[j * size + j] };
-        }
-        let sum: f64 = (0..i).map(|k| hessian[i * size + k] * x[k]).sum();
-        x[i] = (x[i] - sum) / hessian[i * size + i];
-    }
-    for i in (0..size).rev() {
-        let sum: f64 = (i + 1..size).map(|k| hessian[k * size + i] * x[k]).sum();
-        x[i] = (x[i] - sum) / hessian[i * size + i];
-    }
-    x
 }
 
 #[cfg(test)]
@@ -269,23 +150,6 @@ mod tests {
     use ndarray::{Array3, array};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
-
-    #[test]
-    fn one_view_has_a_closed_form_of_its_stationary_point() {
-        // One feature, 0 or 1: the gradient of w is w + C Σ_{x=1} (p - y) = 0, and that of b is Σ (p - y) = 0.
-        let x = [1.0, 1.0, 1.0, 0.0, 0.0, 1.0];
-        let member = [true, true, false, false, false, true];
-        let rows: Vec<Row<'_>> =
-            x.iter().zip(member).map(|(x, member)| Row { x: std::slice::from_ref(x), member, weight: 1.0 }).collect();
-        for c in [1e-3, 1.0, 100.0] {
-            let mut weights = vec![0.0; 2];
-            fit(&rows, c, &mut weights).unwrap();
-            let pull = |row: &Row<'_>| probability(&weights, row.x) - f64::from(u8::from(row.member));
-            assert!(rows.iter().map(pull).sum::<f64>().abs() < 1e-12);
-            let sum: f64 = rows.iter().map(|row| row.x[0] * pull(row)).sum();
-            assert!((weights[0] + c * sum).abs() < 1e-11 * (1.0 + c), "{c}");
-        }
-    }
 
     #[test]
     fn a_shared_fit_is_that_of_each_victim() {

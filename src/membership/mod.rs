@@ -7,6 +7,7 @@ mod canaries;
 mod canary;
 mod label_only;
 mod lira;
+mod logistic;
 mod means;
 mod metrics;
 mod risk_score;

@@ -1,5 +1,6 @@
 //! The document of `leakbound membership`.
 
+mod comparison;
 mod histogram;
 mod rows;
 mod warning;
@@ -55,9 +56,24 @@ impl MembershipDocument {
             let shown = metrics.vulnerable_scores.iter();
             document.score_histograms.extend(shown.map(|scores| ScoreHistogram::new(attack, scores)));
             document.canaries.push(CanaryRow::new(attack, metrics));
-            document.envelope.warnings.extend(warning::warnings(attack, metrics));
         }
+        document.envelope.warnings.extend(warning::of_all(attacks));
         document
+    }
+
+    /// Several attacks in few lines; the page and the other forms have the rest.
+    fn comparison_text(&self, failure: f64) -> String {
+        let mut text = format!(
+            "Attacks compared, with limits at failure probability {} as if guesses were independent (heuristic)\n",
+            short(failure)
+        );
+        text += &self.comparison_table().text();
+        if self.sample_level.iter().any(|curve| !curve.samples.is_empty()) {
+            text +=
+                "Most vulnerable sample of each attack, limits for all samples at once if victims are independent\n";
+            text += &self.samples_table(1).text();
+        }
+        text + &warnings_text(&self.envelope.warnings)
     }
 
     /// Attack by level, with TPR at each FPR in percent.
@@ -183,6 +199,9 @@ impl Document for MembershipDocument {
     fn text(&self) -> String {
         let failure = self.levels.first().and_then(|row| row.at.first()).map_or(0.05, |at| at.failure_probability);
         let mut text = format!("{}\n\n", self.title);
+        if self.is_comparison() {
+            return text + &self.comparison_text(failure);
+        }
         text += &format!(
             "Attack by level, with limits at failure probability {} as if guesses were independent (heuristic)\n",
             short(failure)

@@ -62,7 +62,38 @@ struct Practice {
     bounds: Bounds,
     /// Whether it promises anything for finite samples.
     valid: bool,
-    bound: fn(&CanaryScores, Delta, u64) -> Result<f64>,
+    by: By,
+}
+
+/// How it comes to its bound.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    Threshold(ThresholdSelection),
+    OneRun(GuessSelection),
+    /// One-run f-DP over the hull, each vertex at f/K.
+    Hull,
+    BestOfHull,
+    BestGuesses,
+}
+
+impl Practice {
+    const fn new(name: &'static str, bounds: Bounds, valid: bool, by: By) -> Self {
+        Self { name, bounds, valid, by }
+    }
+
+    fn bound(&self, scores: &CanaryScores, delta: Delta, seed: u64) -> Result<f64> {
+        match (self.by, self.bounds) {
+            (By::Threshold(selection), Bounds::Epsilon) => epsilon_by(scores, selection, delta, seed),
+            (By::Threshold(selection), Bounds::Mu) => mu_by(scores, selection, delta, seed),
+            (By::OneRun(selection), bounds) => {
+                let [epsilon, mu] = one_run_by(scores, selection, delta, seed)?;
+                Ok(if bounds == Bounds::Mu { mu } else { epsilon })
+            }
+            (By::Hull, _) => Ok(one_run_over_hull(scores, delta, failure()?)?.value),
+            (By::BestOfHull, _) => uncorrected_hull(scores, delta),
+            (By::BestGuesses, _) => best_guesses(scores, delta),
+        }
+    }
 }
 
 fn failure() -> Result<FailureProbability> {
@@ -135,115 +166,30 @@ fn uncorrected_hull(scores: &CanaryScores, delta: Delta) -> Result<f64> {
 const HALF: GuessSelection = GuessSelection::Declared(OneRunGuesses { members: 250, others: 250 });
 const FEW: GuessSelection = GuessSelection::Declared(OneRunGuesses { members: 50, others: 50 });
 
+const DECLARED: By = By::Threshold(ThresholdSelection::Explicit(0.5));
+const SPLIT: By = By::Threshold(ThresholdSelection::Split);
+const MULTI_SPLIT: By = By::Threshold(ThresholdSelection::MultiSplit);
+const UNIFORM: By = By::Threshold(ThresholdSelection::Uniform);
+
 const PRACTICES: [Practice; 18] = [
-    Practice {
-        name: "threshold declared (0.5)",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| epsilon_by(s, ThresholdSelection::Explicit(0.5), d, k),
-    },
-    Practice {
-        name: "threshold from a split",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| epsilon_by(s, ThresholdSelection::Split, d, k),
-    },
-    Practice {
-        name: "threshold from 21 splits",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| epsilon_by(s, ThresholdSelection::MultiSplit, d, k),
-    },
-    Practice {
-        name: "all thresholds (uniform)",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| epsilon_by(s, ThresholdSelection::Uniform, d, k),
-    },
-    Practice {
-        name: "best threshold (naive)",
-        bounds: Bounds::Epsilon,
-        valid: false,
-        bound: |s, d, k| epsilon_by(s, ThresholdSelection::Naive, d, k),
-    },
-    Practice {
-        name: "threshold declared (0.5)",
-        bounds: Bounds::Mu,
-        valid: true,
-        bound: |s, d, k| mu_by(s, ThresholdSelection::Explicit(0.5), d, k),
-    },
-    Practice {
-        name: "threshold from a split",
-        bounds: Bounds::Mu,
-        valid: true,
-        bound: |s, d, k| mu_by(s, ThresholdSelection::Split, d, k),
-    },
-    Practice {
-        name: "threshold from 21 splits",
-        bounds: Bounds::Mu,
-        valid: true,
-        bound: |s, d, k| mu_by(s, ThresholdSelection::MultiSplit, d, k),
-    },
-    Practice {
-        name: "all thresholds (uniform)",
-        bounds: Bounds::Mu,
-        valid: true,
-        bound: |s, d, k| mu_by(s, ThresholdSelection::Uniform, d, k),
-    },
-    Practice {
-        name: "one run, 250 + 250 declared",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| Ok(one_run_by(s, HALF, d, k)?[0]),
-    },
-    Practice {
-        name: "one run, 50 + 50 declared",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| Ok(one_run_by(s, FEW, d, k)?[0]),
-    },
-    Practice {
-        name: "one run, split",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| Ok(one_run_by(s, GuessSelection::Split, d, k)?[0]),
-    },
-    Practice {
-        name: "one run, paid for",
-        bounds: Bounds::Epsilon,
-        valid: true,
-        bound: |s, d, k| Ok(one_run_by(s, GuessSelection::PaidFor, d, k)?[0]),
-    },
-    Practice {
-        name: "one run, 250 + 250 declared",
-        bounds: Bounds::Mu,
-        valid: true,
-        bound: |s, d, k| Ok(one_run_by(s, HALF, d, k)?[1]),
-    },
-    Practice {
-        name: "one run, split",
-        bounds: Bounds::Mu,
-        valid: true,
-        bound: |s, d, k| Ok(one_run_by(s, GuessSelection::Split, d, k)?[1]),
-    },
-    Practice {
-        name: "one run, f/K over the hull",
-        bounds: Bounds::Epsilon,
-        valid: false,
-        bound: |s, d, _| Ok(one_run_over_hull(s, d, failure()?)?.value),
-    },
-    Practice {
-        name: "one run, best of the hull",
-        bounds: Bounds::Epsilon,
-        valid: false,
-        bound: |s, d, _| uncorrected_hull(s, d),
-    },
-    Practice {
-        name: "one run, best k+ and k-",
-        bounds: Bounds::Epsilon,
-        valid: false,
-        bound: |s, d, _| best_guesses(s, d),
-    },
+    Practice::new("threshold declared (0.5)", Bounds::Epsilon, true, DECLARED),
+    Practice::new("threshold from a split", Bounds::Epsilon, true, SPLIT),
+    Practice::new("threshold from 21 splits", Bounds::Epsilon, true, MULTI_SPLIT),
+    Practice::new("all thresholds (uniform)", Bounds::Epsilon, true, UNIFORM),
+    Practice::new("best threshold (naive)", Bounds::Epsilon, false, By::Threshold(ThresholdSelection::Naive)),
+    Practice::new("threshold declared (0.5)", Bounds::Mu, true, DECLARED),
+    Practice::new("threshold from a split", Bounds::Mu, true, SPLIT),
+    Practice::new("threshold from 21 splits", Bounds::Mu, true, MULTI_SPLIT),
+    Practice::new("all thresholds (uniform)", Bounds::Mu, true, UNIFORM),
+    Practice::new("one run, 250 + 250 declared", Bounds::Epsilon, true, By::OneRun(HALF)),
+    Practice::new("one run, 50 + 50 declared", Bounds::Epsilon, true, By::OneRun(FEW)),
+    Practice::new("one run, split", Bounds::Epsilon, true, By::OneRun(GuessSelection::Split)),
+    Practice::new("one run, paid for", Bounds::Epsilon, true, By::OneRun(GuessSelection::PaidFor)),
+    Practice::new("one run, 250 + 250 declared", Bounds::Mu, true, By::OneRun(HALF)),
+    Practice::new("one run, split", Bounds::Mu, true, By::OneRun(GuessSelection::Split)),
+    Practice::new("one run, f/K over the hull", Bounds::Epsilon, false, By::Hull),
+    Practice::new("one run, best of the hull", Bounds::Epsilon, false, By::BestOfHull),
+    Practice::new("one run, best k+ and k-", Bounds::Epsilon, false, By::BestGuesses),
 ];
 
 /// What was seen of one practice in one case.
@@ -273,7 +219,7 @@ pub fn measure(scores: Scores, delta: Delta, truth: [f64; 2], repetitions: u64, 
         stream.set_stream(repetition);
         let scores = scores.draw(&mut stream)?;
         let bound = |practice: &&Practice| -> Result<(u64, f64)> {
-            let bound = (practice.bound)(&scores, delta, repetition)?;
+            let bound = practice.bound(&scores, delta, repetition)?;
             let truth = truth[usize::from(practice.bounds == Bounds::Mu)];
             Ok((u64::from(!(bound <= truth)), bound))
         };

@@ -12,7 +12,9 @@ mod votes;
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use membership::{
-    LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName, RecordingOptions, VarianceName, ViewsName,
+    CompareOptions, ComparedName, LabelOnlyOptions, LevelName, LiraOptions, MeasureOptions, MembershipCommand,
+    ModeName, RecordingOptions, RiskOptions, RmiaOptions, StudyOptions, ThresholdAttackOptions, VarianceName,
+    ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};

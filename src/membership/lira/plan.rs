@@ -146,7 +146,7 @@ impl Victims {
     /// # Errors
     /// [`Error::Domain`] for a model that does not exist or comes twice, [`Error::Length`] where no two shadow models
     /// are left.
-    pub(crate) fn list(&self, models: usize) -> Result<Vec<usize>> {
+    pub fn list(&self, models: usize) -> Result<Vec<usize>> {
         let (victims, left) = match self {
             Self::LeaveOneOut => ((0..models).collect(), models.saturating_sub(1)),
             Self::HeldOut(victims) => {

@@ -56,7 +56,16 @@ impl SeriesKind {
     const fn colours(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Lower => &[("k1", "#0077bb"), ("k2", "#009988"), ("k3", "#332288"), ("k4", "#2b97c4")],
-            Self::Measured => &[("k1", "#0077bb"), ("k6", "#e0681f"), ("k2", "#009988"), ("k10", "#882255")],
+            Self::Measured => &[
+                ("k1", "#0077bb"),
+                ("k6", "#e0681f"),
+                ("k2", "#009988"),
+                ("k10", "#882255"),
+                ("k3", "#332288"),
+                ("k7", "#d92c6c"),
+                ("k9", "#8a7d1c"),
+                ("k4", "#2b97c4"),
+            ],
             Self::Exact => &[("k0", "#1c1f23")],
             Self::Upper => &[("k5", "#cc3311"), ("k6", "#e0681f"), ("k7", "#d92c6c")],
             Self::Heuristic => &[("k8", "#6e6e6e"), ("k9", "#8a7d1c"), ("k10", "#882255")],

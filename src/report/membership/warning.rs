@@ -9,10 +9,36 @@ const FITTED: f64 = 0.9;
 /// p-values below say that samples are not independent.
 const SMALL: f64 = 0.01;
 
-pub(super) fn warnings(attack: &str, metrics: &MembershipMetrics) -> Vec<Warning> {
+/// Warnings of all attacks. What several of them say is said once, with the numbers of the first: the rows of the document
+/// have those of the others.
+pub(super) fn of_all(attacks: &[(&str, &MembershipMetrics)]) -> Vec<Warning> {
+    let mut groups: Vec<(Warning, Vec<&str>)> = Vec::new();
+    for &(attack, metrics) in attacks {
+        for warning in warnings(metrics) {
+            // One attack may warn of one thing at several FPRs.
+            let said =
+                |(known, _): &(Warning, Vec<&str>)| known.code == warning.code && known.message == warning.message;
+            let alike = |(known, names): &(Warning, Vec<&str>)| known.code == warning.code && !names.contains(&attack);
+            match groups.iter().position(said).or_else(|| groups.iter().position(alike)) {
+                Some(place) => groups[place].1.push(attack),
+                None => groups.push((warning, vec![attack])),
+            }
+        }
+    }
+    let named = |(warning, names): (Warning, Vec<&str>)| {
+        let others = match &names[1..] {
+            [] => String::new(),
+            others => format!("; likewise {}", others.join(", ")),
+        };
+        Warning { message: format!("{}: {}{others}", names[0], warning.message), ..warning }
+    };
+    groups.into_iter().map(named).collect()
+}
+
+fn warnings(metrics: &MembershipMetrics) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code: &'static str, message: String, hint: &str| {
-        warnings.push(Warning { code, message: format!("{attack}: {message}"), hint: hint.into() });
+        warnings.push(Warning { code, message, hint: hint.into() });
     };
     if let Some(found) = metrics.dilution {
         warn(
@@ -55,6 +81,15 @@ pub(super) fn warnings(attack: &str, metrics: &MembershipMetrics) -> Vec<Warning
                 percent(accuracy.members_interval.upper)
             ),
             "samples that are not memorised understate the exposure of the most vulnerable one: choose other canaries",
+        );
+    }
+    if let Some(auc) = metrics.bootstrap.as_ref().map(|bands| bands.auc).filter(|auc| auc.upper < 0.5) {
+        warn(
+            "below-chance",
+            format!("members have lower scores than others, AUC at most {} over victims", significant(auc.upper, 3)),
+            "turn the attack round, or ask why: without labels it takes mislabelled members for others, and label-only \
+             leaves its victims out of the side that they are on, so that they look like the other side where answers say \
+             nothing: hold victims out",
         );
     }
     if metrics.samples.without_both > 0 {

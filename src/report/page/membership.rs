@@ -10,13 +10,26 @@ use crate::report::{
 const SHOWN_SAMPLES: usize = 10;
 /// Histograms that are drawn.
 const SHOWN_HISTOGRAMS: usize = 6;
+/// Curves that are drawn with their limits; of more, shades over shades would hide the curves.
+const WITH_LIMITS: usize = 2;
 
 impl MembershipDocument {
     pub(in crate::report) fn as_page(&self) -> Page {
         let mut page = Page::new(&self.envelope, &self.title);
         page.figures.extend(self.roc_figure());
         page.figures.extend(self.samples_figure());
-        page.figures.extend(self.score_histograms.iter().take(SHOWN_HISTOGRAMS).map(histogram));
+        let best = self.best_attack().filter(|_| self.is_comparison());
+        let histograms = self.score_histograms.iter().filter(|shown| best.is_none_or(|best| shown.attack == best));
+        page.figures.extend(histograms.take(SHOWN_HISTOGRAMS).map(histogram));
+        if self.is_comparison() {
+            page.table(
+                "Attacks compared",
+                self.comparison_table(),
+                "In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
+                 FPR with limits for all samples of the attack at once. The best of several attacks is chosen after the \
+                 fact; an adversary who has one attack only has what it shows.",
+            );
+        }
         page.table(
             "Attack by level",
             self.levels_table(),
@@ -35,13 +48,17 @@ impl MembershipDocument {
     }
 
     fn roc_figure(&self) -> Option<Drawing> {
-        let series = self.roc.iter().map(roc_series).collect::<Vec<_>>();
+        let limits = self.roc.len() <= WITH_LIMITS;
+        let series = self.roc.iter().map(|curve| roc_series(curve, limits)).collect::<Vec<_>>();
+        let shaded = match limits {
+            true => {
+                "; shaded: finite-sample limits of the ROC at each false-positive rate, if guesses are independent."
+            }
+            false => ". Limits are in the table of bands.",
+        };
         let figure = Curves {
             title: "ROC of the population on logarithmic axes".into(),
-            description:
-                "True-positive rate against false-positive rate over all guesses; shaded: finite-sample limits of \
-                          the ROC at each false-positive rate, if guesses are independent."
-                    .into(),
+            description: format!("True-positive rate against false-positive rate over all guesses{shaded}"),
             x: Axis::log("false-positive rate"),
             y: Axis::log("true-positive rate"),
             series: [series, vec![chance(&self.roc)]].concat(),
@@ -52,15 +69,19 @@ impl MembershipDocument {
     fn samples_figure(&self) -> Option<Drawing> {
         let curves = || self.sample_level.iter().filter(|curve| curve.samples.len() > 1);
         let target = curves().next()?.target_fpr;
+        let limits = curves().count() <= WITH_LIMITS;
+        let shaded = match limits {
+            true => {
+                "; shaded down to the lower limit for all samples at once. Flat lines: the whole population at the same FPR."
+            }
+            false => ". The population at the same FPR, and limits, are in the tables.",
+        };
         let figure = Curves {
             title: format!("TPR at FPR {} of every sample on its own, the most vulnerable first", percent(target)),
-            description:
-                "Each sample attacked under every victim at a threshold of its own; shaded down to the lower limit for all \
-                 samples at once. Flat lines: the whole population at the same FPR."
-                    .into(),
+            description: format!("Each sample attacked under every victim at a threshold of its own{shaded}"),
             x: Axis::log("rank of the sample"),
             y: Axis::linear("true-positive rate"),
-            series: curves().flat_map(sample_series).collect(),
+            series: curves().flat_map(|curve| sample_series(curve, limits)).collect(),
         };
         Some(figure.draw())
     }
@@ -96,10 +117,11 @@ impl MembershipDocument {
     }
 }
 
-fn roc_series(curve: &RocCurve) -> Series {
+fn roc_series(curve: &RocCurve, with_limits: bool) -> Series {
     let points = curve.points.iter().filter(|point| point.threshold.is_some()).map(|point| [point.fpr, point.tpr]);
     let limits = curve.limits.iter().map(|limit| [limit.fpr, limit.tpr_lower, limit.tpr_upper]);
-    Series::new(&curve.attack, SeriesKind::Measured, steps(last_of_each(points.collect()))).with_band(limits.collect())
+    let series = Series::new(&curve.attack, SeriesKind::Measured, steps(last_of_each(points.collect())));
+    if with_limits { series.with_band(limits.collect()) } else { series }
 }
 
 /// Of points with the same FPR the highest: a vertical piece would hide in the rail of zero.
@@ -132,7 +154,7 @@ fn chance(curves: &[RocCurve]) -> Series {
 /// Ranks that are drawn: all of the first, then fewer.
 const DRAWN: f64 = 300.0;
 
-fn sample_series(curve: &SampleCurve) -> [Series; 2] {
+fn sample_series(curve: &SampleCurve, with_limits: bool) -> Vec<Series> {
     let last = curve.samples.len();
     let mut ranks: Vec<usize> = (1..=last.min(20)).collect();
     ranks.extend((0..=DRAWN as u32).map(|step| (last as f64).powf(f64::from(step) / DRAWN) as usize));
@@ -143,10 +165,14 @@ fn sample_series(curve: &SampleCurve) -> [Series; 2] {
     let points = drawn().map(|(rank, sample)| [rank, sample.tpr]).collect();
     let limits = drawn().map(|(rank, sample)| [rank, sample.tpr_lower.0, sample.tpr]).collect();
     let flat = vec![[1.0, curve.population_tpr], [last as f64, curve.population_tpr]];
-    [
-        Series::new(&curve.attack, SeriesKind::Measured, points).with_band(limits),
-        Series::new(format!("{}, population", curve.attack), SeriesKind::Reference, flat),
-    ]
+    let series = Series::new(&curve.attack, SeriesKind::Measured, points);
+    match with_limits {
+        false => vec![series],
+        true => vec![
+            series.with_band(limits),
+            Series::new(format!("{}, population", curve.attack), SeriesKind::Reference, flat),
+        ],
+    }
 }
 
 fn histogram(histogram: &ScoreHistogram) -> Drawing {

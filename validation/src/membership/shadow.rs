@@ -1,6 +1,6 @@
 //! Recorded shadow models and plain reference attacks on them: short enough to be checked by eye, not fast.
 
-use leakbound::{AttackScores, Error, Result};
+use leakbound::{AttackScores, Error, MemoryLogits, Result};
 use ndarray::{Array1, Array2, Array3, Array4, ArrayView1, Axis};
 use ndarray_npy::NpzReader;
 use std::fs::File;
@@ -43,6 +43,21 @@ impl Shadows {
             let label = self.labels[sample] as usize;
             logit(self.answer(model, sample, view), label)
         })
+    }
+
+    /// Some views in double precision, as the library takes them.
+    ///
+    /// # Errors
+    /// As [`MemoryLogits::new`].
+    pub fn memory(&self, views: &[usize]) -> Result<MemoryLogits> {
+        let logits = self.logits.select(Axis(2), views).mapv(f64::from);
+        MemoryLogits::new(logits, self.classes().into(), self.keep.clone())
+    }
+
+    /// The labels as classes; one that is none is beyond every class.
+    #[must_use]
+    pub fn classes(&self) -> Vec<usize> {
+        self.labels.iter().map(|&label| usize::try_from(label).unwrap_or(usize::MAX)).collect()
     }
 
     fn answer(&self, model: usize, sample: usize, view: usize) -> ArrayView1<'_, f32> {

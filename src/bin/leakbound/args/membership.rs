@@ -1,9 +1,13 @@
 //! Options of `leakbound membership`.
 
-use super::{Parsed, failure_probability, number, resamples, whole};
-use clap::{Args, Subcommand, ValueEnum};
-use leakbound::{FailureProbability, LiraVariant, MembershipScore, Probability, Victims};
-use serde::{Serialize, Serializer};
+mod names;
+
+use super::{failure_probability, number};
+use clap::{Args, Subcommand};
+use leakbound::{FailureProbability, Probability};
+pub use names::{ComparedName, LevelName, ModeName, ScoreName, VarianceName, VariantName, VictimList, ViewsName};
+use names::{bins, probability, resamples_or_none, score, top, variant, victims};
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// The attacks.
@@ -34,6 +38,36 @@ pub enum MembershipCommand {
     /// A small network trained on the sorted confidences of other models
     #[command(after_help = "Example:\n  leakbound membership attacker shadow.npz --seed 1")]
     Attacker(AttackerOptions),
+    /// Several attacks on one recording, side by side
+    #[command(
+        after_help = "Examples:\n  leakbound membership compare fashion_lira_mislabelled.npz --report attacks.html\n  \
+                            leakbound membership compare shadow.npz --attacks lira,threshold,label-only\n\nEach attack \
+                            runs with the defaults of its own command. What a recording cannot feed is left out, with the \
+                            reason as a warning. The best of several attacks is chosen after the fact: its figures are \
+                            optimistic."
+    )]
+    Compare(CompareOptions),
+}
+
+/// What every attack is told: what was recorded, and what is to be measured.
+#[derive(Debug, Args, Serialize)]
+pub struct StudyOptions {
+    /// The recording
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub recording: RecordingOptions,
+    /// What to measure
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub measure: MeasureOptions,
+}
+
+/// Who is attacked.
+#[derive(Debug, Args, Serialize)]
+pub struct VictimOptions {
+    /// Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5
+    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
+    pub victims: VictimList,
 }
 
 /// What was recorded.
@@ -79,25 +113,13 @@ pub struct MeasureOptions {
     pub resamples: usize,
 }
 
-/// Whose guesses are pooled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LevelName {
-    /// All samples, and classes
-    Population,
-    /// The most vulnerable samples
-    Sample,
-    /// Both
-    Both,
-}
-
 /// Options of `leakbound membership lira`.
 #[derive(Debug, Args, Serialize)]
 pub struct LiraOptions {
-    /// The recording
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub recording: RecordingOptions,
+    pub study: StudyOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit if
     /// logits are recorded
     #[arg(long, value_parser = score)]
@@ -114,58 +136,48 @@ pub struct LiraOptions {
     /// How views are taken together
     #[arg(long, value_enum, default_value = "independent")]
     pub views: ViewsName,
-    /// Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5
-    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
-    pub victims: VictimList,
-    /// What to measure
+    /// Who is attacked
     #[command(flatten)]
     #[serde(flatten)]
-    pub measure: MeasureOptions,
+    pub victims: VictimOptions,
 }
 
 /// Options of `leakbound membership label-only`.
 #[derive(Debug, Args, Serialize)]
 pub struct LabelOnlyOptions {
-    /// The recording
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub recording: RecordingOptions,
+    pub study: StudyOptions,
     /// Strength C of the loss against the penalty
     #[arg(long, value_name = "C", value_parser = number, default_value = "1", allow_hyphen_values = true)]
     pub strength: f64,
-    /// Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5
-    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
-    pub victims: VictimList,
-    /// What to measure
+    /// Who is attacked
     #[command(flatten)]
     #[serde(flatten)]
-    pub measure: MeasureOptions,
+    pub victims: VictimOptions,
 }
 
 /// Options of `leakbound membership threshold`.
 #[derive(Debug, Args, Serialize)]
 pub struct ThresholdAttackOptions {
-    /// The recording
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub recording: RecordingOptions,
+    pub study: StudyOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss if
     /// logits are recorded
     #[arg(long, value_parser = score)]
     pub score: Option<ScoreName>,
-    /// What to measure
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub measure: MeasureOptions,
 }
 
 /// Options of `leakbound membership rmia`.
 #[derive(Debug, Args, Serialize)]
 pub struct RmiaOptions {
-    /// The recording
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub recording: RecordingOptions,
+    pub study: StudyOptions,
     /// Models that a victim is held against
     #[arg(long, value_enum, default_value = "online")]
     pub mode: ModeName,
@@ -175,22 +187,19 @@ pub struct RmiaOptions {
     /// Offline: slope of the line from confidences outside to those inside
     #[arg(long, value_name = "A", value_parser = number, default_value = "0.3", allow_hyphen_values = true)]
     pub slope: f64,
-    /// Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5
-    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
-    pub victims: VictimList,
-    /// What to measure
+    /// Who is attacked
     #[command(flatten)]
     #[serde(flatten)]
-    pub measure: MeasureOptions,
+    pub victims: VictimOptions,
 }
 
 /// Options of `leakbound membership risk`.
 #[derive(Debug, Args, Serialize)]
 pub struct RiskOptions {
-    /// The recording
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub recording: RecordingOptions,
+    pub study: StudyOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
     /// modified-entropy if logits are recorded
     #[arg(long, value_parser = score)]
@@ -198,117 +207,33 @@ pub struct RiskOptions {
     /// Bins with equally many scores
     #[arg(long, value_name = "N", value_parser = bins, default_value = "15", allow_hyphen_values = true)]
     pub bins: usize,
-    /// Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5
-    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
-    pub victims: VictimList,
-    /// What to measure
+    /// Who is attacked
     #[command(flatten)]
     #[serde(flatten)]
-    pub measure: MeasureOptions,
+    pub victims: VictimOptions,
 }
 
 /// Options of `leakbound membership attacker`.
 #[derive(Debug, Args, Serialize)]
 pub struct AttackerOptions {
-    /// The recording
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub recording: RecordingOptions,
-    /// What to measure
+    pub study: StudyOptions,
+}
+
+/// Options of `leakbound membership compare`.
+#[derive(Debug, Args, Serialize)]
+pub struct CompareOptions {
+    /// Recording and measures
     #[command(flatten)]
     #[serde(flatten)]
-    pub measure: MeasureOptions,
-}
-
-/// Models that a victim is held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModeName {
-    /// Those with the sample and those without
-    Online,
-    /// Those without the sample
-    Offline,
-    /// Those with the sample (LiRA as tf-amia)
-    InOnly,
-}
-
-/// Where variances come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VarianceName {
-    /// The models on the sample itself; for 64 models and more
-    PerSample,
-    /// All samples; for few models
-    Pooled,
-}
-
-/// How views are taken together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ViewsName {
-    /// Log densities are added up
-    Independent,
-    /// One normal vector with a shrunk covariance
-    Multivariate,
-}
-
-/// A score by its name.
-#[derive(Debug, Clone, Copy)]
-pub struct ScoreName(pub MembershipScore);
-
-/// A variant by its name.
-#[derive(Debug, Clone, Copy)]
-pub struct VariantName(pub LiraVariant);
-
-/// Victims as they are written.
-#[derive(Debug, Clone)]
-pub struct VictimList(pub Victims);
-
-impl Serialize for ScoreName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.name())
-    }
-}
-
-impl Serialize for VariantName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.name())
-    }
-}
-
-impl Serialize for VictimList {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            Victims::LeaveOneOut => serializer.serialize_str("loo"),
-            Victims::HeldOut(victims) => victims.serialize(serializer),
-        }
-    }
-}
-
-fn score(text: &str) -> Parsed<ScoreName> {
-    text.trim().parse().map(ScoreName).map_err(|error: leakbound::Error| error.to_string())
-}
-
-fn variant(text: &str) -> Parsed<VariantName> {
-    text.trim().parse().map(VariantName).map_err(|error: leakbound::Error| error.to_string())
-}
-
-fn victims(text: &str) -> Parsed<VictimList> {
-    text.trim().parse().map(VictimList).map_err(|error: leakbound::Error| error.to_string())
-}
-
-fn probability(text: &str) -> Parsed<Probability> {
-    Probability::new(number(text)?).map_err(|error| error.to_string())
-}
-
-fn top(text: &str) -> Parsed<usize> {
-    whole(text, 1_000_000_000, "1e9").map(|count| count as usize)
-}
-
-fn bins(text: &str) -> Parsed<usize> {
-    whole(text, 10_000, "10000").map(|bins| bins as usize)
-}
-
-fn resamples_or_none(text: &str) -> Parsed<usize> {
-    if text.trim() == "0" { Ok(0) } else { resamples(text) }
+    pub study: StudyOptions,
+    /// Attacks, most important first; all of them if not given
+    #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
+    pub attacks: Vec<ComparedName>,
+    /// Who is attacked
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
 }

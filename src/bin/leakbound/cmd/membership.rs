@@ -1,89 +1,156 @@
-//! `leakbound membership`: an attack on recorded answers of shadow models, and what it shows.
+//! `leakbound membership`: attacks on recorded answers of shadow models, and what they show.
 
-use crate::args::{
-    Common, LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName, RecordingOptions, VarianceName,
-    ViewsName,
-};
+use super::membership_attack::{Attack, views};
+use crate::args::{Common, LevelName, MeasureOptions, MembershipCommand, RecordingOptions, StudyOptions};
 use crate::output::{Output, envelope};
 use leakbound::record::{ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
 use leakbound::report::{MembershipDocument, Warning};
 use leakbound::{
-    AttackScores, Error, Guesses, InputError, Level, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan,
-    MembershipScore, Probability, Result, RmiaPlan, ScoredLogits, ShadowLogits, Victims, label_only, lira,
-    membership_metrics, right_answers, risk_score, rmia, threshold_attack, trained_attacker,
+    Error, Guesses, InputError, Level, MembershipMetrics, MembershipPlan, Probability, Result, Victims,
+    membership_metrics, right_answers,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Runs an attack on recorded scores, or on those made of recorded logits.
-macro_rules! with_scores {
-    ($work:expr, $wanted:expr, $usual:expr, |$source:ident| $attack:expr) => {
-        match &$work.recording {
-            ShadowRecording::Logits(logits) => {
-                let $source = &ScoredLogits::new(logits, $wanted.unwrap_or($usual));
-                $attack
-            }
-            ShadowRecording::Scores(scores) => {
-                refuse_score($wanted)?;
-                let $source = scores;
-                $attack
-            }
-        }
-    };
-}
 pub fn run(common: &Common, command: &MembershipCommand) -> Result<bool> {
-    use MembershipScore::{Confidence, Correct, Logit, Loss, ModifiedEntropy};
+    let everyone = Victims::LeaveOneOut;
     match command {
         MembershipCommand::Lira(options) => {
-            let plan = lira_plan(options);
-            let work = Work::new(common, options, &options.recording, &options.measure, &options.victims.0)?;
-            let score = options.score.map(|score| score.0);
-            let guesses = with_scores!(work, score, Logit, |source| lira(source, &plan))?;
-            work.finish("leakbound.membership-lira/1", &format!("LiRA, variant {}", plan.variant), guesses)
+            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one(
+                "leakbound.membership-lira/1",
+                &format!("LiRA, variant {}", options.variant.0),
+                &Attack::lira(options),
+            )
         }
         MembershipCommand::LabelOnly(options) => {
-            let (victims, strength) = (&options.victims.0, options.strength);
-            let work = Work::new(common, options, &options.recording, &options.measure, victims)?;
-            let guesses = with_scores!(work, None, Correct, |source| label_only(source, strength, victims))?;
-            work.finish("leakbound.membership-label-only/1", "label-only", guesses)
+            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-label-only/1", "label-only", &Attack::label_only(options))
         }
         MembershipCommand::Threshold(options) => {
-            let everyone = Victims::LeaveOneOut;
-            let work = Work::new(common, options, &options.recording, &options.measure, &everyone)?;
-            let score = options.score.map(|score| score.0);
-            let scores = with_scores!(work, score, Loss, |source| threshold_attack(source))?;
-            work.finish("leakbound.membership-threshold/1", "threshold", decided(scores))
+            let work = Work::new(common, options, &options.study, &everyone)?;
+            work.one("leakbound.membership-threshold/1", "threshold", &Attack::threshold(options))
         }
         MembershipCommand::Rmia(options) => {
-            let victims = &options.victims.0;
-            let work = Work::new(common, options, &options.recording, &options.measure, victims)?;
-            let (mode, gamma, slope) = (mode(options.mode), options.gamma, options.slope);
-            let plan = RmiaPlan { mode, gamma, slope, victims: victims.clone() };
-            let guesses = with_scores!(work, None, Confidence, |source| rmia(source, &plan))?;
-            work.finish("leakbound.membership-rmia/1", "RMIA", guesses)
+            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-rmia/1", "RMIA", &Attack::rmia(options))
         }
         MembershipCommand::Risk(options) => {
-            let victims = &options.victims.0;
-            let work = Work::new(common, options, &options.recording, &options.measure, victims)?;
-            let score = options.score.map(|score| score.0);
-            let labels = work.recording.labels();
-            let guesses = with_scores!(work, score, ModifiedEntropy, |source| {
-                risk_score(source, labels, options.bins, victims)
-            })?;
-            work.finish("leakbound.membership-risk/1", "privacy-risk score", guesses)
+            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-risk/1", "privacy-risk score", &Attack::risk(options))
         }
         MembershipCommand::Attacker(options) => {
-            let everyone = Victims::LeaveOneOut;
-            let work = Work::new(common, options, &options.recording, &options.measure, &everyone)?;
-            let ShadowRecording::Logits(logits) = &work.recording else {
-                let reason = "the attacker looks at all confidences, and scores are recorded".into();
-                return Err(Error::Refused { operation: "trained attacker", reason });
-            };
-            let guesses = decided(trained_attacker(logits, common.seed)?);
-            work.finish("leakbound.membership-attacker/1", "trained attacker", guesses)
+            let work = Work::new(common, options, &options.study, &everyone)?;
+            work.one("leakbound.membership-attacker/1", "trained attacker", &Attack::Trained { seed: common.seed })
         }
+        MembershipCommand::Compare(options) => super::membership_compare::run(common, options),
     }
+}
+
+/// One command from its files to its result.
+pub struct Work<'a> {
+    common: &'a Common,
+    options: serde_json::Value,
+    measure: &'a MeasureOptions,
+    pub victims: &'a Victims,
+    pub recording: ShadowRecording,
+    output: Output,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(
+        common: &'a Common,
+        options: &impl Serialize,
+        study: &'a StudyOptions,
+        victims: &'a Victims,
+    ) -> Result<Self> {
+        let recording = read(&study.recording)?;
+        let inputs: Vec<&Path> = recording.files().iter().map(AsRef::as_ref).collect();
+        compared(recording.members(), &inputs)?;
+        let output = Output::open(common, &inputs)?;
+        let options = serde_json::to_value(options).unwrap_or_default();
+        Ok(Self { common, options, measure: &study.measure, victims, recording, output })
+    }
+
+    /// One attack and its result. Rows are named as the command is: `leakbound.membership-lira/1` has rows `lira`.
+    fn one(self, schema: &'static str, title: &str, attack: &Attack) -> Result<bool> {
+        let guesses = attack.run(&self.recording)?;
+        let victims = self.victims.list(self.recording.members().nrows())?;
+        let correct = self.correct(&victims)?;
+        let metrics = self.metrics(&guesses, correct.as_ref())?;
+        let warnings = undecided(&guesses, None).into_iter().collect();
+        let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
+        self.write(schema, title, &[(name.unwrap_or(title), &metrics)], warnings)?;
+        Ok(false)
+    }
+
+    /// Whether each victim predicts the label of each sample, where logits are recorded.
+    pub fn correct(&self, victims: &[usize]) -> Result<Option<Array2<bool>>> {
+        let ShadowRecording::Logits(logits) = &self.recording else { return Ok(None) };
+        Ok(Some(right_answers(logits)?.1.select(Axis(0), victims)))
+    }
+
+    /// What is wanted of the guesses of an attack.
+    pub fn metrics(&self, guesses: &Guesses, correct: Option<&Array2<bool>>) -> Result<MembershipMetrics> {
+        let measure = self.measure;
+        let ranked_by = Probability::new(0.001)?;
+        let plan = MembershipPlan {
+            fprs: measure.fpr.clone(),
+            ranked_by: measure.fpr.iter().copied().find(|fpr| fpr.get() > 0.0).unwrap_or(ranked_by),
+            top: measure.top.clone(),
+            failure: measure.failure_probability,
+            resamples: Some(measure.resamples).filter(|&resamples| resamples > 0),
+            seed: self.common.seed,
+        };
+        let labels: Option<Vec<i64>> =
+            self.recording.labels().map(|all| all.iter().map(|&label| label as i64).collect());
+        let labels = labels.filter(|_| measure.per_class);
+        let correct = correct.map(|correct| correct.view());
+        let mut metrics = membership_metrics(&guesses.scores, labels.as_deref(), correct, &plan)?;
+        metrics.levels.retain(|level| {
+            let population = matches!(level.level, Level::Population | Level::Class(_));
+            match measure.level {
+                LevelName::Both => true,
+                LevelName::Population => population,
+                LevelName::Sample => !population,
+            }
+        });
+        Ok(metrics)
+    }
+
+    /// Writes the result of attacks, all on the same victims.
+    pub fn write(
+        self,
+        schema: &'static str,
+        attack: &str,
+        attacks: &[(&str, &MembershipMetrics)],
+        warnings: Vec<Warning>,
+    ) -> Result<()> {
+        let envelope = envelope(schema, self.common, &self.options, self.recording.inputs()?, warnings);
+        let (views, (models, samples)) = (views(&self.recording), self.recording.members().dim());
+        let title = format!(
+            "Membership inference, {attack}: {} of {models} models as victims, {samples} samples, {views} view{}",
+            attacks.first().map_or(0, |(_, metrics)| metrics.victims),
+            if views == 1 { "" } else { "s" }
+        );
+        self.output.write(&MembershipDocument::new(envelope, title, attacks))
+    }
+}
+
+/// Says how many guesses come without evidence, where there are any.
+pub fn undecided(guesses: &Guesses, attack: Option<&str>) -> Option<Warning> {
+    (guesses.undecided > 0).then(|| Warning {
+        code: "undecided-guesses",
+        message: format!(
+            "{}{} of {} guesses have no evidence and the neutral score: too few other models with the sample, or too few \
+             without",
+            attack.map_or_else(String::new, |attack| format!("{attack}: ")),
+            guesses.undecided,
+            guesses.scores.scores().len()
+        ),
+        hint: "record more models, each trained on a random half of the samples".into(),
+    })
 }
 
 /// An attack compares models that were trained on a sample with models that were not.
@@ -99,142 +166,6 @@ fn compared(members: ArrayView2<'_, bool>, files: &[&Path]) -> Result<()> {
         hint: None,
     }
     .into())
-}
-
-/// A score cannot be made of another one.
-fn refuse_score(wanted: Option<MembershipScore>) -> Result<()> {
-    match wanted {
-        None => Ok(()),
-        Some(_) => Err(Error::Refused {
-            operation: "--score",
-            reason: "scores are recorded already; it is for recorded logits".into(),
-        }),
-    }
-}
-
-fn decided(scores: AttackScores) -> Guesses {
-    Guesses { scores, undecided: 0 }
-}
-
-fn mode(name: ModeName) -> LiraMode {
-    match name {
-        ModeName::Online => LiraMode::Online,
-        ModeName::Offline => LiraMode::Offline,
-        ModeName::InOnly => LiraMode::InOnly,
-    }
-}
-
-fn lira_plan(options: &LiraOptions) -> LiraPlan {
-    LiraPlan {
-        variant: options.variant.0,
-        mode: mode(options.mode),
-        variance: match options.variance {
-            VarianceName::PerSample => LiraVariance::PerSample,
-            VarianceName::Pooled => LiraVariance::Pooled,
-        },
-        views: match options.views {
-            ViewsName::Independent => LiraViews::Independent,
-            ViewsName::Multivariate => LiraViews::Multivariate,
-        },
-        victims: options.victims.0.clone(),
-    }
-}
-
-/// One command from its files to its result.
-struct Work<'a> {
-    common: &'a Common,
-    options: serde_json::Value,
-    measure: &'a MeasureOptions,
-    victims: &'a Victims,
-    recording: ShadowRecording,
-    output: Output,
-}
-
-impl<'a> Work<'a> {
-    fn new(
-        common: &'a Common,
-        options: &impl Serialize,
-        files: &RecordingOptions,
-        measure: &'a MeasureOptions,
-        victims: &'a Victims,
-    ) -> Result<Self> {
-        let recording = read(files)?;
-        let inputs: Vec<&Path> = recording.files().iter().map(AsRef::as_ref).collect();
-        compared(recording.members(), &inputs)?;
-        let output = Output::open(common, &inputs)?;
-        let options = serde_json::to_value(options).unwrap_or_default();
-        Ok(Self { common, options, measure, victims, recording, output })
-    }
-
-    /// Whether each victim predicts the label of each sample, where logits are recorded.
-    fn correct(&self, victims: &[usize]) -> Result<Option<Array2<bool>>> {
-        let ShadowRecording::Logits(logits) = &self.recording else { return Ok(None) };
-        Ok(Some(right_answers(logits)?.1.select(Axis(0), victims)))
-    }
-
-    fn finish(self, schema: &'static str, attack: &str, guesses: Guesses) -> Result<bool> {
-        let models = self.recording.members().nrows();
-        let victims = match self.victims {
-            Victims::LeaveOneOut => (0..models).collect(),
-            Victims::HeldOut(victims) => victims.clone(),
-        };
-        let measure = self.measure;
-        let ranked_by = Probability::new(0.001)?;
-        let plan = MembershipPlan {
-            fprs: measure.fpr.clone(),
-            ranked_by: measure.fpr.iter().copied().find(|fpr| fpr.get() > 0.0).unwrap_or(ranked_by),
-            top: measure.top.clone(),
-            failure: measure.failure_probability,
-            resamples: Some(measure.resamples).filter(|&resamples| resamples > 0),
-            seed: self.common.seed,
-        };
-        let labels: Option<Vec<i64>> =
-            self.recording.labels().map(|all| all.iter().map(|&label| label as i64).collect());
-        let labels = labels.filter(|_| measure.per_class);
-        let correct = self.correct(&victims)?;
-        let correct = correct.as_ref().map(|correct| correct.view());
-        let mut metrics = membership_metrics(&guesses.scores, labels.as_deref(), correct, &plan)?;
-        metrics.levels.retain(|level| {
-            let population = matches!(level.level, Level::Population | Level::Class(_));
-            match measure.level {
-                LevelName::Both => true,
-                LevelName::Population => population,
-                LevelName::Sample => !population,
-            }
-        });
-        let mut warnings = Vec::new();
-        if guesses.undecided > 0 {
-            warnings.push(Warning {
-                code: "undecided-guesses",
-                message: format!(
-                    "{} of {} guesses have no evidence and the neutral score: too few other models with the sample, or \
-                     too few without",
-                    guesses.undecided,
-                    guesses.scores.scores().len()
-                ),
-                hint: "record more models, each trained on a random half of the samples".into(),
-            });
-        }
-        let envelope = envelope(schema, self.common, &self.options, self.recording.inputs()?, warnings);
-        let views = views(&self.recording);
-        let title = format!(
-            "Membership inference, {attack}: {} of {models} models as victims, {} samples, {views} view{}",
-            guesses.scores.victims(),
-            guesses.scores.samples(),
-            if views == 1 { "" } else { "s" }
-        );
-        // Rows are named as the command is: `leakbound.membership-lira/1` has rows `lira`.
-        let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
-        self.output.write(&MembershipDocument::new(envelope, title, &[(name.unwrap_or(attack), &metrics)]))?;
-        Ok(false)
-    }
-}
-
-fn views(recording: &ShadowRecording) -> usize {
-    match recording {
-        ShadowRecording::Logits(logits) => logits.views(),
-        ShadowRecording::Scores(scores) => leakbound::ShadowScores::views(scores),
-    }
 }
 
 fn read(options: &RecordingOptions) -> Result<ShadowRecording> {

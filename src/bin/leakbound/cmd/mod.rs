@@ -24,6 +24,8 @@ mod interruptible;
 pub mod label_dp;
 mod lower_curves;
 pub mod membership;
+mod membership_attack;
+mod membership_compare;
 pub mod merge;
 pub mod property;
 pub mod self_check;
