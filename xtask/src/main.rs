@@ -3,6 +3,7 @@
 mod command;
 mod fuzz;
 mod gate;
+mod libtorch;
 mod readme;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
   bench [FILTER]                    run the benches, or those whose name contains FILTER
   compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
+  libtorch                          unpack what the feature `torch` links to into target/libtorch
   validate [ARGUMENT...]            redo the published tables and figures, in release mode";
 
 fn main() -> ExitCode {
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
         },
         Some(("bench", rest @ ([] | [_]))) => {
             let mut bench = command::cargo(["bench", "--all-features", "--"]);
-            ("bench", command::run_visibly(bench.args(rest)))
+            ("bench", libtorch::run().and_then(|()| command::run_visibly(bench.args(rest))))
         }
         Some(("compare", rest)) => {
             let mut build = command::cargo(["build", "--release"]);
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
             let mut run = || command::run_visibly(compare.args(rest));
             ("compare", command::run_visibly(&mut build).and_then(|()| run()))
         }
+        Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", rest)) => {
             let mut validate = command::cargo([
                 "run",
