@@ -29,13 +29,21 @@ use values::{
     mu, number, orders, resamples, samples, seed, threads, whole,
 };
 
+#[cfg(not(feature = "torch"))]
+mod no_torch;
 mod self_check;
 mod simulate;
+#[cfg(feature = "torch")]
+mod torch;
 mod values;
 mod verify;
 
+#[cfg(not(feature = "torch"))]
+pub use no_torch::TorchCommand;
 pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
+#[cfg(feature = "torch")]
+pub use torch::{DeviceOptions, TorchCommand};
 pub use values::{Directions, Methods, Orders};
 pub use verify::{ScopeName, VerifyOptions};
 
@@ -145,6 +153,9 @@ pub enum Command {
                             answer is delta) in the place of order; the answer is {\"value\": 2} or {\"error\": \
                             \"reason\"}.\n\nExit status 3 if a property is refuted.")]
     Verify(VerifyOptions),
+    /// Train models and record what they answer, for the other commands to audit (a build with the feature `torch`)
+    #[cfg_attr(feature = "torch", command(subcommand))]
+    Torch(TorchCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {

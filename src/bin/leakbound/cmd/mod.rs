@@ -25,11 +25,18 @@ pub mod label_dp;
 mod lower_curves;
 pub mod membership;
 pub mod merge;
+#[cfg(not(feature = "torch"))]
+pub mod no_torch;
 pub mod property;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;
+#[cfg(feature = "torch")]
+pub mod torch;
 pub mod upper;
 pub mod verify;
 pub mod vote_recording;
 pub mod vote_warnings;
+
+#[cfg(not(feature = "torch"))]
+pub use no_torch as torch;
