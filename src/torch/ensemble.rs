@@ -32,9 +32,3 @@ pub(super) trait Ensemble {
         gradients
     }
 }
-
-/// The mean over a batch of the cross-entropy of every network, shape [M].
-pub(super) fn losses(logits: &Tensor, targets: &Tensor) -> Tensor {
-    let each = -(logits.log_softmax(-1, Kind::Float) * targets).sum_dim_intlist([-1i64].as_slice(), false, Kind::Float);
-    each.mean_dim([-1i64].as_slice(), false, Kind::Float)
-}

@@ -11,8 +11,10 @@ mod guard;
 mod mlp;
 mod optimizer;
 mod seed;
+mod teachers;
 mod train;
 
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use optimizer::{Optimizer, Schedule};
+pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

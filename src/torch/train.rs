@@ -84,7 +84,7 @@ impl Passes {
     }
 }
 
-/// Trains network m on the images of `tables[m]`, whose order `streams[m]` draws; `tick` is called after every step.
+/// Trains network m on the images of `tables[m]`, whose order `streams[m]` draws, for so many steps.
 ///
 /// No table may be empty.
 pub(super) fn train(
@@ -93,11 +93,10 @@ pub(super) fn train(
     tables: &[&[u32]],
     streams: Vec<ChaCha8Rng>,
     plan: &TrainingPlan,
-    tick: &dyn Fn(),
+    steps: u64,
 ) {
     let mut passes: Vec<Passes> =
         tables.iter().zip(streams).map(|(images, stream)| Passes::new(images, stream)).collect();
-    let steps = plan.steps(tables.iter().map(|table| table.len()).max().unwrap_or(0));
     let mut state = OptimizerState::new(plan.optimizer, ensemble.parameters());
     let mut batch = Vec::with_capacity(passes.len() * plan.batch);
     let shape = [ensemble.networks(), plan.batch as i64, -1];
@@ -111,6 +110,5 @@ pub(super) fn train(
         let targets = images.targets.index_select(0, &rows).view(shape);
         let mut gradients = ensemble.gradients(&inputs, &targets);
         state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
-        tick();
     }
 }

@@ -33,6 +33,8 @@ pub mod self_check_scores;
 pub mod simulate;
 #[cfg(feature = "torch")]
 pub mod torch;
+#[cfg(feature = "torch")]
+mod torch_teachers;
 pub mod upper;
 pub mod verify;
 pub mod vote_recording;

@@ -19,6 +19,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     let device = TrainingDevice::open(choice)?;
     match command {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
+        TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
     }
     Ok(false)
 }
