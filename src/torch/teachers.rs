@@ -290,7 +290,7 @@ fn some_images(images: usize, count: usize, seed: u64, phase: Phase, (query, num
 
 /// Votes of trained networks, with their numbers, on the queries or some of them.
 type Question =
-    dyn Fn(&mut MlpEnsemble, Range<usize>, &Tensor) -> std::result::Result<Vec<Vec<i64>>, tch::TchError> + Sync;
+    dyn Fn(&mut MlpEnsemble, Range<usize>, &Tensor) -> std::result::Result<Vec<Vec<i64>>, tch::TchError> + Sync + 'a;
 
 /// Images and queries on the device, and who is told about the progress.
 struct Lab<'a> {
