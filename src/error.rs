@@ -56,6 +56,14 @@ pub enum Error {
         /// Why it is not done.
         reason: String,
     },
+    /// Something needs a device, a library or memory that is not there.
+    #[error("{operation}: {reason}")]
+    Unavailable {
+        /// What was asked.
+        operation: &'static str,
+        /// What is missing.
+        reason: String,
+    },
     /// A finite-sample method was above the truth more often than its failure probability allows.
     #[error(
         "self-check failed: {method} was wrong in {wrong} of {repetitions} audits of {case} data, above its failure \
@@ -168,6 +176,7 @@ mod tests {
             Error::Length { quantity: "histogram", found: 0, expected: "1 to 10000".into() }.to_string(),
             Error::NoConvergence { quantity: "root", residual: 0.5, tolerance: 1e-3, iterations: 9 }.to_string(),
             Error::Refused { operation: "composition", reason: "teachers are shared".into() }.to_string(),
+            Error::Unavailable { operation: "device cuda", reason: "there is no GPU".into() }.to_string(),
             Error::Coverage {
                 method: "two-cut-corner",
                 case: "null",
@@ -198,6 +207,7 @@ mod tests {
         histogram has length 0; expected 1 to 10000
         root did not converge: residual 5e-1 after 9 steps, tolerance 1e-3
         composition: teachers are shared
+        device cuda: there is no GPU
         self-check failed: two-cut-corner was wrong in 91 of 1000 audits of null data, above its failure probability 0.05 by more than three standard errors
         a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
         a\nb.csv: cannot read: no such file

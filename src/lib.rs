@@ -68,6 +68,8 @@ mod self_check;
 mod simulate;
 mod solve;
 pub mod special;
+#[cfg(feature = "torch")]
+pub mod torch;
 mod variate;
 pub mod verify;
 

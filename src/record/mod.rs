@@ -6,6 +6,7 @@
 
 mod archive;
 mod array_file;
+mod array_writer;
 mod atomic_file;
 mod capc_votes;
 mod checkpoint;
@@ -13,6 +14,7 @@ mod counts_csv;
 mod counts_file;
 mod counts_json;
 mod fault;
+mod images;
 mod input_file;
 mod json;
 mod knn_votes;
@@ -46,10 +48,12 @@ mod vote_file;
 mod vote_histograms;
 
 pub use array_file::{ArrayFile, Element};
+pub use array_writer::{ArrayWriter, WrittenArray};
 pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
 pub use capc_votes::{CapcQuery, CapcVotes};
 pub use checkpoint::Checkpoint;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
+pub use images::{ImagePart, ImageSet, read_images};
 pub use input_file::InputFile;
 pub use knn_votes::{KnnCandidates, KnnQuery, KnnTraining, KnnVotes};
 pub use label_file::read_label_canaries;

@@ -16,6 +16,7 @@ mod membership;
 mod number;
 mod page;
 mod property;
+mod recording;
 mod score_check;
 mod scores;
 mod self_check;
@@ -46,6 +47,7 @@ pub use membership::{
 pub use number::{Number, short, significant};
 pub use page::Page;
 pub use property::{PropertyDistanceRow, PropertyDocument};
+pub use recording::{RecordingDocument, TrainingFact};
 pub use score_check::ScoreCheckDocument;
 pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};

@@ -1,14 +1,16 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{fuzz, readme};
+use crate::{fuzz, libtorch, readme};
 use std::time::{Duration, Instant};
 
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("format", format),
+    // Every later step builds all features.
+    ("libtorch", libtorch::run),
     ("lints", || {
         run_visibly(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
     }),

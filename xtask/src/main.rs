@@ -2,8 +2,10 @@
 
 mod adapters;
 mod command;
+mod data;
 mod fuzz;
 mod gate;
+mod libtorch;
 mod readme;
 
 use std::process::ExitCode;
@@ -16,6 +18,8 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
   bench [FILTER]                    run the benches, or those whose name contains FILTER
   compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
+  data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
+  libtorch                          unpack what the feature `torch` links to into target/libtorch
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
                                     installs other libraries in target/adapters first";
 
@@ -30,7 +34,7 @@ fn main() -> ExitCode {
         },
         Some(("bench", rest @ ([] | [_]))) => {
             let mut bench = command::cargo(["bench", "--all-features", "--"]);
-            ("bench", command::run_visibly(bench.args(rest)))
+            ("bench", libtorch::run().and_then(|()| command::run_visibly(bench.args(rest))))
         }
         Some(("compare", rest)) => {
             let mut build = command::cargo(["build", "--release"]);
@@ -39,6 +43,10 @@ fn main() -> ExitCode {
             let mut run = || command::run_visibly(compare.args(rest));
             ("compare", command::run_visibly(&mut build).and_then(|()| run()))
         }
+        Some(("data", [name, rest @ ..])) if name == "fashion-mnist" && rest.len() < 2 => {
+            ("data", data::fashion_mnist(rest.first().map(String::as_str)))
+        }
+        Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", rest)) => {
             let mut validate = command::cargo([
                 "run",

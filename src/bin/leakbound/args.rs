@@ -31,13 +31,21 @@ use values::{
     mu, number, orders, resamples, samples, seed, threads, whole,
 };
 
+#[cfg(not(feature = "torch"))]
+mod no_torch;
 mod self_check;
 mod simulate;
+#[cfg(feature = "torch")]
+mod torch;
 mod values;
 mod verify;
 
+#[cfg(not(feature = "torch"))]
+pub use no_torch::TorchCommand;
 pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
+#[cfg(feature = "torch")]
+pub use torch::{TeachersOptions, TorchCommand};
 pub use values::{Directions, Methods, Orders};
 pub use verify::{ScopeName, VerifyOptions};
 
@@ -154,6 +162,9 @@ pub enum Command {
                             \"neighbor_width\": 0.981, \"histogram\": [0], \"repetitions\": 1, \"order\": 20}; claims \
                             are about all pairs.\n\nExit status 3 if a property is refuted.")]
     Verify(VerifyOptions),
+    /// Train models and record what they answer, for the other commands to audit (a build with the feature `torch`)
+    #[cfg_attr(feature = "torch", command(subcommand))]
+    Torch(TorchCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {

@@ -76,6 +76,7 @@ fn run(cli: &Cli) -> leakbound::Result<bool> {
         Command::Merge(options) => cmd::merge::run(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),
         Command::Verify(options) => cmd::verify::run(&cli.common, options),
+        Command::Torch(command) => cmd::torch::run(&cli.common, command),
         Command::Completions { shell } => cmd::generate::completions(*shell),
         Command::Man => cmd::generate::man(),
     }

@@ -27,11 +27,20 @@ pub mod membership;
 mod membership_attack;
 mod membership_compare;
 pub mod merge;
+#[cfg(not(feature = "torch"))]
+pub mod no_torch;
 pub mod property;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;
+#[cfg(feature = "torch")]
+pub mod torch;
+#[cfg(feature = "torch")]
+mod torch_teachers;
 pub mod upper;
 pub mod verify;
 pub mod vote_recording;
 pub mod vote_warnings;
+
+#[cfg(not(feature = "torch"))]
+pub use no_torch as torch;

@@ -1,0 +1,121 @@
+//! Options of `leakbound torch`.
+
+use super::{Parsed, number, whole};
+use clap::{Args, Subcommand};
+use leakbound::torch::{DeviceChoice, Optimizer, Schedule, TeacherPlan, TrainingPlan};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Training of models whose outputs are audited.
+#[derive(Debug, Subcommand)]
+pub enum TorchCommand {
+    /// Say which device would be used
+    #[command(after_help = "Example:\n  leakbound torch device --device cuda")]
+    Device(DeviceOptions),
+    /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
+    #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
+                            --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
+    Teachers(TeachersOptions),
+}
+
+impl TorchCommand {
+    /// The device that the recipe was asked to use.
+    pub fn device(&self) -> DeviceChoice {
+        match self {
+            Self::Device(options) => options.device,
+            Self::Teachers(options) => options.device.device,
+        }
+    }
+}
+
+/// Where networks are trained.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DeviceOptions {
+    /// cpu, cuda, or auto: a GPU if there is one that can be used
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: DeviceChoice,
+}
+
+/// Options of `leakbound torch teachers`.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct TeachersOptions {
+    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
+    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
+    #[arg(long, value_name = "PATH")]
+    pub data: PathBuf,
+    /// The file that the votes are written to (.npz), replaced only when they are complete
+    #[arg(long, value_name = "FILE.npz")]
+    pub recording: PathBuf,
+    /// Where to train
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub device: DeviceOptions,
+    /// Teachers of an ensemble
+    #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
+    pub teachers: usize,
+    /// Images of each teacher [default: as many as there are for all]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub images: Option<usize>,
+    /// Hidden units of each teacher
+    #[arg(long, value_name = "H", default_value = "64", value_parser = count, allow_hyphen_values = true)]
+    pub hidden: usize,
+    /// Ensembles of each kind (N_g): random partitions of the images, and one partition trained again and again
+    #[arg(long, value_name = "N", default_value = "12", value_parser = count, allow_hyphen_values = true)]
+    pub instantiations: usize,
+    /// Queries, drawn from the test images
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
+    pub queries: usize,
+    /// Queries that adversaries choose: half with the smallest margin of votes, the others at random
+    #[arg(long, value_name = "N", default_value = "60", value_parser = any_count, allow_hyphen_values = true)]
+    pub adversarial: usize,
+    /// Retrainings of one teacher for each of them
+    #[arg(long, value_name = "N", default_value = "50", value_parser = any_count, allow_hyphen_values = true)]
+    pub retrainings: usize,
+    /// Passes over the images of a teacher
+    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
+    pub epochs: usize,
+    /// Images in a step
+    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
+    pub batch: usize,
+    /// Learning rate of Adam
+    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
+    pub learning_rate: f64,
+}
+
+impl TeachersOptions {
+    /// What the library is asked for.
+    pub fn plan(&self, seed: u64) -> TeacherPlan {
+        TeacherPlan {
+            teachers: self.teachers,
+            images: self.images,
+            hidden: self.hidden,
+            instantiations: self.instantiations,
+            queries: self.queries,
+            adversarial: self.adversarial,
+            retrainings: self.retrainings,
+            training: TrainingPlan {
+                epochs: self.epochs,
+                batch: self.batch,
+                optimizer: Optimizer::ADAM,
+                schedule: Schedule::Constant { rate: self.learning_rate },
+            },
+            seed,
+        }
+    }
+}
+
+fn any_count(text: &str) -> Parsed<usize> {
+    whole(text, 1_000_000, "1e6").map(|count| count as usize)
+}
+
+fn count(text: &str) -> Parsed<usize> {
+    match any_count(text)? {
+        0 => Err("0 is not in [1, 1e6]".into()),
+        count => Ok(count),
+    }
+}
+
+fn rate(text: &str) -> Parsed<f64> {
+    let rate = number(text)?;
+    if rate > 0.0 && rate <= 1e3 { Ok(rate) } else { Err(format!("{rate} is not in (0, 1000]")) }
+}

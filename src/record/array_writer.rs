@@ -1,0 +1,109 @@
+//! Numpy archives out.
+
+use super::array_file::Element;
+use crate::error::{Error, Result};
+use ndarray::{ArrayBase, Data, Dimension};
+use ndarray_npy::{NpzWriter, WritableElement, WriteNpzError};
+use serde::Serialize;
+use std::io::{self, Cursor};
+use std::path::PathBuf;
+
+/// A numpy archive (.npz, deflate) in the making; the same arrays give the same bytes.
+///
+/// ```
+/// # use leakbound::record::{ArrayFile, ArrayWriter};
+/// let mut writer = ArrayWriter::new("votes.npz");
+/// writer.add("votes", &ndarray::array![[1u8, 2], [3, 4]])?;
+/// let mut arrays = ArrayFile::from_bytes("votes.npz", writer.finish()?)?;
+/// assert_eq!(arrays.array::<u8, ndarray::Ix2>("votes")?[[1, 0]], 3);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub struct ArrayWriter {
+    path: PathBuf,
+    writer: NpzWriter<Cursor<Vec<u8>>>,
+    written: Vec<WrittenArray>,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WrittenArray {
+    /// The array's name.
+    pub name: String,
+    /// Its type of element, such as `u8`.
+    pub dtype: &'static str,
+    /// Lengths of its axes; none for a scalar.
+    pub shape: Vec<usize>,
+}
+
+impl ArrayWriter {
+    /// An empty archive in memory; `path` stands for it in messages.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        let writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
+        Self { path: path.into(), writer, written: Vec::new() }
+    }
+
+    /// Adds an array.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be packed.
+    pub fn add<T, S, D>(&mut self, name: &str, array: &ArrayBase<S, D>) -> Result<()>
+    where
+        T: Element + WritableElement,
+        S: Data<Elem = T>,
+        D: Dimension,
+    {
+        self.writer.add_array(name, array).map_err(|error| failed(&self.path, error))?;
+        self.written.push(WrittenArray { name: name.into(), dtype: T::NAME, shape: array.shape().to_vec() });
+        Ok(())
+    }
+
+    /// The arrays so far.
+    #[must_use]
+    pub fn written(&self) -> &[WrittenArray] {
+        &self.written
+    }
+
+    /// The bytes of the archive.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the directory cannot be written.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        match self.writer.finish() {
+            Ok(bytes) => Ok(bytes.into_inner()),
+            Err(error) => Err(failed(&self.path, error)),
+        }
+    }
+}
+
+fn failed(path: &std::path::Path, error: WriteNpzError) -> Error {
+    Error::Io { path: path.to_path_buf(), action: "write", source: io::Error::other(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::ArrayFile;
+    use ndarray::{Array3, Ix0, Ix3, arr0};
+
+    #[test]
+    fn arrays_come_back_and_the_bytes_are_the_same_every_time() {
+        let votes = Array3::<u8>::from_shape_fn((2, 3, 4), |(a, b, c)| (a * 12 + b * 4 + c) as u8);
+        let write = || {
+            let mut writer = ArrayWriter::new("x.npz");
+            writer.add("votes", &votes).unwrap();
+            writer.add("seed", &arr0(-3i64)).unwrap();
+            assert_eq!(writer.written()[1], WrittenArray { name: "seed".into(), dtype: "i64", shape: vec![] });
+            writer.finish().unwrap()
+        };
+        let bytes = write();
+        // Times of a zip file have a resolution of two seconds.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert_eq!(bytes, write());
+        // Day and time of the first member: 1 January 1980, and not today.
+        assert_eq!(bytes[10..14], [0, 0, 0x21, 0]);
+        let mut arrays = ArrayFile::from_bytes("x.npz", bytes).unwrap();
+        assert_eq!(arrays.array::<u8, Ix3>("votes").unwrap(), votes);
+        assert_eq!(arrays.array::<i64, Ix0>("seed").unwrap()[()], -3);
+    }
+}

@@ -1,0 +1,104 @@
+//! Images as numpy arrays.
+
+use super::{ImagePart, ImageSet, MAX_BYTES, same_number};
+use crate::error::Result;
+use crate::record::array_file::ArrayFile;
+use crate::record::fault::{fault, hinted};
+use crate::record::input_file::InputFile;
+use ndarray::{Array1, ArrayD, Axis, Ix3, Ix4};
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+/// Names of pixels and labels, without an ending.
+const fn names(part: ImagePart) -> [&'static str; 2] {
+    match part {
+        ImagePart::Train => ["x_train", "y_train"],
+        ImagePart::Test => ["x_test", "y_test"],
+    }
+}
+
+/// The files of one half, if the folder has them.
+pub(super) fn pair(has: &dyn Fn(&str) -> bool, part: ImagePart) -> Option<[String; 2]> {
+    let files = names(part).map(|name| format!("{name}.npy"));
+    files.iter().all(|file| has(file)).then_some(files)
+}
+
+pub(super) fn read_archive(path: &Path, part: ImagePart) -> Result<(ImageSet, Vec<InputFile>)> {
+    let mut arrays = ArrayFile::open(path)?;
+    let [images, labels] = names(part);
+    let set = read(&mut arrays, images, labels)?;
+    Ok((set, vec![arrays.input().clone()]))
+}
+
+/// Two files are read as an archive of two arrays, by the reader that checks everything.
+pub(super) fn read_pair(images: &Path, labels: &Path) -> Result<(ImageSet, Vec<InputFile>)> {
+    let set = [images, labels].map(|path| -> Result<(ArrayFile, InputFile)> {
+        let input = InputFile::of_file(path)?;
+        if input.bytes > MAX_BYTES {
+            return Err(fault(path, "whole file", format!("{} bytes", input.bytes), "at most 4 GiB").into());
+        }
+        let bytes = std::fs::read(path).map_err(|source| crate::record::fault::unreadable(path, source))?;
+        Ok((ArrayFile::from_bytes(path, archived(&bytes))?, input))
+    });
+    let [images, labels] = set;
+    let ((mut images, first), (mut labels, second)) = (images?, labels?);
+    let pixels = pixels(&mut images, "array")?;
+    let classes = classes(&mut labels, "array")?;
+    same_number((&first.path, pixels.len_of(Axis(0))), (&second.path, classes.len()))?;
+    Ok((ImageSet::new(pixels, classes, 1), vec![first, second]))
+}
+
+/// The bytes of an npy file as the only member of an archive.
+fn archived(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::with_capacity(bytes.len() + 256)));
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    // Writing to memory does not fail; an archive without its member is refused by the reader.
+    let _ = writer.start_file("array.npy", options);
+    let _ = writer.write_all(bytes);
+    writer.finish().map(Cursor::into_inner).unwrap_or_default()
+}
+
+fn read(arrays: &mut ArrayFile, images: &str, labels: &str) -> Result<ImageSet> {
+    let pixels = pixels(arrays, images)?;
+    let classes = classes(arrays, labels)?;
+    if pixels.len_of(Axis(0)) != classes.len() {
+        let expected = format!("one for each of the {} images of `{images}`", pixels.len_of(Axis(0)));
+        return Err(arrays.at(labels, format!("{} labels", classes.len()), expected).into());
+    }
+    Ok(ImageSet::new(pixels, classes, 1))
+}
+
+fn pixels(arrays: &mut ArrayFile, name: &str) -> Result<ndarray::Array4<u8>> {
+    const EXPECTED: &str =
+        "u8 of shape (image, row, column), (image, row, column, channel) or (image, channel, row, column)";
+    let pixels: ArrayD<u8> = arrays.array(name).map_err(|error| match error {
+        crate::Error::Input(error) if error.found.starts_with("dtype") => {
+            hinted(*error, "brightness from 0 to 255 as numpy.uint8").into()
+        }
+        other => other,
+    })?;
+    let shape = pixels.shape().to_vec();
+    let four = match shape.len() {
+        3 => pixels.into_dimensionality::<Ix3>().map(|images| images.insert_axis(Axis(1))),
+        4 => pixels.into_dimensionality::<Ix4>().map(|images| {
+            if matches!(shape[3], 1 | 3) && !matches!(shape[1], 1 | 3) {
+                images.permuted_axes([0, 3, 1, 2]).as_standard_layout().into_owned()
+            } else {
+                images
+            }
+        }),
+        _ => return Err(arrays.at(name, format!("shape {shape:?}"), EXPECTED).into()),
+    };
+    // Column-major arrays are put in order; the number of axes was matched above.
+    four.map(|images| images.as_standard_layout().into_owned())
+        .map_err(|_| arrays.at(name, format!("shape {shape:?}"), EXPECTED).into())
+}
+
+fn classes(arrays: &mut ArrayFile, name: &str) -> Result<Array1<u8>> {
+    // CIFAR's labels come as a column in some copies.
+    let classes: ArrayD<u64> = arrays.whole_numbers(name)?;
+    if let Some(error) = arrays.first_fault(name, &classes, |class| class > 255, "a class from 0 to 255") {
+        return Err(error.into());
+    }
+    Ok(classes.iter().map(|&class| class as u8).collect())
+}

@@ -1,0 +1,64 @@
+//! The document of the recipes that train models and record what they answer.
+
+use super::document::{Document, Envelope};
+use super::number::{Number, significant};
+use super::table::{TextTable, csv_text, warnings_text};
+use crate::error::Result;
+use crate::record::WrittenArray;
+use serde::Serialize;
+
+/// One number about the models.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrainingFact {
+    /// Stable name, such as `mean-accuracy`.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Number,
+}
+
+/// What was trained and recorded.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecordingDocument {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// Title line of the text.
+    #[serde(skip)]
+    pub title: String,
+    /// Where the networks were trained.
+    pub device: String,
+    /// The file with the arrays.
+    pub recording: String,
+    /// The arrays in it.
+    pub arrays: Vec<WrittenArray>,
+    /// Networks trained.
+    pub networks: u64,
+    /// About the networks.
+    pub facts: Vec<TrainingFact>,
+}
+
+impl Document for RecordingDocument {
+    fn text(&self) -> String {
+        let mut facts = TextTable::new(&["networks", ""], &[]);
+        facts.row(vec!["trained".into(), self.networks.to_string()]);
+        for fact in &self.facts {
+            facts.row(vec![fact.name.replace('-', " "), significant(fact.value.0, 4)]);
+        }
+        let mut arrays = TextTable::new(&["array", "dtype", "shape"], &[0, 1, 2]);
+        for array in &self.arrays {
+            arrays.row(vec![array.name.clone(), array.dtype.into(), format!("{:?}", array.shape)]);
+        }
+        let text =
+            format!("{}\n{}\n\n{}\n{}\n{}", self.title, self.device, facts.text(), self.recording, arrays.text());
+        text + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row {
+            name: &'static str,
+            value: String,
+        }
+        csv_text(self.facts.iter().map(|fact| Row { name: fact.name, value: fact.value.text() }))
+    }
+}

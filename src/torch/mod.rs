@@ -1,0 +1,20 @@
+//! Training of the models whose outputs are audited, with libtorch: many networks of one shape side by side.
+//!
+//! Everything random (initial weights, order of the images, partitions) comes from streams of this crate and not of
+//! libtorch, so that a seed means the same on every device. On the CPU the networks are trained in groups of a fixed
+//! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
+//! processors, and CUDA, add up in another order.
+
+mod device;
+mod ensemble;
+mod guard;
+mod mlp;
+mod optimizer;
+mod seed;
+mod teachers;
+mod train;
+
+pub use device::{DeviceChoice, TrainingDevice, cuda_library};
+pub use optimizer::{Optimizer, Schedule};
+pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
+pub use train::TrainingPlan;

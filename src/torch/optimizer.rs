@@ -1,0 +1,141 @@
+//! Steps along gradients, for the parameters of many networks at once: every rule here works element by element.
+
+use serde::Serialize;
+use tch::Tensor;
+
+/// The rule of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Optimizer {
+    /// Kingma and Ba (2015), algorithm 1.
+    Adam {
+        /// Decay β₁ of the mean of gradients.
+        beta1: f64,
+        /// Decay β₂ of the mean of squared gradients.
+        beta2: f64,
+        /// ε, added to the root of the second mean.
+        epsilon: f64,
+    },
+    /// v ← momentum · v + g + weight_decay · θ, θ ← θ - rate · v (with Nesterov's: rate · (g + momentum · v)).
+    Sgd {
+        /// Share of the last step that is kept.
+        momentum: f64,
+        /// Factor of the parameters that is added to their gradient.
+        weight_decay: f64,
+        /// Whether the gradient is seen after the step that momentum will take.
+        nesterov: bool,
+    },
+}
+
+impl Optimizer {
+    /// Adam with the constants of its paper.
+    pub const ADAM: Self = Self::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+}
+
+/// The learning rate over a training of T steps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Schedule {
+    /// The same at every step.
+    Constant {
+        /// The learning rate.
+        rate: f64,
+    },
+    /// rate · (1 + cos(π t/T))/2 at step t of T.
+    Cosine {
+        /// The learning rate of the first step.
+        rate: f64,
+    },
+    /// Multiplied by `factor` when each of these shares of the training is done.
+    Steps {
+        /// The learning rate of the first step.
+        rate: f64,
+        /// What it is multiplied by.
+        factor: f64,
+        /// Shares of the training in [0, 1].
+        shares: Vec<f64>,
+    },
+}
+
+impl Schedule {
+    /// The learning rate of step `step` of `steps`, counted from 0.
+    #[must_use]
+    pub fn rate(&self, step: u64, steps: u64) -> f64 {
+        let done = step as f64 / steps.max(1) as f64;
+        match self {
+            Self::Constant { rate } => *rate,
+            Self::Cosine { rate } => rate * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
+            Self::Steps { rate, factor, shares } => {
+                rate * factor.powi(shares.iter().filter(|&&share| done >= share).count() as i32)
+            }
+        }
+    }
+}
+
+/// What a rule remembers between steps.
+pub(super) struct OptimizerState {
+    rule: Optimizer,
+    steps: i32,
+    /// For each parameter the decayed mean of gradients (or the momentum), and for Adam the decayed sum of squares and
+    /// room for the divisor.
+    means: Vec<Tensor>,
+    squares: Vec<Tensor>,
+    divisors: Vec<Tensor>,
+}
+
+impl OptimizerState {
+    /// Before the first step.
+    pub fn new(rule: Optimizer, parameters: &[Tensor]) -> Self {
+        let zeros = |wanted: bool| -> Vec<Tensor> {
+            if wanted { parameters.iter().map(Tensor::zeros_like).collect() } else { Vec::new() }
+        };
+        let (adam, momentum) = match rule {
+            Optimizer::Adam { .. } => (true, true),
+            Optimizer::Sgd { momentum, .. } => (false, momentum != 0.0),
+        };
+        Self { rule, steps: 0, means: zeros(momentum), squares: zeros(adam), divisors: zeros(adam) }
+    }
+
+    /// One step along the gradients, which are used up.
+    pub fn step(&mut self, parameters: &mut [Tensor], gradients: &mut [Tensor], rate: f64) {
+        self.steps += 1;
+        match self.rule {
+            Optimizer::Adam { beta1, beta2, epsilon } => {
+                self.adam(parameters, gradients, rate, [beta1, beta2, epsilon])
+            }
+            Optimizer::Sgd { momentum, weight_decay, nesterov } => {
+                for (index, (parameter, gradient)) in parameters.iter_mut().zip(gradients).enumerate() {
+                    if weight_decay != 0.0 {
+                        let _ = gradient.g_add_(&(&*parameter * weight_decay));
+                    }
+                    if momentum == 0.0 {
+                        *parameter -= &*gradient * rate;
+                        continue;
+                    }
+                    let velocity = &mut self.means[index];
+                    let _ = velocity.g_mul_scalar_(momentum).g_add_(gradient);
+                    let step = if nesterov { &*gradient + &*velocity * momentum } else { velocity.shallow_clone() };
+                    *parameter -= step * rate;
+                }
+            }
+        }
+    }
+
+    /// θ ← θ - rate · m̂/(√v̂ + ε) with m̂ = m/(1 - β₁ᵗ), v̂ = v/(1 - β₂ᵗ).
+    ///
+    /// The sum s = v/(1 - β₂) is kept instead of v, which saves a pass over memory. With r = √((1 - β₂)/(1 - β₂ᵗ)),
+    /// √v̂ = r √s, and the step is rate/((1 - β₁ᵗ) r) · m/(√s + ε/r).
+    fn adam(&mut self, parameters: &mut [Tensor], gradients: &[Tensor], rate: f64, [beta1, beta2, epsilon]: [f64; 3]) {
+        let root = ((1.0 - beta2) / (1.0 - beta2.powi(self.steps))).sqrt();
+        let length = rate / ((1.0 - beta1.powi(self.steps)) * root);
+        for (index, (parameter, gradient)) in parameters.iter_mut().zip(gradients).enumerate() {
+            let (mean, square) = (&mut self.means[index], &mut self.squares[index]);
+            let _ = mean.lerp_(gradient, 1.0 - beta1);
+            let _ = square.g_mul_scalar_(beta2).addcmul_(gradient, gradient);
+            let divisor = &mut self.divisors[index];
+            let _ = divisor.sqrt_out(square);
+            let _ = divisor.g_add_scalar_(epsilon / root).g_mul_scalar_(-1.0 / length);
+            let _ = parameter.addcdiv_(mean, divisor);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Streams of random numbers of the networks.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// What a stream is for: two purposes never share one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Initial weights and biases.
+    Weights = 1,
+    /// The order in which a network meets its images.
+    Order = 2,
+    /// Which images belong to which network.
+    Split = 3,
+}
+
+/// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as
+/// little-endian words of 64 bits.
+pub(super) fn stream(seed: u64, purpose: Purpose, instantiation: u64, network: u64) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    for (bytes, word) in key.chunks_exact_mut(8).zip([seed, purpose as u64, instantiation, network]) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    ChaCha8Rng::from_seed(key)
+}

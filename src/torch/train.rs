@@ -1,0 +1,114 @@
+//! The loop that trains an ensemble.
+
+use super::ensemble::Ensemble;
+use super::optimizer::{Optimizer, OptimizerState, Schedule};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use tch::{Device, Kind, Tensor};
+
+/// How long and by which rule.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrainingPlan {
+    /// Passes over the images of the network that has most.
+    pub epochs: usize,
+    /// Images in a step, for every network.
+    pub batch: usize,
+    /// The rule of a step.
+    pub optimizer: Optimizer,
+    /// The learning rate.
+    pub schedule: Schedule,
+}
+
+impl TrainingPlan {
+    /// Steps of a training in which the largest network has `images` images.
+    #[must_use]
+    pub fn steps(&self, images: usize) -> u64 {
+        (self.epochs as u64 * images as u64).div_ceil(self.batch.max(1) as u64)
+    }
+}
+
+/// Images and labels of all networks on their device.
+pub(super) struct TrainingImages {
+    /// [N, F], in [0, 1].
+    pub inputs: Tensor,
+    /// [N, C], probabilities.
+    pub targets: Tensor,
+}
+
+impl TrainingImages {
+    /// Pixels of N images, divided by 255, and their labels.
+    pub fn new(pixels: &[u8], labels: &[u8], classes: usize, device: Device) -> Self {
+        let images = labels.len() as i64;
+        let inputs = Tensor::from_slice(pixels).view([images, -1]).to_device(device).to_kind(Kind::Float) / 255.0;
+        Self { inputs, targets: one_hot(labels, classes, device) }
+    }
+
+    /// The same tensors, for another thread.
+    pub fn share(&self) -> Self {
+        Self { inputs: self.inputs.shallow_clone(), targets: self.targets.shallow_clone() }
+    }
+}
+
+/// Labels as probabilities [N, C].
+pub(super) fn one_hot(labels: &[u8], classes: usize, device: Device) -> Tensor {
+    let mut targets = vec![0f32; labels.len() * classes];
+    for (row, &label) in targets.chunks_exact_mut(classes.max(1)).zip(labels) {
+        row[usize::from(label)] = 1.0;
+    }
+    Tensor::from_slice(&targets).view([labels.len() as i64, classes as i64]).to_device(device)
+}
+
+/// The images of one network in random order, one pass after the other without end: every batch is full, and networks
+/// with different numbers of images stay in step.
+struct Passes {
+    order: Vec<i64>,
+    at: usize,
+    stream: ChaCha8Rng,
+}
+
+impl Passes {
+    fn new(images: &[u32], stream: ChaCha8Rng) -> Self {
+        Self { order: images.iter().map(|&image| image.into()).collect(), at: images.len(), stream }
+    }
+
+    fn extend(&mut self, batch: &mut Vec<i64>, size: usize) {
+        for _ in 0..size {
+            if self.at >= self.order.len() {
+                self.order.shuffle(&mut self.stream);
+                self.at = 0;
+            }
+            batch.push(self.order[self.at]);
+            self.at += 1;
+        }
+    }
+}
+
+/// Trains network m on the images of `tables[m]`, whose order `streams[m]` draws, for so many steps.
+///
+/// No table may be empty.
+pub(super) fn train(
+    ensemble: &mut dyn Ensemble,
+    images: &TrainingImages,
+    tables: &[&[u32]],
+    streams: Vec<ChaCha8Rng>,
+    plan: &TrainingPlan,
+    steps: u64,
+) {
+    let mut passes: Vec<Passes> =
+        tables.iter().zip(streams).map(|(images, stream)| Passes::new(images, stream)).collect();
+    let mut state = OptimizerState::new(plan.optimizer, ensemble.parameters());
+    let mut batch = Vec::with_capacity(passes.len() * plan.batch);
+    let shape = [ensemble.networks(), plan.batch as i64, -1];
+    for step in 0..steps {
+        batch.clear();
+        for passes in &mut passes {
+            passes.extend(&mut batch, plan.batch);
+        }
+        let rows = Tensor::from_slice(&batch).to_device(images.inputs.device());
+        let inputs = images.inputs.index_select(0, &rows).view(shape);
+        let targets = images.targets.index_select(0, &rows).view(shape);
+        let mut gradients = ensemble.gradients(&inputs, &targets);
+        state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
+    }
+}
