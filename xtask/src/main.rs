@@ -1,6 +1,7 @@
 //! The project's own commands, run as `cargo xtask NAME`.
 
 mod command;
+mod data;
 mod fuzz;
 mod gate;
 mod libtorch;
@@ -16,6 +17,7 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
   bench [FILTER]                    run the benches, or those whose name contains FILTER
   compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
+  data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
   libtorch                          unpack what the feature `torch` links to into target/libtorch
   validate [ARGUMENT...]            redo the published tables and figures, in release mode";
 
@@ -38,6 +40,9 @@ fn main() -> ExitCode {
                 command::cargo(["run", "--release", "-p", "leakbound-validation", "--bin", "compare", "--"]);
             let mut run = || command::run_visibly(compare.args(rest));
             ("compare", command::run_visibly(&mut build).and_then(|()| run()))
+        }
+        Some(("data", [name, rest @ ..])) if name == "fashion-mnist" && rest.len() < 2 => {
+            ("data", data::fashion_mnist(rest.first().map(String::as_str)))
         }
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", rest)) => {
