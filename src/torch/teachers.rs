@@ -289,7 +289,7 @@ fn some_images(images: usize, count: usize, seed: u64, phase: Phase, (query, num
 }
 
 /// Votes of trained networks, with their numbers, on the queries or some of them.
-type Question =
+type Question<'a> =
     dyn Fn(&mut MlpEnsemble, Range<usize>, &Tensor) -> std::result::Result<Vec<Vec<i64>>, tch::TchError> + Sync + 'a;
 
 /// Images and queries on the device, and who is told about the progress.
@@ -376,7 +376,7 @@ impl<'a> Lab<'a> {
     }
 
     /// Trains a network for each table, a group at a time, and asks each group.
-    fn in_groups(&self, phase: Phase, tables: &[Vec<u32>], ask: &Question) -> Result<Vec<Vec<Vec<i64>>>> {
+    fn in_groups(&self, phase: Phase, tables: &[Vec<u32>], ask: &Question<'_>) -> Result<Vec<Vec<Vec<i64>>>> {
         // The tensors of `self` may not be seen by two threads: what the groups need besides is taken out of it.
         let &Self { classes, plan, device, progress, .. } = self;
         let steps = plan.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
