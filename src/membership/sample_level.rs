@@ -80,23 +80,23 @@ pub struct SampleLevel {
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.1 and 4.2;
 /// Carlini et al. (2022), "The privacy onion effect", for sample-level attacks.
 pub fn sample_level(guesses: &AttackScores, target: Probability, failure: FailureProbability) -> Result<SampleLevel> {
-    let rocs: Vec<(usize, Roc)> = (0..guesses.samples())
+    // Of each sample only what is published: thousands of curves would take more memory than the scores.
+    let seen: Vec<Seen> = (0..guesses.samples())
         .into_par_iter()
         .filter_map(|sample| {
             let [members, non_members] = guesses.of_sample(sample);
-            Some((sample, Roc::new(&members, &non_members).ok()?))
+            Some(Seen::new(sample, &Roc::new(&members, &non_members).ok()?, target))
         })
         .collect();
-    let each = failure.split(2 * rocs.len());
+    let each = failure.split(2 * seen.len());
     // Thousands of samples share a few counts.
     let mut limits: HashMap<(bool, BinomialCounts), f64> = HashMap::new();
-    let mut ranked = Vec::with_capacity(rocs.len());
-    for (sample, roc) in &rocs {
-        let point = roc.at_fpr(target);
-        let true_positives = BinomialCounts::new(point.true_positives, roc.members())?;
-        let false_positives = BinomialCounts::new(point.false_positives, roc.non_members())?;
+    let mut ranked = Vec::with_capacity(seen.len());
+    for seen in &seen {
+        let true_positives = BinomialCounts::new(seen.true_positives, seen.members)?;
+        let false_positives = BinomialCounts::new(seen.false_positives, seen.non_members)?;
         // The count that was allowed, not the one met with ties: it is fixed beforehand.
-        let allowed = BinomialCounts::new(roc.allowed(target), roc.non_members())?;
+        let allowed = BinomialCounts::new(seen.allowed, seen.non_members)?;
         let mut limit = |lower: bool, counts: BinomialCounts| -> Result<f64> {
             if let Some(&known) = limits.get(&(lower, counts)) {
                 return Ok(known);
@@ -108,8 +108,8 @@ pub fn sample_level(guesses: &AttackScores, target: Probability, failure: Failur
         };
         let (tpr_lower, fpr_upper) = (limit(true, true_positives)?, limit(false, allowed)?);
         ranked.push(SampleMetrics {
-            sample: *sample,
-            auc: roc.auc(),
+            sample: seen.sample,
+            auc: seen.auc,
             true_positives,
             false_positives,
             tpr_lower,
@@ -118,6 +118,33 @@ pub fn sample_level(guesses: &AttackScores, target: Probability, failure: Failur
     }
     ranked.sort_by(|a, b| b.tpr().total_cmp(&a.tpr()).then(b.auc.total_cmp(&a.auc)).then(a.sample.cmp(&b.sample)));
     Ok(SampleLevel { target, without_both: guesses.samples() - ranked.len(), ranked, failure })
+}
+
+/// What a sample's own ROC says.
+struct Seen {
+    sample: usize,
+    auc: f64,
+    members: u64,
+    non_members: u64,
+    true_positives: u64,
+    false_positives: u64,
+    /// The most false positives at the target.
+    allowed: u64,
+}
+
+impl Seen {
+    fn new(sample: usize, roc: &Roc, target: Probability) -> Self {
+        let point = roc.at_fpr(target);
+        Self {
+            sample,
+            auc: roc.auc(),
+            members: roc.members(),
+            non_members: roc.non_members(),
+            true_positives: point.true_positives,
+            false_positives: point.false_positives,
+            allowed: roc.allowed(target),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -182,6 +182,21 @@ impl NpyArray {
         })
     }
 
+    /// The entries `range` of one axis as doubles, of floats.
+    pub(super) fn doubles(&self, axis: usize, range: Range<usize>) -> Result<ArrayD<f64>> {
+        let bytes = self.raw(axis, range.clone())?;
+        let values = match (self.header.dtype(), self.header.descriptor.starts_with('>')) {
+            ("f64", false) => decoded(&bytes, f64::from_le_bytes),
+            ("f64", true) => decoded(&bytes, f64::from_be_bytes),
+            ("f16", false) => decoded(&bytes, |bytes| f16::from_le_bytes(bytes).to_f64()),
+            ("f16", true) => decoded(&bytes, |bytes| f16::from_be_bytes(bytes).to_f64()),
+            (_, false) => decoded(&bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
+            (_, true) => decoded(&bytes, |bytes| f64::from(f32::from_be_bytes(bytes))),
+        };
+        drop(bytes);
+        self.shaped(axis, range, values)
+    }
+
     fn shaped<T>(&self, axis: usize, range: Range<usize>, values: Vec<T>) -> Result<ArrayD<T>> {
         let mut shape = self.shape();
         shape[axis] = range.len();

@@ -4,7 +4,7 @@ use super::input_file::InputFile;
 use super::npy_array::Piece;
 use super::shadow_csv;
 use super::shadow_paths::{self, Source};
-use super::shadow_stack::{Stack, assembled};
+use super::shadow_stack::{Part, Stack, assembled};
 use crate::error::Result;
 use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
 use ndarray::{Array3, Array4, ArrayD, ArrayView2, CowArray, Ix3, Ix4};
@@ -113,15 +113,13 @@ impl ShadowScores for ScoreFile {
             });
         }
         let mut scores = Array3::zeros(shape);
-        for part in self.stack.blocks(samples.clone(), 1e100) {
-            let (start, piece) = part?;
-            let values = match piece {
+        for (start, part) in self.stack.starts() {
+            let values = match part.block(samples.clone(), 1e100)? {
                 Piece::Single(values) => values.mapv(f64::from),
                 Piece::Double(values) => values,
             };
-            let models = values.len() / (samples.len() * self.stack.views);
-            let rows = start..start + models;
-            let values = shaped3(values, (models, samples.len(), self.stack.views));
+            let rows = start..start + part.models;
+            let values = shaped3(values, (part.models, samples.len(), self.stack.views));
             scores.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&values);
         }
         Ok(ScoreBlock::Double(scores.into()))
@@ -147,18 +145,17 @@ impl ShadowLogits for LogitFile {
 
     fn logits(&self, samples: Range<usize>) -> Result<CowArray<'_, f64, Ix4>> {
         let (views, classes) = (self.stack.views, self.classes);
+        let of = |part: &Part| -> Result<Array4<f64>> {
+            let shape = (part.models, samples.len(), views, classes);
+            Ok(standard(part.doubles(samples.clone())?).into_shape_with_order(shape).unwrap_or_default())
+        };
+        if let [part] = &self.stack.parts[..] {
+            return Ok(of(part)?.into());
+        }
         let mut logits = Array4::zeros((self.stack.members.nrows(), samples.len(), views, classes));
-        for part in self.stack.blocks(samples.clone(), f64::MAX) {
-            let (start, piece) = part?;
-            let values = match piece {
-                Piece::Single(values) => values.mapv(f64::from),
-                Piece::Double(values) => values,
-            };
-            let models = values.len() / (samples.len() * views * classes);
-            let rows = start..start + models;
-            let values = standard(values).into_shape_with_order((models, samples.len(), views, classes));
-            let values: Array4<f64> = values.unwrap_or_default();
-            logits.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&values);
+        for (start, part) in self.stack.starts() {
+            let rows = start..start + part.models;
+            logits.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&of(part)?);
         }
         Ok(logits.into())
     }

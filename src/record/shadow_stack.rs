@@ -161,7 +161,7 @@ impl Part {
         Ok(sizes)
     }
 
-    /// Some samples as \[model, sample, rest\], checked to be finite.
+    /// Some samples as \[model, sample, rest\], each of a magnitude up to this.
     pub(super) fn block(&self, samples: Range<usize>, limit: f64) -> Result<Piece> {
         let axis = usize::from(self.stacked);
         let piece = self.array.piece(axis, samples.clone())?;
@@ -169,14 +169,22 @@ impl Part {
             Piece::Single(values) => first(values, |x| !(f64::from(x.abs()) <= limit)),
             Piece::Double(values) => first(values, |x| !(x.abs() <= limit)),
         };
-        match wrong {
-            Some((mut index, value)) => {
-                index[axis] += samples.start;
-                let expected = if limit == f64::MAX { "a finite number" } else { "a number of magnitude up to 1e100" };
-                Err(self.array.at_index(&index, format!("`{value}`"), expected).into())
-            }
-            None => Ok(piece),
-        }
+        self.refused(wrong, &samples, "a number of magnitude up to 1e100")?;
+        Ok(piece)
+    }
+
+    /// The same as doubles, each of them finite.
+    pub(super) fn doubles(&self, samples: Range<usize>) -> Result<ArrayD<f64>> {
+        let values = self.array.doubles(usize::from(self.stacked), samples.clone())?;
+        self.refused(first(&values, |x| !x.is_finite()), &samples, "a finite number")?;
+        Ok(values)
+    }
+
+    /// Refuses a value that was found at an index among some samples.
+    fn refused(&self, wrong: Option<(Vec<usize>, f64)>, samples: &Range<usize>, expected: &str) -> Result<()> {
+        let Some((mut index, value)) = wrong else { return Ok(()) };
+        index[usize::from(self.stacked)] += samples.start;
+        Err(self.array.at_index(&index, format!("`{value}`"), expected).into())
     }
 }
 
@@ -190,17 +198,12 @@ fn first<T: Copy + Into<f64>>(values: &ArrayD<T>, wrong: impl Fn(T) -> bool + Co
 }
 
 impl Stack {
-    /// All models on some samples: the parts' numbers, each reshaped to \[model, sample, rest...\] by the caller.
-    pub(super) fn blocks(
-        &self,
-        samples: Range<usize>,
-        limit: f64,
-    ) -> impl Iterator<Item = Result<(usize, Piece)>> + '_ {
+    /// The parts, each with the first of its models.
+    pub(super) fn starts(&self) -> impl Iterator<Item = (usize, &Part)> + '_ {
         let mut start = 0;
         self.parts.iter().map(move |part| {
-            let at = start;
             start += part.models;
-            Ok((at, part.block(samples.clone(), limit)?))
+            (start - part.models, part)
         })
     }
 }

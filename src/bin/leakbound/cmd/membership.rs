@@ -3,7 +3,7 @@
 use super::membership_attack::{Attack, views};
 use crate::args::{Common, LevelName, MeasureOptions, MembershipCommand, RecordingOptions, StudyOptions};
 use crate::output::{Output, envelope};
-use leakbound::record::{ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
+use leakbound::record::{InputFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
 use leakbound::report::{MembershipDocument, Warning};
 use leakbound::{
     Error, Guesses, InputError, Level, MembershipMetrics, MembershipPlan, Probability, Result, Victims,
@@ -17,44 +17,56 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<bool> {
     let everyone = Victims::LeaveOneOut;
     match command {
         MembershipCommand::Lira(options) => {
-            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
             work.one(
                 "leakbound.membership-lira/1",
                 &format!("LiRA, variant {}", options.variant.0),
                 &Attack::lira(options),
+                recording,
             )
         }
         MembershipCommand::LabelOnly(options) => {
-            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
-            work.one("leakbound.membership-label-only/1", "label-only", &Attack::label_only(options))
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-label-only/1", "label-only", &Attack::label_only(options), recording)
         }
         MembershipCommand::Threshold(options) => {
-            let work = Work::new(common, options, &options.study, &everyone)?;
-            work.one("leakbound.membership-threshold/1", "threshold", &Attack::threshold(options))
+            let (work, recording) = Work::new(common, options, &options.study, &everyone)?;
+            work.one("leakbound.membership-threshold/1", "threshold", &Attack::threshold(options), recording)
         }
         MembershipCommand::Rmia(options) => {
-            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
-            work.one("leakbound.membership-rmia/1", "RMIA", &Attack::rmia(options))
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-rmia/1", "RMIA", &Attack::rmia(options), recording)
         }
         MembershipCommand::Risk(options) => {
-            let work = Work::new(common, options, &options.study, &options.victims.victims.0)?;
-            work.one("leakbound.membership-risk/1", "privacy-risk score", &Attack::risk(options))
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-risk/1", "privacy-risk score", &Attack::risk(options), recording)
         }
         MembershipCommand::Attacker(options) => {
-            let work = Work::new(common, options, &options.study, &everyone)?;
-            work.one("leakbound.membership-attacker/1", "trained attacker", &Attack::Trained { seed: common.seed })
+            let (work, recording) = Work::new(common, options, &options.study, &everyone)?;
+            work.one(
+                "leakbound.membership-attacker/1",
+                "trained attacker",
+                &Attack::Trained { seed: common.seed },
+                recording,
+            )
         }
         MembershipCommand::Compare(options) => super::membership_compare::run(common, options),
     }
 }
 
-/// One command from its files to its result.
+/// One command from its files to its result, without the recording itself: it is let go as soon as no attack needs it.
 pub struct Work<'a> {
     common: &'a Common,
     options: serde_json::Value,
     measure: &'a MeasureOptions,
-    pub victims: &'a Victims,
-    pub recording: ShadowRecording,
+    /// The models that are attacked.
+    pub victims: Vec<usize>,
+    files: Vec<PathBuf>,
+    /// One per sample, where classes are wanted.
+    labels: Option<Vec<i64>>,
+    models: usize,
+    samples: usize,
+    views: usize,
     output: Output,
 }
 
@@ -63,21 +75,38 @@ impl<'a> Work<'a> {
         common: &'a Common,
         options: &impl Serialize,
         study: &'a StudyOptions,
-        victims: &'a Victims,
-    ) -> Result<Self> {
+        victims: &Victims,
+    ) -> Result<(Self, ShadowRecording)> {
         let recording = read(&study.recording)?;
         let inputs: Vec<&Path> = recording.files().iter().map(AsRef::as_ref).collect();
         compared(recording.members(), &inputs)?;
-        let output = Output::open(common, &inputs)?;
-        let options = serde_json::to_value(options).unwrap_or_default();
-        Ok(Self { common, options, measure: &study.measure, victims, recording, output })
+        let (models, samples) = recording.members().dim();
+        let labels = recording.labels().filter(|_| study.measure.per_class);
+        let work = Self {
+            common,
+            options: serde_json::to_value(options).unwrap_or_default(),
+            measure: &study.measure,
+            victims: match victims {
+                // Whether the others are enough is for the attack to say: a threshold needs none.
+                Victims::LeaveOneOut => (0..models).collect(),
+                Victims::HeldOut(_) => victims.list(models)?,
+            },
+            files: recording.files().to_vec(),
+            labels: labels.map(|labels| labels.iter().map(|&label| label as i64).collect()),
+            models,
+            samples,
+            views: views(&recording),
+            output: Output::open(common, &inputs)?,
+        };
+        Ok((work, recording))
     }
 
     /// One attack and its result. Rows are named as the command is: `leakbound.membership-lira/1` has rows `lira`.
-    fn one(self, schema: &'static str, title: &str, attack: &Attack) -> Result<bool> {
-        let guesses = attack.run(&self.recording)?;
-        let victims = self.victims.list(self.recording.members().nrows())?;
-        let correct = self.correct(&victims)?;
+    fn one(self, schema: &'static str, title: &str, attack: &Attack, recording: ShadowRecording) -> Result<bool> {
+        let guesses = attack.run(&recording)?;
+        let correct = self.correct(&recording)?;
+        // What was unpacked into memory is not needed beside the metrics.
+        drop(recording);
         let metrics = self.metrics(&guesses, correct.as_ref())?;
         let warnings = undecided(&guesses, None).into_iter().collect();
         let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
@@ -86,9 +115,9 @@ impl<'a> Work<'a> {
     }
 
     /// Whether each victim predicts the label of each sample, where logits are recorded.
-    pub fn correct(&self, victims: &[usize]) -> Result<Option<Array2<bool>>> {
-        let ShadowRecording::Logits(logits) = &self.recording else { return Ok(None) };
-        Ok(Some(right_answers(logits)?.1.select(Axis(0), victims)))
+    pub fn correct(&self, recording: &ShadowRecording) -> Result<Option<Array2<bool>>> {
+        let ShadowRecording::Logits(logits) = recording else { return Ok(None) };
+        Ok(Some(right_answers(logits)?.1.select(Axis(0), &self.victims)))
     }
 
     /// What is wanted of the guesses of an attack.
@@ -103,11 +132,8 @@ impl<'a> Work<'a> {
             resamples: Some(measure.resamples).filter(|&resamples| resamples > 0),
             seed: self.common.seed,
         };
-        let labels: Option<Vec<i64>> =
-            self.recording.labels().map(|all| all.iter().map(|&label| label as i64).collect());
-        let labels = labels.filter(|_| measure.per_class);
         let correct = correct.map(|correct| correct.view());
-        let mut metrics = membership_metrics(&guesses.scores, labels.as_deref(), correct, &plan)?;
+        let mut metrics = membership_metrics(&guesses.scores, self.labels.as_deref(), correct, &plan)?;
         metrics.levels.retain(|level| {
             let population = matches!(level.level, Level::Population | Level::Class(_));
             match measure.level {
@@ -127,12 +153,15 @@ impl<'a> Work<'a> {
         attacks: &[(&str, &MembershipMetrics)],
         warnings: Vec<Warning>,
     ) -> Result<()> {
-        let envelope = envelope(schema, self.common, &self.options, self.recording.inputs()?, warnings);
-        let (views, (models, samples)) = (views(&self.recording), self.recording.members().dim());
+        let inputs = self.files.iter().map(InputFile::of_file).collect::<Result<Vec<_>>>()?;
+        let envelope = envelope(schema, self.common, &self.options, inputs, warnings);
         let title = format!(
-            "Membership inference, {attack}: {} of {models} models as victims, {samples} samples, {views} view{}",
-            attacks.first().map_or(0, |(_, metrics)| metrics.victims),
-            if views == 1 { "" } else { "s" }
+            "Membership inference, {attack}: {} of {} models as victims, {} samples, {} view{}",
+            self.victims.len(),
+            self.models,
+            self.samples,
+            self.views,
+            if self.views == 1 { "" } else { "s" }
         );
         self.output.write(&MembershipDocument::new(envelope, title, attacks))
     }

@@ -12,17 +12,15 @@ use ndarray::Axis;
 
 pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
     let victims = &options.victims.victims.0;
-    let work = Work::new(common, options, &options.study, victims)?;
-    let list = victims.list(work.recording.members().nrows())?;
-    let correct = work.correct(&list)?;
+    let (work, recording) = Work::new(common, options, &options.study, victims)?;
+    let correct = work.correct(&recording)?;
     let wanted = wanted(&options.attacks);
     let (mut found, mut warnings, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
     let bar = progress(common, wanted.len() as u64, "attacks");
     for name in wanted {
-        let guesses =
-            fed(name, &work.recording).and_then(|()| Attack::named(name, victims, common.seed).run(&work.recording));
+        let guesses = fed(name, &recording).and_then(|()| Attack::named(name, victims, common.seed).run(&recording));
         let guesses = match guesses {
-            Ok(guesses) => of_victims(guesses, &list)?,
+            Ok(guesses) => of_victims(guesses, &work.victims)?,
             Err(error) if is_of_the_attack(&error) => {
                 warnings.push(left_out(name, &error));
                 refusals.push(error);
@@ -36,6 +34,7 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    drop(recording);
     if found.is_empty() {
         // Nothing can be shown: the first reason says why.
         return match refusals.into_iter().next() {
@@ -68,12 +67,18 @@ fn word(name: ComparedName) -> String {
 
 /// Recorded scores could be fed to the regression; what it made of them would not be the attack of this name.
 fn fed(name: ComparedName, recording: &ShadowRecording) -> Result<()> {
-    match (name, recording) {
-        (ComparedName::LabelOnly, ShadowRecording::Scores(_)) => Err(Error::Refused {
-            operation: "label-only attack",
-            reason: "it looks at right and wrong answers, and scores are recorded".into(),
-        }),
-        _ => Ok(()),
+    let (ShadowRecording::Scores(_), Some((operation, wants))) = (recording, wants(name)) else { return Ok(()) };
+    Err(Error::Refused { operation, reason: format!("it looks at {wants}, and scores are recorded") })
+}
+
+/// What an attack looks at, where that is more than a score.
+const fn wants(name: ComparedName) -> Option<(&'static str, &'static str)> {
+    match name {
+        ComparedName::LabelOnly => Some(("label-only attack", "right and wrong answers")),
+        ComparedName::TopConfidence => Some(("threshold of the largest confidence", "all confidences")),
+        ComparedName::Entropy => Some(("threshold of the entropy", "all confidences")),
+        ComparedName::Attacker => Some(("trained attacker", "all confidences")),
+        _ => None,
     }
 }
 
@@ -83,9 +88,13 @@ fn is_of_the_attack(error: &Error) -> bool {
 }
 
 fn left_out(name: ComparedName, error: &Error) -> Warning {
+    let reason = match error {
+        Error::Refused { reason, .. } => reason.clone(),
+        error => error.to_string(),
+    };
     Warning {
         code: "attack-left-out",
-        message: format!("{} is left out: {error}", word(name)),
+        message: format!("{} is left out: {reason}", word(name)),
         hint: "record logits of more models, or name the attacks that are wanted with --attacks".into(),
     }
 }
