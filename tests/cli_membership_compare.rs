@@ -250,7 +250,7 @@ fn one_page_shows_all_attacks() {
     }
     let titles: Vec<String> = document.descendants().filter(|node| node.has_tag_name("h3")).map(text).collect();
     assert_eq!(titles[0], "Attacks compared", "{titles:?}");
-    let rows = document.descendants().filter(|node| node.has_tag_name("tbody")).nth(0).unwrap();
+    let rows = document.descendants().find(|node| node.has_tag_name("tbody")).unwrap();
     assert_eq!(rows.children().filter(|node| node.has_tag_name("tr")).count(), ALL.len());
     assert!(fs::read_dir(desk.path("figures")).unwrap().count() == 5);
 }

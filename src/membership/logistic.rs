@@ -15,6 +15,9 @@ const LANES: usize = 8;
 /// Partial sums.
 type Lanes = [f64; LANES];
 
+/// Features of a model, and whether it was trained on the sample.
+pub(super) type Row<'a> = (&'a [f64], bool);
+
 /// Features of models, column by column, with the truth and a weight for each.
 ///
 /// Rows of weight 0 fill up the last lanes; they add nothing to any sum.
@@ -30,10 +33,10 @@ pub(super) struct Design {
 
 impl Design {
     /// Rows of equal length with their truth, each of weight 0.
-    pub(super) fn new(rows: &[(&[f64], bool)]) -> Self {
+    pub(super) fn new(rows: &[Row<'_>]) -> Self {
         let features = rows.first().map_or(0, |(x, _)| x.len());
         let blocks = rows.len().div_ceil(LANES);
-        let gathered = |number: &dyn Fn(&(&[f64], bool)) -> f64| {
+        let gathered = |number: &dyn Fn(&Row<'_>) -> f64| {
             let mut column = vec![[0.0; LANES]; blocks];
             rows.iter().enumerate().for_each(|(row, x)| column[row / LANES][row % LANES] = number(x));
             column

@@ -182,19 +182,34 @@ impl NpyArray {
         })
     }
 
-    /// The entries `range` of one axis as doubles, of floats.
+    /// The entries `range` of one axis as doubles, of floats: the bytes come in pieces, so that they never lie beside all
+    /// of the numbers.
     pub(super) fn doubles(&self, axis: usize, range: Range<usize>) -> Result<ArrayD<f64>> {
-        let bytes = self.raw(axis, range.clone())?;
-        let values = match (self.header.dtype(), self.header.descriptor.starts_with('>')) {
-            ("f64", false) => decoded(&bytes, f64::from_le_bytes),
-            ("f64", true) => decoded(&bytes, f64::from_be_bytes),
-            ("f16", false) => decoded(&bytes, |bytes| f16::from_le_bytes(bytes).to_f64()),
-            ("f16", true) => decoded(&bytes, |bytes| f16::from_be_bytes(bytes).to_f64()),
-            (_, false) => decoded(&bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
-            (_, true) => decoded(&bytes, |bytes| f64::from(f32::from_be_bytes(bytes))),
-        };
-        drop(bytes);
+        let (runs, stride, inner) = self.runs(axis);
+        let length = range.len() * inner;
+        let width = self.header.element_bytes().unwrap_or(1) as usize;
+        let mut values = Vec::with_capacity(runs * length / width.max(1));
+        let mut buffer = vec![0; length.min(PIECE)];
+        for run in 0..runs {
+            let start = (run * stride + range.start * inner) as u64;
+            for offset in (0..length).step_by(PIECE) {
+                let bytes = &mut buffer[..PIECE.min(length - offset)];
+                self.read(start + offset as u64, bytes)?;
+                self.decode_doubles(bytes, &mut values);
+            }
+        }
         self.shaped(axis, range, values)
+    }
+
+    fn decode_doubles(&self, bytes: &[u8], values: &mut Vec<f64>) {
+        match (self.header.dtype(), self.header.descriptor.starts_with('>')) {
+            ("f64", false) => values.extend(decode(bytes, f64::from_le_bytes)),
+            ("f64", true) => values.extend(decode(bytes, f64::from_be_bytes)),
+            ("f16", false) => values.extend(decode(bytes, |bytes| f16::from_le_bytes(bytes).to_f64())),
+            ("f16", true) => values.extend(decode(bytes, |bytes| f16::from_be_bytes(bytes).to_f64())),
+            (_, false) => values.extend(decode(bytes, |bytes| f64::from(f32::from_le_bytes(bytes)))),
+            (_, true) => values.extend(decode(bytes, |bytes| f64::from(f32::from_be_bytes(bytes)))),
+        }
     }
 
     fn shaped<T>(&self, axis: usize, range: Range<usize>, values: Vec<T>) -> Result<ArrayD<T>> {
@@ -204,8 +219,8 @@ impl NpyArray {
             .map_err(|_| self.at("another shape", "as many numbers as declared").into())
     }
 
-    /// Bytes of the entries `range` of one axis, in the order in which they are stored.
-    fn raw(&self, axis: usize, range: Range<usize>) -> Result<Vec<u8>> {
+    /// Entries of one axis lie in runs: how many runs there are, the bytes from one to the next, and those of one entry.
+    fn runs(&self, axis: usize) -> (usize, usize, usize) {
         let shape = self.shape();
         let width = self.header.element_bytes().unwrap_or(1) as usize;
         // Fortran order is C order with the axes turned round.
@@ -213,11 +228,17 @@ impl NpyArray {
             false => (&shape[..axis], &shape[axis + 1..]),
             true => (&shape[axis + 1..], &shape[..axis]),
         };
-        let (runs, inner) = (slow.iter().product::<usize>(), fast.iter().product::<usize>() * width);
+        let inner = fast.iter().product::<usize>() * width;
+        (slow.iter().product(), shape[axis] * inner, inner)
+    }
+
+    /// Bytes of the entries `range` of one axis, in the order in which they are stored.
+    fn raw(&self, axis: usize, range: Range<usize>) -> Result<Vec<u8>> {
+        let (runs, stride, inner) = self.runs(axis);
         let length = range.len() * inner;
         let mut bytes = vec![0; runs * length];
         for (run, into) in bytes.chunks_exact_mut(length).enumerate() {
-            self.read((run * shape[axis] + range.start) as u64 * inner as u64, into)?;
+            self.read((run * stride + range.start * inner) as u64, into)?;
         }
         Ok(bytes)
     }
@@ -283,8 +304,12 @@ impl NpyArray {
     }
 }
 
-fn decoded<const N: usize, T>(bytes: &[u8], decode: impl Fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().map(|&bytes| decode(bytes)).collect()
+fn decode<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> impl ExactSizeIterator<Item = T> {
+    bytes.as_chunks::<N>().0.iter().map(move |&bytes| number(bytes))
+}
+
+fn decoded<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
+    decode(bytes, number).collect()
 }
 
 fn read_header(path: &Path, name: Option<&str>, reader: &mut impl Read) -> Result<NpyHeader> {
