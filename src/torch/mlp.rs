@@ -48,12 +48,63 @@ impl Ensemble for MlpEnsemble {
         let hidden = b1.baddbmm(inputs, w1, 1.0, 1.0).relu_();
         let logits = b2.baddbmm(&hidden, w2, 1.0, 1.0);
         let at_logits = (logits.softmax(-1, Kind::Float) - targets) / targets.size()[1] as f64;
-        let at_hidden = at_logits.bmm(&w2.transpose(1, 2)).threshold_backward(&hidden, 0.0);
+        let at_hidden = hidden.threshold_backward(&at_logits.bmm(&w2.transpose(1, 2)), 0.0);
         vec![
             inputs.transpose(1, 2).bmm(&at_hidden),
             over_batch(&at_hidden),
             hidden.transpose(1, 2).bmm(&at_logits),
             over_batch(&at_logits),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::torch::seed::{Purpose, stream};
+
+    /// The same networks with gradients by automatic differentiation.
+    struct Automatic(MlpEnsemble);
+
+    impl Ensemble for Automatic {
+        fn networks(&self) -> i64 {
+            self.0.networks()
+        }
+
+        fn parameters(&mut self) -> &mut [Tensor] {
+            self.0.parameters()
+        }
+
+        fn logits(&self, inputs: &Tensor) -> Tensor {
+            self.0.logits(inputs)
+        }
+    }
+
+    fn networks(first: u64, count: u64) -> MlpEnsemble {
+        let mut streams: Vec<_> =
+            (first..first + count).map(|network| stream(5, Purpose::Weights, 0, network)).collect();
+        MlpEnsemble::new(&mut streams, 6, 5, 3, Device::Cpu)
+    }
+
+    #[test]
+    fn gradients_are_those_of_automatic_differentiation() {
+        let floats = (Kind::Float, Device::Cpu);
+        let inputs = Tensor::linspace(-1.0, 1.0, 3 * 4 * 6, floats).sin().view([3, 4, 6]);
+        let targets = Tensor::linspace(0.0, 7.0, 3 * 4 * 3, floats).cos().view([3, 4, 3]).softmax(-1, Kind::Float);
+        let by_hand = networks(0, 3).gradients(&inputs, &targets);
+        let automatic = Automatic(networks(0, 3)).gradients(&inputs, &targets);
+        for (by_hand, automatic) in by_hand.iter().zip(&automatic) {
+            assert_eq!(by_hand.size(), automatic.size());
+            let error = f64::try_from((by_hand - automatic).abs().max()).unwrap();
+            assert!(error < 1e-6, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_network_does_not_depend_on_its_neighbours() {
+        let inputs = Tensor::ones([3, 2, 6], (Kind::Float, Device::Cpu));
+        let together = networks(0, 3).logits(&inputs).select(0, 2);
+        let alone = networks(2, 1).logits(&inputs.narrow(0, 2, 1)).select(0, 0);
+        assert!(f64::try_from((together - alone).abs().max()).unwrap() < 1e-6);
     }
 }

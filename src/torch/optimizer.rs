@@ -133,9 +133,62 @@ impl OptimizerState {
             let _ = mean.lerp_(gradient, 1.0 - beta1);
             let _ = square.g_mul_scalar_(beta2).addcmul_(gradient, gradient);
             let divisor = &mut self.divisors[index];
-            let _ = divisor.sqrt_out(square);
+            // What is written to is the argument.
+            let _ = square.sqrt_out(divisor);
             let _ = divisor.g_add_scalar_(epsilon / root).g_mul_scalar_(-1.0 / length);
             let _ = parameter.addcdiv_(mean, divisor);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three steps on one parameter, against the rules written out for a number.
+    fn stepped(rule: Optimizer) -> f32 {
+        let mut parameters = [Tensor::from_slice(&[0.5f32])];
+        let mut state = OptimizerState::new(rule, &parameters);
+        for gradient in [0.3f32, -0.1, 0.7] {
+            state.step(&mut parameters, &mut [Tensor::from_slice(&[gradient])], 0.01);
+        }
+        f32::try_from(&parameters[0]).unwrap()
+    }
+
+    #[test]
+    fn adam_is_its_algorithm() {
+        let (mut theta, mut m, mut v) = (0.5f64, 0.0, 0.0);
+        for (step, g) in [0.3f64, -0.1, 0.7].into_iter().enumerate() {
+            let t = step as i32 + 1;
+            m = 0.9 * m + 0.1 * g;
+            v = 0.999 * v + 0.001 * g * g;
+            theta -= 0.01 * (m / (1.0 - 0.9f64.powi(t))) / ((v / (1.0 - 0.999f64.powi(t))).sqrt() + 1e-8);
+        }
+        let found = f64::from(stepped(Optimizer::ADAM));
+        assert!((found - theta).abs() < 1e-6, "{found} {theta}");
+    }
+
+    #[test]
+    fn momentum_is_its_rule() {
+        for nesterov in [false, true] {
+            let (mut theta, mut velocity) = (0.5f64, 0.0);
+            for g in [0.3, -0.1, 0.7] {
+                let g = g + 0.1 * theta;
+                velocity = 0.9 * velocity + g;
+                theta -= 0.01 * if nesterov { g + 0.9 * velocity } else { velocity };
+            }
+            let found = f64::from(stepped(Optimizer::Sgd { momentum: 0.9, weight_decay: 0.1, nesterov }));
+            assert!((found - theta).abs() < 1e-6, "{found} {theta}");
+        }
+    }
+
+    #[test]
+    fn schedules_have_their_ends() {
+        assert!((Schedule::Cosine { rate: 0.1 }.rate(0, 10) - 0.1).abs() < 1e-15);
+        assert!(Schedule::Cosine { rate: 0.1 }.rate(10, 10).abs() < 1e-15);
+        let steps = Schedule::Steps { rate: 1.0, factor: 0.1, shares: vec![0.5, 0.75] };
+        assert!(
+            [(0, 1.0), (5, 0.1), (8, 0.01)].iter().all(|&(step, rate)| (steps.rate(step, 10) - rate).abs() < 1e-15)
+        );
     }
 }

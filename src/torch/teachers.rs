@@ -468,3 +468,70 @@ fn poisoned(votes: &Array3<u8>, classes: usize) -> usize {
     let margins = margins(votes, classes);
     (0..margins.len()).max_by_key(|&query| (margins[query], std::cmp::Reverse(query))).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{ImagePart, read_images};
+    use crate::torch::{DeviceChoice, Optimizer, Schedule};
+
+    fn plan() -> TeacherPlan {
+        TeacherPlan {
+            teachers: 10,
+            images: None,
+            hidden: 16,
+            instantiations: 1,
+            queries: 100,
+            adversarial: 2,
+            retrainings: 2,
+            training: TrainingPlan {
+                epochs: 10,
+                batch: 32,
+                optimizer: Optimizer::ADAM,
+                schedule: Schedule::Constant { rate: 1e-3 },
+            },
+            seed: 1,
+        }
+    }
+
+    fn train_on_sample(plan: &TeacherPlan) -> Result<TeacherVotes> {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let [(train, _), (test, _)] =
+            [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
+        train_teachers(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
+    }
+
+    #[test]
+    fn teachers_learn_and_two_runs_agree() {
+        let votes = train_on_sample(&plan()).unwrap();
+        let accuracy = votes.pate_accuracy();
+        println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
+        // Ten classes: a network that learnt nothing has 10 %. Processors differ in the last digits: room for them.
+        assert!(accuracy > 0.4 && votes.capc_accuracy() > 0.4, "{accuracy}");
+        let mut images: Vec<u32> = votes.pate_images.iter().copied().collect();
+        images.sort_unstable();
+        assert_eq!(images, (0..2000).collect::<Vec<u32>>());
+        assert_eq!(votes, train_on_sample(&plan()).unwrap());
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_refused() {
+        let refused = |change: &dyn Fn(&mut TeacherPlan)| {
+            let mut plan = plan();
+            change(&mut plan);
+            train_on_sample(&plan).unwrap_err().to_string()
+        };
+        let messages = [
+            refused(&|plan| plan.teachers = 0),
+            refused(&|plan| plan.images = Some(201)),
+            refused(&|plan| plan.queries = 501),
+            refused(&|plan| plan.adversarial = 101),
+            refused(&|plan| plan.training.batch = 0),
+        ];
+        assert_eq!(messages[0], "teachers = 0 is not in [1, inf)");
+        assert_eq!(messages[1], "teachers: 10 teachers with 201 images each need more than the 2000 there are");
+        assert_eq!(messages[2], "teachers: 501 queries of 500 test images");
+        assert_eq!(messages[3], "teachers: 101 adversarial queries of 100");
+        assert_eq!(messages[4], "images in a step = 0 is not in [1, inf)");
+    }
+}
