@@ -105,14 +105,11 @@ impl TeachersOptions {
 }
 
 fn any_count(text: &str) -> Parsed<usize> {
-    whole(text, 1_000_000, "1e6").map(|count| count as usize)
+    if text.trim() == "0" { Ok(0) } else { count(text) }
 }
 
 fn count(text: &str) -> Parsed<usize> {
-    match any_count(text)? {
-        0 => Err("0 is not in [1, 1e6]".into()),
-        count => Ok(count),
-    }
+    whole(text, 1_000_000, "1e6").map(|count| count as usize)
 }
 
 fn rate(text: &str) -> Parsed<f64> {
