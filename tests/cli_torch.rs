@@ -39,4 +39,43 @@ mod with_libtorch {
         }
         assert_eq!(leakbound("torch device --device tpu").0, 2);
     }
+
+    /// From images to an audit, and the same file again on another number of threads.
+    #[test]
+    fn recorded_votes_are_audited_and_are_the_same_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let train = |recording: &str, threads: u32| {
+            let (status, stdout, stderr) = leakbound(&format!(
+                "torch teachers --data {images} --recording {recording} --device cpu --teachers 10 --images 100 \
+                 --hidden 16 --instantiations 2 --queries 40 --adversarial 4 --retrainings 3 --epochs 6 --seed 3 \
+                 --threads {threads} --quiet"
+            ));
+            assert_eq!(status, 0, "{stderr}");
+            assert!(stdout.contains("teacher"), "{stdout}");
+        };
+        let [first, second] = ["first.npz", "second.npz"].map(place);
+        train(&first, 1);
+        train(&second, 2);
+        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
+        for (model, adversary) in [("pate", "pois-advq"), ("pate", "pois-natq"), ("capc", "nat-advq")] {
+            let (status, stdout, stderr) = leakbound(&format!(
+                "audit votes {first} --model {model} --adversary {adversary} --noise gaussian:2 --samples 1e4 --format json"
+            ));
+            assert_eq!(status, 0, "{model} {adversary}: {stderr}");
+            assert!(stdout.contains("\"schema\"") && stdout.contains("exact"), "{stdout}");
+        }
+    }
+
+    #[test]
+    fn images_that_are_missing_are_named_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = folder.path().join("votes.npz");
+        let (status, stdout, stderr) =
+            leakbound(&format!("torch teachers --data nowhere --recording {}", recording.display()));
+        assert_eq!((status, stdout.as_str()), (1, ""), "{stderr}");
+        assert!(stderr.contains("nowhere") && stderr.lines().count() == 1, "{stderr}");
+        assert!(!recording.exists());
+    }
 }

@@ -32,8 +32,8 @@ pub(super) fn compare(check: &mut TableCheck) {
             Ok(band) => {
                 for (k, (&limit, &least)) in (1..).zip(expected.limits.iter().zip(&expected.least)) {
                     let found = band.lower(k).value;
-                    // The level may spend 2.5 % less.
-                    check.relative("limit", found, limit, 0.03);
+                    // Up to 2.5 % less is spent; where the failure probability is large, the level moves by more.
+                    check.relative("limit", found, limit, 0.05);
                     check.side("limit", found, limit, Side::Below);
                     check.side("limit at 97.5 %", found, least, Side::Above);
                 }
