@@ -61,7 +61,7 @@ mod with_libtorch {
         assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
         for (model, adversary) in [("pate", "pois-advq"), ("pate", "pois-natq"), ("capc", "nat-advq")] {
             let (status, stdout, stderr) = leakbound(&format!(
-                "audit votes {first} --model {model} --adversary {adversary} --noise gaussian:2 --samples 1e4 --format json"
+                "audit votes {first} --model {model} --adversary {adversary} --noise gaussian:10 --samples 1e4 --format json"
             ));
             assert_eq!(status, 0, "{model} {adversary}: {stderr}");
             assert!(stdout.contains("\"schema\"") && stdout.contains("exact"), "{stdout}");
