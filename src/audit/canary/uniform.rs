@@ -16,7 +16,9 @@ const MOST_THRESHOLDS: usize = 4096;
 /// Thresholds are scores, and so they depend on the data: a limit that holds at one threshold fixed beforehand says
 /// nothing at them. What holds:
 ///
-/// **Berk and Jones**, for up to 4096 scores: [`BerkJones`], whose level is that of the band as a whole.
+/// **DKW.** S(t) ≥ K(t)/n - √(ln(1/f)/(2n)) at every t, for f ≤ 1/2 (Massart 1990): tight in the middle.
+///
+/// **Berk and Jones**, for up to 4096 scores: [`BerkJones`], whose level is that of the band as a whole: tight at the ends.
 ///
 /// **Bonferroni over counts**, for more. Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥ t, and let
 /// p_k be the Clopper-Pearson lower limit of k among n at level a. For a fixed k ≥ 1 the thresholds with S(t) < p_k
@@ -25,10 +27,8 @@ const MOST_THRESHOLDS: usize = 4096;
 /// k = 1..n fails with probability at most n a, whatever the law, ties included. So a = f/n, with n the number of
 /// canaries and not that of different scores.
 ///
-/// **DKW**, for more, too: S(t) ≥ K(t)/n - √(ln(1/f)/(2n)) at every t, for f ≤ 1/2 (Massart 1990).
-///
-/// Half of the failure probability goes to each side of the data; where there are two bands, half of that to each of them,
-/// and the tighter limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of members
+/// Half of the failure probability goes to each side of the data, and half of that to each of the two bands; the tighter
+/// limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of members
 /// at or above it.
 pub(super) fn uniform_rectangles(
     scores: &CanaryScores,
@@ -70,36 +70,39 @@ fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
     points
 }
 
-/// The lower limit of a survival function at every threshold at once.
-enum UniformLower {
+/// The lower limit of a survival function at every threshold at once: the larger of two.
+struct UniformLower {
+    ends: Ends,
+    width: f64,
+}
+
+/// The limit that is tight at the ends.
+enum Ends {
     Exact(BerkJones),
-    /// The limit of Clopper and Pearson at one level, or the frequency less a width.
-    Larger {
-        single: FailureProbability,
-        width: f64,
-    },
+    /// That of Clopper and Pearson at one level.
+    Bonferroni(FailureProbability),
 }
 
 impl UniformLower {
     /// A band that fails with probability at most `failure`.
     fn new(scores: &[f64], failure: FailureProbability) -> Result<Self> {
-        let size = scores.len();
-        if BerkJones::fits(size as u64) {
-            return BerkJones::new(size as u64, failure).map(Self::Exact);
-        }
-        let each = failure.split(2);
+        let (size, each) = (scores.len(), failure.split(2));
+        let ends = if BerkJones::fits(size as u64) {
+            Ends::Exact(BerkJones::new(size as u64, each)?)
+        } else {
+            Ends::Bonferroni(each.split(size))
+        };
         // The one-sided inequality holds for probabilities up to one half.
         let log = -each.get().min(0.5).ln();
-        Ok(Self::Larger { single: each.split(size), width: (log / (2.0 * size as f64)).sqrt() + 1e-15 })
+        Ok(Self { ends, width: (log / (2.0 * size as f64)).sqrt() + 1e-15 })
     }
 
     fn limit(&self, counts: BinomialCounts) -> Result<ProportionLimit> {
-        let (single, width) = match self {
-            Self::Exact(band) => return Ok(band.lower(counts.successes())),
-            Self::Larger { single, width } => (*single, width),
+        let exact = match &self.ends {
+            Ends::Exact(band) => band.lower(counts.successes()),
+            Ends::Bonferroni(level) => clopper_pearson_lower(counts, *level)?,
         };
-        let exact = clopper_pearson_lower(counts, single)?;
-        let uniform = counts.successes() as f64 / counts.trials() as f64 - width;
+        let uniform = counts.successes() as f64 / counts.trials() as f64 - self.width;
         Ok(if uniform > exact.value {
             ProportionLimit { value: uniform, complement: (1.0 - uniform).next_up().min(1.0) }
         } else {
