@@ -15,13 +15,17 @@ impl Side {
     /// The side made of the models of `list`; `scores` holds the views of model after model.
     pub(super) fn of(scores: &[f64], views: usize, list: impl Iterator<Item = usize> + Clone) -> Self {
         let mut side = Self { models: 0, mean: vec![0.0; views], squares: vec![0.0; views] };
+        let of_model = |model: usize| &scores[model * views..][..views];
+        let Some(first) = list.clone().next().map(of_model) else { return side };
+        // Sums of differences from one of them: equal scores have their own value as the mean, to the last bit.
         for model in list.clone() {
             side.models += 1;
-            add(&mut side.mean, &scores[model * views..][..views]);
+            side.mean.iter_mut().zip(of_model(model)).zip(first).for_each(|((sum, x), first)| *sum += x - first);
         }
-        side.mean.iter_mut().for_each(|mean| *mean /= side.models.max(1) as f64);
+        let models = side.models as f64;
+        side.mean.iter_mut().zip(first).for_each(|(mean, first)| *mean = first + *mean / models);
         for model in list {
-            for ((squares, mean), x) in side.squares.iter_mut().zip(&side.mean).zip(&scores[model * views..][..views]) {
+            for ((squares, mean), x) in side.squares.iter_mut().zip(&side.mean).zip(of_model(model)) {
                 *squares += (x - mean) * (x - mean);
             }
         }
@@ -52,7 +56,8 @@ impl Side {
             left.squares[view] = self.squares[view] - d * d * (self.models as f64 / rest);
             if !(left.squares[view] >= KEPT * self.squares[view]) {
                 let others = || list.clone().filter(|&model| model != victim).map(|model| scores[model * views + view]);
-                left.mean[view] = others().sum::<f64>() / rest;
+                let first = others().next().unwrap_or(self.mean[view]);
+                left.mean[view] = first + others().map(|x| x - first).sum::<f64>() / rest;
                 left.squares[view] = others().map(|x| (x - left.mean[view]) * (x - left.mean[view])).sum();
             }
         }
@@ -64,6 +69,26 @@ impl Side {
     }
 }
 
-fn add(sums: &mut [f64], values: &[f64]) {
-    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scores that are equal everywhere say nothing, whatever their last bits are.
+    #[test]
+    fn equal_scores_are_their_own_mean() {
+        for x in [-(49.0f64).ln(), 0.1, 1e-3, 1e300] {
+            for models in 1..700 {
+                let mut scores = vec![x; models];
+                let side = Side::of(&scores, 1, 0..models);
+                assert!(side.mean == [x] && side.squares == [0.0], "{x} {models}");
+                if models > 1 {
+                    // One other score does not disturb the rest.
+                    scores[0] = 2.0 * x;
+                    let mut left = Side::default();
+                    Side::of(&scores, 1, 0..models).without(&scores, 0, 0..models, &mut left);
+                    assert!(left.mean == [x] && left.squares == [0.0], "{x} {models}");
+                }
+            }
+        }
+    }
 }

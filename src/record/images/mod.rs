@@ -66,7 +66,7 @@ pub enum ImagePart {
 ///
 /// A folder holds one of
 /// - idx files (MNIST, Fashion-MNIST, EMNIST): `...train-images-idx3-ubyte` and `...train-labels-idx1-ubyte`, for the
-///   test half `...t10k-...` or `...test-...`, each also with `.gz`;
+///   test half `...t10k-...` or `...test-...`, each also with `.gz`; EMNIST stores rows as columns, and they are left so;
 /// - the binary version of CIFAR-10 (`data_batch_1.bin` to `data_batch_5.bin`, `test_batch.bin`) or CIFAR-100
 ///   (`train.bin`, `test.bin`; fine labels);
 /// - `x_train.npy`, `y_train.npy`, `x_test.npy`, `y_test.npy`.
