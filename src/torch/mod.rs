@@ -7,14 +7,17 @@
 
 mod device;
 mod ensemble;
+mod groups;
 mod guard;
 mod mlp;
+mod network;
 mod optimizer;
 mod seed;
 mod teachers;
 mod train;
 
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
+pub use network::NetworkPlan;
 pub use optimizer::{Optimizer, Schedule};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// What a stream is for: two purposes never share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(dead_code, reason = "recipes that are being written draw from the others")]
 pub(super) enum Purpose {
     /// Initial weights and biases.
     Weights = 1,
@@ -12,6 +13,16 @@ pub(super) enum Purpose {
     Order = 2,
     /// Which images belong to which network.
     Split = 3,
+    /// Shifts and flips of training images.
+    Augmentation = 4,
+    /// Canaries: which images, and which wrong labels or random pixels.
+    Canaries = 5,
+    /// Noise of labels and of votes.
+    Labels = 6,
+    /// Which images a step of DP-SGD takes.
+    Sample = 7,
+    /// Noise of gradients.
+    GradientNoise = 8,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

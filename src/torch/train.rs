@@ -28,11 +28,25 @@ impl TrainingPlan {
     }
 }
 
+/// An image, and what is to be learnt about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Example {
+    pub image: u32,
+    pub target: u32,
+}
+
+impl Example {
+    /// An image with its own label.
+    pub const fn labelled(image: u32) -> Self {
+        Self { image, target: image }
+    }
+}
+
 /// Images and labels of all networks on their device.
 pub(super) struct TrainingImages {
     /// [N, F], in [0, 1].
     pub inputs: Tensor,
-    /// [N, C], probabilities.
+    /// [T, C], probabilities: those of the images first, others behind them.
     pub targets: Tensor,
 }
 
@@ -59,20 +73,20 @@ pub(super) fn one_hot(labels: &[u8], classes: usize, device: Device) -> Tensor {
     Tensor::from_slice(&targets).view([labels.len() as i64, classes as i64]).to_device(device)
 }
 
-/// The images of one network in random order, one pass after the other without end: every batch is full, and networks
-/// with different numbers of images stay in step.
+/// The examples of one network in random order, one pass after the other without end: every batch is full, and networks
+/// with different numbers of examples stay in step.
 struct Passes {
-    order: Vec<i64>,
+    order: Vec<Example>,
     at: usize,
     stream: ChaCha8Rng,
 }
 
 impl Passes {
-    fn new(images: &[u32], stream: ChaCha8Rng) -> Self {
-        Self { order: images.iter().map(|&image| image.into()).collect(), at: images.len(), stream }
+    fn new(examples: &[Example], stream: ChaCha8Rng) -> Self {
+        Self { order: examples.to_vec(), at: examples.len(), stream }
     }
 
-    fn extend(&mut self, batch: &mut Vec<i64>, size: usize) {
+    fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
         for _ in 0..size {
             if self.at >= self.order.len() {
                 self.order.shuffle(&mut self.stream);
@@ -84,19 +98,19 @@ impl Passes {
     }
 }
 
-/// Trains network m on the images of `tables[m]`, whose order `streams[m]` draws, for so many steps.
+/// Trains network m on the examples of `tables[m]`, whose order `streams[m]` draws, for so many steps.
 ///
 /// No table may be empty.
 pub(super) fn train(
     ensemble: &mut dyn Ensemble,
     images: &TrainingImages,
-    tables: &[&[u32]],
+    tables: &[&[Example]],
     streams: Vec<ChaCha8Rng>,
     plan: &TrainingPlan,
     steps: u64,
 ) {
     let mut passes: Vec<Passes> =
-        tables.iter().zip(streams).map(|(images, stream)| Passes::new(images, stream)).collect();
+        tables.iter().zip(streams).map(|(examples, stream)| Passes::new(examples, stream)).collect();
     let mut state = OptimizerState::new(plan.optimizer, ensemble.parameters());
     let mut batch = Vec::with_capacity(passes.len() * plan.batch);
     let shape = [ensemble.networks(), plan.batch as i64, -1];
@@ -105,9 +119,12 @@ pub(super) fn train(
         for passes in &mut passes {
             passes.extend(&mut batch, plan.batch);
         }
-        let rows = Tensor::from_slice(&batch).to_device(images.inputs.device());
-        let inputs = images.inputs.index_select(0, &rows).view(shape);
-        let targets = images.targets.index_select(0, &rows).view(shape);
+        let rows = |row: &dyn Fn(&Example) -> u32| {
+            let rows: Vec<i64> = batch.iter().map(|example| row(example).into()).collect();
+            Tensor::from_slice(&rows).to_device(images.inputs.device())
+        };
+        let inputs = images.inputs.index_select(0, &rows(&|example| example.image)).view(shape);
+        let targets = images.targets.index_select(0, &rows(&|example| example.target)).view(shape);
         let mut gradients = ensemble.gradients(&inputs, &targets);
         state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
     }

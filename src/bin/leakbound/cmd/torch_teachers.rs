@@ -32,8 +32,8 @@ pub fn run(common: &Common, options: &TeachersOptions, device: TrainingDevice) -
     let document = RecordingDocument {
         envelope: envelope("leakbound.torch-teachers/1", common, options, inputs, warnings(device)),
         title: format!(
-            "{} teachers of {} hidden units, {} instantiations, {} queries",
-            plan.teachers, plan.hidden, plan.instantiations, plan.queries
+            "{} teachers ({}), {} instantiations, {} queries",
+            plan.teachers, plan.network, plan.instantiations, plan.queries
         ),
         device: device.to_string(),
         recording: options.recording.display().to_string(),

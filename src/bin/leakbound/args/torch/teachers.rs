@@ -1,40 +1,11 @@
-//! Options of `leakbound torch`.
+//! Options of `leakbound torch teachers`.
 
-use super::{Parsed, number, whole};
-use clap::{Args, Subcommand};
-use leakbound::torch::{DeviceChoice, Optimizer, Schedule, TeacherPlan, TrainingPlan};
+use super::network::NetworkOptions;
+use super::{DeviceOptions, any_count, count, rate};
+use clap::Args;
+use leakbound::torch::{Optimizer, Schedule, TeacherPlan, TrainingPlan};
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Training of models whose outputs are audited.
-#[derive(Debug, Subcommand)]
-pub enum TorchCommand {
-    /// Say which device would be used
-    #[command(after_help = "Example:\n  leakbound torch device --device cuda")]
-    Device(DeviceOptions),
-    /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
-    #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
-                            --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
-    Teachers(TeachersOptions),
-}
-
-impl TorchCommand {
-    /// The device that the recipe was asked to use.
-    pub fn device(&self) -> DeviceChoice {
-        match self {
-            Self::Device(options) => options.device,
-            Self::Teachers(options) => options.device.device,
-        }
-    }
-}
-
-/// Where networks are trained.
-#[derive(Debug, Clone, Args, Serialize)]
-pub struct DeviceOptions {
-    /// cpu, cuda, or auto: a GPU if there is one that can be used
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    pub device: DeviceChoice,
-}
 
 /// Options of `leakbound torch teachers`.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -56,9 +27,10 @@ pub struct TeachersOptions {
     /// Images of each teacher [default: as many as there are for all]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub images: Option<usize>,
-    /// Hidden units of each teacher
-    #[arg(long, value_name = "H", default_value = "64", value_parser = count, allow_hyphen_values = true)]
-    pub hidden: usize,
+    /// The network of each teacher
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub network: NetworkOptions,
     /// Ensembles of each kind (N_g): random partitions of the images, and one partition trained again and again
     #[arg(long, value_name = "N", default_value = "12", value_parser = count, allow_hyphen_values = true)]
     pub instantiations: usize,
@@ -88,7 +60,7 @@ impl TeachersOptions {
         TeacherPlan {
             teachers: self.teachers,
             images: self.images,
-            hidden: self.hidden,
+            network: self.network.plan(),
             instantiations: self.instantiations,
             queries: self.queries,
             adversarial: self.adversarial,
@@ -102,17 +74,4 @@ impl TeachersOptions {
             seed,
         }
     }
-}
-
-fn any_count(text: &str) -> Parsed<usize> {
-    if text.trim() == "0" { Ok(0) } else { count(text) }
-}
-
-fn count(text: &str) -> Parsed<usize> {
-    whole(text, 1_000_000, "1e6").map(|count| count as usize)
-}
-
-fn rate(text: &str) -> Parsed<f64> {
-    let rate = number(text)?;
-    if rate > 0.0 && rate <= 1e3 { Ok(rate) } else { Err(format!("{rate} is not in (0, 1000]")) }
 }
