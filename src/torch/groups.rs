@@ -14,6 +14,11 @@ use tch::{TchError, Tensor};
 /// Networks trained side by side on a GPU at most.
 const GPU_GROUP: usize = 512;
 
+/// What a trained group answers, one value for each network: it gets the group, its place among the networks and the
+/// images asked about.
+pub(super) type Question<'a, T> =
+    dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
+
 /// How the networks of a recipe are trained.
 pub(super) struct Trainer<'a> {
     /// The network.
@@ -35,8 +40,7 @@ pub(super) struct Trainer<'a> {
 impl Trainer<'_> {
     /// Trains network n on the examples of `tables[n]`, and asks each group of networks about images `asked`.
     ///
-    /// `ask` gets the trained group, its place among the networks and the images asked about, and answers with one
-    /// value for each network. Networks of different `phase` share no random numbers.
+    /// Networks of different `phase` share no random numbers.
     ///
     /// # Errors
     /// [`Error::Unavailable`] if libtorch fails.
@@ -46,7 +50,7 @@ impl Trainer<'_> {
         images: &TrainingImages,
         tables: &[Vec<Example>],
         asked: &Tensor,
-        ask: &(dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync),
+        ask: &Question<'_, T>,
     ) -> Result<Vec<T>> {
         let steps = self.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
         let size = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
