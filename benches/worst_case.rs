@@ -10,9 +10,12 @@ fn benches(criterion: &mut Criterion) {
     criterion.bench_function("worst case, one order", |bencher| {
         bencher.iter(|| gnmax_worst_case(black_box(orders[20]), sigma, Adjacency::Moved));
     });
-    criterion.bench_function("worst case, 60 orders from 1.1 to 81", |bencher| {
-        bencher.iter(|| gnmax_worst_case_curve(black_box(&orders), sigma, Adjacency::Moved));
-    });
+    for sigma in [0.5, 1.0, 2.0, 5.0, 10.0, 40.0] {
+        let scale = NoiseScale::new(sigma).expect("a scale");
+        criterion.bench_function(&format!("worst case, 60 orders from 1.1 to 81, sigma {sigma}"), |bencher| {
+            bencher.iter(|| gnmax_worst_case_curve(black_box(&orders), scale, Adjacency::Moved));
+        });
+    }
 }
 
 criterion_group!(all, benches);

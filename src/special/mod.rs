@@ -3,6 +3,7 @@
 mod beta;
 mod beta_law;
 mod binomial;
+mod exp;
 mod log;
 mod normal;
 mod sum;
@@ -11,6 +12,7 @@ pub(crate) use beta::{binomial_tail_root, binomial_tails};
 pub(crate) use beta_law::{BetaLaw, UnitPoint};
 pub use binomial::log_binomial_pmf;
 pub(crate) use binomial::{log_poisson_density, log_poisson_pmf};
+pub(crate) use exp::{exp_in_loops, exp_less_one_in_loops};
 pub(crate) use log::{log_sum_exp, softplus};
 pub(crate) use normal::{LN_SQRT_2PI, log_normal_density, normal_tail_ratio};
 pub use normal::{erfc, log_erfc, log_ndtr, ndtr, ndtr_complement, ndtri, ndtri_exp};

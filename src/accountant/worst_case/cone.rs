@@ -1,6 +1,6 @@
 //! The Gaussian measure of the cone "first wins": two coordinates with correlation 1/√2 are both positive.
 
-use crate::special::{log_ndtr, ndtr};
+use crate::special::{exp_in_loops, log_ndtr, ndtr};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::LazyLock;
 
@@ -50,17 +50,11 @@ fn angle_integral(u: f64, s: f64) -> (f64, f64) {
     let rule = &*RULE;
     let fall = ends[0].max(ends[1]) - smallest;
     if fall <= MANY.0 {
-        let angles: &[[f64; 3]] = match fall {
-            _ if fall <= FEW.0 => &rule.few,
-            _ if fall <= SOME.0 => &rule.some,
-            _ => &rule.many,
+        let sum = match fall {
+            _ if fall <= FEW.0 => rule.few.sum(squares, product, smallest),
+            _ if fall <= SOME.0 => rule.some.sum(squares, product, smallest),
+            _ => rule.many.sum(squares, product, smallest),
         };
-        let sum: f64 = angles
-            .iter()
-            .map(|[sine, half_secant, weight]| {
-                weight * libm::exp(smallest - (squares - 2.0 * product * sine) * half_secant)
-            })
-            .sum();
         return (smallest, sum.ln());
     }
     // exponent = c at the roots y = sin θ of 2c y² - 2us y + u² + s² - 2c = 0.
@@ -76,38 +70,63 @@ fn angle_integral(u: f64, s: f64) -> (f64, f64) {
     // w = tan θ: sin θ/cos² θ = w √(1 + w²) needs no sine, and dθ = dw/(1 + w²).
     for panel in 0..PANELS {
         let centre = low + (2 * panel + 1) as f64 * half;
-        for (x, weight) in rule.nodes {
+        let mut terms = [0.0; MANY.1];
+        for (term, x) in terms.iter_mut().zip(&rule.places) {
             let w = centre + half * x;
             let square = 1.0 + w * w;
             let exponent = 0.5 * squares * square - product * w * square.sqrt();
-            sum += weight * libm::exp(smallest - exponent) / square;
+            *term = exp_in_loops(smallest - exponent) / square;
         }
+        sum += terms.iter().zip(&rule.weights).map(|(term, weight)| term * weight).sum::<f64>();
     }
     (smallest, (sum * half).ln())
 }
 
-/// Gauss-Legendre nodes and weights on [-1, 1], and sin θ, 1/(2 cos² θ) and the weight on [0, π/4].
+/// Gauss-Legendre nodes and weights on [-1, 1], and rules for the whole range of the angle.
 struct Rule {
-    nodes: [(f64, f64); MANY.1],
-    few: [[f64; 3]; FEW.1],
-    some: [[f64; 3]; SOME.1],
-    many: [[f64; 3]; MANY.1],
+    places: [f64; MANY.1],
+    weights: [f64; MANY.1],
+    few: Angles<{ FEW.1 }>,
+    some: Angles<{ SOME.1 }>,
+    many: Angles<{ MANY.1 }>,
 }
 
-static RULE: LazyLock<Rule> = LazyLock::new(|| {
-    let place = |(x, weight): (f64, f64)| {
-        let half = 0.5 * FRAC_PI_4;
-        let (sine, cosine) = (half * (1.0 + x)).sin_cos();
-        [sine, 0.5 / (cosine * cosine), half * weight]
-    };
-    let nodes = gauss_legendre::<{ MANY.1 }>();
-    Rule {
-        nodes,
-        few: gauss_legendre::<{ FEW.1 }>().map(place),
-        some: gauss_legendre::<{ SOME.1 }>().map(place),
-        many: nodes.map(place),
-    }
+static RULE: LazyLock<Rule> = LazyLock::new(|| Rule {
+    places: gauss_legendre().map(|(x, _)| x),
+    weights: gauss_legendre().map(|(_, weight)| weight),
+    few: Angles::gauss_legendre(),
+    some: Angles::gauss_legendre(),
+    many: Angles::gauss_legendre(),
 });
+
+/// A rule on [0, π/4]: sin θ, 1/(2 cos² θ) and the weight of each node.
+struct Angles<const N: usize> {
+    sine: [f64; N],
+    half_secant: [f64; N],
+    weight: [f64; N],
+}
+
+impl<const N: usize> Angles<N> {
+    fn gauss_legendre() -> Self {
+        let half = 0.5 * FRAC_PI_4;
+        let nodes = gauss_legendre::<N>();
+        let angles = nodes.map(|(x, _)| (half * (1.0 + x)).sin_cos());
+        Self {
+            sine: angles.map(|(sine, _)| sine),
+            half_secant: angles.map(|(_, cosine)| 0.5 / (cosine * cosine)),
+            weight: nodes.map(|(_, weight)| half * weight),
+        }
+    }
+
+    /// ∫ exp(smallest - (squares/2 - product sin θ)/cos² θ) dθ.
+    fn sum(&self, squares: f64, product: f64, smallest: f64) -> f64 {
+        let mut terms = [0.0; N];
+        for (term, (sine, half_secant)) in terms.iter_mut().zip(self.sine.iter().zip(&self.half_secant)) {
+            *term = exp_in_loops(smallest - (squares - 2.0 * product * sine) * half_secant);
+        }
+        terms.iter().zip(&self.weight).map(|(term, weight)| term * weight).sum()
+    }
+}
 
 /// Nodes and weights of the Gauss-Legendre rule on [-1, 1]: Newton's method on P_N from Tricomi's approximation.
 pub(super) fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {

@@ -1,6 +1,6 @@
 //! One noisy count before a threshold that it may pass: the half-line, and what outcomes far out can contribute.
 
-use super::objective::{DensityBounds, Outcome, Reach, log_moment, log_moment_nearby, power_excess};
+use super::objective::{DensityBounds, Outcome, Reach, Slack, moment, power_excess};
 use crate::special::{log_ndtr, log_normal_density, ndtr};
 
 /// Below this shift a difference of Φ is an integral.
@@ -52,7 +52,7 @@ fn segment(s: f64, shift: f64) -> f64 {
 /// It is attained, because F falls to 1 on both sides: beyond the ends of the search by [`log_excess_beyond`]. Boxes
 /// that may hold a critical point above the best value are halved until the enclosure is narrow.
 pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
-    let at = |s: f64| log_moment(&outcomes(s, shift, 0.0), a);
+    let at = |s: f64| moment(&outcomes(s, shift, 0.0), a).ln;
     // The middle of N(s, 1) and its tilt by α is a good first guess.
     let guess = [0.0, -0.5 * (a - 1.0) * shift, -(a - 1.0) * shift];
     let (mut s, mut lower) =
@@ -74,15 +74,16 @@ pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
     let (mut upper, mut seen) = (lower, 0);
     while !boxes.is_empty() {
         seen += boxes.len();
+        let slack = Slack::new(a, shift, Reach { s: reach, t: 0.0 });
         let values: Vec<(f64, f64)> = boxes
             .iter()
             .map(|&centre| {
                 let outcomes = outcomes(centre, shift, reach);
-                let value = log_moment(&outcomes, a);
-                if value > lower {
-                    (lower, s) = (value, centre);
+                let moment = moment(&outcomes, a);
+                if moment.ln > lower {
+                    (lower, s) = (moment.ln, centre);
                 }
-                (centre, log_moment_nearby(&outcomes, a, shift, value, Reach { s: reach, t: 0.0 }))
+                (centre, slack.bound(&outcomes, &moment, lower * (1.0 + TOLERANCE)))
             })
             .collect();
         let goal = lower * (1.0 + TOLERANCE);

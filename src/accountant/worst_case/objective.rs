@@ -23,6 +23,12 @@
 //! Either way: if the supremum of F is attained in a box around c, it is at most F(c) plus a known slack that is
 //! quadratic in the size of the box.
 
+use crate::special::log_normal_density;
+
+/// 1/√(2π) = φ(0), and φ(1) and 2 φ(√3), rounded up.
+const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_8;
+const FIRST_AT_ONE: f64 = 0.241_970_724_519_143_4;
+const SECOND_AT_ROOT_3: f64 = 0.178_032_109_831_903;
 /// √(8/π) = E|Z|³, rounded up.
 const THIRD_MOMENT: f64 = 1.595_769_121_605_731;
 
@@ -51,25 +57,39 @@ pub(super) struct Reach {
     pub(super) t: f64,
 }
 
-/// ln F, to the last digits however small it is.
-pub(super) fn log_moment(outcomes: &[Outcome], a: f64) -> f64 {
+/// F of one order, with the exponentials that bounds nearby need too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment<const N: usize> {
+    /// ln F, to the last digits however small it is.
+    pub(super) ln: f64,
+    /// F - 1, or NaN where only its logarithm was taken.
+    excess: f64,
+    /// e^{(α-1) l} - 1 of each cell, where F - 1 was taken.
+    powers: [f64; N],
+}
+
+/// F at the point of these outcomes.
+pub(super) fn moment<const N: usize>(outcomes: &[Outcome; N], a: f64) -> Moment<N> {
     let possible = |outcome: &&Outcome| outcome.ln_q > f64::NEG_INFINITY;
     let exponent = |outcome: &Outcome| a * outcome.l + outcome.ln_q;
     let largest = outcomes.iter().filter(possible).map(exponent).fold(f64::NEG_INFINITY, f64::max);
     if largest > 1.0 {
         let sum: f64 = outcomes.iter().filter(possible).map(|outcome| libm::exp(exponent(outcome) - largest)).sum();
-        return largest + sum.ln();
+        return Moment { ln: largest + sum.ln(), excess: f64::NAN, powers: [f64::NAN; N] };
     }
-    libm::log1p(outcomes.iter().map(|outcome| excess(outcome.p, outcome.q, outcome.l, outcome.growth, a)).sum())
+    let powers = outcomes.each_ref().map(|outcome| libm::expm1((a - 1.0) * outcome.l));
+    let pairs = outcomes.iter().zip(&powers);
+    let excess = pairs.map(|(outcome, &power)| excess(outcome.p, outcome.q, outcome.l, outcome.growth, power, a)).sum();
+    Moment { ln: libm::log1p(excess), excess, powers }
 }
 
 /// q (e^{αl} - 1 - α (e^l - 1)) ≥ 0, where p = q e^l.
 pub(super) fn power_excess(p: f64, q: f64, l: f64, a: f64) -> f64 {
-    excess(p, q, l, libm::expm1(l), a)
+    excess(p, q, l, libm::expm1(l), libm::expm1((a - 1.0) * l), a)
 }
 
-/// The same with e^l - 1 at hand.
-fn excess(p: f64, q: f64, l: f64, growth: f64, a: f64) -> f64 {
+/// The same with e^l - 1 and e^{(α-1)l} - 1 at hand.
+fn excess(p: f64, q: f64, l: f64, growth: f64, power: f64, a: f64) -> f64 {
     if a * l.abs() <= 1e-3 {
         // Σ_{k≥2} (α^k - α) l^k/k! to the sixth term, as (α-1) α l² times a series in l.
         let series = |k: i32| (0..k - 1).map(|power| a.powi(power)).sum::<f64>();
@@ -79,50 +99,86 @@ fn excess(p: f64, q: f64, l: f64, growth: f64, a: f64) -> f64 {
         }
         return q * a * (a - 1.0) * l * l * sum;
     }
-    (p * libm::expm1((a - 1.0) * l) - (a - 1.0) * q * growth).max(0.0)
+    (p * power - (a - 1.0) * q * growth).max(0.0)
 }
 
-/// An upper bound of ln F at a critical point of F within the box around the point of these outcomes.
-pub(super) fn log_moment_nearby(outcomes: &[Outcome], a: f64, shift: f64, log_moment: f64, box_: Reach) -> f64 {
-    let square = box_.s * box_.s + box_.t * box_.t;
-    let kappa = 1.0 + (a - 1.0) * (THIRD_MOMENT * shift).min(1.0);
-    let by_logarithm = log_moment + 0.5 * kappa * square;
-    if !(log_moment < 1.0) {
-        return by_logarithm;
+/// How much higher than at its centre ln F may be at a critical point in a box: what boxes of one size share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slack {
+    a: f64,
+    shift: f64,
+    box_: Reach,
+    /// By semiconvexity of ln F, wherever the box is.
+    by_logarithm: f64,
+    /// How far ln(p/q) may be from that at the centre, and e to it.
+    change: f64,
+    ratio_up: f64,
+    /// e^{±(α-1) change} - 1.
+    down: f64,
+    up: f64,
+}
+
+impl Slack {
+    pub(super) fn new(a: f64, shift: f64, box_: Reach) -> Self {
+        let square = box_.s * box_.s + box_.t * box_.t;
+        let kappa = 1.0 + (a - 1.0) * (THIRD_MOMENT * shift).min(1.0);
+        let change = shift * square.sqrt();
+        let step = (a - 1.0) * change;
+        Self {
+            a,
+            shift,
+            box_,
+            by_logarithm: 0.5 * kappa * square,
+            change,
+            ratio_up: 1.0 + libm::expm1(change),
+            down: libm::expm1(-step),
+            up: libm::expm1(step),
+        }
     }
-    let change = shift * square.sqrt();
-    // e^{x+y} - 1 from e^x - 1 and e^y - 1 for |y| ≤ 1, where digits of e^x that were lost beside 1 are not brought back:
-    // exponentials are what all this costs.
-    let step = (a - 1.0) * change;
-    let (down, up) = (libm::expm1(-step), libm::expm1(step));
-    let moved = |l: f64, power: f64, by: f64| {
-        if step <= 1.0 { power + by + power * by } else { libm::expm1((a - 1.0) * l) }
-    };
-    let ratio_up = 1.0 + libm::expm1(change);
-    let mut form = 0.0;
-    for outcome in outcomes {
-        let (low, high) = (outcome.l - change, outcome.l + change);
-        let power = libm::expm1((a - 1.0) * outcome.l);
-        let power_high = moved(high, power, up);
-        let slope = a * moved(low, power, down).abs().max(power_high.abs());
-        // |A - B| = (α-1)(e^{αl} - 1) - α (e^{(α-1)l} - 1) = α(α-1) ∫_0^l e^{(α-1)x} (e^x - 1) dx, which is at most
-        // α(α-1) e^{max(αl, 0)} l²/2; for l > 0 the second term is negative, for l < 0 the first.
-        let bend = |l: f64| {
-            let far = if l > 0.0 { 1.0 } else { -a * l };
-            (a - 1.0) * (0.5 * a * l * l).min(far)
-        };
-        let rise = if high > 0.0 { (1.0 + power_high) * (1.0 + outcome.growth) * ratio_up } else { 1.0 };
-        // Where low is positive too, the bend there is the smaller.
-        let bend = bend(low).max(bend(high) * rise);
-        let entry = |k: usize| {
-            let [second, moved] = [outcome.second[k], outcome.second_moved[k]];
-            slope * (shift * outcome.third[k]).min(second + moved) + bend * moved
-        };
-        form += entry(0) * box_.s * box_.s + 2.0 * entry(1) * box_.s * box_.t + entry(2) * box_.t * box_.t;
+
+    /// An upper bound of ln F at a critical point of F within the box around the point of these outcomes: the simpler
+    /// one if it is not above the goal.
+    pub(super) fn bound<const N: usize>(&self, outcomes: &[Outcome; N], moment: &Moment<N>, goal: f64) -> f64 {
+        let by_logarithm = moment.ln + self.by_logarithm;
+        if by_logarithm <= goal || !(moment.ln < 1.0) {
+            return by_logarithm;
+        }
+        let by_tangent = libm::log1p(moment.excess + 0.5 * self.form(outcomes, moment));
+        // An overflow leaves the first bound.
+        if by_tangent < by_logarithm { by_tangent } else { by_logarithm }
     }
-    let by_tangent = libm::log1p(libm::expm1(log_moment) + 0.5 * form);
-    // An overflow leaves the first bound.
-    if by_tangent < by_logarithm { by_tangent } else { by_logarithm }
+
+    /// sup |(c-x)' H (c-x)| over the box.
+    fn form<const N: usize>(&self, outcomes: &[Outcome; N], moment: &Moment<N>) -> f64 {
+        let Self { a, shift, box_, change, down, up, .. } = *self;
+        // e^{x+y} - 1 from e^x - 1 and e^y - 1 for |y| ≤ 1, where digits of e^x that were lost beside 1 are not brought
+        // back: exponentials are what all this costs.
+        let short = (a - 1.0) * change <= 1.0;
+        let moved = |l: f64, power: f64, by: f64| {
+            if short { power + by + power * by } else { libm::expm1((a - 1.0) * l) }
+        };
+        let mut form = 0.0;
+        for (outcome, &power) in outcomes.iter().zip(&moment.powers) {
+            let (low, high) = (outcome.l - change, outcome.l + change);
+            let power_high = moved(high, power, up);
+            let slope = a * moved(low, power, down).abs().max(power_high.abs());
+            // |A - B| = (α-1)(e^{αl} - 1) - α (e^{(α-1)l} - 1) = α(α-1) ∫_0^l e^{(α-1)x} (e^x - 1) dx, which is at most
+            // α(α-1) e^{max(αl, 0)} l²/2; for l > 0 the second term is negative, for l < 0 the first.
+            let bend = |l: f64| {
+                let far = if l > 0.0 { 1.0 } else { -a * l };
+                (a - 1.0) * (0.5 * a * l * l).min(far)
+            };
+            let rise = if high > 0.0 { (1.0 + power_high) * (1.0 + outcome.growth) * self.ratio_up } else { 1.0 };
+            // Where low is positive too, the bend there is the smaller.
+            let bend = bend(low).max(bend(high) * rise);
+            let entry = |k: usize| {
+                let [second, moved] = [outcome.second[k], outcome.second_moved[k]];
+                slope * (shift * outcome.third[k]).min(second + moved) + bend * moved
+            };
+            form += entry(0) * box_.s * box_.s + 2.0 * entry(1) * box_.s * box_.t + entry(2) * box_.t * box_.t;
+        }
+        form
+    }
 }
 
 /// Bounds of |x φ(x)|, |(x²-1) φ(x)| and φ(x) over an interval.
@@ -133,24 +189,40 @@ pub(super) struct DensityBounds {
     pub(super) density: f64,
 }
 
+/// An end of an interval, with the density there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) x: f64,
+    density: f64,
+}
+
+impl End {
+    pub(super) fn at(x: f64) -> Self {
+        Self { x, density: libm::exp(log_normal_density(x)) }
+    }
+}
+
 impl DensityBounds {
     pub(super) fn over(low: f64, high: f64) -> Self {
-        let phi = |x: f64| libm::exp(crate::special::log_normal_density(x));
-        let (at_low, at_high) = (phi(low), phi(high));
-        let inside = |x: f64| low <= x && x <= high;
-        let density = if inside(0.0) { phi(0.0) } else { at_low.max(at_high) };
+        Self::between(End::at(low), End::at(high))
+    }
+
+    pub(super) fn between(low: End, high: End) -> Self {
+        let inside = |x: f64| low.x <= x && x <= high.x;
+        let density = if inside(0.0) { INV_SQRT_2PI } else { low.density.max(high.density) };
         // |xφ| has its maxima at ±1, |(x²-1)φ| at 0 and ±√3.
-        let mut first = (low * at_low).abs().max((high * at_high).abs());
+        let mut first = (low.x * low.density).abs().max((high.x * high.density).abs());
         if inside(1.0) || inside(-1.0) {
-            first = first.max(phi(1.0));
+            first = first.max(FIRST_AT_ONE);
         }
-        let mut second = ((low * low - 1.0) * at_low).abs().max(((high * high - 1.0) * at_high).abs());
+        let bend = |end: End| ((end.x * end.x - 1.0) * end.density).abs();
+        let mut second = bend(low).max(bend(high));
         let outer = 3f64.sqrt();
         if inside(outer) || inside(-outer) {
-            second = second.max(2.0 * phi(outer));
+            second = second.max(SECOND_AT_ROOT_3);
         }
         if inside(0.0) {
-            second = second.max(phi(0.0));
+            second = second.max(INV_SQRT_2PI);
         }
         Self { first, second, density }
     }

@@ -10,13 +10,15 @@
 //! with unit vectors, and alike for the others; every derivative is a polynomial times densities times Φ.
 
 use super::cone::{first_wins, gauss_legendre, ln_first_wins};
-use super::objective::{DensityBounds, Outcome, Reach};
+use super::objective::{DensityBounds, End, Outcome, Reach};
 use crate::special::{log_ndtr, log_normal_density, ndtr};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use std::sync::LazyLock;
 
 /// Below this shift differences of probabilities are integrals of their derivative.
 const SMALL_SHIFT: f64 = 1e-3;
+/// From this shift on a ratio of probabilities may lose a digit: it is not close to one.
+const NEAR: f64 = 0.05;
 /// From here on a box and its translate have bounds of their own.
 const LONG_SHIFT: f64 = 0.5;
 /// Beyond so many standard deviations only logarithms of probabilities are kept.
@@ -27,7 +29,8 @@ pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
     let shift = SQRT_2 * h;
     let (u, v) = ((t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2);
     let far = u.abs().max(v.abs()) + h > FAR;
-    let (p, q) = (Cones::at(s, t, far), Cones::at(s - shift, t, far));
+    let largest_rest = if h < NEAR { 0.5 } else { 0.75 };
+    let (p, q) = (Cones::at(s, t, far, largest_rest), Cones::at(s - shift, t, far, largest_rest));
     let l: [f64; 3] = if h < SMALL_SHIFT && !far {
         let difference = differences(s, t, shift);
         std::array::from_fn(|i| libm::log1p(difference[i] / q.p[i]))
@@ -35,13 +38,14 @@ pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
         std::array::from_fn(|i| p.ln_p[i] - q.ln_p[i])
     };
     // On the box, its translate and all between; for long shifts the two by themselves.
-    let across = [t - reach.t, t + reach.t];
-    let (whole, third) = derivative_bounds([s - reach.s - shift, s + reach.s], across);
-    let (second, second_moved) = if shift > LONG_SHIFT {
-        let at = |s: f64| derivative_bounds([s - reach.s, s + reach.s], across).0;
-        (at(s), at(s - shift))
+    let across = Across::over(t - reach.t, t + reach.t);
+    let (third, second, second_moved) = if shift > LONG_SHIFT {
+        let (here, moved) = (Place::around(s, s, t, reach), Place::around(s - shift, s - shift, t, reach));
+        let (_, third) = moved.joined(&here).derivative_bounds(across);
+        (third, here.derivative_bounds(across).0, moved.derivative_bounds(across).0)
     } else {
-        (whole, whole)
+        let (whole, third) = Place::around(s - shift, s, t, reach).derivative_bounds(across);
+        (third, whole, whole)
     };
     std::array::from_fn(|i| Outcome {
         p: p.p[i],
@@ -62,7 +66,8 @@ struct Cones {
 }
 
 impl Cones {
-    fn at(s: f64, t: f64, far: bool) -> Self {
+    /// The leading cell is found from the others where these are less than `largest_rest` together.
+    fn at(s: f64, t: f64, far: bool, largest_rest: f64) -> Self {
         let (u, v) = ((t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2);
         // A probability and its logarithm, from whichever is computed.
         let cone = |u: f64, s: f64| {
@@ -85,7 +90,7 @@ impl Cones {
         let behind = if first_leads { cone(v, -s) } else { cone(u, s) };
         // The largest from the others, which hold its digits.
         let rest = neither.0 + behind.0;
-        let ahead = if rest < 0.5 {
+        let ahead = if rest < largest_rest {
             (1.0 - rest, libm::log1p(-rest))
         } else if first_leads {
             cone(u, s)
@@ -121,29 +126,71 @@ fn differences(s: f64, t: f64, shift: f64) -> [f64; 3] {
     sum
 }
 
-/// Bounds of |∂²p| and |∂_s ∂²p| (ss, st, tt) on a box.
-fn derivative_bounds([s_low, s_high]: [f64; 2], [t_low, t_high]: [f64; 2]) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
-    let (u_low, u_high) = ((t_low + s_low) * FRAC_1_SQRT_2, (t_high + s_high) * FRAC_1_SQRT_2);
-    let (v_low, v_high) = ((t_low - s_high) * FRAC_1_SQRT_2, (t_high - s_low) * FRAC_1_SQRT_2);
-    let along = DensityBounds::over(s_low, s_high);
-    let across = DensityBounds::over(t_low, t_high).density;
-    let (of_u, of_v) = (DensityBounds::over(u_low, u_high), DensityBounds::over(v_low, v_high));
-    let (below_u, below_v, above_t) = (ndtr(-u_low), ndtr(-v_low), ndtr(t_high));
-    let centre = along.density * across;
-    // Of -u φ(u) Φ(-v) in a direction that is at 45 degrees to both axes, and its derivative along s.
-    let (arm_u, arm_v) = (0.5 * of_u.first * below_v, 0.5 * of_v.first * below_u);
-    let half = 0.5 * FRAC_1_SQRT_2;
-    let bent_u = half * (of_u.second * below_v + of_u.first * of_v.density);
-    let bent_v = half * (of_v.second * below_u + of_v.first * of_u.density);
-    let bent_centre = along.first * across;
-    let winner = |arm: f64, bent: f64| {
-        let (second, third) = (arm + 0.5 * centre, bent + 0.5 * bent_centre);
-        ([along.first * above_t + second, second, second], [along.second * above_t + third, third, third])
-    };
-    let (first, second) = (winner(arm_u, bent_u), winner(arm_v, bent_v));
-    let (arms, bents) = (arm_u + arm_v, bent_u + bent_v);
-    let neither = ([arms + centre, arms, arms + centre], [bents + bent_centre, bents, bents + bent_centre]);
-    ([neither.0, first.0, second.0], [neither.1, first.1, second.1])
+/// What is bounded along t.
+#[derive(Debug, Clone, Copy)]
+struct Across {
+    density: f64,
+    above: f64,
+}
+
+impl Across {
+    fn over(low: f64, high: f64) -> Self {
+        Self { density: DensityBounds::over(low, high).density, above: ndtr(high) }
+    }
+}
+
+/// A box, by the ends of its projections to s and to the two counts, and how often these stay below the threshold.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    s: [End; 2],
+    u: [End; 2],
+    v: [End; 2],
+    below_u: f64,
+    below_v: f64,
+}
+
+impl Place {
+    /// The boxes around (s, t) for all s between two places.
+    fn around(s_low: f64, s_high: f64, t: f64, reach: Reach) -> Self {
+        let (s_low, s_high) = (s_low - reach.s, s_high + reach.s);
+        let (t_low, t_high) = (t - reach.t, t + reach.t);
+        let ends = |low: f64, high: f64| [End::at(low), End::at(high)];
+        let u = ends((t_low + s_low) * FRAC_1_SQRT_2, (t_high + s_high) * FRAC_1_SQRT_2);
+        let v = ends((t_low - s_high) * FRAC_1_SQRT_2, (t_high - s_low) * FRAC_1_SQRT_2);
+        Self { s: ends(s_low, s_high), u, v, below_u: ndtr(-u[0].x), below_v: ndtr(-v[0].x) }
+    }
+
+    /// From this box to another at larger s, and all between.
+    fn joined(&self, other: &Self) -> Self {
+        Self {
+            s: [self.s[0], other.s[1]],
+            u: [self.u[0], other.u[1]],
+            v: [other.v[0], self.v[1]],
+            below_u: self.below_u,
+            below_v: other.below_v,
+        }
+    }
+
+    /// Bounds of |∂²p| and |∂_s ∂²p| (ss, st, tt) on the box.
+    fn derivative_bounds(&self, across: Across) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
+        let [along, of_u, of_v] = [self.s, self.u, self.v].map(|[low, high]| DensityBounds::between(low, high));
+        let (below_u, below_v, above_t) = (self.below_u, self.below_v, across.above);
+        let centre = along.density * across.density;
+        // Of -u φ(u) Φ(-v) in a direction that is at 45 degrees to both axes, and its derivative along s.
+        let (arm_u, arm_v) = (0.5 * of_u.first * below_v, 0.5 * of_v.first * below_u);
+        let half = 0.5 * FRAC_1_SQRT_2;
+        let bent_u = half * (of_u.second * below_v + of_u.first * of_v.density);
+        let bent_v = half * (of_v.second * below_u + of_v.first * of_u.density);
+        let bent_centre = along.first * across.density;
+        let winner = |arm: f64, bent: f64| {
+            let (second, third) = (arm + 0.5 * centre, bent + 0.5 * bent_centre);
+            ([along.first * above_t + second, second, second], [along.second * above_t + third, third, third])
+        };
+        let (first, second) = (winner(arm_u, bent_u), winner(arm_v, bent_v));
+        let (arms, bents) = (arm_u + arm_v, bent_u + bent_v);
+        let neither = ([arms + centre, arms, arms + centre], [bents + bent_centre, bents, bents + bent_centre]);
+        ([neither.0, first.0, second.0], [neither.1, first.1, second.1])
+    }
 }
 
 #[cfg(test)]
@@ -161,7 +208,7 @@ mod tests {
             for j in -12..=12 {
                 let (s, t) = (0.3 * f64::from(i), 0.3 * f64::from(j));
                 let bounds = outcomes(s, t, 1e-9, Reach { s: 2.0 * step, t: 2.0 * step });
-                let p = |s: f64, t: f64| Cones::at(s, t, false).p;
+                let p = |s: f64, t: f64| Cones::at(s, t, false, 0.5).p;
                 let second = |s: f64, k: usize| {
                     let at = |a: i32, b: i32| p(s + f64::from(a) * step, t + f64::from(b) * step)[k];
                     let square = step * step;

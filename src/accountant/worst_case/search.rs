@@ -1,9 +1,10 @@
 //! Branch and bound over the plane: boxes in which a better critical point may lie are quartered.
 
 use super::line::{LineSupremum, Side, add_logs, line_supremum, log_excess_beyond};
-use super::objective::{Outcome, Reach, log_moment, log_moment_nearby};
+use super::objective::{Outcome, Reach, Slack, moment};
 use super::plane::outcomes;
 use crate::special::{log_ndtr, ndtr};
+use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -35,7 +36,9 @@ pub(super) struct PlaneSupremum {
 #[derive(Debug)]
 pub(super) struct Plane {
     h: f64,
-    boxes: HashMap<(i32, i32, i32), [Outcome; 3]>,
+    /// Where the outcomes of a box are found, by its level and place.
+    places: HashMap<(i32, i32, i32), usize, FxBuildHasher>,
+    outcomes: Vec<[Outcome; 3]>,
     last: Option<(f64, f64)>,
 }
 
@@ -54,7 +57,7 @@ fn reach(level: i32) -> Reach {
 
 impl Plane {
     pub(super) fn new(h: f64) -> Self {
-        Self { h, boxes: HashMap::new(), last: None }
+        Self { h, places: HashMap::default(), outcomes: Vec::new(), last: None }
     }
 
     /// Encloses the supremum at one order.
@@ -73,7 +76,7 @@ impl Plane {
             return found;
         }
         if let Some((s, t)) = self.last {
-            let value = log_moment(&outcomes(s, t, h, Reach { s: 0.0, t: 0.0 }), a);
+            let value = moment(&outcomes(s, t, h, Reach { s: 0.0, t: 0.0 }), a).ln;
             if value > found.lower {
                 (found.lower, found.s, found.t) = (value, s, t);
             }
@@ -85,17 +88,21 @@ impl Plane {
         let mut seen = 0;
         while !active.is_empty() {
             seen += active.len();
-            let shift = SQRT_2 * h;
             let box_ = reach(level);
+            let slack = Slack::new(a, SQRT_2 * h, box_);
             let mut values = Vec::with_capacity(active.len());
             for &(i, j) in &active {
                 let (s, t) = (f64::from(2 * i + 1) * box_.s, f64::from(2 * j + 1) * box_.t);
-                let three = self.boxes.entry((level, i, j)).or_insert_with(|| outcomes(s, t, h, box_));
-                let value = log_moment(three, a);
-                if value > found.lower {
-                    (found.lower, found.s, found.t) = (value, s, t);
+                let place = *self.places.entry((level, i, j)).or_insert(self.outcomes.len());
+                if place == self.outcomes.len() {
+                    self.outcomes.push(outcomes(s, t, h, box_));
                 }
-                values.push((i, j, log_moment_nearby(three, a, shift, value, box_)));
+                let three = &self.outcomes[place];
+                let moment = moment(three, a);
+                if moment.ln > found.lower {
+                    (found.lower, found.s, found.t) = (moment.ln, s, t);
+                }
+                values.push((i, j, slack.bound(three, &moment, found.lower * (1.0 + tolerance))));
             }
             let goal = found.lower * (1.0 + tolerance);
             let last = seen > MAX_BOXES || level == LEVELS;
