@@ -158,7 +158,7 @@ mod tests {
         let mut networks = Constant([Tensor::zeros([2, 3], floats)]);
         let mut best = BestParameters::new(&mut networks, EarlyStopping { validation: 0.5, patience: 2 }, held_out);
         let mut done = Vec::new();
-        for (epoch, classes) in [[0, 2], [1, 0], [0, 1], [2, 2]].iter().enumerate() {
+        for (epoch, classes) in [[0i64, 2], [1, 0], [0, 1], [2, 2]].iter().enumerate() {
             let logits = Tensor::from_slice(classes).one_hot(3).to_kind(Kind::Float) * (epoch as f64 + 1.0);
             networks.0[0].copy_(&logits);
             done.push(best.all_are_done(&mut networks, &images));
