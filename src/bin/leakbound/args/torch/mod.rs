@@ -2,8 +2,10 @@
 
 mod network;
 mod teachers;
+mod training;
 
 pub use teachers::TeachersOptions;
+pub use training::CheckpointOptions;
 
 use super::{Parsed, number, whole};
 use clap::{Args, Subcommand};
