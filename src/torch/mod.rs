@@ -5,6 +5,8 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod augment;
+mod canaries;
 mod device;
 mod ensemble;
 mod groups;
@@ -13,11 +15,15 @@ mod mlp;
 mod network;
 mod optimizer;
 mod seed;
+mod shadow;
 mod teachers;
 mod train;
 
+pub use augment::Augmentation;
+pub use canaries::CanaryKind;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use network::NetworkPlan;
 pub use optimizer::{Optimizer, Schedule};
+pub use shadow::{Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

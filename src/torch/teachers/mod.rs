@@ -158,6 +158,7 @@ mod tests {
                 batch: 32,
                 optimizer: Optimizer::ADAM,
                 schedule: Schedule::Constant { rate: 1e-3 },
+                augmentation: None,
             },
             seed: 1,
         }

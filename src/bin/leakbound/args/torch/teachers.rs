@@ -70,6 +70,7 @@ impl TeachersOptions {
                 batch: self.batch,
                 optimizer: Optimizer::ADAM,
                 schedule: Schedule::Constant { rate: self.learning_rate },
+                augmentation: None,
             },
             seed,
         }
