@@ -68,6 +68,66 @@ mod with_libtorch {
         }
     }
 
+    /// From images to an attack, and the same file again on another number of threads.
+    #[test]
+    fn recorded_answers_are_attacked_and_are_the_same_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let train = |recording: &str, options: &str| {
+            let (status, stdout, stderr) = leakbound(&format!(
+                "torch shadow --data {images} --recording {recording} --device cpu --models 10 --audit 50 --fixed 200 \
+                 --hidden 16 --epochs 15 --flip --shift 1 --views 18 --seed 3 --quiet {options}"
+            ));
+            assert_eq!(status, 0, "{stderr}");
+            stdout
+        };
+        let [first, second, others] = ["first.npz", "second.npz", "others.npz"].map(place);
+        let stdout = train(&first, "--threads 1");
+        assert!(stdout.contains("10 shadow models") && stdout.contains("[10, 50, 18, 10]"), "{stdout}");
+        train(&second, "--threads 2");
+        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
+        let attack = |command: &str, recording: &str| {
+            let (status, stdout, stderr) = leakbound(&format!("membership {command} {recording} --format json"));
+            assert_eq!(status, 0, "{command}: {stderr}");
+            assert!(stdout.contains("\"schema\""), "{stdout}");
+        };
+        for command in ["lira", "label-only", "compare"] {
+            attack(command, &first);
+        }
+        train(&others, &format!("--canaries out-of-distribution --others {images}"));
+        attack("lira", &others);
+    }
+
+    #[test]
+    fn shadow_models_that_cannot_be_trained_are_refused_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let copy = folder.path().join("images.npz");
+        std::fs::copy(images, &copy).unwrap();
+        let copy = copy.display().to_string();
+        let recording = folder.path().join("shadow.npz").display().to_string();
+        let refused = |status: i32, data: &str, recording: &str, options: &str, expected: &str| {
+            let arguments = format!("torch shadow --data {data} --recording {recording} --device cpu {options}");
+            let (found, stdout, stderr) = leakbound(&arguments);
+            assert_eq!((found, stdout.as_str()), (status, ""), "{arguments}: {stderr}");
+            assert!(stderr.contains(expected), "{arguments}: {stderr}");
+        };
+        refused(1, "nowhere", &recording, "", "nowhere");
+        refused(1, images, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
+        refused(1, images, &recording, "--models 3", "3 models have no exact half");
+        refused(1, images, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
+        refused(1, images, &recording, &format!("--others {images}"), "take no images of another data set");
+        refused(1, &copy, &copy, "", "expected another file");
+        refused(2, images, &recording, "--canaries out-of-distribution", "--others");
+        refused(2, images, &recording, "--canaries cats", "expected original, mislabelled");
+        refused(2, images, &recording, "--learning-rate NaN", "--learning-rate");
+        refused(2, images, &recording, "--views 7", "--views");
+        refused(2, images, &recording, "--models 0", "--models");
+        assert!(!std::path::Path::new(&recording).exists());
+        assert!(std::fs::read(images).unwrap() == std::fs::read(&copy).unwrap());
+    }
+
     #[test]
     fn images_that_are_missing_are_named_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();

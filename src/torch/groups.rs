@@ -1,5 +1,6 @@
 //! Many networks, trained a group at a time: a group on each thread of a CPU, all of them at once on a GPU.
 
+use super::augment::Augmenter;
 use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::ensemble::Ensemble;
@@ -76,7 +77,11 @@ impl Trainer<'_> {
                 let device = self.device.tensors();
                 let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
                 let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
-                train(&mut *networks, &images, &tables, streams(Purpose::Order), self.training, steps);
+                let augmenter = self
+                    .training
+                    .augmentation
+                    .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
+                train(&mut *networks, &images, &tables, streams(Purpose::Order), augmenter, self.training, steps);
                 let answers = ask(&mut *networks, range.clone(), &asked)
                     .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
                 if let Some(checkpoint) = self.checkpoint {

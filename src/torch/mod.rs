@@ -5,6 +5,8 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod augment;
+mod canaries;
 mod checkpoint;
 mod cnn;
 mod device;
@@ -19,14 +21,18 @@ mod mlp;
 mod network;
 mod optimizer;
 mod seed;
+mod shadow;
 mod teachers;
 mod train;
 mod wide_resnet;
 
+pub use augment::Augmentation;
+pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use early_stopping::EarlyStopping;
 pub use network::{NetworkPlan, Normalization};
 pub use optimizer::{Optimizer, Schedule};
+pub use shadow::{Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

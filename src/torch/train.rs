@@ -1,5 +1,6 @@
 //! The loop that trains an ensemble.
 
+use super::augment::{Augmentation, Augmenter};
 use super::early_stopping::{BestParameters, EarlyStopping};
 use super::ensemble::Ensemble;
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
@@ -22,6 +23,8 @@ pub struct TrainingPlan {
     pub schedule: Schedule,
     /// Whether each network ends where it no longer gets better.
     pub early_stopping: Option<EarlyStopping>,
+    /// How images are varied at every step; not at all if absent.
+    pub augmentation: Option<Augmentation>,
 }
 
 impl TrainingPlan {
@@ -124,7 +127,8 @@ impl Passes {
     }
 }
 
-/// Trains network m on the examples of `tables[m]`, whose order `streams[m]` draws, for so many steps.
+/// Trains network m on the examples of `tables[m]`, whose order `streams[m]` draws, for so many steps; `augmenter` is
+/// that of the plan's augmentation.
 ///
 /// No table may be empty.
 pub(super) fn train(
@@ -132,6 +136,7 @@ pub(super) fn train(
     images: &TrainingImages,
     tables: &[&[Example]],
     streams: Vec<ChaCha8Rng>,
+    mut augmenter: Option<Augmenter>,
     plan: &TrainingPlan,
     steps: u64,
 ) {
@@ -160,7 +165,12 @@ pub(super) fn train(
             let rows: Vec<i64> = batch.iter().map(|example| row(example).into()).collect();
             Tensor::from_slice(&rows).to_device(images.inputs.device())
         };
-        let inputs = images.inputs.index_select(0, &rows(&|example| example.image)).view(shape);
+        let inputs = images.inputs.index_select(0, &rows(&|example| example.image));
+        let inputs = match &mut augmenter {
+            Some(augmenter) => augmenter.vary(&inputs, plan.batch),
+            None => inputs,
+        };
+        let inputs = inputs.view(shape);
         let targets = images.targets.index_select(0, &rows(&|example| example.target)).view(shape);
         let mut gradients = ensemble.gradients(&inputs, &targets);
         state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));

@@ -137,7 +137,8 @@ impl WideResNetEnsemble {
             }
             let inner = convolved(&activated, &mut reader, block.stride, 1);
             let inner = self.activated(&inner, &mut reader, learning);
-            images = images + convolved(&inner, &mut reader, 1, 1);
+            // Not in place: the gradient needs both.
+            images = convolved(&inner, &mut reader, 1, 1) + images;
         }
         let images = self.activated(&images, &mut reader, learning);
         let means = images.mean_dim([2i64, 3].as_slice(), false, Kind::Float);

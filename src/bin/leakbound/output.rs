@@ -103,7 +103,7 @@ fn is_figure(path: &Path, figures: &Path) -> bool {
 }
 
 /// A result never replaces one of these files.
-fn refuse_any(option: &'static str, path: &Path, others: &[&Path], found: &str) -> Result<()> {
+pub fn refuse_any(option: &'static str, path: &Path, others: &[&Path], found: &str) -> Result<()> {
     // Without a place there is nothing to replace.
     let same = |other: &&Path| matches!((place(other), place(path)), (Some(other), Some(path)) if other == path);
     if others.iter().any(same) { Err(replaces(option, path, found)) } else { Ok(()) }

@@ -165,6 +165,7 @@ mod tests {
                 optimizer: Optimizer::ADAM,
                 schedule: Schedule::Constant { rate: 1e-3 },
                 early_stopping: None,
+                augmentation: None,
             },
             seed: 1,
         }

@@ -1,9 +1,11 @@
 //! Options of `leakbound torch`.
 
 mod network;
+mod shadow;
 mod teachers;
 mod training;
 
+pub use shadow::ShadowOptions;
 pub use teachers::TeachersOptions;
 pub use training::CheckpointOptions;
 
@@ -22,6 +24,14 @@ pub enum TorchCommand {
     #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
                             --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
     Teachers(TeachersOptions),
+    /// Train shadow models with and without audited samples, and record their answers
+    #[command(
+        after_help = "Examples:\n  leakbound torch shadow --data fashion-mnist --recording shadow.npz --models 16 \
+                            --fixed 4000 --hidden 96\n  leakbound membership lira shadow.npz --report lira.html\n  \
+                            leakbound torch shadow --data fashion-mnist --recording views.npz --flip --shift 2 --views \
+                            18"
+    )]
+    Shadow(ShadowOptions),
 }
 
 impl TorchCommand {
@@ -30,6 +40,7 @@ impl TorchCommand {
         match self {
             Self::Device(options) => options.device,
             Self::Teachers(options) => options.device.device,
+            Self::Shadow(options) => options.device.device,
         }
     }
 }

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// The training of each network, with Adam.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct TrainingOptions {
-    /// Epochs
-    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
-    pub epochs: usize,
+    /// Epochs [default: 25; shadow models 40]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub epochs: Option<usize>,
     /// Passes over the images in each epoch ("Attacking PATE" makes 20)
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
     pub passes: usize,
@@ -36,21 +36,23 @@ pub struct TrainingOptions {
 }
 
 impl TrainingOptions {
-    /// What the library is asked for.
-    pub fn plan(&self) -> TrainingPlan {
+    /// What the library is asked for, with the number of epochs that the recipe takes by itself.
+    pub fn plan(&self, epochs: usize) -> TrainingPlan {
         let rate = self.learning_rate;
+        let epochs = self.epochs.unwrap_or(epochs);
         TrainingPlan {
-            epochs: self.epochs * self.passes,
+            epochs: epochs * self.passes,
             batch: self.batch,
             optimizer: Optimizer::ADAM,
             schedule: if self.decay == 1.0 {
                 Schedule::Constant { rate }
             } else {
-                Schedule::Exponential { rate, factor: self.decay, parts: self.epochs }
+                Schedule::Exponential { rate, factor: self.decay, parts: epochs }
             },
             early_stopping: self
                 .patience
                 .map(|patience| EarlyStopping { validation: self.validation_share, patience: patience * self.passes }),
+            augmentation: None,
         }
     }
 }

@@ -1,0 +1,63 @@
+//! What shadow models answered.
+
+use ndarray::{Array1, Array2, Array4, Axis};
+
+/// Answers of shadow models, and what they were trained on.
+///
+/// S audited samples, of which A are attacked: all of them, or, if they are duplicated, the mislabelled half.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShadowAnswers {
+    /// \[model, attacked sample, view, class\].
+    pub logits: Array4<f32>,
+    /// \[model, attacked sample\]: true where the model was trained on the sample.
+    pub keep: Array2<bool>,
+    /// \[attacked sample\]: the label in training.
+    pub labels: Array1<i64>,
+    /// \[attacked sample\]: the training image behind it, or whose place it took.
+    pub audit_index: Array1<i32>,
+    /// Training images of every model, sorted.
+    pub fixed_index: Array1<i32>,
+    /// \[model\]: share of the test images that it classifies rightly.
+    pub test_accuracy: Array1<f32>,
+    /// \[model, attacked sample\]: true where the model was trained on the sample's rightly labelled duplicate.
+    pub duplicate_keep: Option<Array2<bool>>,
+    /// \[attacked sample\]: image of the other data set.
+    pub source_index: Option<Array1<i32>>,
+    /// \[attacked sample, channel, row, column\]: pixels that were drawn.
+    pub canary_pixels: Option<Array4<u8>>,
+    /// Which view is the image itself.
+    pub itself: usize,
+}
+
+impl ShadowAnswers {
+    /// Mean over the models.
+    #[must_use]
+    pub fn mean_test_accuracy(&self) -> f64 {
+        self.test_accuracy.iter().map(|&accuracy| f64::from(accuracy)).sum::<f64>() / self.test_accuracy.len() as f64
+    }
+
+    /// Share of samples, themselves and not another view, whose label in training is answered, over the models that were
+    /// trained on them (`member`) or were not; nothing if there is no such pair.
+    #[must_use]
+    pub fn audit_accuracy(&self, member: bool) -> Option<f64> {
+        let (mut right, mut all) = (0u64, 0u64);
+        for ((model, sample), _) in self.keep.indexed_iter().filter(|&(_, &keep)| keep == member) {
+            let answer = self.logits.index_axis(Axis(0), model).index_axis_move(Axis(0), sample);
+            let logits = answer.index_axis(Axis(0), self.itself);
+            right += u64::from(largest(logits.iter().copied()) as i64 == self.labels[sample]);
+            all += 1;
+        }
+        (all > 0).then(|| right as f64 / all as f64)
+    }
+}
+
+/// The place of the largest number, the first of several.
+pub(super) fn largest(numbers: impl Iterator<Item = f32>) -> usize {
+    let (mut place, mut most) = (0, f32::NEG_INFINITY);
+    for (at, number) in numbers.enumerate() {
+        if number > most {
+            (place, most) = (at, number);
+        }
+    }
+    place
+}
