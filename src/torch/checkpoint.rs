@@ -35,8 +35,11 @@ struct Work<'a, P> {
 pub struct TrainingCheckpoint {
     path: PathBuf,
     file: Mutex<File>,
-    done: HashMap<(u64, usize), (usize, String)>,
+    done: Groups,
 }
+
+/// Phase and first network of each group; how many networks it has, and their answers.
+type Groups = HashMap<(u64, usize), (usize, String)>;
 
 impl TrainingCheckpoint {
     /// A new file, or with `resume` the one that is there, for a recipe of this name that follows `plan` with `data`.
@@ -108,8 +111,7 @@ impl TrainingCheckpoint {
 }
 
 /// The groups in a checkpoint of this work, and how many of its bytes are whole lines.
-#[expect(clippy::type_complexity, reason = "it is the one caller's")]
-fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(HashMap<(u64, usize), (usize, String)>, usize)> {
+fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(Groups, usize)> {
     let broken = |place: &str| {
         let error = fault(path, place, "a checkpoint that was changed after it was written", "it as it was written");
         Err(hinted(error, "start anew without it"))
@@ -127,7 +129,7 @@ fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(HashMap<(u64, usize), 
     if found != work {
         return Err(other_work(path, found, work));
     }
-    let mut done = HashMap::new();
+    let mut done = Groups::new();
     for (number, line) in lines.enumerate() {
         let Some(group) = group(line) else { return broken(&format!("line {}", number + 3)) };
         done.insert((group.0, group.1), (group.2, group.3.to_owned()));

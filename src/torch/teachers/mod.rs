@@ -165,6 +165,7 @@ mod tests {
                 optimizer: Optimizer::ADAM,
                 schedule: Schedule::Constant { rate: 1e-3 },
                 early_stopping: None,
+                side_by_side: None,
             },
             seed: 1,
         }
