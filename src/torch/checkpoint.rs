@@ -116,13 +116,13 @@ fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(Groups, usize)> {
         let error = fault(path, place, "a checkpoint that was changed after it was written", "it as it was written");
         Err(hinted(error, "start anew without it"))
     };
+    if !bytes.starts_with(MARK.as_bytes()) {
+        return Err(fault(path, "whole file", "another kind of file", "a checkpoint of leakbound torch").into());
+    }
     let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let Ok(text) = std::str::from_utf8(&bytes[..complete]) else { return broken("whole file") };
     let mut lines = text.lines();
     let (first, found) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    if !first.starts_with(MARK) {
-        return Err(fault(path, "whole file", "another kind of file", "a checkpoint of leakbound torch").into());
-    }
     if first != format!("{MARK}, sha256 {}", sha256(found)) {
         return broken("line 1");
     }
