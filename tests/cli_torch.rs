@@ -25,6 +25,8 @@ fn a_build_without_libtorch_says_how_to_make_one_with_it() {
 mod with_libtorch {
     use super::leakbound;
 
+    const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+
     #[test]
     fn the_device_is_named_or_refused_in_one_line() {
         let (status, stdout, _) = leakbound("torch device --device cpu --threads 2");
@@ -45,10 +47,9 @@ mod with_libtorch {
     fn recorded_votes_are_audited_and_are_the_same_again() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).display().to_string();
-        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
         let train = |recording: &str, threads: u32| {
             let (status, stdout, stderr) = leakbound(&format!(
-                "torch teachers --data {images} --recording {recording} --device cpu --teachers 10 --images 100 \
+                "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 10 --images 100 \
                  --hidden 16 --instantiations 2 --queries 40 --adversarial 4 --retrainings 3 --epochs 6 --seed 3 \
                  --threads {threads} --quiet"
             ));
@@ -126,6 +127,44 @@ mod with_libtorch {
         refused(2, images, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
         assert!(std::fs::read(images).unwrap() == std::fs::read(&copy).unwrap());
+    }
+
+    /// A run is killed after some groups, in the middle of a line; one that goes on ends with the same file.
+    #[test]
+    fn a_killed_run_goes_on_to_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let [whole, resumed, checkpoint] = ["whole.npz", "resumed.npz", "a.checkpoint"].map(place);
+        let train = |recording: &str, more: &str| {
+            format!(
+                "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 16 --images 60 --hidden 8 \
+                 --instantiations 2 --queries 20 --adversarial 2 --retrainings 2 --epochs 4 --seed 5 --threads 1 {more}"
+            )
+        };
+        assert_eq!(leakbound(&train(&whole, "--quiet")).0, 0);
+        let arguments = train(&resumed, &format!("--checkpoint {checkpoint}"));
+        let mut run = std::process::Command::new(assert_cmd::cargo::cargo_bin!("leakbound"))
+            .args(arguments.split_whitespace())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = || std::fs::read(&checkpoint).map_or(0, |bytes| bytes.split(|&byte| byte == b'\n').count());
+        while lines() < 6 && run.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let bytes = std::fs::read(&checkpoint).unwrap();
+        std::fs::write(&checkpoint, &bytes[..bytes.len() - 3]).unwrap();
+        let (status, _, stderr) = leakbound(&arguments);
+        assert!(status == 1 && stderr.contains("--resume goes on where it ends"), "{stderr}");
+        let other = arguments.replace("--hidden 8", "--hidden 9") + " --resume";
+        let (status, _, stderr) = leakbound(&other);
+        assert!(status == 1 && stderr.contains(": plan: found {") && stderr.lines().count() == 1, "{stderr}");
+        let (status, _, stderr) = leakbound(&format!("{arguments} --resume"));
+        assert!(status == 0 && stderr.contains(" networks are in "), "{stderr}");
+        assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
     }
 
     #[test]

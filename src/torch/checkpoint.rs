@@ -35,8 +35,11 @@ struct Work<'a, P> {
 pub struct TrainingCheckpoint {
     path: PathBuf,
     file: Mutex<File>,
-    done: HashMap<(u64, usize), (usize, String)>,
+    done: Groups,
 }
+
+/// Phase and first network of each group; how many networks it has, and their answers.
+type Groups = HashMap<(u64, usize), (usize, String)>;
 
 impl TrainingCheckpoint {
     /// A new file, or with `resume` the one that is there, for a recipe of this name that follows `plan` with `data`.
@@ -108,26 +111,25 @@ impl TrainingCheckpoint {
 }
 
 /// The groups in a checkpoint of this work, and how many of its bytes are whole lines.
-#[expect(clippy::type_complexity, reason = "it is the one caller's")]
-fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(HashMap<(u64, usize), (usize, String)>, usize)> {
+fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(Groups, usize)> {
     let broken = |place: &str| {
         let error = fault(path, place, "a checkpoint that was changed after it was written", "it as it was written");
         Err(hinted(error, "start anew without it"))
     };
+    if !bytes.starts_with(MARK.as_bytes()) {
+        return Err(fault(path, "whole file", "another kind of file", "a checkpoint of leakbound torch").into());
+    }
     let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let Ok(text) = std::str::from_utf8(&bytes[..complete]) else { return broken("whole file") };
     let mut lines = text.lines();
     let (first, found) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    if !first.starts_with(MARK) {
-        return Err(fault(path, "whole file", "another kind of file", "a checkpoint of leakbound torch").into());
-    }
     if first != format!("{MARK}, sha256 {}", sha256(found)) {
         return broken("line 1");
     }
     if found != work {
         return Err(other_work(path, found, work));
     }
-    let mut done = HashMap::new();
+    let mut done = Groups::new();
     for (number, line) in lines.enumerate() {
         let Some(group) = group(line) else { return broken(&format!("line {}", number + 3)) };
         done.insert((group.0, group.1), (group.2, group.3.to_owned()));

@@ -63,7 +63,8 @@ impl Trainer<'_> {
         self.network.check_images(self.shape)?;
         self.training.check(tables.iter().map(Vec::len).min().unwrap_or(usize::MAX))?;
         let steps = self.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
-        let size = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
+        let fastest = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
+        let size = self.training.side_by_side.unwrap_or(fastest);
         let group = |start: usize, images: TrainingImages, asked: Tensor| {
             let range = start..tables.len().min(start + size);
             if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(phase, &range))? {

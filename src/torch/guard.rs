@@ -43,7 +43,7 @@ fn reason(panic: &(dyn Any + Send)) -> String {
     let line = text.lines().next().unwrap_or(text);
     let line = line.split_once("\\n").map_or(line, |(line, _)| line);
     if ["out of memory", "not enough memory", "can't allocate"].iter().any(|mark| line.contains(mark)) {
-        return format!("not enough memory ({line}); train fewer networks at a time");
+        return format!("not enough memory ({line}); train fewer networks side by side");
     }
     line.to_owned()
 }

@@ -1,8 +1,8 @@
 //! Layers of many networks at once: of the channels of a tensor [B, M·C, rows, columns], the first C belong to the
 //! first network, and so on.
 //!
-//! A convolution of M networks is one with M groups. On a CPU that takes a third of the time of unfolding the images
-//! for batched products of matrices, and on a GPU it is one call.
+//! A convolution of M networks is one with M groups. On a CPU that took less than half the time of unfolding the images
+//! for batched products of matrices (4 networks of 16 and of 64 filters, 32 images), and on a GPU it is one call.
 
 use tch::{Device, Kind, Tensor};
 

@@ -25,6 +25,9 @@ pub struct TrainingPlan {
     pub early_stopping: Option<EarlyStopping>,
     /// How images are varied at every step; not at all if absent.
     pub augmentation: Option<Augmentation>,
+    /// Networks that are trained side by side; if absent, as many as are fastest: on a CPU few on each thread, on a GPU
+    /// all. Sums, and so the last digits, depend on it.
+    pub side_by_side: Option<usize>,
 }
 
 impl TrainingPlan {
@@ -34,6 +37,7 @@ impl TrainingPlan {
     pub(super) fn check(&self, images: usize) -> Result<()> {
         let mut counts = vec![("images in a step", self.batch), ("epochs", self.epochs)];
         counts.extend(self.early_stopping.map(|stopping| ("patience", stopping.patience)));
+        counts.extend(self.side_by_side.map(|networks| ("networks side by side", networks)));
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }

@@ -18,6 +18,7 @@ fn plan() -> ShadowPlan {
             schedule: Schedule::Constant { rate: 3e-3 },
             early_stopping: None,
             augmentation: None,
+            side_by_side: None,
         },
         seed: 1,
     }

@@ -166,6 +166,7 @@ mod tests {
                 schedule: Schedule::Constant { rate: 1e-3 },
                 early_stopping: None,
                 augmentation: None,
+                side_by_side: None,
             },
             seed: 1,
         }

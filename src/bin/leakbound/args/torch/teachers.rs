@@ -65,7 +65,7 @@ impl TeachersOptions {
             queries: self.queries,
             adversarial: self.adversarial,
             retrainings: self.retrainings,
-            training: self.training.plan(25),
+            training: self.training.plan(30),
             seed,
         }
     }

@@ -1,8 +1,7 @@
 //! How the networks of a recipe are trained, and where their answers are kept.
 
 use super::{count, rate};
-use crate::args::Parsed;
-use crate::args::number;
+use crate::args::{Parsed, number};
 use clap::Args;
 use leakbound::torch::{EarlyStopping, Optimizer, Schedule, TrainingPlan};
 use serde::Serialize;
@@ -11,7 +10,7 @@ use std::path::PathBuf;
 /// The training of each network, with Adam.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct TrainingOptions {
-    /// Epochs [default: 25; shadow models 40]
+    /// Epochs [default: 30; shadow models 40]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub epochs: Option<usize>,
     /// Passes over the images in each epoch ("Attacking PATE" makes 20)
@@ -33,6 +32,9 @@ pub struct TrainingOptions {
     /// Share of the images of each network that are held out for that
     #[arg(long, value_name = "S", default_value = "0.1", requires = "patience", value_parser = share, allow_hyphen_values = true)]
     pub validation_share: f64,
+    /// Networks trained side by side: fewer need less memory [default: as many as are fastest on the device]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub side_by_side: Option<usize>,
 }
 
 impl TrainingOptions {
@@ -53,6 +55,7 @@ impl TrainingOptions {
                 .patience
                 .map(|patience| EarlyStopping { validation: self.validation_share, patience: patience * self.passes }),
             augmentation: None,
+            side_by_side: self.side_by_side,
         }
     }
 }

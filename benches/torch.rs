@@ -1,0 +1,63 @@
+//! Training side by side against one after another: 48 multilayer perceptrons and 12 convolutional networks on one
+//! thread, for few steps.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use leakbound::record::ImageSet;
+use leakbound::torch::{
+    DeviceChoice, NetworkPlan, Optimizer, Schedule, TeacherPlan, TrainingDevice, TrainingPlan, train_teachers,
+};
+use ndarray::{Array1, Array4};
+
+/// Images of noise: the time does not depend on what they show.
+fn images(count: usize) -> ImageSet {
+    let pixels =
+        Array4::from_shape_fn((count, 1, 28, 28), |(image, _, row, column)| (31 * image + 17 * row + 7 * column) as u8);
+    ImageSet { pixels, labels: Array1::from_shape_fn(count, |image| (image % 10) as u8), classes: 10 }
+}
+
+/// Each ensemble is trained three times: with two partitions and with a poisoned query.
+fn plan(network: NetworkPlan, teachers: usize, epochs: usize, side_by_side: Option<usize>) -> TeacherPlan {
+    TeacherPlan {
+        teachers,
+        images: Some(64),
+        network,
+        instantiations: 1,
+        queries: 1,
+        adversarial: 0,
+        retrainings: 0,
+        training: TrainingPlan {
+            epochs,
+            batch: 32,
+            optimizer: Optimizer::ADAM,
+            schedule: Schedule::Constant { rate: 1e-3 },
+            early_stopping: None,
+            side_by_side,
+        },
+        seed: 0,
+    }
+}
+
+fn training(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("torch");
+    group.sample_size(10);
+    let (train, test) = (images(1024), images(1));
+    let device = TrainingDevice::open(DeviceChoice::Cpu).expect("a processor");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let mlp = NetworkPlan::Mlp { hidden: 64 };
+    for (name, network, teachers, epochs, most) in
+        [("mlp", mlp, 16, 20, 8), ("cnn", NetworkPlan::Cnn { filters: 64 }, 4, 1, 4)]
+    {
+        for (way, side_by_side) in [("one after another", 1), ("side by side", most)] {
+            let plan = plan(network, teachers, epochs, Some(side_by_side));
+            group.throughput(Throughput::Elements(plan.networks()));
+            group.bench_function(format!("{name}, {way}"), |bencher| {
+                let run = || train_teachers(&train, &test, &plan, device, &|_| (), None).expect("votes");
+                bencher.iter(|| pool.install(run));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, training);
+criterion_main!(benches);
