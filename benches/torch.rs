@@ -31,6 +31,7 @@ fn plan(network: NetworkPlan, teachers: usize, epochs: usize, side_by_side: Opti
             optimizer: Optimizer::ADAM,
             schedule: Schedule::Constant { rate: 1e-3 },
             early_stopping: None,
+            augmentation: None,
             side_by_side,
         },
         seed: 0,

@@ -115,10 +115,10 @@ mod with_libtorch {
             assert!(stderr.contains(expected), "{arguments}: {stderr}");
         };
         refused(1, "nowhere", &recording, "", "nowhere");
-        refused(1, images, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
-        refused(1, images, &recording, "--models 3", "3 models have no exact half");
-        refused(1, images, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
-        refused(1, images, &recording, &format!("--others {images}"), "take no images of another data set");
+        refused(2, images, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
+        refused(2, images, &recording, "--models 3", "3 models have no exact half");
+        refused(2, images, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
+        refused(2, images, &recording, &format!("--others {images}"), "take no images of another data set");
         refused(1, &copy, &copy, "", "expected another file");
         refused(2, images, &recording, "--canaries out-of-distribution", "--others");
         refused(2, images, &recording, "--canaries cats", "expected original, mislabelled");

@@ -68,7 +68,7 @@ fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
     [
         ("mean-test-accuracy", test),
         ("accuracy-on-members", answers.audit_accuracy(true)),
-        ("accuracy-on-non-members", answers.audit_accuracy(false)),
+        ("accuracy-on-others", answers.audit_accuracy(false)),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) }))
