@@ -13,11 +13,13 @@ mod mlp;
 mod network;
 mod optimizer;
 mod seed;
+mod student;
 mod teachers;
 mod train;
 
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use network::NetworkPlan;
 pub use optimizer::{Optimizer, Schedule};
+pub use student::{LabelCosts, LabellingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

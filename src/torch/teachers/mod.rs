@@ -3,7 +3,7 @@
 mod lab;
 mod plan;
 mod queries;
-mod split;
+pub(super) mod split;
 mod votes;
 
 pub use plan::TeacherPlan;
@@ -50,7 +50,7 @@ pub fn train_teachers(
         return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
     }
     let mut lab = Lab::new(train, test, plan, device, progress)?;
-    let partitions = |split: Split| partition(train.len(), plan, each, split);
+    let partitions = |split: Split| partition(train.len(), (plan.teachers, each), plan.seed, split);
     let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
     for instantiation in 0..plan.instantiations {
         let teachers = partitions(Split::Pate(instantiation as u64));

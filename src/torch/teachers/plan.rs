@@ -1,5 +1,6 @@
 //! Which teachers are trained.
 
+use super::split::images_each;
 use crate::error::{Error, Result};
 use crate::torch::network::NetworkPlan;
 use crate::torch::train::TrainingPlan;
@@ -37,10 +38,8 @@ impl TeacherPlan {
 
     /// Images of each teacher.
     pub(super) fn images_each(&self, available: usize) -> Result<usize> {
-        let images = self.images.unwrap_or(available / self.teachers.max(1));
+        let images = images_each(self.teachers, self.images, available)?;
         let counts = [
-            ("teachers", self.teachers),
-            ("images of a teacher", images),
             ("instantiations", self.instantiations),
             ("queries", self.queries),
             ("images in a step", self.training.batch),
@@ -50,15 +49,6 @@ impl TeacherPlan {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
         self.network.check()?;
-        match images.checked_mul(self.teachers) {
-            Some(needed) if needed <= available => Ok(images),
-            _ => Err(Error::Refused {
-                operation: "teachers",
-                reason: format!(
-                    "{} teachers with {images} images each need more than the {available} there are",
-                    self.teachers
-                ),
-            }),
-        }
+        Ok(images)
     }
 }

@@ -36,6 +36,8 @@ pub mod simulate;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]
+mod torch_student;
+#[cfg(feature = "torch")]
 mod torch_teachers;
 pub mod upper;
 pub mod verify;

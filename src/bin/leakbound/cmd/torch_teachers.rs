@@ -69,7 +69,7 @@ fn add(writer: &mut ArrayWriter, votes: &TeacherVotes, seed: u64) -> Result<()> 
 }
 
 /// Where the same seed may give other votes.
-fn warnings(device: TrainingDevice) -> Vec<Warning> {
+pub fn warnings(device: TrainingDevice) -> Vec<Warning> {
     if !device.is_cuda() {
         return Vec::new();
     }

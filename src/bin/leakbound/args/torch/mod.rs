@@ -1,8 +1,10 @@
 //! Options of `leakbound torch`.
 
 mod network;
+mod student;
 mod teachers;
 
+pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
 
 use super::{Parsed, number, whole};
@@ -20,6 +22,13 @@ pub enum TorchCommand {
     #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
                             --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
     Teachers(TeachersOptions),
+    /// Train PATE students on the labels that teachers give within privacy budgets, and record what all of them answer
+    #[command(after_help = "Examples:\n  leakbound torch student --data fashion-mnist --recording students.npz \
+                            --budgets 1,2,3,5 --runs 3\n  leakbound membership threshold students.npz\n  leakbound \
+                            account students.npz --noise gaussian:40 --threshold 200 --threshold-noise \
+                            gaussian:150\n\nThe training images are private. The test images are split: --public of \
+                            each class may get labels, the others measure.")]
+    Student(StudentOptions),
 }
 
 impl TorchCommand {
@@ -28,6 +37,7 @@ impl TorchCommand {
         match self {
             Self::Device(options) => options.device,
             Self::Teachers(options) => options.device.device,
+            Self::Student(options) => options.device.device,
         }
     }
 }
