@@ -68,6 +68,69 @@ mod with_libtorch {
         }
     }
 
+    /// From images to students, the same file again, and what other commands make of it.
+    #[test]
+    fn recorded_students_are_accounted_and_attacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let train = |recording: &str, threads: u32| {
+            let (status, stdout, stderr) = leakbound(&format!(
+                "torch student --data {images} --recording {recording} --device cpu --teachers 10 --hidden 16 --epochs 6 \
+                 --threshold 6 --threshold-noise gaussian:3 --noise gaussian:1.5 --budgets 20,50 --student-batch 16 \
+                 --private 100 --runs 2 --seed 3 --threads {threads} --quiet --format json"
+            ));
+            assert_eq!(status, 0, "{stderr}");
+            stdout
+        };
+        let [first, second] = ["first.npz", "second.npz"].map(place);
+        let document: serde_json::Value = serde_json::from_str(&train(&first, 1)).unwrap();
+        assert_eq!(document["schema"], "leakbound.torch-student/1");
+        let rows = document["students"].as_array().unwrap();
+        assert_eq!(rows.len(), 4);
+        for row in rows {
+            assert!(row["epsilon"].as_f64().unwrap() <= row["budget"].as_f64().unwrap(), "{row}");
+        }
+        let codes: Vec<&str> =
+            document["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect();
+        assert_eq!(codes, ["data-dependent-costs", "runs-add-up"]);
+        train(&second, 2);
+        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
+        for command in [
+            format!("membership threshold {first} --resamples 0"),
+            format!("account {first} --noise gaussian:1.5 --threshold 6 --threshold-noise gaussian:3 --no-exact"),
+        ] {
+            let (status, stdout, stderr) = leakbound(&format!("{command} --format json"));
+            assert_eq!(status, 0, "{command}: {stderr}");
+            assert!(stdout.contains("\"schema\""), "{stdout}");
+        }
+    }
+
+    #[test]
+    fn students_that_cannot_be_trained_are_refused_in_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = folder.path().join("students.npz");
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let refused = |options: &str| {
+            let recording = recording.display();
+            leakbound(&format!("torch student --data {images} --recording {recording} --device cpu --quiet {options}"))
+        };
+        for (options, message) in [
+            ("--noise laplace:2", "error: --noise: Confident-GNMax has Gaussian noise, not laplace:2\n"),
+            ("--teachers 3000", "error: images of a teacher = 0 is not in [1, inf)\n"),
+            ("--budgets 0", "error: budget = 0 is not in (0, inf]\n"),
+            ("--private 1e5", "error: students: 100000 private images of 2000 training images\n"),
+            ("--public 0.999", "error: students: 500 public images and 0 to measure with, of 500\n"),
+        ] {
+            let (status, stdout, stderr) = refused(options);
+            assert_eq!((status, stdout.as_str(), stderr.as_str()), (1, "", message), "{options}");
+        }
+        for options in ["--budgets nan", "--public 1", "--runs 0", "--delta 2", "--student-decay nan", "--epochs 0"] {
+            assert_eq!(refused(options).0, 2, "{options}");
+        }
+        assert!(!recording.exists());
+    }
+
     #[test]
     fn images_that_are_missing_are_named_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
