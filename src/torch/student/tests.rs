@@ -157,5 +157,16 @@ fn what_cannot_be_trained_is_refused() {
         }),
         refused(&|plan| plan.labelling.budgets = budgets(&[0.01])),
     ];
-    insta::assert_snapshot!(messages.join("\n"), @"");
+    insta::assert_snapshot!(messages.join("\n"), @r"
+    teachers = 0 is not in [1, inf)
+    teachers: 10 teachers with 201 images each need more than the 2000 there are
+    runs = 0 is not in [1, inf)
+    budgets = 0 is not in [1, inf)
+    budget = 0 is not in (0, inf]
+    share of public images = NaN is not in (0, 1)
+    students: 2001 private images of 2000 training images
+    images in a step = 0 is not in [1, inf)
+    students: budgets on different orders
+    students: run 0 gave no label within a budget of 0.01 (0 queries); raise the budget or lower the threshold
+    ");
 }
