@@ -24,6 +24,8 @@ fn a_build_without_libtorch_says_how_to_make_one_with_it() {
 #[cfg(feature = "torch")]
 mod with_libtorch {
     use super::leakbound;
+    use leakbound::record::ArrayFile;
+    use ndarray::{Array1, Array2};
 
     #[test]
     fn the_device_is_named_or_refused_in_one_line() {
@@ -96,14 +98,27 @@ mod with_libtorch {
         assert_eq!(codes, ["data-dependent-costs", "runs-add-up"]);
         train(&second, 2);
         assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
-        for command in [
-            format!("membership threshold {first} --resamples 0"),
-            format!("account {first} --noise gaussian:1.5 --threshold 6 --threshold-noise gaussian:3 --no-exact"),
-        ] {
-            let (status, stdout, stderr) = leakbound(&format!("{command} --format json"));
-            assert_eq!(status, 0, "{command}: {stderr}");
-            assert!(stdout.contains("\"schema\""), "{stdout}");
+        // The second run again, from its votes, its noise and its order of queries: the same figures to the last digit.
+        let mut arrays = ArrayFile::open(&first).unwrap();
+        let order: Array2<i32> = arrays.array("query_order").unwrap();
+        let seeds: Array1<u64> = arrays.array("label_seed").unwrap();
+        let queries: Vec<String> = order.row(1).iter().map(ToString::to_string).collect();
+        let (status, stdout, stderr) = leakbound(&format!(
+            "account {first} --noise gaussian:1.5 --threshold 6 --threshold-noise gaussian:3 --no-exact --instantiation 1 \
+             --queries {} --seed {} --budget 20,50 --format json",
+            queries.join(","),
+            seeds[1]
+        ));
+        assert_eq!(status, 0, "{stderr}");
+        let account: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        for (account, student) in account["budgets"].as_array().unwrap().iter().zip(&rows[2..]) {
+            for field in ["budget", "delta", "epsilon", "queries", "labels", "success_rate", "label_accuracy"] {
+                assert_eq!(account[field], student[field], "{field}");
+            }
         }
+        let (status, stdout, stderr) = leakbound(&format!("membership threshold {first} --resamples 0"));
+        assert_eq!(status, 0, "{stderr}");
+        assert!(stdout.contains("4 of 4 models as victims, 401 samples"), "{stdout}");
     }
 
     #[test]
@@ -123,7 +138,7 @@ mod with_libtorch {
             ("--public 0.999", "error: students: 500 public images and 0 to measure with, of 500\n"),
         ] {
             let (status, stdout, stderr) = refused(options);
-            assert_eq!((status, stdout.as_str(), stderr.as_str()), (1, "", message), "{options}");
+            assert_eq!((status, stdout.as_str(), stderr.as_str()), (2, "", message), "{options}");
         }
         for options in ["--budgets nan", "--public 1", "--runs 0", "--delta 2", "--student-decay nan", "--epochs 0"] {
             assert_eq!(refused(options).0, 2, "{options}");

@@ -37,8 +37,9 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
         recording: RecordingDocument {
             envelope: envelope("leakbound.torch-student/1", common, options, inputs, warnings),
             title: format!(
-                "{} students ({}) of {} teachers ({}), {} public images",
+                "{} student{} ({}) of {} teachers ({}), {} public images",
                 rows.len(),
+                if rows.len() == 1 { "" } else { "s" },
                 plan.student_network,
                 plan.teachers,
                 plan.network,
