@@ -5,10 +5,16 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod checkpoint;
+mod cnn;
 mod device;
+mod early_stopping;
 mod ensemble;
 mod groups;
 mod guard;
+mod initial;
+mod layers;
+mod lenet;
 mod mlp;
 mod network;
 mod optimizer;
@@ -16,9 +22,12 @@ mod seed;
 mod student;
 mod teachers;
 mod train;
+mod wide_resnet;
 
+pub use checkpoint::TrainingCheckpoint;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
-pub use network::NetworkPlan;
+pub use early_stopping::EarlyStopping;
+pub use network::{NetworkPlan, Normalization};
 pub use optimizer::{Optimizer, Schedule};
 pub use student::{LabelCosts, LabellingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};

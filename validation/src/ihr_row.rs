@@ -96,7 +96,7 @@ pub fn report() -> Report {
     };
     let students = plan().and_then(|plan| {
         let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        Ok((train_student(&train, &test, &plan, device, &|_| ())?, plan))
+        Ok((train_student(&train, &test, &plan, device, &|_| (), None)?, plan))
     });
     match students {
         Ok((students, plan)) => tables(&mut report, &students, &plan),
@@ -114,7 +114,13 @@ fn plan() -> Result<StudentPlan> {
         }
     }
     let network = NetworkPlan::Mlp { hidden: HIDDEN };
-    let training = |epochs, batch, schedule| TrainingPlan { epochs, batch, optimizer: Optimizer::ADAM, schedule };
+    let training = |epochs, batch, schedule| TrainingPlan {
+        epochs,
+        batch,
+        optimizer: Optimizer::ADAM,
+        schedule,
+        early_stopping: None,
+    };
     Ok(StudentPlan {
         teachers: TEACHERS,
         images: None,
@@ -129,7 +135,7 @@ fn plan() -> Result<StudentPlan> {
         public: 0.8,
         private: 1,
         student_network: network,
-        student_training: training(50, 128, StudentPlan::decayed(1e-3, 0.95, 50)),
+        student_training: training(50, 128, Schedule::Exponential { rate: 1e-3, factor: 0.95, parts: 50 }),
         runs: RUNS,
         seed: 0,
     })

@@ -3,18 +3,16 @@
 use super::plan::StudentPlan;
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
+use crate::torch::checkpoint::TrainingCheckpoint;
 use crate::torch::device::TrainingDevice;
-use crate::torch::ensemble::Ensemble;
+use crate::torch::ensemble::logits_of_all;
 use crate::torch::groups::Trainer;
 use crate::torch::guard::guarded;
 use crate::torch::teachers::split::Phase;
 use crate::torch::train::{Example, TrainingImages, one_hot};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use tch::{TchError, Tensor};
-
-/// Images that are asked about at once, by each network of a group: what lies between the layers stays small.
-const PIECE: i64 = 250;
+use tch::Tensor;
 
 /// Trainings of students, beside the phases of the teachers: the run is added.
 const STUDENTS: u64 = 1 << 32;
@@ -54,9 +52,10 @@ impl<'a> Lab<'a> {
         plan: &'a StudentPlan,
         device: TrainingDevice,
         progress: &'a (dyn Fn(u64) + Sync),
+        checkpoint: Option<&'a TrainingCheckpoint>,
     ) -> Result<Self> {
         let classes = train.classes.max(test.classes);
-        let trainer = |network, training| Trainer {
+        let trainer = |network, training, checkpoint| Trainer {
             network,
             training,
             shape: train.shape(),
@@ -64,6 +63,7 @@ impl<'a> Lab<'a> {
             seed: plan.seed,
             device,
             progress,
+            checkpoint,
         };
         let some = |set: &ImageSet, images: &[u32]| {
             let (mut pixels, mut labels) = (Vec::new(), Vec::new());
@@ -77,8 +77,9 @@ impl<'a> Lab<'a> {
         guarded("images", || {
             let asked = [some(test, &parts.public), some(test, &parts.held_out), some(train, &parts.private)];
             Ok(Self {
-                teachers: trainer(plan.network, &plan.training),
-                students: trainer(plan.student_network, &plan.student_training),
+                teachers: trainer(plan.network, &plan.training, checkpoint),
+                // Seconds each, where teachers take minutes.
+                students: trainer(plan.student_network, &plan.student_training, None),
                 train: some(train, &(0..train.len() as u32).collect::<Vec<_>>()),
                 asked: Tensor::cat(&asked.map(|images| images.inputs), 0),
                 ends,
@@ -96,7 +97,7 @@ impl<'a> Lab<'a> {
         let asked = self.asked.narrow(0, 0, self.ends[1]);
         // As those of the recipe for teachers: the same seed gives the same teachers.
         self.teachers.train_and_ask(Phase::Pate as u64, &self.train, tables, &asked, &|networks, _, images| {
-            let votes: Vec<Vec<i64>> = answers(networks, images)?.argmax(-1, false).try_into()?;
+            let votes: Vec<Vec<i64>> = logits_of_all(networks, images).argmax(-1, false).try_into()?;
             Ok(votes.into_iter().map(|votes| votes.into_iter().map(|vote| vote as u8).collect()).collect())
         })
     }
@@ -118,7 +119,7 @@ impl<'a> Lab<'a> {
             let images = TrainingImages { inputs, targets };
             let phase = STUDENTS + pupil.run;
             let logits = students.train_and_ask(phase, &images, &[table], &asked, &|networks, _, images| {
-                Ok(vec![Vec::<f32>::try_from(answers(networks, images)?.flatten(0, -1))?])
+                Ok(vec![Vec::<f32>::try_from(logits_of_all(networks, images).flatten(0, -1))?])
             })?;
             let logits = logits.into_iter().flatten().collect::<Vec<_>>();
             let shape = (logits.len() / classes, classes);
@@ -130,17 +131,4 @@ impl<'a> Lab<'a> {
         }
         pupils.into_par_iter().map(student).collect()
     }
-}
-
-/// Logits [M, B, C] of all networks on the same images [B, F].
-fn answers(networks: &dyn Ensemble, images: &Tensor) -> std::result::Result<Tensor, TchError> {
-    let pieces: Vec<Tensor> = images
-        .split(PIECE, 0)
-        .iter()
-        .map(|piece| {
-            let (count, pixels) = piece.size2()?;
-            Ok(networks.logits(&piece.expand([networks.networks(), count, pixels], false)))
-        })
-        .collect::<std::result::Result<_, TchError>>()?;
-    Ok(Tensor::cat(&pieces, 1))
 }

@@ -10,6 +10,7 @@ pub use labelling::{LabelCosts, LabellingPlan};
 pub use plan::StudentPlan;
 pub use students::{StudentRun, Students};
 
+use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::seed::{Purpose, stream};
 use super::teachers::split::{Split, partition};
@@ -26,7 +27,7 @@ use split::{order_of_queries, private_images, public_and_held_out};
 use std::ops::Range;
 
 /// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of each
-/// budget: `progress` is told how many networks are done.
+/// budget: `progress` is told how many networks are done, and `checkpoint` keeps the votes of teachers.
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are asked about in
@@ -41,7 +42,7 @@ use std::ops::Range;
 /// # Errors
 /// [`Error::Domain`] for a count or budget of 0, [`Error::Refused`] if there are too few images or if a run gave no label
 /// within a budget, [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), thesis, sections 2.4 and 5.1.
@@ -51,13 +52,14 @@ pub fn train_student(
     plan: &StudentPlan,
     device: TrainingDevice,
     progress: &(dyn Fn(u64) + Sync),
+    checkpoint: Option<&TrainingCheckpoint>,
 ) -> Result<Students> {
     let each = plan.images_each(train, test)?;
     let classes = train.classes.max(test.classes);
     let test_labels: Vec<u8> = test.labels.to_vec();
     let [public, held_out] = public_and_held_out(&test_labels, classes, plan.public, plan.seed)?;
     let parts = Parts { public, held_out, private: private_images(train.len(), plan.private, plan.seed) };
-    let lab = Lab::new((train, test), &parts, plan, device, progress)?;
+    let lab = Lab::new((train, test), &parts, plan, device, progress, checkpoint)?;
 
     let teachers: Vec<Vec<u32>> = (0..plan.runs as u64)
         .flat_map(|run| partition(train.len(), (plan.teachers, each), plan.seed, Split::Pate(run)))

@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use crate::quantity::Epsilon;
 use crate::record::ImageSet;
 use crate::torch::network::NetworkPlan;
-use crate::torch::optimizer::Schedule;
 use crate::torch::teachers::split::images_each;
 use crate::torch::train::TrainingPlan;
 
@@ -37,18 +36,6 @@ pub struct StudentPlan {
 }
 
 impl StudentPlan {
-    /// A learning rate that is multiplied by `factor` after each of so many epochs, as Ihrig (2021), section 5.1.3, has it.
-    ///
-    /// ```
-    /// # use leakbound::torch::StudentPlan;
-    /// let schedule = StudentPlan::decayed(1e-3, 0.5, 10);
-    /// assert_eq!([schedule.rate(0, 40), schedule.rate(4, 40), schedule.rate(39, 40)], [1e-3, 0.5e-3, 1e-3 / 512.0]);
-    /// ```
-    #[must_use]
-    pub fn decayed(rate: f64, factor: f64, epochs: usize) -> Schedule {
-        Schedule::Steps { rate, factor, shares: (1..epochs).map(|epoch| epoch as f64 / epochs as f64).collect() }
-    }
-
     /// All networks trained: the teachers of each run, and a student for each budget.
     #[must_use]
     pub fn networks(&self) -> u64 {
@@ -58,13 +45,7 @@ impl StudentPlan {
     /// Images of each teacher, if all can be done as it was asked.
     pub(super) fn images_each(&self, train: &ImageSet, test: &ImageSet) -> Result<usize> {
         let each = images_each(self.teachers, self.images, train.len())?;
-        let counts = [
-            ("runs", self.runs),
-            ("budgets", self.labelling.budgets.len()),
-            ("private images", self.private),
-            ("images in a step", self.training.batch.min(self.student_training.batch)),
-            ("epochs", self.training.epochs.min(self.student_training.epochs)),
-        ];
+        let counts = [("runs", self.runs), ("budgets", self.labelling.budgets.len()), ("private images", self.private)];
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
@@ -87,7 +68,10 @@ impl StudentPlan {
             return Err(Error::Length { quantity: "shape of test images", found, expected });
         }
         self.network.check()?;
+        self.training.check(each)?;
         self.student_network.check()?;
+        // A student with too few labels for early stopping is refused when it is trained.
+        self.student_training.check(usize::MAX)?;
         Ok(each)
     }
 }

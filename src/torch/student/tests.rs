@@ -31,6 +31,7 @@ fn plan() -> StudentPlan {
             batch: 32,
             optimizer: Optimizer::ADAM,
             schedule: Schedule::Constant { rate: 2e-3 },
+            early_stopping: None,
         },
         labelling: LabellingPlan {
             test: ThresholdTest::new(6.0, scale(3.0), ThresholdForm::Max).unwrap(),
@@ -45,7 +46,8 @@ fn plan() -> StudentPlan {
             epochs: 50,
             batch: 16,
             optimizer: Optimizer::ADAM,
-            schedule: StudentPlan::decayed(2e-3, 0.95, 50),
+            schedule: Schedule::Exponential { rate: 2e-3, factor: 0.95, parts: 50 },
+            early_stopping: None,
         },
         runs: 2,
         seed: 1,
@@ -55,7 +57,7 @@ fn plan() -> StudentPlan {
 fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
     let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
-    train_student(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
+    train_student(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
 }
 
 #[test]

@@ -39,16 +39,12 @@ impl TeacherPlan {
     /// Images of each teacher.
     pub(super) fn images_each(&self, available: usize) -> Result<usize> {
         let images = images_each(self.teachers, self.images, available)?;
-        let counts = [
-            ("instantiations", self.instantiations),
-            ("queries", self.queries),
-            ("images in a step", self.training.batch),
-            ("epochs", self.training.epochs),
-        ];
+        let counts = [("instantiations", self.instantiations), ("queries", self.queries)];
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
         self.network.check()?;
+        self.training.check(images)?;
         Ok(images)
     }
 }

@@ -1,6 +1,6 @@
 //! `leakbound torch student`: students of labels that were bought with privacy budgets.
 
-use super::torch::say;
+use super::torch::{open_checkpoint, say};
 use crate::args::{Common, StudentOptions};
 use crate::output::{Output, envelope, progress};
 use leakbound::Result;
@@ -8,20 +8,27 @@ use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, read_images};
 use leakbound::report::{Number, RecordingDocument, StudentDocument, StudentRow, TrainingFact, Warning, significant};
 use leakbound::torch::{LabelCosts, StudentPlan, Students, TrainingDevice, train_student};
 use ndarray::{Array1, arr0};
+use std::path::Path;
 use std::time::Instant;
 
 pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) -> Result<()> {
-    let output = Output::open(common, &[&options.data, &options.recording])?;
+    let mut taken: Vec<&Path> = vec![&options.data, &options.recording];
+    taken.extend(options.checkpoint.checkpoint.as_deref());
+    let output = Output::open(common, &taken)?;
     let recording = AtomicFile::create(&options.recording)?;
     let (train, mut inputs) = read_images(&options.data, ImagePart::Train)?;
     let (test, more) = read_images(&options.data, ImagePart::Test)?;
     inputs.extend(more);
     inputs.dedup();
     let plan = options.plan(common.seed, train.len())?;
+    // All that the votes of teachers depend on: with a checkpoint, other budgets need no other teachers.
+    let teachers = (plan.teachers, plan.images, plan.network, &plan.training, plan.public, plan.runs, plan.seed);
+    let checkpoint = open_checkpoint(common, &options.checkpoint, "student", device, &inputs, &teachers)?;
     say(common, &format!("Training {} networks on {device}", plan.networks()));
     let start = Instant::now();
     let bar = progress(common, plan.networks(), "networks");
-    let students = train_student(&train, &test, &plan, device, &|networks| bar.inc(networks))?;
+    let progress = |networks| bar.inc(networks);
+    let students = train_student(&train, &test, &plan, device, &progress, checkpoint.as_ref())?;
     bar.finish_and_clear();
     say(common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
     let mut writer = ArrayWriter::new(&options.recording);

@@ -3,9 +3,11 @@
 mod network;
 mod student;
 mod teachers;
+mod training;
 
 pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
+pub use training::CheckpointOptions;
 
 use super::{Parsed, number, whole};
 use clap::{Args, Subcommand};

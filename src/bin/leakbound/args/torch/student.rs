@@ -2,6 +2,7 @@
 
 use super::super::{Orders, Parsed, delta, epsilon, number, orders};
 use super::network::NetworkOptions;
+use super::training::{CheckpointOptions, TrainingOptions, factor};
 use super::{DeviceOptions, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::torch::{LabelCosts, LabellingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
@@ -36,15 +37,14 @@ pub struct StudentOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Passes over the images of a teacher
-    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
-    pub epochs: usize,
-    /// Images in a step of a teacher
-    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
-    pub batch: usize,
-    /// Learning rate of Adam for teachers
-    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
-    pub learning_rate: f64,
+    /// The training of each teacher
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
+    /// Where votes of teachers are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
     /// Share of the test images of each class that is public; the others measure accuracy
     #[arg(long, value_name = "P", default_value = "0.8", value_parser = public, allow_hyphen_values = true)]
     pub public: f64,
@@ -75,7 +75,7 @@ pub struct StudentOptions {
     /// Conversion of composed RDP to epsilon: improved or classic
     #[arg(long, value_name = "NAME", default_value = "improved")]
     pub conversion: Conversion,
-    /// Hidden units of a student, which has one hidden layer then [default: the network of the teachers]
+    /// Hidden units of a student, an mlp then [default: the network of the teachers]
     #[arg(long, value_name = "H", value_parser = count, allow_hyphen_values = true)]
     pub student_hidden: Option<usize>,
     /// Passes over the labelled images
@@ -88,7 +88,7 @@ pub struct StudentOptions {
     #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
     pub student_learning_rate: f64,
     /// What that rate is multiplied by after each pass
-    #[arg(long, value_name = "F", default_value = "0.95", value_parser = decay, allow_hyphen_values = true)]
+    #[arg(long, value_name = "F", default_value = "0.95", value_parser = factor, allow_hyphen_values = true)]
     pub student_decay: f64,
     /// Training images, drawn at random, that students are asked about [default: 2000, or all if there are fewer]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
@@ -114,14 +114,13 @@ impl StudentOptions {
         let test =
             ThresholdTest::new(self.threshold, scale("--threshold-noise", self.threshold_noise)?, self.threshold_form)?;
         let network = self.network.plan();
-        let training = |epochs, batch, schedule| TrainingPlan { epochs, batch, optimizer: Optimizer::ADAM, schedule };
         let orders = self.orders.as_ref().map_or_else(order_grid, |orders| orders.0.clone());
         let budget = |&epsilon| PrivacyBudget::new(epsilon, self.delta, self.conversion, orders.clone());
         Ok(StudentPlan {
             teachers: self.teachers,
             images: self.images,
             network,
-            training: training(self.epochs, self.batch, Schedule::Constant { rate: self.learning_rate }),
+            training: self.training.plan(),
             labelling: LabellingPlan {
                 test,
                 sigma: scale("--noise", self.noise)?,
@@ -134,11 +133,17 @@ impl StudentOptions {
             public: self.public,
             private: self.private.unwrap_or(training_images.min(2000)),
             student_network: self.student_hidden.map_or(network, |hidden| NetworkPlan::Mlp { hidden }),
-            student_training: training(
-                self.student_epochs,
-                self.student_batch,
-                StudentPlan::decayed(self.student_learning_rate, self.student_decay, self.student_epochs),
-            ),
+            student_training: TrainingPlan {
+                epochs: self.student_epochs,
+                batch: self.student_batch,
+                optimizer: Optimizer::ADAM,
+                schedule: Schedule::Exponential {
+                    rate: self.student_learning_rate,
+                    factor: self.student_decay,
+                    parts: self.student_epochs,
+                },
+                early_stopping: None,
+            },
             runs: self.runs,
             seed,
         })
@@ -163,9 +168,4 @@ fn threshold(text: &str) -> Parsed<f64> {
 fn public(text: &str) -> Parsed<f64> {
     let share = number(text)?;
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
-}
-
-fn decay(text: &str) -> Parsed<f64> {
-    let factor = number(text)?;
-    if factor > 0.0 && factor <= 1.0 { Ok(factor) } else { Err(format!("{factor} is not in (0, 1]")) }
 }
