@@ -26,13 +26,8 @@ fn plan(network: NetworkPlan, teachers: usize, epochs: usize, side_by_side: Opti
         adversarial: 0,
         retrainings: 0,
         training: TrainingPlan {
-            epochs,
-            batch: 32,
-            optimizer: Optimizer::ADAM,
-            schedule: Schedule::Constant { rate: 1e-3 },
-            early_stopping: None,
-            augmentation: None,
             side_by_side,
+            ..TrainingPlan::new(epochs, 32, Optimizer::ADAM, Schedule::Constant { rate: 1e-3 })
         },
         seed: 0,
     }

@@ -48,6 +48,18 @@ impl PrivacyBudget {
         Ok(Self { epsilon, delta, conversion, curve: RdpCurve::new(orders, nothing)? })
     }
 
+    /// The ε that may be spent.
+    #[must_use]
+    pub const fn epsilon(&self) -> Epsilon {
+        self.epsilon
+    }
+
+    /// The δ at which it is measured.
+    #[must_use]
+    pub const fn delta(&self) -> Delta {
+        self.delta
+    }
+
     /// Spends a cost if the budget allows it; otherwise nothing is spent and the answer is false.
     ///
     /// # Errors

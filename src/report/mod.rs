@@ -22,6 +22,7 @@ mod scores;
 mod self_check;
 mod simulate;
 mod stream;
+mod student;
 mod table;
 mod trade_off;
 mod verify;
@@ -53,6 +54,7 @@ pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocum
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::StreamDocument;
+pub use student::{StudentDocument, StudentRow};
 pub use trade_off::{DeltaRow, TradeOffPoint, TradeOffRow};
 pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};
 pub use votes::{AddedPoint, ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery};

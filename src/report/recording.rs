@@ -37,8 +37,9 @@ pub struct RecordingDocument {
     pub facts: Vec<TrainingFact>,
 }
 
-impl Document for RecordingDocument {
-    fn text(&self) -> String {
+impl RecordingDocument {
+    /// Title and facts, what the recipe has to say of its own, the recording, and warnings.
+    pub(super) fn text_with(&self, own: &str) -> String {
         let mut facts = TextTable::new(&["networks", ""], &[]);
         facts.row(vec!["trained".into(), self.networks.to_string()]);
         for fact in &self.facts {
@@ -48,9 +49,15 @@ impl Document for RecordingDocument {
         for array in &self.arrays {
             arrays.row(vec![array.name.clone(), array.dtype.into(), format!("{:?}", array.shape)]);
         }
-        let text =
-            format!("{}\n{}\n\n{}\n{}\n{}", self.title, self.device, facts.text(), self.recording, arrays.text());
+        let Self { title, device, recording, .. } = self;
+        let text = format!("{title}\n{device}\n\n{}\n{own}{recording}\n{}", facts.text(), arrays.text());
         text + &warnings_text(&self.envelope.warnings)
+    }
+}
+
+impl Document for RecordingDocument {
+    fn text(&self) -> String {
+        self.text_with("")
     }
 
     fn csv(&self) -> Result<String> {

@@ -31,6 +31,12 @@ pub struct TrainingPlan {
 }
 
 impl TrainingPlan {
+    /// Training by a rule alone: no images held out and none varied.
+    #[must_use]
+    pub const fn new(epochs: usize, batch: usize, optimizer: Optimizer, schedule: Schedule) -> Self {
+        Self { epochs, batch, optimizer, schedule, early_stopping: None, augmentation: None, side_by_side: None }
+    }
+
     /// # Errors
     /// [`Error::Domain`] for a count of 0 or a share outside (0, 1), [`Error::Refused`] if of the `images` of the
     /// network that has fewest none is left to learn from.

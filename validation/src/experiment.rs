@@ -107,6 +107,8 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "verify", run: crate::verify::report },
     Experiment { name: "verify-others", run: crate::verify::report_of_others },
+    #[cfg(feature = "torch")]
+    Experiment { name: "ihr-row", run: crate::ihr_row::report },
     Experiment { name: "membership", run: crate::membership::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

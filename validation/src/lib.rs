@@ -9,6 +9,8 @@ pub mod capc;
 pub mod coverage;
 pub mod experiment;
 pub mod false_claims;
+#[cfg(feature = "torch")]
+pub mod ihr_row;
 pub mod inequalities;
 pub mod kill_resume;
 pub mod labelling_budget;

@@ -11,15 +11,7 @@ fn plan() -> ShadowPlan {
         inclusion: Inclusion::Half,
         views: Views::Itself,
         network: NetworkPlan::Mlp { hidden: 32 },
-        training: TrainingPlan {
-            epochs: 25,
-            batch: 32,
-            optimizer: Optimizer::ADAM,
-            schedule: Schedule::Constant { rate: 3e-3 },
-            early_stopping: None,
-            augmentation: None,
-            side_by_side: None,
-        },
+        training: TrainingPlan::new(25, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
         seed: 1,
     }
 }

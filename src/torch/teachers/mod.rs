@@ -3,7 +3,7 @@
 mod lab;
 mod plan;
 mod queries;
-mod split;
+pub(super) mod split;
 mod votes;
 
 pub use plan::TeacherPlan;
@@ -54,7 +54,7 @@ pub fn train_teachers(
         return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
     }
     let mut lab = Lab::new(train, test, plan, device, progress, checkpoint)?;
-    let partitions = |split: Split| partition(train.len(), plan, each, split);
+    let partitions = |split: Split| partition(train.len(), (plan.teachers, each), plan.seed, split);
     let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
     for instantiation in 0..plan.instantiations {
         let teachers = partitions(Split::Pate(instantiation as u64));
@@ -159,15 +159,7 @@ mod tests {
             queries: 100,
             adversarial: 2,
             retrainings: 2,
-            training: TrainingPlan {
-                epochs: 10,
-                batch: 32,
-                optimizer: Optimizer::ADAM,
-                schedule: Schedule::Constant { rate: 1e-3 },
-                early_stopping: None,
-                augmentation: None,
-                side_by_side: None,
-            },
+            training: TrainingPlan::new(10, 32, Optimizer::ADAM, Schedule::Constant { rate: 1e-3 }),
             seed: 1,
         }
     }

@@ -1,5 +1,6 @@
 //! Which teachers are trained.
 
+use super::split::images_each;
 use crate::error::{Error, Result};
 use crate::torch::network::NetworkPlan;
 use crate::torch::train::TrainingPlan;
@@ -37,27 +38,13 @@ impl TeacherPlan {
 
     /// Images of each teacher.
     pub(super) fn images_each(&self, available: usize) -> Result<usize> {
-        let images = self.images.unwrap_or(available / self.teachers.max(1));
-        let counts = [
-            ("teachers", self.teachers),
-            ("images of a teacher", images),
-            ("instantiations", self.instantiations),
-            ("queries", self.queries),
-        ];
+        let images = images_each(self.teachers, self.images, available)?;
+        let counts = [("instantiations", self.instantiations), ("queries", self.queries)];
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
         self.network.check()?;
         self.training.check(images)?;
-        match images.checked_mul(self.teachers) {
-            Some(needed) if needed <= available => Ok(images),
-            _ => Err(Error::Refused {
-                operation: "teachers",
-                reason: format!(
-                    "{} teachers with {images} images each need more than the {available} there are",
-                    self.teachers
-                ),
-            }),
-        }
+        Ok(images)
     }
 }

@@ -1,12 +1,12 @@
 //! Which images belong to which teacher.
 
-use super::plan::TeacherPlan;
+use crate::error::{Error, Result};
 use crate::torch::seed::{Purpose, stream};
 use rand::seq::SliceRandom;
 
 /// Trainings that must not share random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(in crate::torch) enum Phase {
     Pate = 1,
     Capc = 2,
     PateNatural = 3,
@@ -18,7 +18,7 @@ pub(super) enum Phase {
 
 /// Which split of the images.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Split {
+pub(in crate::torch) enum Split {
     /// Of an instantiation.
     Pate(u64),
     Capc,
@@ -44,9 +44,31 @@ impl Split {
     }
 }
 
+/// Images of each teacher: so many as were asked for, or as many as there are for all.
+pub(in crate::torch) fn images_each(teachers: usize, images: Option<usize>, available: usize) -> Result<usize> {
+    let images = images.unwrap_or(available / teachers.max(1));
+    if let Some((quantity, _)) =
+        [("teachers", teachers), ("images of a teacher", images)].into_iter().find(|&(_, count)| count == 0)
+    {
+        return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+    }
+    match images.checked_mul(teachers) {
+        Some(needed) if needed <= available => Ok(images),
+        _ => Err(Error::Refused {
+            operation: "teachers",
+            reason: format!("{teachers} teachers with {images} images each need more than the {available} there are"),
+        }),
+    }
+}
+
 /// Images of each teacher, none of them in two hands.
-pub(super) fn partition(images: usize, plan: &TeacherPlan, each: usize, split: Split) -> Vec<Vec<u32>> {
-    split.order(images, plan.seed).chunks_exact(each).take(plan.teachers).map(<[u32]>::to_vec).collect()
+pub(in crate::torch) fn partition(
+    images: usize,
+    (teachers, each): (usize, usize),
+    seed: u64,
+    split: Split,
+) -> Vec<Vec<u32>> {
+    split.order(images, seed).chunks_exact(each).take(teachers).map(<[u32]>::to_vec).collect()
 }
 
 /// So many different images at random.

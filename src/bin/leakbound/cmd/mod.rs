@@ -38,6 +38,8 @@ pub mod torch;
 #[cfg(feature = "torch")]
 mod torch_shadow;
 #[cfg(feature = "torch")]
+mod torch_student;
+#[cfg(feature = "torch")]
 mod torch_teachers;
 pub mod upper;
 pub mod verify;

@@ -23,6 +23,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
         TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
         TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,
+        TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
     }
     Ok(false)
 }

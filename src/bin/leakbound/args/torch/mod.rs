@@ -2,10 +2,12 @@
 
 mod network;
 mod shadow;
+mod student;
 mod teachers;
 mod training;
 
 pub use shadow::ShadowOptions;
+pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
 pub use training::CheckpointOptions;
 
@@ -32,6 +34,13 @@ pub enum TorchCommand {
                             18"
     )]
     Shadow(ShadowOptions),
+    /// Train PATE students on the labels that teachers give within privacy budgets, and record what all of them answer
+    #[command(after_help = "Examples:\n  leakbound torch student --data fashion-mnist --recording students.npz \
+                            --budgets 1,2,3,5 --runs 3\n  leakbound membership threshold students.npz\n  leakbound \
+                            account students.npz --noise gaussian:40 --threshold 200 --threshold-noise \
+                            gaussian:150\n\nThe training images are private. The test images are split: --public of \
+                            each class may get labels, the others measure.")]
+    Student(StudentOptions),
 }
 
 impl TorchCommand {
@@ -41,6 +50,7 @@ impl TorchCommand {
             Self::Device(options) => options.device,
             Self::Teachers(options) => options.device.device,
             Self::Shadow(options) => options.device.device,
+            Self::Student(options) => options.device.device,
         }
     }
 }

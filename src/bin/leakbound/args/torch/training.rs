@@ -71,7 +71,7 @@ pub struct CheckpointOptions {
     pub resume: bool,
 }
 
-fn factor(text: &str) -> Parsed<f64> {
+pub fn factor(text: &str) -> Parsed<f64> {
     let factor = number(text)?;
     if factor > 0.0 && factor <= 1.0 { Ok(factor) } else { Err(format!("{factor} is not in (0, 1]")) }
 }
