@@ -12,6 +12,9 @@ pub(super) trait Ensemble {
     /// The parameters, each of shape [M, ...] or with the networks folded into the leading dimension.
     fn parameters(&mut self) -> &mut [Tensor];
 
+    /// Networks of the same shape, of which there may be another number: with each parameter as `change` returns it.
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble>;
+
     /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m.
     fn logits(&self, inputs: &Tensor) -> Tensor;
 

@@ -35,6 +35,10 @@ impl Ensemble for MlpEnsemble {
         &mut self.parameters
     }
 
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+        Box::new(Self { parameters: self.parameters.each_ref().map(change) })
+    }
+
     fn logits(&self, inputs: &Tensor) -> Tensor {
         let [w1, b1, w2, b2] = &self.parameters;
         b2.baddbmm(&b1.baddbmm(inputs, w1, 1.0, 1.0).relu(), w2, 1.0, 1.0)
@@ -73,6 +77,10 @@ mod tests {
 
         fn parameters(&mut self) -> &mut [Tensor] {
             self.0.parameters()
+        }
+
+        fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+            self.0.mapped(change)
         }
 
         fn logits(&self, inputs: &Tensor) -> Tensor {

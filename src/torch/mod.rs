@@ -5,10 +5,13 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod answers;
 mod device;
+mod dp_sgd;
 mod ensemble;
 mod groups;
 mod guard;
+mod mislabelled;
 mod mlp;
 mod network;
 mod optimizer;
@@ -17,6 +20,9 @@ mod teachers;
 mod train;
 
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
+pub use dp_sgd::{
+    DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, train_private_models,
+};
 pub use network::NetworkPlan;
 pub use optimizer::{Optimizer, Schedule};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
