@@ -5,6 +5,7 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod alibi;
 mod answers;
 mod device;
 mod dp_sgd;
@@ -19,6 +20,7 @@ mod seed;
 mod teachers;
 mod train;
 
+pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
     DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, train_private_models,
