@@ -16,6 +16,7 @@ mod mislabelled;
 mod mlp;
 mod network;
 mod optimizer;
+mod property;
 mod seed;
 mod teachers;
 mod train;
@@ -27,5 +28,6 @@ pub use dp_sgd::{
 };
 pub use network::NetworkPlan;
 pub use optimizer::{Optimizer, Schedule};
+pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;
