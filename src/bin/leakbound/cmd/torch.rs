@@ -2,6 +2,7 @@
 
 use crate::args::{Common, TorchCommand};
 use crate::output::print;
+use leakbound::report::Warning;
 use leakbound::torch::{DeviceChoice, TrainingDevice, cuda_library};
 use leakbound::{Error, Result};
 use std::ffi::OsString;
@@ -19,6 +20,9 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     let device = TrainingDevice::open(choice)?;
     match command {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
+        TorchCommand::Alibi(options) => super::torch_alibi::run(common, options, device)?,
+        TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
+        TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
         TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
     }
     Ok(false)
@@ -57,4 +61,19 @@ pub fn say(common: &Common, text: &str) {
         // Nothing is left to report a closed stderr to.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
+}
+
+/// Where the same seed may give other answers.
+pub fn not_bitwise(device: TrainingDevice) -> Vec<Warning> {
+    if !device.is_cuda() {
+        return Vec::new();
+    }
+    vec![Warning {
+        code: "not-bitwise-reproducible",
+        message:
+            "a GPU adds up in an order of its own: the same seed gives the same partitions and initial weights, but \
+                  answers may differ"
+                .into(),
+        hint: "train with --device cpu where two runs must give the same file".into(),
+    }]
 }
