@@ -2,6 +2,9 @@
 
 use tch::{Kind, Tensor};
 
+/// Pairs of a network and an image that are asked about at once at most: a bound on memory.
+const PAIRS: i64 = 1024;
+
 /// Networks of one shape, computed together.
 ///
 /// M networks, batches of B images with F pixels each (channel, row, column), C classes.
@@ -12,11 +15,23 @@ pub(super) trait Ensemble {
     /// The parameters, each of shape [M, ...] or with the networks folded into the leading dimension.
     fn parameters(&mut self) -> &mut [Tensor];
 
-    /// Networks of the same shape, of which there may be another number: with each parameter as `change` returns it.
+    /// Networks of the same shape, of which there may be another number: with each parameter and each running statistic
+    /// as `change` returns it.
     fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble>;
 
-    /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m.
+    /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m. Nothing is learnt.
     fn logits(&self, inputs: &Tensor) -> Tensor;
+
+    /// Logits as they are while the networks learn: those of [`logits`](Self::logits), except where batches are
+    /// normalised by their own statistics, which then enter the running ones.
+    fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
+        self.logits(inputs)
+    }
+
+    /// What is learnt without a gradient, in the layout of parameters: running statistics.
+    fn statistics(&mut self) -> &mut [Tensor] {
+        &mut []
+    }
 
     /// Gradients of Σ_m mean_b CE(logits, targets) with respect to the parameters, for targets [M, B, C] that are
     /// probabilities. Networks share nothing, so each gets the gradient of its own mean loss.
@@ -27,11 +42,28 @@ pub(super) trait Ensemble {
             let _ = parameter.requires_grad_(true);
         }
         let batch = targets.size()[1] as f64;
-        let losses = -(self.logits(inputs).log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch;
+        let losses = -(self.learning_logits(inputs).log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch;
         let gradients = Tensor::run_backward(&[&losses], &self.parameters().iter().collect::<Vec<_>>(), false, false);
         for parameter in self.parameters().iter_mut() {
             let _ = parameter.requires_grad_(false);
         }
         gradients
     }
+}
+
+/// Logits [M, N, C] of every network for the same images [N, F], some images at a time.
+pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor {
+    let count = networks.networks();
+    let parts: Vec<Tensor> = images
+        .split((PAIRS / count).max(1), 0)
+        .iter()
+        .map(|part| networks.logits(&part.unsqueeze(0).expand([count, -1, -1], false)))
+        .collect();
+    Tensor::cat(&parts, 1)
+}
+
+/// How many networks there are after [`Ensemble::mapped`]: what their first parameter tells.
+pub(super) fn counted(networks: i64, before: &[Tensor], after: &[Tensor]) -> i64 {
+    let rows = |parameters: &[Tensor]| parameters.first().map_or(1, |parameter| parameter.size()[0]);
+    networks * rows(after) / rows(before)
 }

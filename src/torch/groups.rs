@@ -1,5 +1,6 @@
 //! Many networks, trained a group at a time: a group on each thread of a CPU, all of them at once on a GPU.
 
+use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::ensemble::Ensemble;
 use super::guard::guarded;
@@ -8,6 +9,8 @@ use super::seed::{Purpose, stream};
 use super::train::{Example, TrainingImages, TrainingPlan, train};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::ops::Range;
 use tch::{TchError, Tensor};
 
@@ -35,16 +38,20 @@ pub(super) struct Trainer<'a> {
     pub device: TrainingDevice,
     /// Is told how many networks more are done.
     pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Where the answers of groups are kept.
+    pub checkpoint: Option<&'a TrainingCheckpoint>,
 }
 
 impl Trainer<'_> {
     /// Trains network n on the examples of `tables[n]`, and asks each group of networks about images `asked`.
     ///
-    /// Networks of different `phase` share no random numbers.
+    /// Networks of different `phase` share no random numbers, and a checkpoint knows them by it: a recipe trains each
+    /// phase once.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch fails.
-    pub fn train_and_ask<T: Send>(
+    /// [`Error::Domain`] or [`Error::Refused`] if there is too little to learn from or the images are too small for the
+    /// network, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+    pub fn train_and_ask<T: Send + Serialize + DeserializeOwned>(
         &self,
         phase: u64,
         images: &TrainingImages,
@@ -52,11 +59,17 @@ impl Trainer<'_> {
         asked: &Tensor,
         ask: &Question<'_, T>,
     ) -> Result<Vec<T>> {
+        self.network.check_images(self.shape)?;
+        self.training.check(tables.iter().map(Vec::len).min().unwrap_or(usize::MAX))?;
         let steps = self.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
         let size = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
         let group = |start: usize, images: TrainingImages, asked: Tensor| {
+            let range = start..tables.len().min(start + size);
+            if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(phase, &range))? {
+                (self.progress)(range.len() as u64);
+                return Ok(answers);
+            }
             guarded("training", || {
-                let range = start..tables.len().min(start + size);
                 let streams = |purpose| -> Vec<_> {
                     range.clone().map(|network| stream(self.seed, purpose, phase, network as u64)).collect()
                 };
@@ -64,10 +77,13 @@ impl Trainer<'_> {
                 let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
                 let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
                 train(&mut *networks, &images, &tables, streams(Purpose::Order), self.training, steps);
-                let count = range.len() as u64;
-                let answers = ask(&mut *networks, range, &asked);
-                (self.progress)(count);
-                answers.map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+                let answers = ask(&mut *networks, range.clone(), &asked)
+                    .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+                if let Some(checkpoint) = self.checkpoint {
+                    checkpoint.keep(phase, &range, &answers)?;
+                }
+                (self.progress)(range.len() as u64);
+                Ok(answers)
             })
         };
         // Tensors may go to another thread but not be seen by two.

@@ -1,28 +1,29 @@
 //! Networks with one hidden layer.
 
 use super::ensemble::Ensemble;
-use rand::{Rng, RngExt};
+use super::initial::Initial;
+use super::layers::dense;
+use rand::Rng;
 use tch::{Device, Kind, Tensor};
 
 /// M networks of F inputs, H hidden units with ReLU and C classes.
 pub(super) struct MlpEnsemble {
     /// Weights [M, F, H], biases [M, 1, H], weights [M, H, C], biases [M, 1, C].
-    parameters: [Tensor; 4],
+    parameters: Vec<Tensor>,
 }
 
 impl MlpEnsemble {
-    /// One network for each stream: weights and biases uniform within ±1/√(inputs of the layer).
+    /// One network for each stream.
     pub fn new<R: Rng>(streams: &mut [R], inputs: usize, hidden: usize, classes: usize, device: Device) -> Self {
-        let shapes = [(inputs, hidden, inputs), (1, hidden, inputs), (hidden, classes, hidden), (1, classes, hidden)];
-        let parameters = shapes.map(|(rows, columns, fan_in)| {
-            let bound = 1.0 / (fan_in as f32).sqrt();
-            let mut values = Vec::with_capacity(streams.len() * rows * columns);
-            for stream in &mut *streams {
-                values.extend((0..rows * columns).map(|_| bound * (2.0 * stream.random::<f32>() - 1.0)));
-            }
-            Tensor::from_slice(&values).view([streams.len() as i64, rows as i64, columns as i64]).to_device(device)
-        });
-        Self { parameters }
+        let mut initial = Initial::new(streams, device);
+        initial.dense(inputs, hidden);
+        initial.dense(hidden, classes);
+        Self { parameters: initial.finish() }
+    }
+
+    /// W₁, b₁, W₂, b₂.
+    fn layers(&self) -> [&Tensor; 4] {
+        std::array::from_fn(|index| &self.parameters[index])
     }
 }
 
@@ -36,21 +37,21 @@ impl Ensemble for MlpEnsemble {
     }
 
     fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-        Box::new(Self { parameters: self.parameters.each_ref().map(change) })
+        Box::new(Self { parameters: self.parameters.iter().map(change).collect() })
     }
 
     fn logits(&self, inputs: &Tensor) -> Tensor {
-        let [w1, b1, w2, b2] = &self.parameters;
-        b2.baddbmm(&b1.baddbmm(inputs, w1, 1.0, 1.0).relu(), w2, 1.0, 1.0)
+        let [w1, b1, w2, b2] = self.layers();
+        dense(&dense(inputs, w1, b1).relu(), w2, b2)
     }
 
     /// With h = relu(x W₁ + b₁) and z = h W₂ + b₂: ∂z = (softmax z - target)/B, ∂W₂ = hᵀ ∂z, ∂b₂ = Σ_b ∂z,
     /// ∂h = ∂z W₂ᵀ where h > 0, ∂W₁ = xᵀ ∂h, ∂b₁ = Σ_b ∂h.
     fn gradients(&mut self, inputs: &Tensor, targets: &Tensor) -> Vec<Tensor> {
-        let [w1, b1, w2, b2] = &self.parameters;
+        let [w1, b1, w2, b2] = self.layers();
         let over_batch = |tensor: &Tensor| tensor.sum_dim_intlist([1i64].as_slice(), true, Kind::Float);
-        let hidden = b1.baddbmm(inputs, w1, 1.0, 1.0).relu_();
-        let logits = b2.baddbmm(&hidden, w2, 1.0, 1.0);
+        let hidden = dense(inputs, w1, b1).relu_();
+        let logits = dense(&hidden, w2, b2);
         let at_logits = (logits.softmax(-1, Kind::Float) - targets) / targets.size()[1] as f64;
         let at_hidden = hidden.threshold_backward(&at_logits.bmm(&w2.transpose(1, 2)), 0.0);
         vec![

@@ -7,11 +7,17 @@
 
 mod alibi;
 mod answers;
+mod checkpoint;
+mod cnn;
 mod device;
 mod dp_sgd;
+mod early_stopping;
 mod ensemble;
 mod groups;
 mod guard;
+mod initial;
+mod layers;
+mod lenet;
 mod mislabelled;
 mod mlp;
 mod network;
@@ -20,13 +26,16 @@ mod property;
 mod seed;
 mod teachers;
 mod train;
+mod wide_resnet;
 
 pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
+pub use checkpoint::TrainingCheckpoint;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
     DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, train_private_models,
 };
-pub use network::NetworkPlan;
+pub use early_stopping::EarlyStopping;
+pub use network::{NetworkPlan, Normalization};
 pub use optimizer::{Optimizer, Schedule};
 pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};

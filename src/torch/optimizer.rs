@@ -55,9 +55,34 @@ pub enum Schedule {
         /// Shares of the training in [0, 1].
         shares: Vec<f64>,
     },
+    /// rate · factorᵏ in part k = 0, 1, ... of so many equal parts of the training, such as its epochs.
+    Exponential {
+        /// The learning rate of the first part.
+        rate: f64,
+        /// What it is multiplied by from part to part.
+        factor: f64,
+        /// Number of parts.
+        parts: usize,
+    },
+    /// Another schedule, which is reached linearly over the first share of the training.
+    WarmUp {
+        /// Share of the training in [0, 1].
+        share: f64,
+        /// The schedule.
+        then: Box<Self>,
+    },
 }
 
 impl Schedule {
+    /// The schedule of the undefended networks of Aerni et al. (2024), "Evaluations of machine learning privacy defenses
+    /// are misleading", appendix A, for 200 epochs with momentum: 0.1 after a linear start of one epoch, a fifth of that
+    /// after 60, 120 and 160.
+    #[must_use]
+    pub fn wide_residual() -> Self {
+        let then = Self::Steps { rate: 0.1, factor: 0.2, shares: vec![0.3, 0.6, 0.8] };
+        Self::WarmUp { share: 1.0 / 200.0, then: Box::new(then) }
+    }
+
     /// The learning rate of step `step` of `steps`, counted from 0.
     #[must_use]
     pub fn rate(&self, step: u64, steps: u64) -> f64 {
@@ -67,6 +92,12 @@ impl Schedule {
             Self::Cosine { rate } => rate * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
             Self::Steps { rate, factor, shares } => {
                 rate * factor.powi(shares.iter().filter(|&&share| done >= share).count() as i32)
+            }
+            Self::Exponential { rate, factor, parts } => rate * factor.powf((done * *parts as f64).floor()),
+            Self::WarmUp { share, then } => {
+                // The first step is not at rate 0, and the last of them at the whole rate.
+                let warm = (step + 1) as f64 / (share * steps as f64).max(1.0);
+                then.rate(step, steps) * warm.min(1.0)
             }
         }
     }
@@ -190,5 +221,14 @@ mod tests {
         assert!(
             [(0, 1.0), (5, 0.1), (8, 0.01)].iter().all(|&(step, rate)| (steps.rate(step, 10) - rate).abs() < 1e-15)
         );
+        // Three epochs of four steps.
+        let exponential = Schedule::Exponential { rate: 1e-3, factor: 0.95, parts: 3 };
+        for (step, epoch) in [(0, 0), (3, 0), (4, 1), (7, 1), (8, 2), (11, 2)] {
+            assert!((exponential.rate(step, 12) - 1e-3 * 0.95f64.powi(epoch)).abs() < 1e-15, "{step}");
+        }
+        // 200 epochs of ten steps.
+        for (step, rate) in [(0, 0.01), (4, 0.05), (9, 0.1), (10, 0.1), (599, 0.1), (600, 0.02), (1600, 0.0008)] {
+            assert!((Schedule::wide_residual().rate(step, 2000) - rate).abs() < 1e-15, "{step}");
+        }
     }
 }

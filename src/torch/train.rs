@@ -1,7 +1,9 @@
 //! The loop that trains an ensemble.
 
+use super::early_stopping::{BestParameters, EarlyStopping};
 use super::ensemble::Ensemble;
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
+use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -19,12 +21,36 @@ pub struct TrainingPlan {
     pub optimizer: Optimizer,
     /// The learning rate.
     pub schedule: Schedule,
+    /// Whether each network ends where it no longer gets better.
+    pub early_stopping: Option<EarlyStopping>,
 }
 
 impl TrainingPlan {
-    /// Steps of a training in which the largest network has `images` images.
+    /// # Errors
+    /// [`Error::Domain`] for a count of 0 or a share outside (0, 1), [`Error::Refused`] if of the `images` of the
+    /// network that has fewest none is left to learn from.
+    pub(super) fn check(&self, images: usize) -> Result<()> {
+        let mut counts = vec![("images in a step", self.batch), ("epochs", self.epochs)];
+        counts.extend(self.early_stopping.map(|stopping| ("patience", stopping.patience)));
+        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
+            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+        }
+        let Some(stopping) = self.early_stopping else { return Ok(()) };
+        if !(stopping.validation > 0.0 && stopping.validation < 1.0) {
+            let value = stopping.validation;
+            return Err(Error::Domain { quantity: "share of images for validation", value, domain: "(0, 1)" });
+        }
+        if images < 2 {
+            let reason = "a network with one image has none for validation".into();
+            return Err(Error::Refused { operation: "early stopping", reason });
+        }
+        Ok(())
+    }
+
+    /// Steps of a training in which the largest network has `images` images, those of its validation included.
     #[must_use]
     pub fn steps(&self, images: usize) -> u64 {
+        let images = images - self.early_stopping.map_or(0, |stopping| stopping.held_out(images));
         (self.epochs as u64 * images as u64).div_ceil(self.batch.max(1) as u64)
     }
 }
@@ -127,8 +153,19 @@ pub(super) fn train(
     plan: &TrainingPlan,
     steps: u64,
 ) {
+    let mut held_out = Vec::new();
+    let mut learn = |examples: &&[Example], mut stream: ChaCha8Rng| match plan.early_stopping {
+        None => Passes::new(examples, stream),
+        Some(stopping) => {
+            let mut examples = examples.to_vec();
+            examples.shuffle(&mut stream);
+            held_out.push(examples.split_off(examples.len() - stopping.held_out(examples.len())));
+            Passes::new(&examples, stream)
+        }
+    };
     let mut passes: Vec<Passes> =
-        tables.iter().zip(streams).map(|(examples, stream)| Passes::new(examples, stream)).collect();
+        tables.iter().zip(streams).map(|(examples, stream)| learn(examples, stream)).collect();
+    let mut best = plan.early_stopping.map(|stopping| BestParameters::new(ensemble, stopping, held_out));
     let mut state = OptimizerState::new(plan.optimizer, ensemble.parameters());
     let mut batch = Vec::with_capacity(passes.len() * plan.batch);
     let shape = [ensemble.networks(), plan.batch as i64, -1];
@@ -140,5 +177,12 @@ pub(super) fn train(
         let (inputs, targets) = images.rows(&batch);
         let mut gradients = ensemble.gradients(&inputs.view(shape), &targets.view(shape));
         state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
+        let epoch = |steps_done: u64| steps_done * plan.epochs as u64 / steps;
+        if epoch(step + 1) > epoch(step) && best.as_mut().is_some_and(|best| best.all_are_done(ensemble, images)) {
+            break;
+        }
+    }
+    if let Some(best) = best {
+        best.restore(ensemble);
     }
 }

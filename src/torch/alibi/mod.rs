@@ -5,8 +5,9 @@ mod train;
 
 pub use noise::LabelNoise;
 
-use super::answers::{accuracy, logits, numbers};
+use super::answers::{accuracy, numbers};
 use super::device::TrainingDevice;
+use super::ensemble::logits_of_all;
 use super::guard::guarded;
 use super::mislabelled::wrong_labels;
 use super::network::NetworkPlan;
@@ -99,7 +100,7 @@ pub fn train_alibi(
         train_on_noisy_labels(&mut *network, &images, (&noisy, plan.noise), &plan.training, order, progress)?;
         let rows: Vec<i64> = canaries.iter().map(|&image| image as i64).collect();
         let asked = images.index_select(0, &tch::Tensor::from_slice(&rows).to_device(device.tensors()));
-        let answers = numbers(&logits(&*network, &asked))?;
+        let answers = numbers(&logits_of_all(&*network, &asked))?;
         let right = noisy.outer_iter().zip(&labels).filter(|(noisy, label)| noisy.iter().all(|o| *o <= noisy[**label]));
         Ok(AlibiModel {
             // As many as were asked for.
@@ -107,7 +108,7 @@ pub fn train_alibi(
             labels_true: truth.iter().map(|&label| label.into()).collect(),
             labels_trained: wrong.iter().map(|&label| label.into()).collect(),
             canary_index: canaries.iter().map(|&image| image as i32).collect(),
-            test_accuracy: accuracy(&logits(&*network, &test_images), &test.labels.to_vec())?,
+            test_accuracy: accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())?,
             noisy_label_accuracy: right.count() as f64 / labels.len() as f64,
         })
     })
@@ -115,6 +116,7 @@ pub fn train_alibi(
 
 fn check(train: &ImageSet, test: &ImageSet, plan: &AlibiPlan) -> Result<()> {
     plan.network.check()?;
+    plan.network.check_images(train.shape())?;
     for (quantity, count) in
         [("canaries", plan.canaries), ("epochs", plan.training.epochs), ("images in a step", plan.training.batch)]
     {
@@ -155,6 +157,7 @@ mod tests {
                 batch: 64,
                 optimizer: Optimizer::Sgd { momentum: 0.9, weight_decay: 0.0, nesterov: false },
                 schedule: Schedule::Constant { rate: 0.05 },
+                early_stopping: None,
             },
             seed: 1,
         }

@@ -48,13 +48,13 @@ pub(super) fn train_on_noisy_labels(
 
 /// Posteriors [1, B, C] of the labels of a batch.
 fn soft_labels(
-    network: &dyn Ensemble,
+    network: &mut dyn Ensemble,
     inputs: &Tensor,
     (noisy, noise): (&Array2<f64>, LabelNoise),
     rows: &[i64],
 ) -> Result<Tensor> {
     let classes = noisy.ncols();
-    let predicted = numbers(&network.logits(inputs).log_softmax(-1, Kind::Float))?;
+    let predicted = numbers(&network.learning_logits(inputs).log_softmax(-1, Kind::Float))?;
     if predicted.iter().any(|log| log.is_nan()) {
         let reason = "answers are no longer finite; lower the learning rate".into();
         return Err(Error::Refused { operation: "ALIBI", reason });
@@ -92,6 +92,7 @@ mod tests {
             batch: 1,
             optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
             schedule: Schedule::Constant { rate: 0.5 },
+            early_stopping: None,
         };
         let mut trained = build();
         let order = stream(3, Purpose::Order, 0, 0);

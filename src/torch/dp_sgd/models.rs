@@ -4,8 +4,9 @@ use super::plan::{DpSgdBudget, DpSgdPlan};
 use super::train::{TrainingStreams, one_view, train_privately};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
-use crate::torch::answers::{accuracy, logits, numbers};
+use crate::torch::answers::{accuracy, numbers};
 use crate::torch::device::TrainingDevice;
+use crate::torch::ensemble::logits_of_all;
 use crate::torch::guard::guarded;
 use crate::torch::mislabelled::wrong_labels;
 use crate::torch::network::NetworkPlan;
@@ -96,6 +97,7 @@ pub fn train_private_models(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<PrivateModels> {
     plan.network.check()?;
+    plan.network.check_images(train.shape())?;
     let budget = plan.budget(train.len())?;
     if train.shape() != test.shape() {
         let expected = format!("that of the training images, {:?}", train.shape());
@@ -139,8 +141,8 @@ pub fn train_private_models(
             let training = (&plan.training, &budget);
             let network = train_privately(network, &images, &examples, &one_view, training, &mut streams, progress)?;
             let asked = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
-            let accuracy = accuracy(&logits(&*network, &test_images), &test.labels.to_vec())?;
-            Ok((numbers(&logits(&*network, &asked))?, accuracy as f32))
+            let accuracy = accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())?;
+            Ok((numbers(&logits_of_all(&*network, &asked))?, accuracy as f32))
         })
     };
     // Tensors may go to another thread but not be seen by two.
@@ -254,6 +256,8 @@ mod tests {
             train_on_sample(&plan).unwrap_err().to_string()
         };
         assert_eq!(message(&|plan| plan.models = 0), "models = 0 is not in [1, inf)");
+        let batches = "DP-SGD: statistics of batches have no bounded share of one image; take group normalisation";
+        assert_eq!(message(&|plan| plan.network = NetworkPlan::Cnn { filters: 2 }), batches);
         let many = "DP-SGD: 1801 images and 200 canaries of 2000 training images";
         assert_eq!(message(&|plan| plan.images = Some(1801)), many);
         let none = "DP-SGD: 0 images and 2000 canaries of 2000 training images";

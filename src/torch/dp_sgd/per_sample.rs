@@ -46,19 +46,19 @@ fn norm_of_rows(rows: &Tensor) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torch::network::NetworkPlan;
+    use crate::torch::network::{NetworkPlan, Normalization};
     use crate::torch::seed::{Purpose, stream};
     use tch::Device;
 
     const IMAGES: i64 = 5;
+    const MLP: NetworkPlan = NetworkPlan::Mlp { hidden: 4 };
 
-    /// One network, five images of 6 pixels in two views, and their targets.
-    fn example() -> (Box<dyn Ensemble>, Tensor, Tensor) {
+    /// One network, five images of 12 x 12 pixels in two views, and their targets.
+    fn example(network: NetworkPlan) -> (Box<dyn Ensemble>, Tensor, Tensor) {
         let floats = (Kind::Float, Device::Cpu);
-        let inputs = Tensor::linspace(-1.0, 9.0, IMAGES * 2 * 6, floats).sin().view([IMAGES, 2, 6]);
+        let inputs = Tensor::linspace(-1.0, 500.0, IMAGES * 2 * 144, floats).sin().view([IMAGES, 2, 144]);
         let targets = Tensor::linspace(0.0, 7.0, IMAGES * 3, floats).cos().view([IMAGES, 3]).softmax(-1, Kind::Float);
-        let network = NetworkPlan::Mlp { hidden: 4 };
-        (network.build(&mut [stream(2, Purpose::Weights, 0, 0)], [1, 2, 3], 3, Device::Cpu), inputs, targets)
+        (network.build(&mut [stream(2, Purpose::Weights, 0, 0)], [1, 12, 12], 3, Device::Cpu), inputs, targets)
     }
 
     /// Gradients of images one after the other, by automatic differentiation of the mean loss over their views.
@@ -92,19 +92,23 @@ mod tests {
 
     #[test]
     fn gradients_are_those_of_images_alone() {
-        let (mut network, inputs, targets) = example();
-        let expected = one_by_one(&mut *network, &inputs, &targets);
-        let found = gradients_of_each(&*network, &inputs, &targets);
-        for (image, expected) in expected.iter().enumerate() {
-            let found: Vec<Tensor> = found.iter().map(|gradient| gradient.get(image as i64)).collect();
-            let error = distance(&found, expected);
-            assert!(error < 1e-5, "image {image}: {error}");
+        let wide = NetworkPlan::WideResNet { depth: 10, width: 1, normalization: Normalization::Group };
+        for plan in [MLP, NetworkPlan::LeNet5, wide] {
+            let (mut network, inputs, targets) = example(plan);
+            let expected = one_by_one(&mut *network, &inputs, &targets);
+            let found = gradients_of_each(&*network, &inputs, &targets);
+            for (image, expected) in expected.iter().enumerate() {
+                let found: Vec<Tensor> = found.iter().map(|gradient| gradient.get(image as i64)).collect();
+                let error = distance(&found, expected);
+                println!("{plan}, image {image}: {error:e}");
+                assert!(error < 1e-5);
+            }
         }
     }
 
     #[test]
     fn each_gradient_is_clipped_by_itself() {
-        let (mut network, inputs, targets) = example();
+        let (mut network, inputs, targets) = example(MLP);
         let alone = one_by_one(&mut *network, &inputs, &targets);
         let norms: Vec<f64> = alone.iter().map(|gradient| norm(gradient)).collect();
         // Some are longer than the norm, some are not.

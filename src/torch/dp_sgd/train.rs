@@ -43,7 +43,7 @@ pub(super) struct TrainingStreams {
 /// floating-point noise.
 ///
 /// # Errors
-/// [`Error::Refused`] if the parameters are no longer finite.
+/// [`Error::Refused`] for a network that normalises batches, and if the parameters are no longer finite.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
@@ -56,6 +56,10 @@ pub(super) fn train_privately(
     streams: &mut TrainingStreams,
     progress: &dyn Fn(u64),
 ) -> Result<Box<dyn Ensemble>> {
+    if !network.statistics().is_empty() {
+        let reason = "statistics of batches have no bounded share of one image; take group normalisation".into();
+        return Err(Error::Refused { operation: "DP-SGD", reason });
+    }
     let mut state = OptimizerState::new(plan.optimizer, network.parameters());
     let mut average = plan.average.map(|decay| MovingAverage::new(&*network, decay));
     let at_once = images_at_once(network.parameters());

@@ -5,8 +5,8 @@ mod plan;
 
 pub use plan::{EnsembleImages, PropertyPlan};
 
-use super::answers::logits;
 use super::device::TrainingDevice;
+use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, stream};
@@ -89,6 +89,7 @@ pub fn train_for_property(
         seed: plan.seed,
         device,
         progress,
+        checkpoint: None,
     };
     let labels = train.labels.to_vec();
     let answers = |phase: u64, images_of: &[u32], share: f64| -> Result<Vec<Vec<f32>>> {
@@ -142,7 +143,7 @@ fn ask(
     asked: &Tensor,
 ) -> Result<Vec<Vec<f32>>> {
     trainer.train_and_ask(phase, images, tables, asked, &|networks, _, asked| {
-        let probabilities = logits(networks, asked).softmax(-1, Kind::Float);
+        let probabilities = logits_of_all(networks, asked).softmax(-1, Kind::Float);
         probabilities.flatten(1, -1).try_into()
     })
 }
@@ -213,6 +214,7 @@ mod tests {
             batch: 32,
             optimizer: Optimizer::ADAM,
             schedule: Schedule::Constant { rate: 2e-3 },
+            early_stopping: None,
         };
         PropertyPlan {
             class: 1,

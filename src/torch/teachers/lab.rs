@@ -4,12 +4,14 @@ use super::plan::TeacherPlan;
 use super::split::{Phase, Split};
 use crate::error::Result;
 use crate::record::ImageSet;
+use crate::torch::checkpoint::TrainingCheckpoint;
 use crate::torch::device::TrainingDevice;
+use crate::torch::ensemble::logits_of_all;
 use crate::torch::groups::Trainer;
 use crate::torch::guard::guarded;
 use crate::torch::train::{Example, TrainingImages, one_hot};
-use ndarray::{Array1, Axis};
-use tch::Tensor;
+use ndarray::Array1;
+use tch::{TchError, Tensor};
 
 /// Training images, queries behind them, and how networks are trained.
 pub(super) struct Lab<'a> {
@@ -18,6 +20,9 @@ pub(super) struct Lab<'a> {
     /// Test images that are asked about.
     pub queries: Vec<u32>,
     query_inputs: Tensor,
+    /// All test images and their classes.
+    test_inputs: Tensor,
+    test_label: Vec<i64>,
     /// Their labels.
     pub query_label: Array1<u8>,
 }
@@ -29,16 +34,13 @@ impl<'a> Lab<'a> {
         plan: &'a TeacherPlan,
         device: TrainingDevice,
         progress: &'a (dyn Fn(u64) + Sync),
+        checkpoint: Option<&'a TrainingCheckpoint>,
     ) -> Result<Self> {
         let classes = train.classes.max(test.classes);
         let mut queries = Split::Queries.order(test.len(), plan.seed);
         queries.truncate(plan.queries);
         queries.sort_unstable();
         let query_label: Array1<u8> = queries.iter().map(|&query| test.labels[query as usize]).collect();
-        let pixels: Vec<u8> = queries
-            .iter()
-            .flat_map(|&query| test.pixels.index_axis(Axis(0), query as usize).iter().copied().collect::<Vec<_>>())
-            .collect();
         let network = plan.network;
         let trainer = Trainer {
             network,
@@ -48,14 +50,18 @@ impl<'a> Lab<'a> {
             seed: plan.seed,
             device,
             progress,
+            checkpoint,
         };
         guarded("images", || {
-            let images = |pixels: &[u8], labels: &Array1<u8>| {
-                TrainingImages::new(pixels, &labels.to_vec(), classes, device.tensors())
+            let images = |set: &ImageSet| {
+                let pixels: Vec<u8> = set.pixels.iter().copied().collect();
+                TrainingImages::new(&pixels, &set.labels.to_vec(), classes, device.tensors())
             };
-            let query_inputs = images(&pixels, &query_label).inputs;
-            let images = images(&train.pixels.iter().copied().collect::<Vec<_>>(), &train.labels);
-            Ok(Self { images, trainer, queries, query_inputs, query_label: query_label.clone() })
+            let (images, test_inputs) = (images(train), images(test).inputs);
+            let rows: Vec<i64> = queries.iter().map(|&query| query.into()).collect();
+            let query_inputs = test_inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+            let test_label = test.labels.iter().map(|&label| label.into()).collect();
+            Ok(Self { images, trainer, queries, query_inputs, test_inputs, test_label, query_label })
         })
     }
 
@@ -78,14 +84,30 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Votes of a network for each table on every query.
-    pub fn vote(&self, phase: Phase, tables: &[Vec<Example>]) -> Result<Vec<Vec<u8>>> {
-        self.trainer.train_and_ask(phase as u64, &self.images, tables, &self.query_inputs, &|networks, _, queries| {
-            let (count, pixels) = queries.size2()?;
-            let inputs = queries.expand([networks.networks(), count, pixels], false);
-            let votes: Vec<Vec<i64>> = networks.logits(&inputs).argmax(-1, false).try_into()?;
-            Ok(votes.into_iter().map(|votes| votes.iter().map(|&vote| vote as u8).collect()).collect())
-        })
+    /// Votes of a network for each table on every query, and the share of all test images that each of the first
+    /// `measured` networks gets right.
+    pub fn vote(&self, phase: Phase, tables: &[Vec<Example>], measured: usize) -> Result<(Vec<Vec<u8>>, Vec<f64>)> {
+        let (queries, count) = (self.queries.len() as i64, self.test_label.len() as i64);
+        let asked = guarded("images", || Ok(Tensor::cat(&[&self.query_inputs, &self.test_inputs], 0)))?;
+        let labels = &self.test_label;
+        let answers =
+            self.trainer.train_and_ask(phase as u64, &self.images, tables, &asked, &|networks, range, asked| {
+                let classes = |images: &Tensor| -> std::result::Result<Vec<Vec<i64>>, TchError> {
+                    logits_of_all(networks, images).argmax(-1, false).try_into()
+                };
+                let votes = classes(&asked.narrow(0, 0, queries))?;
+                let right: Vec<Option<usize>> = if range.start < measured {
+                    let right =
+                        |found: &Vec<i64>| found.iter().zip(labels).filter(|(found, label)| found == label).count();
+                    classes(&asked.narrow(0, queries, count))?.iter().map(|found| Some(right(found))).collect()
+                } else {
+                    vec![None; votes.len()]
+                };
+                let votes = votes.into_iter().map(|votes| votes.iter().map(|&vote| vote as u8).collect::<Vec<u8>>());
+                Ok(votes.zip(right).collect())
+            })?;
+        let (votes, right): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+        Ok((votes, right.into_iter().take(measured).flatten().map(|right| right as f64 / count as f64).collect()))
     }
 
     /// Votes of a network for each table on a query of its own.

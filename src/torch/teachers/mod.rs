@@ -9,6 +9,7 @@ mod votes;
 pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
 
+use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::train::Example;
 use crate::error::{Error, Result};
@@ -19,13 +20,15 @@ use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
 use votes::ballots;
 
-/// Trains teachers as Fashion-MNIST's recorded votes were: `progress` is told how many networks are done.
+/// Trains teachers as Fashion-MNIST's recorded votes were: `progress` is told how many networks are done, and
+/// `checkpoint` keeps their votes.
 ///
 /// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
 ///
 /// # Errors
 /// [`Error::Domain`] for a count of 0, [`Error::Refused`] if there are too few images or queries,
-/// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails;
+/// those of the checkpoint.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Choquette-Choo et al. (2021), "CaPC learning".
@@ -35,6 +38,7 @@ pub fn train_teachers(
     plan: &TeacherPlan,
     device: TrainingDevice,
     progress: &(dyn Fn(u64) + Sync),
+    checkpoint: Option<&TrainingCheckpoint>,
 ) -> Result<TeacherVotes> {
     let each = plan.images_each(train.len())?;
     if plan.queries > test.len() {
@@ -49,7 +53,7 @@ pub fn train_teachers(
         let expected = format!("that of the training images, {:?}", train.shape());
         return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
     }
-    let mut lab = Lab::new(train, test, plan, device, progress)?;
+    let mut lab = Lab::new(train, test, plan, device, progress, checkpoint)?;
     let partitions = |split: Split| partition(train.len(), plan, each, split);
     let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
     for instantiation in 0..plan.instantiations {
@@ -58,11 +62,12 @@ pub fn train_teachers(
         tables.extend(teachers.iter().map(|images| labelled(images)));
     }
     let shape = (plan.instantiations, plan.teachers, plan.queries);
-    let pate_votes = ballots(lab.vote(Phase::Pate, &tables)?, shape);
+    let (votes, accuracies) = lab.vote(Phase::Pate, &tables, plan.teachers)?;
+    let pate_votes = ballots(votes, shape);
     let parties = partitions(Split::Capc);
     let tables: Vec<Vec<Example>> =
         (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| labelled(images))).collect();
-    let capc_votes = ballots(lab.vote(Phase::Capc, &tables)?, shape);
+    let capc_votes = ballots(lab.vote(Phase::Capc, &tables, 0)?.0, shape);
 
     let second_label = second_votes(&pate_votes, lab.classes());
     lab.add_queries(&second_label)?;
@@ -110,7 +115,7 @@ pub fn train_teachers(
             examples
         })
         .collect();
-    let other = lab.vote(Phase::PateOther, &tables)?;
+    let (other, _) = lab.vote(Phase::PateOther, &tables, 0)?;
     let pate_pois_natq = Array2::from_shape_fn((plan.queries, plan.teachers), |(query, teacher)| other[teacher][query]);
     let images =
         |count: usize, images: Vec<u32>| Array1::from(images).into_shape_with_order((count, plan.teachers, each));
@@ -129,6 +134,7 @@ pub fn train_teachers(
         poison_query: poison as i64,
         // As many as were drawn.
         pate_images: images(plan.instantiations, pate_images).unwrap_or_default(),
+        test_accuracy: accuracies.into(),
         capc_images: images(1, parties.concat()).unwrap_or_default().index_axis_move(Axis(0), 0),
     })
 }
@@ -142,7 +148,7 @@ fn labelled(images: &[u32]) -> Vec<Example> {
 mod tests {
     use super::*;
     use crate::record::{ImagePart, read_images};
-    use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
+    use crate::torch::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
     fn plan() -> TeacherPlan {
         TeacherPlan {
@@ -158,6 +164,7 @@ mod tests {
                 batch: 32,
                 optimizer: Optimizer::ADAM,
                 schedule: Schedule::Constant { rate: 1e-3 },
+                early_stopping: None,
             },
             seed: 1,
         }
@@ -167,7 +174,7 @@ mod tests {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] =
             [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
-        train_teachers(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
+        train_teachers(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
     }
 
     #[test]
@@ -176,11 +183,35 @@ mod tests {
         let accuracy = votes.pate_accuracy();
         println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
         // Ten classes: a network that learnt nothing has 10 %. Processors differ in the last digits: room for them.
+        assert_eq!(votes.test_accuracy.len(), 10);
+        // Queries are 100 of the 500 test images.
+        assert!((votes.mean_test_accuracy() - accuracy).abs() < 0.2, "{}", votes.test_accuracy);
         assert!(accuracy > 0.4 && votes.capc_accuracy() > 0.4, "{accuracy}");
         let mut images: Vec<u32> = votes.pate_images.iter().copied().collect();
         images.sort_unstable();
         assert_eq!(images, (0..2000).collect::<Vec<u32>>());
         assert_eq!(votes, train_on_sample(&plan()).unwrap());
+    }
+
+    /// Convolutions, an exponential schedule and early stopping together.
+    #[test]
+    fn convolutional_teachers_learn() {
+        let votes = train_on_sample(&TeacherPlan {
+            teachers: 2,
+            images: Some(200),
+            network: NetworkPlan::Cnn { filters: 8 },
+            adversarial: 0,
+            retrainings: 0,
+            training: TrainingPlan {
+                schedule: Schedule::Exponential { rate: 3e-3, factor: 0.95, parts: 10 },
+                early_stopping: Some(EarlyStopping { validation: 0.1, patience: 5 }),
+                ..plan().training
+            },
+            ..plan()
+        })
+        .unwrap();
+        println!("accuracies {}", votes.test_accuracy);
+        assert!(votes.mean_test_accuracy() > 0.4, "{}", votes.test_accuracy);
     }
 
     #[test]
@@ -196,11 +227,15 @@ mod tests {
             refused(&|plan| plan.queries = 501),
             refused(&|plan| plan.adversarial = 101),
             refused(&|plan| plan.training.batch = 0),
+            refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
+            refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
         ];
         assert_eq!(messages[0], "teachers = 0 is not in [1, inf)");
         assert_eq!(messages[1], "teachers: 10 teachers with 201 images each need more than the 2000 there are");
         assert_eq!(messages[2], "teachers: 501 queries of 500 test images");
         assert_eq!(messages[3], "teachers: 101 adversarial queries of 100");
         assert_eq!(messages[4], "images in a step = 0 is not in [1, inf)");
+        assert_eq!(messages[5], "share of images for validation = 1 is not in (0, 1)");
+        assert_eq!(messages[6], "patience = 0 is not in [1, inf)");
     }
 }

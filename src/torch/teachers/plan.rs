@@ -43,13 +43,12 @@ impl TeacherPlan {
             ("images of a teacher", images),
             ("instantiations", self.instantiations),
             ("queries", self.queries),
-            ("images in a step", self.training.batch),
-            ("epochs", self.training.epochs),
         ];
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
         self.network.check()?;
+        self.training.check(images)?;
         match images.checked_mul(self.teachers) {
             Some(needed) if needed <= available => Ok(images),
             _ => Err(Error::Refused {

@@ -31,6 +31,8 @@ pub struct TeacherVotes {
     pub poison_query: i64,
     /// Training images of each teacher of `pate_votes`, \[instantiation, teacher, image\].
     pub pate_images: Array3<u32>,
+    /// Share of all test images, queries or not, that each teacher of the first ensemble of `pate_votes` gets right.
+    pub test_accuracy: Array1<f64>,
     /// Training images of each party of `capc_votes`, \[party, image\].
     pub capc_images: Array2<u32>,
 }
@@ -40,6 +42,12 @@ impl TeacherVotes {
     #[must_use]
     pub fn pate_accuracy(&self) -> f64 {
         accuracy(&self.pate_votes, &self.query_label)
+    }
+
+    /// Mean of `test_accuracy`.
+    #[must_use]
+    pub fn mean_test_accuracy(&self) -> f64 {
+        self.test_accuracy.mean().unwrap_or(f64::NAN)
     }
 
     /// Share of votes for the query's class, over all CaPC parties.

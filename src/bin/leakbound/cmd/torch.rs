@@ -1,10 +1,12 @@
 //! `leakbound torch`: the device first, then a recipe.
 
-use crate::args::{Common, TorchCommand};
+use crate::args::{CheckpointOptions, Common, TorchCommand};
 use crate::output::print;
+use leakbound::record::InputFile;
 use leakbound::report::Warning;
-use leakbound::torch::{DeviceChoice, TrainingDevice, cuda_library};
+use leakbound::torch::{DeviceChoice, TrainingCheckpoint, TrainingDevice, cuda_library};
 use leakbound::{Error, Result};
+use serde::Serialize;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -53,6 +55,25 @@ fn before(variable: &str, path: &Path) -> OsString {
         list.push(others);
     }
     list
+}
+
+/// The file that keeps the answers of a recipe's networks, if the options name one, and on stderr how many it has.
+pub fn open_checkpoint<P: Serialize>(
+    common: &Common,
+    options: &CheckpointOptions,
+    recipe: &str,
+    device: TrainingDevice,
+    data: &[InputFile],
+    plan: &P,
+) -> Result<Option<TrainingCheckpoint>> {
+    let Some(path) = &options.checkpoint else { return Ok(None) };
+    // Not the number of threads, on which no answer depends.
+    let device = if device.is_cuda() { "cuda" } else { "cpu" };
+    let checkpoint = TrainingCheckpoint::open(path, options.resume, recipe, device, data, plan)?;
+    if checkpoint.networks() > 0 {
+        say(common, &format!("{} networks are in {}", checkpoint.networks(), path.display()));
+    }
+    Ok(Some(checkpoint))
 }
 
 /// What a recipe uses, on stderr.

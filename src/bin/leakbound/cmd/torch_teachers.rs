@@ -1,6 +1,6 @@
 //! `leakbound torch teachers`: votes of teachers, with and without a point.
 
-use super::torch::say;
+use super::torch::{open_checkpoint, say};
 use crate::args::{Common, TeachersOptions};
 use crate::output::{Output, envelope, progress};
 use leakbound::Result;
@@ -8,20 +8,25 @@ use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, read_images};
 use leakbound::report::{Number, RecordingDocument, TrainingFact, Warning};
 use leakbound::torch::{TeacherVotes, TrainingDevice, train_teachers};
 use ndarray::arr0;
+use std::path::Path;
 use std::time::Instant;
 
 pub fn run(common: &Common, options: &TeachersOptions, device: TrainingDevice) -> Result<()> {
-    let output = Output::open(common, &[&options.data, &options.recording])?;
+    let mut taken: Vec<&Path> = vec![&options.data, &options.recording];
+    taken.extend(options.checkpoint.checkpoint.as_deref());
+    let output = Output::open(common, &taken)?;
     let recording = AtomicFile::create(&options.recording)?;
     let (train, mut inputs) = read_images(&options.data, ImagePart::Train)?;
     let (test, more) = read_images(&options.data, ImagePart::Test)?;
     inputs.extend(more);
     inputs.dedup();
     let plan = options.plan(common.seed);
+    let checkpoint = open_checkpoint(common, &options.checkpoint, "teachers", device, &inputs, &plan)?;
     say(common, &format!("Training {} networks on {device}", plan.networks()));
     let start = Instant::now();
     let bar = progress(common, plan.networks(), "networks");
-    let votes = train_teachers(&train, &test, &plan, device, &|networks| bar.inc(networks))?;
+    let progress = |networks| bar.inc(networks);
+    let votes = train_teachers(&train, &test, &plan, device, &progress, checkpoint.as_ref())?;
     bar.finish_and_clear();
     say(common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
     let mut writer = ArrayWriter::new(&options.recording);
@@ -40,6 +45,7 @@ pub fn run(common: &Common, options: &TeachersOptions, device: TrainingDevice) -
         arrays,
         networks: plan.networks(),
         facts: vec![
+            fact("mean-test-accuracy", votes.mean_test_accuracy()),
             fact("mean-accuracy", votes.pate_accuracy()),
             fact("mean-accuracy-fixed-partition", votes.capc_accuracy()),
         ],
@@ -63,6 +69,7 @@ fn add(writer: &mut ArrayWriter, votes: &TeacherVotes, seed: u64) -> Result<()> 
     }
     writer.add("pate_pois_natq", &votes.pate_pois_natq)?;
     writer.add("poison_query", &arr0(votes.poison_query))?;
+    writer.add("test_accuracy", &votes.test_accuracy)?;
     writer.add("pate_images", &votes.pate_images)?;
     writer.add("capc_images", &votes.capc_images)?;
     writer.add("seed", &arr0(seed))

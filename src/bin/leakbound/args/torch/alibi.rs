@@ -81,6 +81,7 @@ impl AlibiOptions {
                 batch: self.batch,
                 optimizer: Optimizer::Sgd { momentum: self.momentum, weight_decay: self.weight_decay, nesterov: false },
                 schedule: Schedule::Constant { rate: self.learning_rate },
+                early_stopping: None,
             },
             seed,
         })

@@ -5,11 +5,13 @@ mod dpsgd;
 mod network;
 mod property;
 mod teachers;
+mod training;
 
 pub use alibi::{AlibiOptions, LabelMechanism};
 pub use dpsgd::DpsgdOptions;
 pub use property::TorchPropertyOptions;
 pub use teachers::TeachersOptions;
+pub use training::CheckpointOptions;
 
 use super::values::quantity;
 use super::{Parsed, delta, epsilon, number, whole};

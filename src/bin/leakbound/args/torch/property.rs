@@ -88,6 +88,7 @@ impl TorchPropertyOptions {
             batch: self.batch,
             optimizer: Optimizer::ADAM,
             schedule: Schedule::Constant { rate: self.learning_rate },
+            early_stopping: None,
         };
         Ok(PropertyPlan {
             class: self.class,

@@ -1,9 +1,10 @@
 //! Options of `leakbound torch teachers`.
 
 use super::network::NetworkOptions;
-use super::{DeviceOptions, any_count, count, rate};
+use super::training::{CheckpointOptions, TrainingOptions};
+use super::{DeviceOptions, any_count, count};
 use clap::Args;
-use leakbound::torch::{Optimizer, Schedule, TeacherPlan, TrainingPlan};
+use leakbound::torch::TeacherPlan;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -43,15 +44,14 @@ pub struct TeachersOptions {
     /// Retrainings of one teacher for each of them
     #[arg(long, value_name = "N", default_value = "50", value_parser = any_count, allow_hyphen_values = true)]
     pub retrainings: usize,
-    /// Passes over the images of a teacher
-    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
-    pub epochs: usize,
-    /// Images in a step
-    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
-    pub batch: usize,
-    /// Learning rate of Adam
-    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
-    pub learning_rate: f64,
+    /// The training of each teacher
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
+    /// Where votes are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
 }
 
 impl TeachersOptions {
@@ -65,12 +65,7 @@ impl TeachersOptions {
             queries: self.queries,
             adversarial: self.adversarial,
             retrainings: self.retrainings,
-            training: TrainingPlan {
-                epochs: self.epochs,
-                batch: self.batch,
-                optimizer: Optimizer::ADAM,
-                schedule: Schedule::Constant { rate: self.learning_rate },
-            },
+            training: self.training.plan(),
             seed,
         }
     }

@@ -1,0 +1,77 @@
+//! How the networks of a recipe are trained, and where their answers are kept.
+
+use super::{count, rate};
+use crate::args::Parsed;
+use crate::args::number;
+use clap::Args;
+use leakbound::torch::{EarlyStopping, Optimizer, Schedule, TrainingPlan};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The training of each network, with Adam.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct TrainingOptions {
+    /// Epochs
+    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
+    pub epochs: usize,
+    /// Passes over the images in each epoch ("Attacking PATE" makes 20)
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
+    pub passes: usize,
+    /// Images in a step
+    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
+    pub batch: usize,
+    /// Learning rate of Adam
+    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
+    pub learning_rate: f64,
+    /// What the learning rate is multiplied by after each epoch
+    #[arg(long, value_name = "F", default_value = "1", value_parser = factor, allow_hyphen_values = true)]
+    pub decay: f64,
+    /// Keep the parameters of the epoch with the best accuracy on images held out, and end after so many epochs that
+    /// were not better
+    #[arg(long, value_name = "EPOCHS", value_parser = count, allow_hyphen_values = true)]
+    pub patience: Option<usize>,
+    /// Share of the images of each network that are held out for that
+    #[arg(long, value_name = "S", default_value = "0.1", requires = "patience", value_parser = share, allow_hyphen_values = true)]
+    pub validation_share: f64,
+}
+
+impl TrainingOptions {
+    /// What the library is asked for.
+    pub fn plan(&self) -> TrainingPlan {
+        let rate = self.learning_rate;
+        TrainingPlan {
+            epochs: self.epochs * self.passes,
+            batch: self.batch,
+            optimizer: Optimizer::ADAM,
+            schedule: if self.decay == 1.0 {
+                Schedule::Constant { rate }
+            } else {
+                Schedule::Exponential { rate, factor: self.decay, parts: self.epochs }
+            },
+            early_stopping: self
+                .patience
+                .map(|patience| EarlyStopping { validation: self.validation_share, patience: patience * self.passes }),
+        }
+    }
+}
+
+/// Where answers are kept until all are there.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct CheckpointOptions {
+    /// Keep the answers of networks that are trained in this file, so that an interrupted run can go on
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on where the checkpoint ends; from the start where there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+fn factor(text: &str) -> Parsed<f64> {
+    let factor = number(text)?;
+    if factor > 0.0 && factor <= 1.0 { Ok(factor) } else { Err(format!("{factor} is not in (0, 1]")) }
+}
+
+fn share(text: &str) -> Parsed<f64> {
+    let share = number(text)?;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
+}

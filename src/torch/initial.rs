@@ -1,0 +1,69 @@
+//! Initial parameters, each network's from a stream of its own.
+
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+use tch::{Device, Tensor};
+
+/// Initial parameters of one network for each stream; those of all networks are one tensor, with the networks folded
+/// into its leading dimension.
+pub(super) struct Initial<'a, R> {
+    streams: &'a mut [R],
+    device: Device,
+    parameters: Vec<Tensor>,
+}
+
+impl<'a, R: Rng> Initial<'a, R> {
+    pub fn new(streams: &'a mut [R], device: Device) -> Self {
+        Self { streams, device, parameters: Vec::new() }
+    }
+
+    /// Weights of a convolution, [out, in, size, size], as [`uniform`](Self::uniform) draws them.
+    pub fn convolution(&mut self, inputs: usize, outputs: usize, size: usize) {
+        let area = size * size;
+        self.uniform(&[outputs, inputs, size, size], inputs * area, outputs * area);
+    }
+
+    /// Weights [1, in, out] of a dense layer, as [`uniform`](Self::uniform) draws them, and biases [1, 1, out] of 0.
+    pub fn dense(&mut self, inputs: usize, outputs: usize) {
+        self.uniform(&[1, inputs, outputs], inputs, outputs);
+        self.constant(&[1, 1, outputs], 0.0);
+    }
+
+    /// Uniform within ±√(6/(fan_in + fan_out)): Glorot and Bengio (2010), (16).
+    fn uniform(&mut self, shape: &[usize], fan_in: usize, fan_out: usize) {
+        let bound = (6.0 / (fan_in + fan_out) as f32).sqrt();
+        self.draw(shape, |stream| bound * (2.0 * stream.random::<f32>() - 1.0));
+    }
+
+    /// Weights of a convolution with variance 2/fan_in, normal: He et al. (2015), (10).
+    pub fn normal_convolution(&mut self, inputs: usize, outputs: usize, size: usize) {
+        let deviation = (2.0 / (inputs * size * size) as f32).sqrt();
+        self.draw(&[outputs, inputs, size, size], |stream| deviation * stream.sample::<f32, _>(StandardNormal));
+    }
+
+    /// The same value everywhere.
+    pub fn constant(&mut self, shape: &[usize], value: f32) {
+        self.draw(shape, |_| value);
+    }
+
+    fn draw(&mut self, shape: &[usize], value: impl Fn(&mut R) -> f32) {
+        let count: usize = shape.iter().product();
+        let mut values = Vec::with_capacity(self.streams.len() * count);
+        for stream in &mut *self.streams {
+            values.extend((0..count).map(|_| value(stream)));
+        }
+        let mut folded: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
+        folded[0] *= self.streams.len() as i64;
+        self.parameters.push(Tensor::from_slice(&values).view(folded.as_slice()).to_device(self.device));
+    }
+
+    /// Number of networks M.
+    pub fn networks(&self) -> i64 {
+        self.streams.len() as i64
+    }
+
+    /// What was drawn, in order.
+    pub fn finish(self) -> Vec<Tensor> {
+        self.parameters
+    }
+}

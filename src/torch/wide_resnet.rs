@@ -1,0 +1,182 @@
+//! Wide residual networks.
+
+use super::ensemble::{Ensemble, counted};
+use super::initial::Initial;
+use super::layers::{
+    batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
+};
+use super::network::Normalization;
+use rand::Rng;
+use std::slice::Iter;
+use tch::{Device, Kind, Tensor};
+
+/// Groups of channels in group normalisation: De et al. (2022), "Unlocking high-accuracy differentially private image
+/// classification through scale".
+const GROUPS: i64 = 16;
+
+/// M networks WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32 k
+/// and 64 k filters, of which the last two halve the images, normalisation and ReLU, the mean over each image, and C
+/// classes.
+///
+/// A block normalises, applies ReLU and convolves by 3 x 3, twice, and adds what it got; where shapes differ, a
+/// convolution of 1 x 1 of what its first normalisation and ReLU gave. With group normalisation ReLU comes first.
+///
+/// # References
+/// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalisation behind ReLU: De et al. (2022),
+/// as used by Aerni et al. (2024), "Evaluations of machine learning privacy defenses are misleading", 5.
+pub(super) struct WideResNetEnsemble {
+    networks: i64,
+    shape: [usize; 3],
+    normalization: Normalization,
+    blocks: Vec<Block>,
+    /// In the order in which images meet them.
+    parameters: Vec<Tensor>,
+    /// Running means and variances, in the same order; none for groups.
+    statistics: Vec<Tensor>,
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    inputs: usize,
+    outputs: usize,
+    stride: i64,
+}
+
+impl Block {
+    fn changes_shape(self) -> bool {
+        self.inputs != self.outputs || self.stride != 1
+    }
+}
+
+/// Blocks of a network of depth d = 6 n + 4 and width k.
+fn blocks(depth: usize, width: usize) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut inputs = 16;
+    for (filters, stride) in [(16, 1), (32, 2), (64, 2)] {
+        for number in 0..depth.saturating_sub(4) / 6 {
+            let outputs = filters * width;
+            blocks.push(Block { inputs, outputs, stride: if number == 0 { stride } else { 1 } });
+            inputs = outputs;
+        }
+    }
+    blocks
+}
+
+/// The tensors of all networks, read in the order in which they were made.
+struct Reader<'a> {
+    parameters: Iter<'a, Tensor>,
+    statistics: Iter<'a, Tensor>,
+}
+
+/// The next tensors of a list.
+fn next<'a, const N: usize>(tensors: &mut Iter<'a, Tensor>) -> [&'a Tensor; N] {
+    let (front, rest) = tensors.as_slice().split_at(N);
+    *tensors = rest.iter();
+    std::array::from_fn(|index| &front[index])
+}
+
+impl WideResNetEnsemble {
+    /// One network for each stream, for images of shape \[channels, rows, columns\].
+    pub fn new<R: Rng>(
+        streams: &mut [R],
+        shape: [usize; 3],
+        (depth, width, normalization): (usize, usize, Normalization),
+        classes: usize,
+        device: Device,
+    ) -> Self {
+        let blocks = blocks(depth, width);
+        let mut initial = Initial::new(streams, device);
+        let mut normalised = Vec::new();
+        let mut normalise = |initial: &mut Initial<'_, R>, channels| {
+            initial.constant(&[channels], 1.0);
+            initial.constant(&[channels], 0.0);
+            normalised.push(channels);
+        };
+        initial.normal_convolution(shape[0], 16, 3);
+        for block in &blocks {
+            normalise(&mut initial, block.inputs);
+            if block.changes_shape() {
+                initial.normal_convolution(block.inputs, block.outputs, 1);
+            }
+            initial.normal_convolution(block.inputs, block.outputs, 3);
+            normalise(&mut initial, block.outputs);
+            initial.normal_convolution(block.outputs, block.outputs, 3);
+        }
+        normalise(&mut initial, 64 * width);
+        initial.dense(64 * width, classes);
+        let networks = initial.networks();
+        let statistics = match normalization {
+            Normalization::Batch => {
+                normalised.into_iter().flat_map(|channels| running_statistics(networks, channels, device)).collect()
+            }
+            Normalization::Group => Vec::new(),
+        };
+        Self { networks, shape, normalization, blocks, parameters: initial.finish(), statistics }
+    }
+
+    /// Normalisation and ReLU.
+    fn activated(&self, images: &Tensor, reader: &mut Reader<'_>, learning: bool) -> Tensor {
+        let scale = next(&mut reader.parameters);
+        match self.normalization {
+            Normalization::Batch => batch_normalization(images, scale, next(&mut reader.statistics), learning).relu(),
+            Normalization::Group => group_normalization(&images.relu(), scale, GROUPS * self.networks),
+        }
+    }
+
+    fn forward(&self, inputs: &Tensor, learning: bool) -> Tensor {
+        let mut reader = Reader { parameters: self.parameters.iter(), statistics: self.statistics.iter() };
+        let convolved = |images: &Tensor, reader: &mut Reader<'_>, stride, padding| {
+            let [weights] = next(&mut reader.parameters);
+            convolution(images, weights, None, self.networks, stride, padding)
+        };
+        let mut images = convolved(&folded(inputs, self.shape), &mut reader, 1, 1);
+        for block in &self.blocks {
+            let activated = self.activated(&images, &mut reader, learning);
+            if block.changes_shape() {
+                images = convolved(&activated, &mut reader, block.stride, 0);
+            }
+            let inner = convolved(&activated, &mut reader, block.stride, 1);
+            let inner = self.activated(&inner, &mut reader, learning);
+            images = images + convolved(&inner, &mut reader, 1, 1);
+        }
+        let images = self.activated(&images, &mut reader, learning);
+        let means = images.mean_dim([2i64, 3].as_slice(), false, Kind::Float);
+        let [weights, biases] = next(&mut reader.parameters);
+        dense(&unfolded(&means, self.networks), weights, biases)
+    }
+}
+
+impl Ensemble for WideResNetEnsemble {
+    fn networks(&self) -> i64 {
+        self.networks
+    }
+
+    fn parameters(&mut self) -> &mut [Tensor] {
+        &mut self.parameters
+    }
+
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+        let parameters: Vec<Tensor> = self.parameters.iter().map(change).collect();
+        let networks = counted(self.networks, &self.parameters, &parameters);
+        Box::new(Self {
+            networks,
+            shape: self.shape,
+            normalization: self.normalization,
+            blocks: self.blocks.clone(),
+            parameters,
+            statistics: self.statistics.iter().map(change).collect(),
+        })
+    }
+
+    fn statistics(&mut self) -> &mut [Tensor] {
+        &mut self.statistics
+    }
+
+    fn logits(&self, inputs: &Tensor) -> Tensor {
+        self.forward(inputs, false)
+    }
+
+    fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
+        self.forward(inputs, true)
+    }
+}
