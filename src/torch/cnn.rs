@@ -1,6 +1,6 @@
 //! The convolutional network of the thesis "Attacking PATE" (its table 5.1).
 
-use super::ensemble::Ensemble;
+use super::ensemble::{Ensemble, counted};
 use super::initial::Initial;
 use super::layers::{batch_normalization, convolution, dense, folded, max_pool_3, running_statistics, unfolded};
 use rand::Rng;
@@ -58,6 +58,17 @@ impl Ensemble for CnnEnsemble {
 
     fn parameters(&mut self) -> &mut [Tensor] {
         &mut self.parameters
+    }
+
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+        let parameters: Vec<Tensor> = self.parameters.iter().map(change).collect();
+        let networks = counted(self.networks, &self.parameters, &parameters);
+        Box::new(Self {
+            networks,
+            shape: self.shape,
+            parameters,
+            statistics: self.statistics.iter().map(change).collect(),
+        })
     }
 
     fn statistics(&mut self) -> &mut [Tensor] {

@@ -132,6 +132,10 @@ mod tests {
     struct Constant([Tensor; 1]);
 
     impl Ensemble for Constant {
+        fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+            Box::new(Self(self.0.each_ref().map(change)))
+        }
+
         fn networks(&self) -> i64 {
             self.0[0].size()[0]
         }

@@ -15,6 +15,10 @@ pub(super) trait Ensemble {
     /// The parameters, each of shape [M, ...] or with the networks folded into the leading dimension.
     fn parameters(&mut self) -> &mut [Tensor];
 
+    /// Networks of the same shape, of which there may be another number: with each parameter and each running statistic
+    /// as `change` returns it.
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble>;
+
     /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m. Nothing is learnt.
     fn logits(&self, inputs: &Tensor) -> Tensor;
 
@@ -56,4 +60,10 @@ pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor 
         .map(|part| networks.logits(&part.unsqueeze(0).expand([count, -1, -1], false)))
         .collect();
     Tensor::cat(&parts, 1)
+}
+
+/// How many networks there are after [`Ensemble::mapped`]: what their first parameter tells.
+pub(super) fn counted(networks: i64, before: &[Tensor], after: &[Tensor]) -> i64 {
+    let rows = |parameters: &[Tensor]| parameters.first().map_or(1, |parameter| parameter.size()[0]);
+    networks * rows(after) / rows(before)
 }

@@ -1,6 +1,6 @@
 //! LeNet-5.
 
-use super::ensemble::Ensemble;
+use super::ensemble::{Ensemble, counted};
 use super::initial::Initial;
 use super::layers::{convolution, dense, folded, unfolded};
 use rand::Rng;
@@ -39,6 +39,12 @@ impl Ensemble for LeNetEnsemble {
 
     fn parameters(&mut self) -> &mut [Tensor] {
         &mut self.parameters
+    }
+
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+        let parameters: Vec<Tensor> = self.parameters.iter().map(change).collect();
+        let networks = counted(self.networks, &self.parameters, &parameters);
+        Box::new(Self { networks, shape: self.shape, parameters })
     }
 
     fn logits(&self, inputs: &Tensor) -> Tensor {

@@ -36,6 +36,10 @@ impl Ensemble for MlpEnsemble {
         &mut self.parameters
     }
 
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+        Box::new(Self { parameters: self.parameters.iter().map(change).collect() })
+    }
+
     fn logits(&self, inputs: &Tensor) -> Tensor {
         let [w1, b1, w2, b2] = self.layers();
         dense(&dense(inputs, w1, b1).relu(), w2, b2)
@@ -74,6 +78,10 @@ mod tests {
 
         fn parameters(&mut self) -> &mut [Tensor] {
             self.0.parameters()
+        }
+
+        fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+            self.0.mapped(change)
         }
 
         fn logits(&self, inputs: &Tensor) -> Tensor {

@@ -5,11 +5,14 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod alibi;
+mod answers;
 mod augment;
 mod canaries;
 mod checkpoint;
 mod cnn;
 mod device;
+mod dp_sgd;
 mod early_stopping;
 mod ensemble;
 mod groups;
@@ -17,9 +20,11 @@ mod guard;
 mod initial;
 mod layers;
 mod lenet;
+mod mislabelled;
 mod mlp;
 mod network;
 mod optimizer;
+mod property;
 mod seed;
 mod shadow;
 mod student;
@@ -27,13 +32,18 @@ mod teachers;
 mod train;
 mod wide_resnet;
 
+pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
 pub use augment::Augmentation;
 pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
+pub use dp_sgd::{
+    DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, train_private_models,
+};
 pub use early_stopping::EarlyStopping;
 pub use network::{NetworkPlan, Normalization};
 pub use optimizer::{Optimizer, Schedule};
+pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use shadow::{Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use student::{LabelCosts, LabellingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};

@@ -5,7 +5,6 @@ use rand_chacha::ChaCha8Rng;
 
 /// What a stream is for: two purposes never share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(dead_code, reason = "recipes that are being written draw from the others")]
 pub(super) enum Purpose {
     /// Initial weights and biases.
     Weights = 1,

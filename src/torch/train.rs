@@ -5,6 +5,7 @@ use super::early_stopping::{BestParameters, EarlyStopping};
 use super::ensemble::Ensemble;
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
 use crate::error::{Error, Result};
+use crate::record::ImageSet;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -97,6 +98,22 @@ impl TrainingImages {
         Self { inputs, targets: one_hot(labels, classes, device) }
     }
 
+    /// The images of a set and their labels.
+    pub fn of(set: &ImageSet, classes: usize, device: Device) -> Self {
+        let pixels: Vec<u8> = set.pixels.iter().copied().collect();
+        Self::new(&pixels, &set.labels.to_vec(), classes, device)
+    }
+
+    /// Inputs [n, F] and targets [n, C] of examples.
+    pub fn rows(&self, examples: &[Example]) -> (Tensor, Tensor) {
+        let rows = |row: &dyn Fn(&Example) -> u32| {
+            let rows: Vec<i64> = examples.iter().map(|example| row(example).into()).collect();
+            Tensor::from_slice(&rows).to_device(self.inputs.device())
+        };
+        let inputs = self.inputs.index_select(0, &rows(&|example| example.image));
+        (inputs, self.targets.index_select(0, &rows(&|example| example.target)))
+    }
+
     /// The same tensors, for another thread.
     pub fn share(&self) -> Self {
         Self { inputs: self.inputs.shallow_clone(), targets: self.targets.shallow_clone() }
@@ -114,18 +131,19 @@ pub(super) fn one_hot(labels: &[u8], classes: usize, device: Device) -> Tensor {
 
 /// The examples of one network in random order, one pass after the other without end: every batch is full, and networks
 /// with different numbers of examples stay in step.
-struct Passes {
+pub(super) struct Passes {
     order: Vec<Example>,
     at: usize,
     stream: ChaCha8Rng,
 }
 
 impl Passes {
-    fn new(examples: &[Example], stream: ChaCha8Rng) -> Self {
+    pub fn new(examples: &[Example], stream: ChaCha8Rng) -> Self {
         Self { order: examples.to_vec(), at: examples.len(), stream }
     }
 
-    fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
+    /// Adds the next `size` examples, of which there is at least one.
+    pub fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
         for _ in 0..size {
             if self.at >= self.order.len() {
                 self.order.shuffle(&mut self.stream);
@@ -171,18 +189,12 @@ pub(super) fn train(
         for passes in &mut passes {
             passes.extend(&mut batch, plan.batch);
         }
-        let rows = |row: &dyn Fn(&Example) -> u32| {
-            let rows: Vec<i64> = batch.iter().map(|example| row(example).into()).collect();
-            Tensor::from_slice(&rows).to_device(images.inputs.device())
-        };
-        let inputs = images.inputs.index_select(0, &rows(&|example| example.image));
+        let (inputs, targets) = images.rows(&batch);
         let inputs = match &mut augmenter {
             Some(augmenter) => augmenter.vary(&inputs, plan.batch),
             None => inputs,
         };
-        let inputs = inputs.view(shape);
-        let targets = images.targets.index_select(0, &rows(&|example| example.target)).view(shape);
-        let mut gradients = ensemble.gradients(&inputs, &targets);
+        let mut gradients = ensemble.gradients(&inputs.view(shape), &targets.view(shape));
         state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
         let epoch = |steps_done: u64| steps_done * plan.epochs as u64 / steps;
         if epoch(step + 1) > epoch(step) && best.as_mut().is_some_and(|best| best.all_are_done(ensemble, images)) {

@@ -1,6 +1,6 @@
 //! Wide residual networks.
 
-use super::ensemble::Ensemble;
+use super::ensemble::{Ensemble, counted};
 use super::initial::Initial;
 use super::layers::{
     batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
@@ -154,6 +154,19 @@ impl Ensemble for WideResNetEnsemble {
 
     fn parameters(&mut self) -> &mut [Tensor] {
         &mut self.parameters
+    }
+
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
+        let parameters: Vec<Tensor> = self.parameters.iter().map(change).collect();
+        let networks = counted(self.networks, &self.parameters, &parameters);
+        Box::new(Self {
+            networks,
+            shape: self.shape,
+            normalization: self.normalization,
+            blocks: self.blocks.clone(),
+            parameters,
+            statistics: self.statistics.iter().map(change).collect(),
+        })
     }
 
     fn statistics(&mut self) -> &mut [Tensor] {

@@ -45,7 +45,10 @@ pub use no_torch::TorchCommand;
 pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
 #[cfg(feature = "torch")]
-pub use torch::{CheckpointOptions, ShadowOptions, StudentOptions, TeachersOptions, TorchCommand};
+pub use torch::{
+    AlibiOptions, CheckpointOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions, TeachersOptions,
+    TorchCommand, TorchPropertyOptions,
+};
 pub use values::{Directions, Methods, Orders};
 pub use verify::{ScopeName, VerifyOptions};
 

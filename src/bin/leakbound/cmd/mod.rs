@@ -36,6 +36,12 @@ pub mod simulate;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]
+mod torch_alibi;
+#[cfg(feature = "torch")]
+mod torch_dpsgd;
+#[cfg(feature = "torch")]
+mod torch_property;
+#[cfg(feature = "torch")]
 mod torch_shadow;
 #[cfg(feature = "torch")]
 mod torch_student;

@@ -3,6 +3,7 @@
 use crate::args::{CheckpointOptions, Common, TorchCommand};
 use crate::output::print;
 use leakbound::record::InputFile;
+use leakbound::report::Warning;
 use leakbound::torch::{DeviceChoice, TrainingCheckpoint, TrainingDevice, cuda_library};
 use leakbound::{Error, Result};
 use serde::Serialize;
@@ -21,6 +22,9 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     let device = TrainingDevice::open(choice)?;
     match command {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
+        TorchCommand::Alibi(options) => super::torch_alibi::run(common, options, device)?,
+        TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
+        TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
         TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
         TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,
         TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
@@ -80,4 +84,19 @@ pub fn say(common: &Common, text: &str) {
         // Nothing is left to report a closed stderr to.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
+}
+
+/// Where the same seed may give other answers.
+pub fn not_bitwise(device: TrainingDevice) -> Vec<Warning> {
+    if !device.is_cuda() {
+        return Vec::new();
+    }
+    vec![Warning {
+        code: "not-bitwise-reproducible",
+        message:
+            "a GPU adds up in an order of its own: the same seed gives the same partitions and initial weights, but \
+                  answers may differ"
+                .into(),
+        hint: "train with --device cpu where two runs must give the same file".into(),
+    }]
 }

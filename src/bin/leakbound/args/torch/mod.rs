@@ -1,17 +1,24 @@
 //! Options of `leakbound torch`.
 
+mod alibi;
+mod dpsgd;
 mod network;
+mod property;
 mod shadow;
 mod student;
 mod teachers;
 mod training;
 
+pub use alibi::{AlibiOptions, LabelMechanism};
+pub use dpsgd::DpsgdOptions;
+pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
 pub use training::CheckpointOptions;
 
-use super::{Parsed, number, whole};
+use super::values::quantity;
+use super::{Parsed, delta, epsilon, number, whole};
 use clap::{Args, Subcommand};
 use leakbound::torch::DeviceChoice;
 use serde::Serialize;
@@ -22,6 +29,25 @@ pub enum TorchCommand {
     /// Say which device would be used
     #[command(after_help = "Example:\n  leakbound torch device --device cuda")]
     Device(DeviceOptions),
+    /// Train a model on noisy labels (ALIBI, AGIBI), and record what it says about canaries with wrong labels
+    #[command(
+        after_help = "Example:\n  leakbound torch alibi --data fashion-mnist --recording canaries.npz --epsilon \
+                            2\n  leakbound label-dp memorization canaries.npz --claim-epsilon 2"
+    )]
+    Alibi(AlibiOptions),
+    /// Train models by DP-SGD, each on half of the canaries, and record what they say about all of them
+    #[command(
+        after_help = "Each model by itself is (epsilon, delta)-differentially private for one image more or less, a \
+                      canary too; the models together are not.\n\nExample:\n  leakbound torch dpsgd --data fashion-mnist \
+                      --recording private.npz --images 4000 --epsilon 8\n  leakbound membership lira private.npz"
+    )]
+    Dpsgd(DpsgdOptions),
+    /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
+    #[command(
+        after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
+                      --percentages 100,25 --student-percentage 25\n  leakbound property distance answers.npz"
+    )]
+    Property(TorchPropertyOptions),
     /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
     #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
                             --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
@@ -48,6 +74,9 @@ impl TorchCommand {
     pub fn device(&self) -> DeviceChoice {
         match self {
             Self::Device(options) => options.device,
+            Self::Alibi(options) => options.device.device,
+            Self::Dpsgd(options) => options.device.device,
+            Self::Property(options) => options.device.device,
             Self::Teachers(options) => options.device.device,
             Self::Shadow(options) => options.device.device,
             Self::Student(options) => options.device.device,

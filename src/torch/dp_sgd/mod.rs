@@ -1,0 +1,12 @@
+//! Differentially private training by noisy gradients.
+
+mod accounting;
+mod average;
+mod models;
+mod per_sample;
+mod plan;
+mod train;
+
+pub use accounting::DpSgdSteps;
+pub use models::{PrivateModels, PrivateModelsPlan, train_private_models};
+pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise};

@@ -1,0 +1,83 @@
+//! `leakbound torch dpsgd`, `alibi` and `property`, from images to what is audited in their recordings.
+#![cfg(feature = "torch")]
+
+use assert_cmd::Command;
+
+/// Exit status, stdout and stderr.
+fn leakbound(arguments: &str) -> (i32, String, String) {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("leakbound"));
+    let output = command.args(arguments.split_whitespace()).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// Trains with a recipe on the sample, once on one thread and once on two: the same file. Returns what it prints.
+fn recorded_twice(recipe: &str, recording: &std::path::Path) -> String {
+    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let train = |threads: u32| {
+        let (status, stdout, stderr) = leakbound(&format!(
+            "torch {recipe} --data {images} --recording {} --device cpu --hidden 16 --seed 3 --threads {threads} \
+             --quiet --format json",
+            recording.display()
+        ));
+        assert_eq!(status, 0, "{stderr}");
+        (stdout, std::fs::read(recording).unwrap())
+    };
+    let ((text, first), (_, second)) = (train(1), train(2));
+    assert!(first == second);
+    text
+}
+
+#[test]
+fn private_models_are_attacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("private.npz");
+    let recipe = "dpsgd --models 8 --images 800 --canaries 100 --epsilon 8 --epochs 8 --batch 100";
+    let text = recorded_twice(recipe, &recording);
+    assert!(text.contains("leakbound.torch-dpsgd/1") && text.contains("noise-multiplier"), "{text}");
+    let (status, stdout, stderr) = leakbound(&format!("membership lira {} --quiet", recording.display()));
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stdout.contains("8 of 8 models as victims, 100 samples"), "{stdout}");
+    for (options, words) in [
+        ("", "--noise-multiplier"),
+        ("--epsilon 1 --noise-multiplier 1", "cannot be used with"),
+        ("--noise-multiplier 0", "noise scale = 0"),
+        ("--epsilon nan", "epsilon = NaN"),
+        ("--epsilon 8 --average 1", "not in [0, 1)"),
+    ] {
+        let (status, _, stderr) = leakbound(&format!("torch dpsgd --data x --recording y.npz {options}"));
+        assert!(status == 2 && stderr.contains(words), "{options}: {stderr}");
+    }
+}
+
+#[test]
+fn memorised_labels_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("canaries.npz");
+    for (mechanism, delta) in [("alibi", "0"), ("agibi", "1e-5")] {
+        let recipe = format!("alibi --mechanism {mechanism} --epsilon 6 --canaries 300 --epochs 6");
+        let text = recorded_twice(&recipe, &recording);
+        assert!(text.contains("leakbound.torch-alibi/1"), "{text}");
+        // A valid guarantee is refuted for one seed in twenty.
+        let (status, stdout, stderr) = leakbound(&format!(
+            "label-dp memorization {} --delta {delta} --claim-epsilon 6 --quiet",
+            recording.display()
+        ));
+        assert_eq!(status, 0, "{stdout} {stderr}");
+    }
+}
+
+#[test]
+fn a_property_is_inferred() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("answers.npz");
+    let recipe = "property --class 1 --percentages 100,5 --student-percentage 5 --teachers 6 --points 150 --sigma 1";
+    recorded_twice(recipe, &recording);
+    let (status, stdout, stderr) =
+        leakbound(&format!("property distance {} --permutations 99 --format json", recording.display()));
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stdout.contains("\"inferred\": 1"), "{stdout}");
+    let (status, _, stderr) = leakbound("torch property --data x --recording y.npz --student-percentage 30");
+    let message = "error: --student-percentage: 30 is none of --percentages [100.0, 50.0, 25.0]\n";
+    assert_eq!((status, stderr.as_str()), (2, message));
+}
