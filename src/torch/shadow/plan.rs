@@ -1,7 +1,7 @@
 //! Which shadow models are trained.
 
-use super::super::augment::{ITSELF, Move, check_shift, eighteen_views};
 use crate::error::{Error, Result};
+use crate::torch::augment::{ITSELF, Move, check_shift, eighteen_views};
 use crate::torch::canaries::CanaryKind;
 use crate::torch::network::NetworkPlan;
 use crate::torch::train::TrainingPlan;
