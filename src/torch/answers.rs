@@ -25,8 +25,8 @@ mod tests {
 
     #[test]
     fn accuracy_is_over_all_networks() {
-        let logits = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 0.0, 5.0, 4.0, 1.0, 9.0]).view([2, 2, 2]);
+        let logits = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 0.0, 5.0, 4.0, 9.0, 1.0]).view([2, 2, 2]);
         assert_eq!(accuracy(&logits, &[1, 0]).unwrap(), 0.75);
-        assert_eq!(numbers(&logits.transpose(0, 1)).unwrap(), [1.0, 2.0, 5.0, 4.0, 3.0, 0.0, 1.0, 9.0]);
+        assert_eq!(numbers(&logits.transpose(0, 1)).unwrap(), [1.0, 2.0, 5.0, 4.0, 3.0, 0.0, 9.0, 1.0]);
     }
 }
