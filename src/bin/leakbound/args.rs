@@ -46,8 +46,8 @@ pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
 #[cfg(feature = "torch")]
 pub use torch::{
-    AlibiOptions, CheckpointOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions, TeachersOptions,
-    TorchCommand, TorchPropertyOptions,
+    AlibiOptions, CheckpointOptions, DataOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions,
+    TeachersOptions, TorchCommand, TorchPropertyOptions,
 };
 pub use values::{Directions, Methods, Orders};
 pub use verify::{ScopeName, VerifyOptions};

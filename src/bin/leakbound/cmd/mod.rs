@@ -30,6 +30,8 @@ pub mod merge;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
 pub mod property;
+#[cfg(feature = "torch")]
+mod recipe;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;

@@ -1,12 +1,9 @@
 //! `leakbound torch`: the device first, then a recipe.
 
-use crate::args::{CheckpointOptions, Common, TorchCommand};
+use crate::args::{Common, TorchCommand};
 use crate::output::print;
-use leakbound::record::InputFile;
-use leakbound::report::Warning;
-use leakbound::torch::{DeviceChoice, TrainingCheckpoint, TrainingDevice, cuda_library};
+use leakbound::torch::{DeviceChoice, TrainingDevice, cuda_library};
 use leakbound::{Error, Result};
-use serde::Serialize;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -59,44 +56,10 @@ fn before(variable: &str, path: &Path) -> OsString {
     list
 }
 
-/// The file that keeps the answers of a recipe's networks, if the options name one, and on stderr how many it has.
-pub fn open_checkpoint<P: Serialize>(
-    common: &Common,
-    options: &CheckpointOptions,
-    recipe: &str,
-    device: TrainingDevice,
-    data: &[InputFile],
-    plan: &P,
-) -> Result<Option<TrainingCheckpoint>> {
-    let Some(path) = &options.checkpoint else { return Ok(None) };
-    // Not the number of threads, on which no answer depends.
-    let device = if device.is_cuda() { "cuda" } else { "cpu" };
-    let checkpoint = TrainingCheckpoint::open(path, options.resume, recipe, device, data, plan)?;
-    if checkpoint.networks() > 0 {
-        say(common, &format!("{} networks are in {}", checkpoint.networks(), path.display()));
-    }
-    Ok(Some(checkpoint))
-}
-
 /// What a recipe uses, on stderr.
 pub fn say(common: &Common, text: &str) {
     if !common.quiet {
         // Nothing is left to report a closed stderr to.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
-}
-
-/// Where the same seed may give other answers.
-pub fn not_bitwise(device: TrainingDevice) -> Vec<Warning> {
-    if !device.is_cuda() {
-        return Vec::new();
-    }
-    vec![Warning {
-        code: "not-bitwise-reproducible",
-        message:
-            "a GPU adds up in an order of its own: the same seed gives the same partitions and initial weights, but \
-                  answers may differ"
-                .into(),
-        hint: "train with --device cpu where two runs must give the same file".into(),
-    }]
 }

@@ -1,49 +1,32 @@
 //! `leakbound torch dpsgd`: answers of models trained by DP-SGD, with and without canaries.
 
-use super::torch::{not_bitwise, say};
+use super::recipe::{About, Recipe};
 use crate::args::{Common, DpsgdOptions};
-use crate::output::{Output, envelope, progress};
-use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, read_images};
-use leakbound::report::{Number, RecordingDocument, TrainingFact, Warning};
+use leakbound::record::ArrayWriter;
+use leakbound::report::{Number, TrainingFact, Warning};
 use leakbound::torch::{DpSgdBudget, PrivateModels, TrainingDevice, train_private_models};
 use leakbound::{Delta, Result};
 use ndarray::arr0;
-use std::time::Instant;
 
 pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> Result<()> {
-    let output = Output::open(common, &[&options.data, &options.recording])?;
-    let recording = AtomicFile::create(&options.recording)?;
-    let (train, mut inputs) = read_images(&options.data, ImagePart::Train)?;
-    let (test, more) = read_images(&options.data, ImagePart::Test)?;
-    inputs.extend(more);
-    inputs.dedup();
+    let recipe = Recipe::open(common, &options.data, device, &[])?;
     let plan = options.plan(common.seed);
-    let budget = plan.budget(train.len())?;
+    let budget = plan.budget(recipe.train.len())?;
     let steps = budget.steps.steps;
-    let models = plan.models;
-    say(common, &format!("Training {models} networks, {steps} steps each, on {device}; epsilon {}", budget.epsilon));
-    let start = Instant::now();
-    let bar = progress(common, steps.saturating_mul(models as u64), "steps");
-    let answers = train_private_models(&train, &test, &plan, device, &|steps| bar.inc(steps))?;
-    bar.finish_and_clear();
-    say(common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
-    let mut writer = ArrayWriter::new(&options.recording);
-    add(&mut writer, &answers, (&budget, options.delta), common.seed)?;
-    let arrays = writer.written().to_vec();
-    recording.commit(&writer.finish()?)?;
+    let models = plan.models as u64;
+    let what = format!("{models} networks, {steps} steps each, with epsilon {},", budget.epsilon);
+    let answers = recipe.train(&what, (steps.saturating_mul(models), "steps"), |progress| {
+        train_private_models(&recipe.train, &recipe.test, &plan, device, progress)
+    })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
-    let mut warnings = not_bitwise(device);
-    warnings.extend(hardly_private(&budget));
-    let document = RecordingDocument {
-        envelope: envelope("leakbound.torch-dpsgd/1", common, options, inputs, warnings),
+    let about = About {
+        schema: "leakbound.torch-dpsgd/1",
+        options,
         title: format!(
             "{models} models trained by DP-SGD ({}), each by itself ({}, {})-differentially private for one image",
             plan.network, budget.epsilon, options.delta
         ),
-        device: device.to_string(),
-        recording: options.recording.display().to_string(),
-        arrays,
-        networks: models as u64,
+        networks: models,
         facts: vec![
             fact("mean-accuracy", answers.test_accuracy.iter().map(|&a| f64::from(a)).sum::<f64>() / models as f64),
             fact("epsilon", budget.epsilon.get()),
@@ -52,7 +35,10 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
             fact("sampling-rate", budget.steps.rate.get()),
             fact("steps", steps as f64),
         ],
+        warnings: hardly_private(&budget).into_iter().collect(),
     };
+    let (output, document) =
+        recipe.record(about, |writer| add(writer, &answers, (&budget, options.delta), common.seed))?;
     output.write(&document)
 }
 

@@ -1,33 +1,20 @@
 //! `leakbound torch property`: answers of a student, and of ensembles for each value of a property.
 
-use super::torch::{not_bitwise, say};
+use super::recipe::{About, Recipe};
 use crate::args::{Common, TorchPropertyOptions};
-use crate::output::{Output, envelope, progress};
 use leakbound::Result;
-use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, read_images};
-use leakbound::report::{Number, RecordingDocument, TrainingFact};
+use leakbound::record::ArrayWriter;
+use leakbound::report::{Number, TrainingFact};
 use leakbound::torch::{PropertyModels, PropertyPlan, TrainingDevice, train_for_property};
 use ndarray::{Array1, arr0};
-use std::time::Instant;
 
 pub fn run(common: &Common, options: &TorchPropertyOptions, device: TrainingDevice) -> Result<()> {
-    let output = Output::open(common, &[&options.data, &options.recording])?;
-    let recording = AtomicFile::create(&options.recording)?;
     let plan = options.plan(common.seed)?;
-    let (train, mut inputs) = read_images(&options.data, ImagePart::Train)?;
-    let (test, more) = read_images(&options.data, ImagePart::Test)?;
-    inputs.extend(more);
-    inputs.dedup();
-    say(common, &format!("Training {} networks on {device}", plan.networks()));
-    let start = Instant::now();
-    let bar = progress(common, plan.networks(), "networks");
-    let models = train_for_property(&train, &test, &plan, device, &|networks| bar.inc(networks))?;
-    bar.finish_and_clear();
-    say(common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
-    let mut writer = ArrayWriter::new(&options.recording);
-    add(&mut writer, &models, &plan)?;
-    let arrays = writer.written().to_vec();
-    recording.commit(&writer.finish()?)?;
+    let recipe = Recipe::open(common, &options.data, device, &[])?;
+    let networks = plan.networks();
+    let models = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
+        train_for_property(&recipe.train, &recipe.test, &plan, device, progress)
+    })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
     let mut facts: Vec<TrainingFact> =
         models.student_accuracy.map(|accuracy| fact("student-accuracy", accuracy)).into_iter().collect();
@@ -37,8 +24,9 @@ pub fn run(common: &Common, options: &TorchPropertyOptions, device: TrainingDevi
         fact("label-epsilon", plan.label_epsilon(options.delta).get()),
         fact("delta", options.delta.get()),
     ]);
-    let document = RecordingDocument {
-        envelope: envelope("leakbound.torch-property/1", common, options, inputs, not_bitwise(device)),
+    let about = About {
+        schema: "leakbound.torch-property/1",
+        options,
         title: format!(
             "A student of {} teachers ({}) with {} % of class {}; {} ensembles with {:?} %",
             plan.teachers,
@@ -48,12 +36,11 @@ pub fn run(common: &Common, options: &TorchPropertyOptions, device: TrainingDevi
             plan.shares.len(),
             options.percentages
         ),
-        device: device.to_string(),
-        recording: options.recording.display().to_string(),
-        arrays,
-        networks: plan.networks(),
+        networks,
         facts,
+        warnings: Vec::new(),
     };
+    let (output, document) = recipe.record(about, |writer| add(writer, &models, &plan))?;
     output.write(&document)
 }
 

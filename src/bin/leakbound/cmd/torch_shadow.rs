@@ -1,51 +1,28 @@
 //! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
 
-use super::torch::{open_checkpoint, say};
-use super::torch_teachers::warnings;
+use super::recipe::{About, Recipe};
 use crate::args::{Common, ShadowOptions};
-use crate::output::{Output, envelope, progress, refuse_any};
 use leakbound::Result;
-use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, read_images};
-use leakbound::report::{Number, RecordingDocument, TrainingFact};
+use leakbound::record::ArrayWriter;
+use leakbound::report::{Number, TrainingFact};
 use leakbound::torch::{ShadowAnswers, TrainingDevice, train_shadow_models};
 use ndarray::arr0;
-use std::time::Instant;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
-    let mut read = vec![options.data.as_path()];
-    read.extend(options.others.as_deref());
-    refuse_any("--recording", &options.recording, &read, "the images themselves")?;
-    read.push(&options.recording);
-    read.extend(options.checkpoint.checkpoint.as_deref());
-    let output = Output::open(common, &read)?;
-    let recording = AtomicFile::create(&options.recording)?;
-    let (train, mut inputs) = read_images(&options.data, ImagePart::Train)?;
-    let (test, more) = read_images(&options.data, ImagePart::Test)?;
-    inputs.extend(more);
-    let others = match &options.others {
-        Some(path) => {
-            let (others, more) = read_images(path, ImagePart::Train)?;
-            inputs.extend(more);
-            Some(others)
-        }
-        None => None,
-    };
-    inputs.dedup();
+    let mut files = options.checkpoint.files();
+    files.extend(options.others.as_deref());
+    let mut recipe = Recipe::open(common, &options.data, device, &files)?;
+    let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
     let plan = options.plan(common.seed);
-    let checkpoint = open_checkpoint(common, &options.checkpoint, "shadow", device, &inputs, &plan)?;
-    say(common, &format!("Training {} networks on {device}", plan.models));
-    let start = Instant::now();
-    let bar = progress(common, plan.models as u64, "networks");
-    let progress = |networks| bar.inc(networks);
-    let answers = train_shadow_models(&train, &test, others.as_ref(), &plan, device, &progress, checkpoint.as_ref())?;
-    bar.finish_and_clear();
-    say(common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
-    let mut writer = ArrayWriter::new(&options.recording);
-    add(&mut writer, &answers, common.seed)?;
-    let arrays = writer.written().to_vec();
-    recording.commit(&writer.finish()?)?;
-    let document = RecordingDocument {
-        envelope: envelope("leakbound.torch-shadow/1", common, options, inputs, warnings(device)),
+    let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
+    let networks = plan.models as u64;
+    let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
+        let (train, test) = (&recipe.train, &recipe.test);
+        train_shadow_models(train, test, others.as_ref(), &plan, device, progress, checkpoint.as_ref())
+    })?;
+    let about = About {
+        schema: "leakbound.torch-shadow/1",
+        options,
         title: format!(
             "{} shadow models ({}), {} {} samples audited, {} other images in every model",
             plan.models,
@@ -54,12 +31,11 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
             plan.canaries,
             answers.fixed_index.len()
         ),
-        device: device.to_string(),
-        recording: options.recording.display().to_string(),
-        arrays,
-        networks: plan.models as u64,
+        networks,
         facts: facts(&answers),
+        warnings: Vec::new(),
     };
+    let (output, document) = recipe.record(about, |writer| add(writer, &answers, common.seed))?;
     output.write(&document)
 }
 

@@ -1,66 +1,44 @@
 //! `leakbound torch student`: students of labels that were bought with privacy budgets.
 
-use super::torch::{open_checkpoint, say};
+use super::recipe::{About, Recipe};
 use crate::args::{Common, StudentOptions};
-use crate::output::{Output, envelope, progress};
 use leakbound::Result;
-use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, read_images};
-use leakbound::report::{Number, RecordingDocument, StudentDocument, StudentRow, TrainingFact, Warning, significant};
+use leakbound::record::ArrayWriter;
+use leakbound::report::{Number, StudentDocument, StudentRow, TrainingFact, Warning, significant};
 use leakbound::torch::{LabelCosts, StudentPlan, Students, TrainingDevice, train_student};
 use ndarray::{Array1, arr0};
-use std::path::Path;
-use std::time::Instant;
 
 pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) -> Result<()> {
-    let mut taken: Vec<&Path> = vec![&options.data, &options.recording];
-    taken.extend(options.checkpoint.checkpoint.as_deref());
-    let output = Output::open(common, &taken)?;
-    let recording = AtomicFile::create(&options.recording)?;
-    let (train, mut inputs) = read_images(&options.data, ImagePart::Train)?;
-    let (test, more) = read_images(&options.data, ImagePart::Test)?;
-    inputs.extend(more);
-    inputs.dedup();
-    let plan = options.plan(common.seed, train.len())?;
+    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+    let plan = options.plan(common.seed, recipe.train.len())?;
     // All that the votes of teachers depend on: with a checkpoint, other budgets need no other teachers.
     let teachers = (plan.teachers, plan.images, plan.network, &plan.training, plan.public, plan.runs, plan.seed);
-    let checkpoint = open_checkpoint(common, &options.checkpoint, "student", device, &inputs, &teachers)?;
-    say(common, &format!("Training {} networks on {device}", plan.networks()));
-    let start = Instant::now();
-    let bar = progress(common, plan.networks(), "networks");
-    let progress = |networks| bar.inc(networks);
-    let students = train_student(&train, &test, &plan, device, &progress, checkpoint.as_ref())?;
-    bar.finish_and_clear();
-    say(common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
-    let mut writer = ArrayWriter::new(&options.recording);
-    add(&mut writer, &students, &plan)?;
-    let arrays = writer.written().to_vec();
-    recording.commit(&writer.finish()?)?;
+    let checkpoint = recipe.checkpoint(&options.checkpoint, "student", &teachers)?;
+    let networks = plan.networks();
+    let students = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
+        train_student(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
+    })?;
     let rows = rows(&students, &plan);
     let teacher_accuracy =
         students.runs.iter().map(|run| run.teacher_accuracy).sum::<f64>() / students.runs.len() as f64;
-    let mut warnings = warnings(&plan, &rows);
-    warnings.extend(super::torch_teachers::warnings(device));
-    let document = StudentDocument {
-        recording: RecordingDocument {
-            envelope: envelope("leakbound.torch-student/1", common, options, inputs, warnings),
-            title: format!(
-                "{} student{} ({}) of {} teachers ({}), {} public images",
-                rows.len(),
-                if rows.len() == 1 { "" } else { "s" },
-                plan.student_network,
-                plan.teachers,
-                plan.network,
-                students.query_index.len()
-            ),
-            device: device.to_string(),
-            recording: options.recording.display().to_string(),
-            arrays,
-            networks: plan.networks(),
-            facts: vec![TrainingFact { name: "mean-teacher-accuracy", value: Number(teacher_accuracy) }],
-        },
-        students: rows,
+    let about = About {
+        schema: "leakbound.torch-student/1",
+        options,
+        title: format!(
+            "{} student{} ({}) of {} teachers ({}), {} public images",
+            rows.len(),
+            if rows.len() == 1 { "" } else { "s" },
+            plan.student_network,
+            plan.teachers,
+            plan.network,
+            students.query_index.len()
+        ),
+        networks,
+        facts: vec![TrainingFact { name: "mean-teacher-accuracy", value: Number(teacher_accuracy) }],
+        warnings: warnings(&plan, &rows),
     };
-    output.write(&document)
+    let (output, recording) = recipe.record(about, |writer| add(writer, &students, &plan))?;
+    output.write(&StudentDocument { recording, students: rows })
 }
 
 fn rows(students: &Students, plan: &StudentPlan) -> Vec<StudentRow> {

@@ -2,27 +2,19 @@
 
 use super::dpsgd::share;
 use super::network::NetworkOptions;
-use super::{DeviceOptions, count, delta, epsilon, rate};
+use super::{DataOptions, count, delta, epsilon, rate};
 use clap::{Args, ValueEnum};
 use leakbound::torch::{AlibiPlan, LabelNoise, Optimizer, Schedule, TrainingPlan};
 use leakbound::{Delta, Epsilon, Result};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Options of `leakbound torch alibi`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct AlibiOptions {
-    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
-    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
-    #[arg(long, value_name = "PATH")]
-    pub data: PathBuf,
-    /// The file that the logits are written to (.npz), replaced only when they are complete
-    #[arg(long, value_name = "FILE.npz")]
-    pub recording: PathBuf,
-    /// Where to train
+    /// Images and recording
     #[command(flatten)]
     #[serde(flatten)]
-    pub device: DeviceOptions,
+    pub data: DataOptions,
     /// Noise of the one-hot labels
     #[arg(long, value_enum, default_value = "alibi")]
     pub mechanism: LabelMechanism,

@@ -1,27 +1,19 @@
 //! Options of `leakbound torch dpsgd`.
 
 use super::network::NetworkOptions;
-use super::{DeviceOptions, Parsed, count, delta, epsilon, number, quantity, rate};
+use super::{DataOptions, Parsed, count, delta, epsilon, number, quantity, rate};
 use clap::Args;
 use leakbound::torch::{DpSgdPlan, GradientNoise, Optimizer, PrivateModelsPlan, Schedule};
 use leakbound::{Delta, Epsilon, NoiseScale};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Options of `leakbound torch dpsgd`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct DpsgdOptions {
-    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
-    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
-    #[arg(long, value_name = "PATH")]
-    pub data: PathBuf,
-    /// The file that the logits are written to (.npz), replaced only when they are complete
-    #[arg(long, value_name = "FILE.npz")]
-    pub recording: PathBuf,
-    /// Where to train
+    /// Images and recording
     #[command(flatten)]
     #[serde(flatten)]
-    pub device: DeviceOptions,
+    pub data: DataOptions,
     /// Models, each trained on half of the canaries
     #[arg(long, value_name = "M", default_value = "16", value_parser = count, allow_hyphen_values = true)]
     pub models: usize,

@@ -22,6 +22,7 @@ use super::{Parsed, delta, epsilon, number, whole};
 use clap::{Args, Subcommand};
 use leakbound::torch::DeviceChoice;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Training of models whose outputs are audited.
 #[derive(Debug, Subcommand)]
@@ -74,14 +75,30 @@ impl TorchCommand {
     pub fn device(&self) -> DeviceChoice {
         match self {
             Self::Device(options) => options.device,
-            Self::Alibi(options) => options.device.device,
-            Self::Dpsgd(options) => options.device.device,
-            Self::Property(options) => options.device.device,
-            Self::Teachers(options) => options.device.device,
-            Self::Shadow(options) => options.device.device,
-            Self::Student(options) => options.device.device,
+            Self::Alibi(options) => options.data.device.device,
+            Self::Dpsgd(options) => options.data.device.device,
+            Self::Property(options) => options.data.device.device,
+            Self::Teachers(options) => options.data.device.device,
+            Self::Shadow(options) => options.data.device.device,
+            Self::Student(options) => options.data.device.device,
         }
     }
+}
+
+/// What a recipe reads and writes, and where it trains.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DataOptions {
+    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
+    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
+    #[arg(long, value_name = "PATH")]
+    pub data: PathBuf,
+    /// The file that the answers are written to (.npz), replaced only when they are complete
+    #[arg(long, value_name = "FILE.npz")]
+    pub recording: PathBuf,
+    /// Where to train
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub device: DeviceOptions,
 }
 
 /// Where networks are trained.

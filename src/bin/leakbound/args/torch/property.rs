@@ -1,27 +1,19 @@
 //! Options of `leakbound torch property`.
 
 use super::network::NetworkOptions;
-use super::{DeviceOptions, Parsed, count, delta, number, quantity, rate};
+use super::{DataOptions, Parsed, count, delta, number, quantity, rate};
 use clap::{Args, ValueEnum};
 use leakbound::torch::{EnsembleImages, Optimizer, PropertyPlan, Schedule, TrainingPlan};
 use leakbound::{Delta, Error, NoiseScale, Result};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Options of `leakbound torch property`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct TorchPropertyOptions {
-    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
-    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
-    #[arg(long, value_name = "PATH")]
-    pub data: PathBuf,
-    /// The file that the probabilities are written to (.npz), replaced only when they are complete
-    #[arg(long, value_name = "FILE.npz")]
-    pub recording: PathBuf,
-    /// Where to train
+    /// Images and recording
     #[command(flatten)]
     #[serde(flatten)]
-    pub device: DeviceOptions,
+    pub data: DataOptions,
     /// The class whose share is the property
     #[arg(long, value_name = "C", default_value = "0")]
     pub class: u8,

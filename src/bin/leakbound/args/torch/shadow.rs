@@ -2,7 +2,7 @@
 
 use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions};
-use super::{DeviceOptions, any_count, count};
+use super::{DataOptions, any_count, count};
 use clap::Args;
 use leakbound::torch::{Augmentation, CanaryKind, Inclusion, ShadowPlan, TrainingPlan, Views};
 use serde::Serialize;
@@ -14,17 +14,10 @@ const VIEW_SHIFT: usize = 2;
 /// Options of `leakbound torch shadow`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct ShadowOptions {
-    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
-    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
-    #[arg(long, value_name = "PATH")]
-    pub data: PathBuf,
-    /// The file that the answers are written to (.npz), replaced only when they are complete
-    #[arg(long, value_name = "FILE.npz")]
-    pub recording: PathBuf,
-    /// Where to train
+    /// Images and recording
     #[command(flatten)]
     #[serde(flatten)]
-    pub device: DeviceOptions,
+    pub data: DataOptions,
     /// Shadow models
     #[arg(long, value_name = "M", default_value = "64", value_parser = count, allow_hyphen_values = true)]
     pub models: usize,

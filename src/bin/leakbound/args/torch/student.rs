@@ -3,7 +3,7 @@
 use super::super::{Orders, Parsed, delta, epsilon, number, orders};
 use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions, factor};
-use super::{DeviceOptions, count, rate};
+use super::{DataOptions, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::torch::{LabelCosts, LabellingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
 use leakbound::{
@@ -11,22 +11,14 @@ use leakbound::{
     order_grid,
 };
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Options of `leakbound torch student`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct StudentOptions {
-    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
-    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
-    #[arg(long, value_name = "PATH")]
-    pub data: PathBuf,
-    /// The file that votes, labels and logits are written to (.npz), replaced only when they are complete
-    #[arg(long, value_name = "FILE.npz")]
-    pub recording: PathBuf,
-    /// Where to train
+    /// Images and recording
     #[command(flatten)]
     #[serde(flatten)]
-    pub device: DeviceOptions,
+    pub data: DataOptions,
     /// Teachers
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,

@@ -2,26 +2,18 @@
 
 use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions};
-use super::{DeviceOptions, any_count, count};
+use super::{DataOptions, any_count, count};
 use clap::Args;
 use leakbound::torch::TeacherPlan;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Options of `leakbound torch teachers`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct TeachersOptions {
-    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
-    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
-    #[arg(long, value_name = "PATH")]
-    pub data: PathBuf,
-    /// The file that the votes are written to (.npz), replaced only when they are complete
-    #[arg(long, value_name = "FILE.npz")]
-    pub recording: PathBuf,
-    /// Where to train
+    /// Images and recording
     #[command(flatten)]
     #[serde(flatten)]
-    pub device: DeviceOptions,
+    pub data: DataOptions,
     /// Teachers of an ensemble
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,

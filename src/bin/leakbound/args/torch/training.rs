@@ -5,7 +5,7 @@ use crate::args::{Parsed, number};
 use clap::Args;
 use leakbound::torch::{EarlyStopping, Optimizer, Schedule, TrainingPlan};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The training of each network, with Adam.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -69,6 +69,13 @@ pub struct CheckpointOptions {
     /// Go on where the checkpoint ends; from the start where there is none
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
+}
+
+impl CheckpointOptions {
+    /// The file, if there is one.
+    pub fn files(&self) -> Vec<&Path> {
+        self.checkpoint.iter().map(PathBuf::as_path).collect()
+    }
 }
 
 pub fn factor(text: &str) -> Parsed<f64> {
