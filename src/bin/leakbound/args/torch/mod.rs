@@ -21,7 +21,7 @@ pub enum TorchCommand {
     /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
     #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
                             --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
-    Teachers(TeachersOptions),
+    Teachers(Box<TeachersOptions>),
 }
 
 impl TorchCommand {
