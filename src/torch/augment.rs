@@ -27,6 +27,24 @@ impl Augmentation {
     pub(super) fn check(self, shape: [usize; 3]) -> Result<()> {
         check_shift("augmentation", self.shift, shape)
     }
+
+    /// So many moves.
+    fn draw(self, count: usize, stream: &mut ChaCha8Rng) -> Vec<Move> {
+        let shift = self.shift as i64;
+        let draw = |_| Move {
+            flip: self.flip && stream.random::<bool>(),
+            down: stream.random_range(-shift..=shift),
+            right: stream.random_range(-shift..=shift),
+        };
+        (0..count).map(draw).collect()
+    }
+
+    /// K views [n, K, F] of images [n, F], each moved by itself.
+    pub(super) fn views(self, images: &Tensor, count: usize, shape: [usize; 3], stream: &mut ChaCha8Rng) -> Tensor {
+        let (number, pixels) = (images.size()[0], images.size()[1]);
+        let repeated = images.repeat_interleave_self_int(count as i64, 0, number * count as i64);
+        moved(&repeated, shape, &self.draw(number as usize * count, stream)).view([number, count as i64, pixels])
+    }
 }
 
 pub(super) fn check_shift(operation: &'static str, shift: usize, [_, rows, columns]: [usize; 3]) -> Result<()> {
@@ -97,16 +115,8 @@ impl Augmenter {
 
     /// Images [M · B, F], those of network 0 first, each moved as the stream of its network draws.
     pub fn vary(&mut self, images: &Tensor, batch: usize) -> Tensor {
-        let Augmentation { flip, shift } = self.augmentation;
-        let shift = shift as i64;
-        let mut moves = Vec::with_capacity(self.streams.len() * batch);
-        for stream in &mut self.streams {
-            moves.extend((0..batch).map(|_| Move {
-                flip: flip && stream.random::<bool>(),
-                down: stream.random_range(-shift..=shift),
-                right: stream.random_range(-shift..=shift),
-            }));
-        }
+        let moves: Vec<Move> =
+            self.streams.iter_mut().flat_map(|stream| self.augmentation.draw(batch, stream)).collect();
         moved(images, self.shape, &moves)
     }
 }

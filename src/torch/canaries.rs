@@ -1,5 +1,6 @@
 //! Images that an audit puts into training sets.
 
+use super::mislabelled::wrong_labels;
 use super::seed::{Purpose, stream};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
@@ -140,6 +141,12 @@ impl Canaries {
         };
         let true_labels =
             |audit: &[u32]| -> Vec<u8> { audit.iter().map(|&image| train.labels[image as usize]).collect() };
+        let wrong = |labels: &[u8]| {
+            if classes < 2 {
+                return Err(refused("a wrong label needs two classes or more".into()));
+            }
+            Ok(wrong_labels(labels, classes, &mut Draw::Labels.stream(seed)))
+        };
         let mut labels = Draw::Labels.stream(seed);
         let mut any_labels = || -> Vec<u8> { audit.iter().map(|_| labels.random_range(0..classes) as u8).collect() };
         let all = |pixels, labels, source| Self { pixels, labels, attacked: audit.len(), source };
@@ -147,9 +154,7 @@ impl Canaries {
         let shape = (audit.len(), channels, rows, columns);
         Ok(match kind {
             CanaryKind::Original => all(chosen(train, audit), true_labels(audit), None),
-            CanaryKind::Mislabelled => {
-                all(chosen(train, audit), wrong_labels(&true_labels(audit), classes, seed)?, None)
-            }
+            CanaryKind::Mislabelled => all(chosen(train, audit), wrong(&true_labels(audit))?, None),
             CanaryKind::Duplicated => {
                 if !audit.len().is_multiple_of(2) {
                     let reason = format!("duplicated canaries are pairs, and {} audited images are not", audit.len());
@@ -158,7 +163,7 @@ impl Canaries {
                 let attacked = audit.len() / 2;
                 let pair = audit[..attacked].repeat(2);
                 let own = true_labels(&audit[..attacked]);
-                let labels = [wrong_labels(&own, classes, seed)?, own].concat();
+                let labels = [wrong(&own)?, own].concat();
                 Self { pixels: chosen(train, &pair), labels, attacked, source: None }
             }
             CanaryKind::OutOfDistribution => {
@@ -191,16 +196,6 @@ impl Canaries {
             }
         })
     }
-}
-
-/// A label uniform among the others for each of these.
-fn wrong_labels(labels: &[u8], classes: usize, seed: u64) -> Result<Vec<u8>> {
-    if classes < 2 {
-        return Err(refused("a wrong label needs two classes or more".into()));
-    }
-    let mut stream = Draw::Labels.stream(seed);
-    // 1 to C - 1 classes further on, around the end.
-    Ok(labels.iter().map(|&label| ((usize::from(label) + stream.random_range(1..classes)) % classes) as u8).collect())
 }
 
 fn refused(reason: String) -> Error {

@@ -2,8 +2,8 @@
 
 use tch::{Kind, Tensor};
 
-/// Pairs of a network and an image that are asked about at once at most: a bound on memory.
-const PAIRS: i64 = 1024;
+/// Pairs of a network and an image that are asked about at once at most, on a CPU and on a GPU: a bound on memory.
+const PAIRS: (i64, i64) = (1 << 10, 1 << 14);
 
 /// Networks of one shape, computed together.
 ///
@@ -54,8 +54,9 @@ pub(super) trait Ensemble {
 /// Logits [M, N, C] of every network for the same images [N, F], some images at a time.
 pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor {
     let count = networks.networks();
+    let pairs = if images.device().is_cuda() { PAIRS.1 } else { PAIRS.0 };
     let parts: Vec<Tensor> = images
-        .split((PAIRS / count).max(1), 0)
+        .split((pairs / count).max(1), 0)
         .iter()
         .map(|part| networks.logits(&part.unsqueeze(0).expand([count, -1, -1], false)))
         .collect();

@@ -38,7 +38,8 @@ pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
-    DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, train_private_models,
+    DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, TrainingViews,
+    train_private_models,
 };
 pub use early_stopping::EarlyStopping;
 pub use network::{NetworkPlan, Normalization};

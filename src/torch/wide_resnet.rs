@@ -137,8 +137,8 @@ impl WideResNetEnsemble {
             }
             let inner = convolved(&activated, &mut reader, block.stride, 1);
             let inner = self.activated(&inner, &mut reader, learning);
-            // Not in place: the gradient needs both.
-            images = convolved(&inner, &mut reader, 1, 1) + images;
+            // Not in place: the normalisation's gradient needs what it got.
+            images = convolved(&inner, &mut reader, 1, 1).g_add(&images);
         }
         let images = self.activated(&images, &mut reader, learning);
         let means = images.mean_dim([2i64, 3].as_slice(), false, Kind::Float);

@@ -8,5 +8,5 @@ mod plan;
 mod train;
 
 pub use accounting::DpSgdSteps;
-pub use models::{PrivateModels, PrivateModelsPlan, train_private_models};
+pub use models::{PrivateModels, PrivateModelsPlan, TrainingViews, train_private_models};
 pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise};

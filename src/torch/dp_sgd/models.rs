@@ -1,10 +1,11 @@
 //! Private networks trained with and without each canary.
 
 use super::plan::{DpSgdBudget, DpSgdPlan};
-use super::train::{TrainingStreams, one_view, train_privately};
+use super::train::{TrainingStreams, train_privately};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use crate::torch::answers::{accuracy, numbers};
+use crate::torch::augment::Augmentation;
 use crate::torch::device::TrainingDevice;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::guard::guarded;
@@ -15,6 +16,7 @@ use crate::torch::train::{Example, TrainingImages, one_hot};
 use ndarray::{Array1, Array2, Array4};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 use tch::Tensor;
@@ -32,8 +34,19 @@ pub struct PrivateModelsPlan {
     pub canaries: usize,
     /// The training of each.
     pub training: DpSgdPlan,
+    /// Views of each image of which the gradients are averaged before they are clipped; none for the image itself.
+    pub views: Option<TrainingViews>,
     /// Seed of everything random.
     pub seed: u64,
+}
+
+/// K views of an image, drawn anew at every step (augmentation multiplicity: De et al. 2022, section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TrainingViews {
+    /// K.
+    pub count: usize,
+    /// How each is drawn.
+    pub augmentation: Augmentation,
 }
 
 impl PrivateModelsPlan {
@@ -103,6 +116,12 @@ pub fn train_private_models(
         let expected = format!("that of the training images, {:?}", train.shape());
         return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
     }
+    if let Some(views) = plan.views {
+        if views.count == 0 {
+            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
+        }
+        views.augmentation.check(train.shape())?;
+    }
     let classes = train.classes.max(test.classes);
     if classes < 2 {
         return Err(Error::Refused { operation: "canaries", reason: "one class has no wrong label".into() });
@@ -139,7 +158,12 @@ pub fn train_private_models(
                 views: random(Purpose::Augmentation),
             };
             let training = (&plan.training, &budget);
-            let network = train_privately(network, &images, &examples, &one_view, training, &mut streams, progress)?;
+            let shape = train.shape();
+            let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
+                Some(views) => views.augmentation.views(images, views.count, shape, stream),
+                None => images.unsqueeze(1),
+            };
+            let network = train_privately(network, &images, &examples, &views, training, &mut streams, progress)?;
             let asked = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
             let accuracy = accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())?;
             Ok((numbers(&logits_of_all(&*network, &asked))?, accuracy as f32))
@@ -205,6 +229,7 @@ mod tests {
                 schedule: Schedule::Constant { rate: 0.4 },
                 average: Some(0.9),
             },
+            views: None,
             seed: 1,
         }
     }

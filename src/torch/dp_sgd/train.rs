@@ -20,11 +20,6 @@ const IMAGES_AT_ONCE: usize = 1024;
 /// K views [n, K, F] of images [n, F], drawn from a stream.
 pub(super) type Views<'a> = dyn Fn(&Tensor, &mut ChaCha8Rng) -> Tensor + Sync + 'a;
 
-/// The image itself: K = 1.
-pub(super) fn one_view(images: &Tensor, _: &mut ChaCha8Rng) -> Tensor {
-    images.unsqueeze(1)
-}
-
 /// Everything random about the training of one network.
 pub(super) struct TrainingStreams {
     /// Which images a step takes.
@@ -160,7 +155,15 @@ mod tests {
             noise: stream(1, Purpose::GradientNoise, 0, 0),
             views: stream(1, Purpose::Augmentation, 0, 0),
         };
-        train_privately(network(), &images(), &examples, &one_view, (plan, &budget), &mut streams, &|_| ())
+        train_privately(
+            network(),
+            &images(),
+            &examples,
+            &|images, _| images.unsqueeze(1),
+            (plan, &budget),
+            &mut streams,
+            &|_| (),
+        )
     }
 
     fn flat(network: &mut dyn Ensemble) -> Tensor {

@@ -10,6 +10,7 @@ use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries, CanaryKind};
 use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
+use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, stream};
@@ -21,9 +22,6 @@ use ndarray::{Array1, Array2, Array4, Axis};
 use plan::refused;
 use rand::RngExt;
 use tch::{Device, Tensor};
-
-/// Images that each network is asked about at a time.
-const ASKED: i64 = 256;
 
 /// The one training of this recipe, for [`Trainer::train_and_ask`].
 const PHASE: u64 = 0;
@@ -74,15 +72,7 @@ pub fn train_shadow_models(
     let (shape, network, seed) = (train.shape(), plan.network, plan.seed);
     let trainer = Trainer { network, training, shape, classes, seed, device, progress, checkpoint };
     let answers = trainer.train_and_ask(PHASE, &images, &tables, &asked, &|networks, _, asked| {
-        let count = asked.size2()?.0;
-        let logits: Vec<Tensor> = (0..count)
-            .step_by(ASKED as usize)
-            .map(|start| {
-                let images = asked.narrow(0, start, ASKED.min(count - start));
-                networks.logits(&images.expand([networks.networks(), -1, -1], false)).to_device(Device::Cpu)
-            })
-            .collect();
-        Vec::<Vec<f32>>::try_from(Tensor::cat(&logits, 1).view([networks.networks(), -1]))
+        Vec::<Vec<f32>>::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
     })?;
     if answers.iter().flatten().any(|logit| !logit.is_finite()) {
         return Err(refused("logits are not finite: training diverged; take a smaller learning rate".into()));

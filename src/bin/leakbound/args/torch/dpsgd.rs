@@ -1,9 +1,9 @@
 //! Options of `leakbound torch dpsgd`.
 
 use super::network::NetworkOptions;
-use super::{DataOptions, Parsed, count, delta, epsilon, number, quantity, rate};
+use super::{DataOptions, Parsed, any_count, count, delta, epsilon, number, quantity, rate};
 use clap::Args;
-use leakbound::torch::{DpSgdPlan, GradientNoise, Optimizer, PrivateModelsPlan, Schedule};
+use leakbound::torch::{Augmentation, DpSgdPlan, GradientNoise, Optimizer, PrivateModelsPlan, Schedule, TrainingViews};
 use leakbound::{Delta, Epsilon, NoiseScale};
 use serde::Serialize;
 
@@ -55,6 +55,16 @@ pub struct DpsgdOptions {
     /// Decay of the moving average of the parameters, which is then the model, such as 0.9999
     #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
     pub average: Option<f64>,
+    /// Views of each image, drawn by --flip and --shift at every step, of which the gradients are averaged before they
+    /// are clipped
+    #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true)]
+    pub views: usize,
+    /// Flip training images with probability 1/2
+    #[arg(long)]
+    pub flip: bool,
+    /// Shift training images by up to so many pixels on each axis; 0 comes in from outside
+    #[arg(long, value_name = "P", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
+    pub shift: usize,
 }
 
 impl DpsgdOptions {
@@ -77,6 +87,10 @@ impl DpsgdOptions {
                 schedule: Schedule::Constant { rate: self.learning_rate },
                 average: self.average,
             },
+            views: (self.views > 1 || self.flip || self.shift > 0).then_some(TrainingViews {
+                count: self.views,
+                augmentation: Augmentation { flip: self.flip, shift: self.shift },
+            }),
             seed,
         }
     }
