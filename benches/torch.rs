@@ -1,5 +1,5 @@
-//! Training side by side against one after another: 48 multilayer perceptrons and 12 convolutional networks on one
-//! thread, for few steps.
+//! Training side by side against one after another, for few steps: 48 multilayer perceptrons and 12 convolutional
+//! networks, alone on one thread, in groups on one thread, and in groups on all threads, as recipes train them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::record::ImageSet;
@@ -38,13 +38,19 @@ fn training(criterion: &mut Criterion) {
     group.sample_size(10);
     let (train, test) = (images(1024), images(1));
     let device = TrainingDevice::open(DeviceChoice::Cpu).expect("a processor");
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let mlp = NetworkPlan::Mlp { hidden: 64 };
     for (name, network, teachers, epochs, most) in
         [("mlp", mlp, 16, 20, 8), ("cnn", NetworkPlan::Cnn { filters: 64 }, 4, 1, 4)]
     {
-        for (way, side_by_side) in [("one after another", 1), ("side by side", most)] {
-            let plan = plan(network, teachers, epochs, Some(side_by_side));
+        let ways = [
+            ("one after another", Some(1), 1),
+            ("side by side on one thread", Some(most), 1),
+            ("side by side on all threads", None, 0),
+        ];
+        for (way, side_by_side, threads) in ways {
+            let plan = plan(network, teachers, epochs, side_by_side);
+            let pool = pool(threads);
             group.throughput(Throughput::Elements(plan.networks()));
             group.bench_function(format!("{name}, {way}"), |bencher| {
                 let run = || train_teachers(&train, &test, &plan, device, &|_| (), None).expect("votes");
