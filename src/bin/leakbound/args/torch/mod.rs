@@ -51,7 +51,9 @@ pub enum TorchCommand {
     Property(TorchPropertyOptions),
     /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
     #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
-                            --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40")]
+                            --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40\n  leakbound \
+                            torch teachers --data fashion-mnist --recording cnn.npz --network cnn --teachers 25 \
+                            --images 240 --epochs 20 --checkpoint cnn.checkpoint")]
     Teachers(TeachersOptions),
     /// Train shadow models with and without audited samples, and record their answers
     #[command(

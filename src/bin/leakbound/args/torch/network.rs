@@ -44,13 +44,20 @@ pub enum NetworkName {
 impl NetworkOptions {
     /// What the library is asked for.
     pub fn plan(&self) -> NetworkPlan {
+        self.network.plan(self.hidden, self.filters)
+    }
+}
+
+impl NetworkName {
+    /// The network, with so many hidden units of an mlp or filters of a cnn.
+    pub fn plan(self, hidden: usize, filters: usize) -> NetworkPlan {
         let wide = |normalization| NetworkPlan::WideResNet { depth: 16, width: 4, normalization };
-        match self.network {
-            NetworkName::Mlp => NetworkPlan::Mlp { hidden: self.hidden },
-            NetworkName::Cnn => NetworkPlan::Cnn { filters: self.filters },
-            NetworkName::LeNet5 => NetworkPlan::LeNet5,
-            NetworkName::Wrn16x4 => wide(Normalization::Batch),
-            NetworkName::Wrn16x4Group => wide(Normalization::Group),
+        match self {
+            Self::Mlp => NetworkPlan::Mlp { hidden },
+            Self::Cnn => NetworkPlan::Cnn { filters },
+            Self::LeNet5 => NetworkPlan::LeNet5,
+            Self::Wrn16x4 => wide(Normalization::Batch),
+            Self::Wrn16x4Group => wide(Normalization::Group),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Options of `leakbound torch student`.
 
 use super::super::{Orders, Parsed, delta, epsilon, number, orders};
-use super::network::NetworkOptions;
+use super::network::{NetworkName, NetworkOptions};
 use super::training::{CheckpointOptions, TrainingOptions, factor};
 use super::{DataOptions, count, rate};
 use clap::{Args, ValueEnum};
-use leakbound::torch::{LabelCosts, LabellingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
+use leakbound::torch::{LabelCosts, LabellingPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
 use leakbound::{
     Conversion, Delta, Epsilon, Error, Noise, NoiseScale, PrivacyBudget, Result, ThresholdForm, ThresholdTest,
     order_grid,
@@ -67,9 +67,15 @@ pub struct StudentOptions {
     /// Conversion of composed RDP to epsilon: improved or classic
     #[arg(long, value_name = "NAME", default_value = "improved")]
     pub conversion: Conversion,
-    /// Hidden units of a student, an mlp then [default: the network of the teachers]
+    /// The network of each student [default: that of the teachers]
+    #[arg(long, value_name = "NETWORK")]
+    pub student_network: Option<NetworkName>,
+    /// Hidden units of a student that is an mlp [default: those of the teachers]
     #[arg(long, value_name = "H", value_parser = count, allow_hyphen_values = true)]
     pub student_hidden: Option<usize>,
+    /// Filters of each convolution of a student that is a cnn [default: those of the teachers]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub student_filters: Option<usize>,
     /// Passes over the labelled images
     #[arg(long, value_name = "N", default_value = "50", value_parser = count, allow_hyphen_values = true)]
     pub student_epochs: usize,
@@ -124,7 +130,10 @@ impl StudentOptions {
             },
             public: self.public,
             private: self.private.unwrap_or(training_images.min(2000)),
-            student_network: self.student_hidden.map_or(network, |hidden| NetworkPlan::Mlp { hidden }),
+            student_network: self.student_network.unwrap_or(self.network.network).plan(
+                self.student_hidden.unwrap_or(self.network.hidden),
+                self.student_filters.unwrap_or(self.network.filters),
+            ),
             student_training: TrainingPlan::new(
                 self.student_epochs,
                 self.student_batch,
