@@ -82,6 +82,19 @@ impl Example {
     }
 }
 
+/// The most examples in the tables of all networks of a recipe: 4 GiB.
+const MAX_EXAMPLES: u64 = 1 << 29;
+
+/// # Errors
+/// [`Error::Refused`] for so many networks with so many images each that their tables take more than 4 GiB.
+pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize) -> Result<()> {
+    if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
+        return Ok(());
+    }
+    let reason = format!("{networks} networks of {images} images at once need more than 4 GiB for tables");
+    Err(Error::Refused { operation, reason })
+}
+
 /// Images and labels of all networks on their device.
 pub(super) struct TrainingImages {
     /// [N, F], in [0, 1].

@@ -4,13 +4,12 @@ use crate::error::{Error, Result};
 use crate::torch::augment::{ITSELF, Move, check_shift, eighteen_views};
 use crate::torch::canaries::CanaryKind;
 use crate::torch::network::NetworkPlan;
-use crate::torch::train::TrainingPlan;
+use crate::torch::train::{TrainingPlan, check_tables};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most examples in the tables of all models, and the most logits recorded: 4 GiB.
-const MAX_EXAMPLES: usize = 1 << 29;
+/// The most logits recorded: 4 GiB.
 const MAX_LOGITS: usize = 1 << 30;
 
 /// Which models are trained on a sample.
@@ -144,12 +143,11 @@ impl ShadowPlan {
                 self.audit
             )));
         }
-        let product = |numbers: &[usize]| numbers.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
-        let too_many = |numbers: &[usize], most| product(numbers).is_none_or(|count| count > most);
-        if too_many(&[self.models, self.audit + fixed], MAX_EXAMPLES)
-            || too_many(&[self.models, self.audit, self.views.moves().len(), classes], MAX_LOGITS)
-        {
-            return Err(refused(format!("{} models at once need more than 4 GiB for tables", self.models)));
+        check_tables("shadow models", self.models as u64, self.audit + fixed)?;
+        let logits = [self.models, self.audit, self.views.moves().len(), classes];
+        let count = logits.iter().try_fold(1usize, |product, &number| product.checked_mul(number));
+        if count.is_none_or(|count| count > MAX_LOGITS) {
+            return Err(refused(format!("{} models at once answer with more than 4 GiB of logits", self.models)));
         }
         Ok(fixed)
     }

@@ -116,7 +116,7 @@ fn what_cannot_be_trained_is_refused() {
         ),
         (
             refused(&|plan| plan.models = 1 << 40),
-            "shadow models: 1099511627776 models at once need more than 4 GiB for tables".into(),
+            "shadow models: 1099511627776 networks of 360 images at once need more than 4 GiB for tables".into(),
         ),
         (
             refused(&|plan| plan.views = Views::Eighteen { shift: 28 }),

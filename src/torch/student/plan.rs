@@ -6,7 +6,7 @@ use crate::quantity::Epsilon;
 use crate::record::ImageSet;
 use crate::torch::network::NetworkPlan;
 use crate::torch::teachers::split::images_each;
-use crate::torch::train::TrainingPlan;
+use crate::torch::train::{TrainingPlan, check_tables};
 
 /// Which teachers vote, what their answers may cost, and which students are trained on them.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ impl StudentPlan {
     /// All networks trained: the teachers of each run, and a student for each budget.
     #[must_use]
     pub fn networks(&self) -> u64 {
-        (self.runs * (self.teachers + self.labelling.budgets.len())) as u64
+        (self.runs as u64).saturating_mul((self.teachers + self.labelling.budgets.len()) as u64)
     }
 
     /// Images of each teacher, if all can be done as it was asked.

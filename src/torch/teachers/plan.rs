@@ -3,7 +3,7 @@
 use super::split::images_each;
 use crate::error::{Error, Result};
 use crate::torch::network::NetworkPlan;
-use crate::torch::train::TrainingPlan;
+use crate::torch::train::{TrainingPlan, check_tables};
 use serde::Serialize;
 
 /// Which teachers are trained, and how.
@@ -33,7 +33,10 @@ impl TeacherPlan {
     /// All networks trained: ensembles of both kinds and retrainings.
     #[must_use]
     pub fn networks(&self) -> u64 {
-        (2 * self.instantiations * self.teachers + 4 * self.adversarial * self.retrainings + self.teachers) as u64
+        let times = |a: usize, b: usize| (a as u64).saturating_mul(b as u64);
+        let ensembles = times(self.instantiations, self.teachers).saturating_mul(2);
+        let retrained = times(self.adversarial, self.retrainings).saturating_mul(4);
+        ensembles.saturating_add(retrained).saturating_add(self.teachers as u64)
     }
 
     /// Images of each teacher.
@@ -43,6 +46,7 @@ impl TeacherPlan {
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
+        check_tables("teachers", self.networks(), images)?;
         self.network.check()?;
         self.training.check(images)?;
         Ok(images)
