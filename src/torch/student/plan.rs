@@ -67,6 +67,7 @@ impl StudentPlan {
             let found = test.shape().iter().product();
             return Err(Error::Length { quantity: "shape of test images", found, expected });
         }
+        check_tables("students", self.networks(), each.max(test.len()))?;
         self.network.check()?;
         self.training.check(each)?;
         self.student_network.check()?;
