@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn both_are_those_of_libm() {
-        for step in -420_000..=420_000 {
+        for step in -420_000..=420_000i32 {
             let scale = [0.004_999, 1e-6, 1e-12][step.rem_euclid(3) as usize];
             let x = scale * f64::from(step / 3);
             let (exp, less_one) = (exp_in_loops(x) / libm::exp(x), exp_less_one_in_loops(x));

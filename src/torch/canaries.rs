@@ -275,19 +275,6 @@ mod tests {
         assert_ne!(blank.pixels[[0, 0, 0, 0]], blank.pixels[[1, 0, 0, 0]]);
     }
 
-    /// 4,000 wrong labels of class 0 against 1,000 for each of four classes: the statistic of Pearson exceeds 30 with
-    /// probability 1.4e-6.
-    #[test]
-    fn wrong_labels_are_uniform_among_the_others() {
-        let mut counts = [0f64; CLASSES];
-        for label in wrong_labels(&[0; 4000], CLASSES, 3).unwrap() {
-            counts[usize::from(label)] += 1.0;
-        }
-        let statistic: f64 = counts[1..].iter().map(|count| (count - 1000.0).powi(2) / 1000.0).sum();
-        println!("{counts:?}: {statistic}");
-        assert!(counts[0] == 0.0 && statistic < 30.0, "{counts:?}");
-    }
-
     #[test]
     fn what_cannot_be_made_is_refused() {
         let message = |kind, audit: &[u32]| canaries(kind, audit).unwrap_err().to_string();
