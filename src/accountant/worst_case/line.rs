@@ -83,7 +83,7 @@ pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
                 if moment.ln > lower {
                     (lower, s) = (moment.ln, centre);
                 }
-                (centre, slack.bound(&outcomes, &moment, lower * (1.0 + TOLERANCE)))
+                (centre, slack.bound(&outcomes, &moment))
             })
             .collect();
         let goal = lower * (1.0 + TOLERANCE);

@@ -136,11 +136,10 @@ impl Slack {
         }
     }
 
-    /// An upper bound of ln F at a critical point of F within the box around the point of these outcomes: the simpler
-    /// one if it is not above the goal.
-    pub(super) fn bound<const N: usize>(&self, outcomes: &[Outcome; N], moment: &Moment<N>, goal: f64) -> f64 {
+    /// An upper bound of ln F at a critical point of F within the box around the point of these outcomes.
+    pub(super) fn bound<const N: usize>(&self, outcomes: &[Outcome; N], moment: &Moment<N>) -> f64 {
         let by_logarithm = moment.ln + self.by_logarithm;
-        if by_logarithm <= goal || !(moment.ln < 1.0) {
+        if !(moment.ln < 1.0) {
             return by_logarithm;
         }
         let by_tangent = libm::log1p(moment.excess + 0.5 * self.form(outcomes, moment));

@@ -102,7 +102,7 @@ impl Plane {
                 if moment.ln > found.lower {
                     (found.lower, found.s, found.t) = (moment.ln, s, t);
                 }
-                values.push((i, j, slack.bound(three, &moment, found.lower * (1.0 + tolerance))));
+                values.push((i, j, slack.bound(three, &moment)));
             }
             let goal = found.lower * (1.0 + tolerance);
             let last = seen > MAX_BOXES || level == LEVELS;

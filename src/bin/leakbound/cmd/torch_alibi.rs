@@ -3,7 +3,7 @@
 use super::recipe::{About, Recipe};
 use crate::args::{AlibiOptions, Common, LabelMechanism};
 use leakbound::record::ArrayWriter;
-use leakbound::report::{Number, TrainingFact};
+use leakbound::report::{Number, TrainingFact, significant};
 use leakbound::torch::{AlibiModel, LabelNoise, TrainingDevice, train_alibi};
 use leakbound::{Delta, Epsilon, Result};
 use ndarray::arr0;
@@ -33,8 +33,10 @@ pub fn run(common: &Common, options: &AlibiOptions, device: TrainingDevice) -> R
         schema: "leakbound.torch-alibi/1",
         options,
         title: format!(
-            "A model ({}) trained on ({epsilon}, {delta})-label-differentially private labels, {} canaries",
-            plan.network, plan.canaries
+            "A model ({}) trained on ({}, {delta})-label-differentially private labels, {} canaries",
+            plan.network,
+            significant(epsilon.get(), 4),
+            plan.canaries
         ),
         networks: 1,
         facts,

@@ -3,7 +3,7 @@
 use super::recipe::{About, Recipe};
 use crate::args::{Common, DpsgdOptions};
 use leakbound::record::ArrayWriter;
-use leakbound::report::{Number, TrainingFact, Warning};
+use leakbound::report::{Number, TrainingFact, Warning, significant};
 use leakbound::torch::{DpSgdBudget, PrivateModels, TrainingDevice, train_private_models};
 use leakbound::{Delta, Result};
 use ndarray::arr0;
@@ -14,7 +14,7 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
     let budget = plan.budget(recipe.train.len())?;
     let steps = budget.steps.steps;
     let models = plan.models as u64;
-    let what = format!("{models} networks, {steps} steps each, with epsilon {},", budget.epsilon);
+    let what = format!("{models} networks, {steps} steps each, with epsilon {},", significant(budget.epsilon.get(), 4));
     let answers = recipe.train(&what, (steps.saturating_mul(models), "steps"), |progress| {
         train_private_models(&recipe.train, &recipe.test, &plan, device, progress)
     })?;
@@ -24,7 +24,9 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
         options,
         title: format!(
             "{models} models trained by DP-SGD ({}), each by itself ({}, {})-differentially private for one image",
-            plan.network, budget.epsilon, options.delta
+            plan.network,
+            significant(budget.epsilon.get(), 4),
+            options.delta
         ),
         networks: models,
         facts: vec![
@@ -68,7 +70,10 @@ fn hardly_private(budget: &DpSgdBudget) -> Option<Warning> {
     let epsilon = budget.epsilon.get();
     (epsilon > 50.0).then(|| Warning {
         code: "vacuous-guarantee",
-        message: format!("epsilon {} promises nothing of use: these models are a heuristic defence", budget.epsilon),
+        message: format!(
+            "epsilon {} promises nothing of use: these models are a heuristic defence",
+            significant(epsilon, 4)
+        ),
         hint: "what they leak to an attack is another question, for `leakbound membership lira`".into(),
     })
 }
