@@ -118,8 +118,8 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -
     enclose(order, sigma, adjacency, &mut Plane::new(1.0 / sigma.get()))
 }
 
-/// [`gnmax_worst_case`] at many orders of one noise, fifteen of which share their boxes: 60 orders of a
-/// noise of 10 votes or more take less than 50 ms on one core.
+/// [`gnmax_worst_case`] at many orders of one noise, fifteen of which share their boxes, on all threads: some tens of
+/// milliseconds for 60 orders, most where the noise is of one to ten votes (bench `worst_case`).
 ///
 /// ```
 /// # use leakbound::*;
