@@ -48,6 +48,8 @@
 mod accountant;
 mod audit;
 mod bound;
+#[cfg(feature = "cli")]
+pub mod command;
 mod counts;
 mod divergence;
 mod error;

@@ -27,9 +27,9 @@ fn rooms_use_only_what_design_allows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rules = read_rules(&read(&root.join("DESIGN.md"))).unwrap();
     let exports = exports(&read(&root.join("src/lib.rs")));
-    let bin: BTreeSet<String> = files(&root.join("src/bin/leakbound"))
+    let bin: BTreeSet<String> = files(&root.join("src/bin"))
         .iter()
-        .filter_map(|file| file.strip_prefix(root.join("src/bin/leakbound")).ok()?.iter().next()?.to_str())
+        .filter_map(|file| file.strip_prefix(root.join("src/bin")).ok()?.iter().next()?.to_str())
         .map(|name| name.trim_end_matches(".rs").to_owned())
         .collect();
     let mut wrong = Vec::new();

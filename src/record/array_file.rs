@@ -1,14 +1,13 @@
 //! Named arrays in a numpy archive (.npz), checked before they are read.
 
 use super::archive::{Archive, directory};
-use super::fault::{fault, hinted, listed, quoted, shortened, unreadable};
-use super::input_file::{InputFile, open};
+use super::fault::{fault, hinted, listed, quoted, shortened};
+use super::input_file::{InputFile, PathKind, kind, open};
 use super::npy_header::{HeaderProblem, NpyHeader};
 use crate::error::{InputError, Result};
 use crate::histogram::MAX_CLASSES;
 use ndarray::{Array, Dimension, IxDyn};
 use ndarray_npy::{ReadNpyError, ReadNpyExt, ReadableElement};
-use std::fs;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -59,9 +58,7 @@ impl ArrayFile {
     /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when it is no numpy archive, is empty or cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // Asked before opening, which waits for the other end of a pipe.
-        let metadata = fs::metadata(path).map_err(|source| unreadable(path, source))?;
-        if !metadata.is_file() && !metadata.is_dir() {
+        if matches!(kind(path)?, PathKind::Other) {
             let error = fault(path, "whole file", "a pipe or device", "a numpy archive (.npz)");
             return Err(hinted(error, "archives are read at several places; save it as a file first").into());
         }

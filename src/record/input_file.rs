@@ -1,11 +1,12 @@
 //! The identity of an input: path, size and SHA-256.
 
 use super::fault::{fault, hinted, unreadable};
+use super::memory::{MemoryReader, provided};
 use crate::error::Result;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Which file a result was computed from, so that it can be told whether the same file is still there.
@@ -54,14 +55,103 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Opens a file for reading; a directory opens well on Unix and fails at the first read, so it is named here.
-pub(super) fn open(path: &Path) -> Result<File> {
+/// An input, in a file or in memory.
+pub struct InputReader(Place);
+
+enum Place {
+    File(File),
+    Memory(MemoryReader),
+}
+
+impl InputReader {
+    /// Its length in bytes.
+    pub(super) fn length(&self) -> io::Result<u64> {
+        match &self.0 {
+            Place::File(file) => file.metadata().map(|metadata| metadata.len()),
+            Place::Memory(reader) => Ok(reader.file.length()),
+        }
+    }
+
+    /// Fills `into` with the bytes from `offset` on, whatever was read before; threads do not disturb each other.
+    pub(super) fn read_exact_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        match &self.0 {
+            Place::File(file) => read_exact_at(file, offset, into),
+            Place::Memory(reader) => reader.file.read_exact_at(offset, into),
+        }
+    }
+}
+
+impl Read for InputReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Place::File(file) => file.read(buffer),
+            Place::Memory(reader) => reader.read(buffer),
+        }
+    }
+}
+
+impl Seek for InputReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.0 {
+            Place::File(file) => file.seek(to),
+            Place::Memory(reader) => reader.seek(to),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, offset)
+}
+
+/// Reading moves the one position of a file here, so that threads take turns.
+#[cfg(not(unix))]
+fn read_exact_at(mut file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    use std::sync::{Mutex, PoisonError};
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(into)
+}
+
+/// What a path is, in memory or on a disk.
+pub(super) enum PathKind {
+    File,
+    Folder,
+    /// Something that is read once and from front to back.
+    Other,
+}
+
+/// Asks before opening, which waits for the other end of a pipe.
+pub(super) fn kind(path: &Path) -> Result<PathKind> {
+    if provided(path).is_some() {
+        return Ok(PathKind::File);
+    }
+    let metadata = fs::metadata(path).map_err(|source| unreadable(path, source))?;
+    Ok(if metadata.is_dir() {
+        PathKind::Folder
+    } else if metadata.is_file() {
+        PathKind::File
+    } else {
+        PathKind::Other
+    })
+}
+
+/// Opens an input for reading: one that is in memory (`MemoryFiles`), or else a file.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when the path is a
+/// directory, which opens well on Unix and fails at the first read.
+pub fn open(path: &Path) -> Result<InputReader> {
+    if let Some(file) = provided(path) {
+        return Ok(InputReader(Place::Memory(MemoryReader { file, position: 0 })));
+    }
     let file = File::open(path).map_err(|source| unreadable(path, source))?;
     if file.metadata().map_err(|source| unreadable(path, source))?.is_dir() {
         let error = fault(path, "whole file", "a directory", "a file");
         return Err(hinted(error, "name one file inside it").into());
     }
-    Ok(file)
+    Ok(InputReader(Place::File(file)))
 }
 
 /// A reader that hashes what passes through it, so that a large file is read once and garbage is not hashed at all.

@@ -1,11 +1,11 @@
 //! One numpy array that stays where it is, in a file or unpacked in memory, and is decoded piece by piece.
 
 use super::fault::{fault, hinted, quoted, shortened, unreadable};
+use super::input_file::{InputReader, open};
 use super::npy_header::{HeaderProblem, NpyHeader};
 use crate::error::{Error, InputError, Result};
 use half::f16;
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ const PIECE: usize = 1 << 20;
 /// Where the data of an array are.
 enum Data {
     Memory(Vec<u8>),
-    /// From this offset of a file on.
-    File(File, u64),
+    /// From this offset of an input on.
+    Input(InputReader, u64),
 }
 
 /// An array of which the header was read and the length of the data checked.
@@ -38,16 +38,16 @@ pub(super) enum Piece {
 impl NpyArray {
     /// Opens a file (.npy); its data are read when they are asked for.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = super::input_file::open(path)?;
-        let length = file.metadata().map_err(|source| unreadable(path, source))?.len();
+        let file = open(path)?;
+        let length = file.length().map_err(|source| unreadable(path, source))?;
         Self::stored(path, None, file, 0, length)
     }
 
     /// An array that lies uncompressed in `length` bytes of a file.
-    pub(super) fn stored(path: &Path, name: Option<&str>, file: File, start: u64, length: u64) -> Result<Self> {
+    pub(super) fn stored(path: &Path, name: Option<&str>, file: InputReader, start: u64, length: u64) -> Result<Self> {
         let mut reader = At { file: &file, offset: start, left: length };
         let header = read_header(path, name, &mut reader)?;
-        let data = Data::File(file, start + header.bytes);
+        let data = Data::Input(file, start + header.bytes);
         let array = Self { path: path.to_path_buf(), name: name.map(Into::into), header, data };
         let found = length - array.header.bytes;
         let expected = array.data_bytes()?;
@@ -250,8 +250,8 @@ impl NpyArray {
                 into.copy_from_slice(&bytes[start..start + into.len()]);
                 Ok(())
             }
-            Data::File(file, start) => {
-                read_exact_at(file, start + offset, into).map_err(|source| unreadable(&self.path, source))
+            Data::Input(file, start) => {
+                file.read_exact_at(start + offset, into).map_err(|source| unreadable(&self.path, source))
             }
         }
     }
@@ -327,7 +327,7 @@ fn read_header(path: &Path, name: Option<&str>, reader: &mut impl Read) -> Resul
 
 /// A part of a file, from front to back.
 struct At<'a> {
-    file: &'a File,
+    file: &'a InputReader,
     offset: u64,
     left: u64,
 }
@@ -335,25 +335,9 @@ struct At<'a> {
 impl Read for At<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = (buffer.len() as u64).min(self.left) as usize;
-        read_exact_at(self.file, self.offset, &mut buffer[..length])?;
+        self.file.read_exact_at(self.offset, &mut buffer[..length])?;
         self.offset += length as u64;
         self.left -= length as u64;
         Ok(length)
     }
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, into, offset)
-}
-
-/// Reading moves the one position of a file here, so that threads take turns.
-#[cfg(not(unix))]
-fn read_exact_at(mut file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom};
-    use std::sync::{Mutex, PoisonError};
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(into)
 }

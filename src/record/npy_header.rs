@@ -86,6 +86,31 @@ impl NpyHeader {
     }
 }
 
+/// A header as numpy writes it: a length that grows has room to do so, and the data start at a multiple of 64 bytes.
+pub(super) fn written(descriptor: &str, fortran: bool, shape: &[usize]) -> Vec<u8> {
+    const ALIGNMENT: usize = 64;
+    const LONGEST_LENGTH: usize = 21;
+    let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    let tuple = match &lengths[..] {
+        [one] => format!("({one},)"),
+        several => format!("({})", several.join(", ")),
+    };
+    let order = if fortran { "True" } else { "False" };
+    let mut text = format!("{{'descr': '{descriptor}', 'fortran_order': {order}, 'shape': {tuple}, }}");
+    let grows = if fortran { lengths.last() } else { lengths.first() };
+    let spare = grows.map_or(0, |length| LONGEST_LENGTH.saturating_sub(length.len()));
+    text.extend(std::iter::repeat_n(' ', spare));
+    let before = MAGIC.len() + 4 + text.len() + 1;
+    text.extend(std::iter::repeat_n(' ', ALIGNMENT - before % ALIGNMENT));
+    text.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    // Axes are few: the text is shorter than a header of version 1 may be.
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.into_bytes());
+    bytes
+}
+
 fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {
     let (order, kind) = descriptor.split_at_checked(1)?;
     let known = match kind {

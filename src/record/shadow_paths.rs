@@ -2,12 +2,13 @@
 
 use super::archive::directory;
 use super::fault::{fault, hinted, listed, quoted, several, shortened, unreadable};
+use super::input_file::{PathKind, kind, open};
 use super::npy_array::NpyArray;
 use super::shadow_file::ShadowArrays;
 use super::shadow_stack::{Found, Part};
 use crate::error::{Error, Result};
 use ndarray::Array2;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use zip::CompressionMethod;
@@ -52,18 +53,20 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
 }
 
 fn source(path: &Path) -> Result<Source> {
-    let metadata = fs::metadata(path).map_err(|source| unreadable(path, source))?;
     let expected = "shadow models: .npz, .csv, or a folder of arrays";
-    if metadata.is_dir() {
-        let experiments = experiments(path)?;
-        return Ok(match experiments.is_empty() {
-            true => Source::Folder(path.into()),
-            false => Source::Experiments(path.into(), experiments),
-        });
-    }
-    if !metadata.is_file() {
-        let error = fault(path, "whole file", "a pipe or device", expected);
-        return Err(hinted(error, "recordings are read at several places; save it as a file first").into());
+    match kind(path)? {
+        PathKind::File => {}
+        PathKind::Folder => {
+            let experiments = experiments(path)?;
+            return Ok(match experiments.is_empty() {
+                true => Source::Folder(path.into()),
+                false => Source::Experiments(path.into(), experiments),
+            });
+        }
+        PathKind::Other => {
+            let error = fault(path, "whole file", "a pipe or device", expected);
+            return Err(hinted(error, "recordings are read at several places; save it as a file first").into());
+        }
     }
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("csv") => Ok(Source::Csv(path.into())),
@@ -214,7 +217,7 @@ fn labels(array: NpyArray) -> Result<(Vec<i128>, NpyArray)> {
 }
 
 fn archive(path: &Path) -> Result<Found> {
-    let file = super::input_file::open(path)?;
+    let file = open(path)?;
     of_archive(path, Box::new(BufReader::new(file)), true)
 }
 
@@ -225,7 +228,7 @@ pub(super) fn archive_in_memory(path: &Path, bytes: Vec<u8>) -> Result<Found> {
 
 fn of_archive(path: &Path, source: Box<dyn super::archive::Source>, on_disk: bool) -> Result<Found> {
     let (mut archive, names) = directory(path, source)?;
-    let mut open = |name: &str| -> Result<Option<NpyArray>> {
+    let mut array = |name: &str| -> Result<Option<NpyArray>> {
         let Some(index) = names.iter().position(|other| other == name) else { return Ok(None) };
         let damaged = |reason: String| {
             let found = format!("data that cannot be unpacked ({})", shortened(&reason, 100));
@@ -236,8 +239,8 @@ fn of_archive(path: &Path, source: Box<dyn super::archive::Source>, on_disk: boo
         let (packed, unpacked) = (entry.compressed_size(), entry.size());
         // An entry in front of the end of the file: data that are cut off were noticed with the directory.
         if on_disk && entry.compression() == CompressionMethod::Stored {
-            let file = File::open(path).map_err(|source| unreadable(path, source))?;
-            let length = file.metadata().map_err(|source| unreadable(path, source))?.len();
+            let file = open(path)?;
+            let length = file.length().map_err(|source| unreadable(path, source))?;
             let start = entry.data_start();
             if start.checked_add(unpacked).is_none_or(|end| end > length) {
                 return Err(damaged("it ends beyond the end of the file".into()).into());
@@ -251,15 +254,15 @@ fn of_archive(path: &Path, source: Box<dyn super::archive::Source>, on_disk: boo
         }
         NpyArray::unpacked(path, name, entry, most).map(Some)
     };
-    let (logits, is_logits) = match open("logits")? {
+    let (logits, is_logits) = match array("logits")? {
         Some(logits) => (Some(logits), true),
-        None => (open("scores")?, false),
+        None => (array("scores")?, false),
     };
     let missing =
         |expected: &str| -> Error { fault(path, "whole file", format!("arrays {}", listed(&names)), expected).into() };
     let answers = logits.ok_or_else(|| missing("the array `logits` or `scores`"))?;
-    let keep = open("keep")?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
-    let labels_array = open("labels")?;
+    let keep = array("keep")?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
+    let labels_array = array("labels")?;
     if is_logits && labels_array.is_none() {
         return Err(missing("the array `labels` of shape (sample)"));
     }

@@ -1,0 +1,85 @@
+//! Options of simulation.
+
+use super::votes::Sampling;
+use super::{Parsed, bounded, samples};
+use crate::Shard;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Options of `leakbound simulate`.
+#[derive(Debug, Args, Serialize)]
+pub struct SimulateOptions {
+    /// What to simulate (TOML)
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: PathBuf,
+    /// Outputs per query and world, such as 1e8 [default: what the scenario says, else 1e6]
+    #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
+    pub samples: Option<u64>,
+    /// Save what is done in a file, now and then and on Ctrl-C
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on where the checkpoint ends; from the start where there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+    /// Seconds between two checkpoints, or more where saving them would take 1 % of the time
+    #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true)]
+    pub checkpoint_seconds: f64,
+    /// Draw the I-th of N parts, counted from 1: contiguous blocks; `leakbound merge` adds them up
+    #[arg(long, value_name = "I/N", default_value = "1/1", allow_hyphen_values = true)]
+    pub shard: Shard,
+    /// How counts are drawn
+    #[arg(long, value_enum, default_value = "monte-carlo")]
+    pub sampling: Sampling,
+    /// Leave out the computed laws, which take longer than few samples do
+    #[arg(long)]
+    pub no_law: bool,
+}
+
+/// Options of `leakbound merge`.
+#[derive(Debug, Args, Serialize)]
+pub struct MergeOptions {
+    /// Results of `leakbound simulate --format json`
+    #[arg(value_name = "FILE.json", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Add up what is there even if blocks are missing
+    #[arg(long)]
+    pub partial: bool,
+}
+
+/// Options of `leakbound bench`.
+#[derive(Debug, Args, Serialize)]
+pub struct BenchOptions {
+    /// Only these works
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
+    pub work: Vec<Work>,
+    /// Seconds for each work and number of threads
+    #[arg(long, value_name = "S", default_value = "0.4", value_parser = seconds, allow_hyphen_values = true)]
+    pub seconds: f64,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// Noisy argmax of a fixed histogram, C = 10
+    Fixed,
+    /// PATE, k = 250, C = 10
+    Pate,
+    /// CaPC, 250 parties with different laws, C = 10
+    Capc,
+    /// Private-kNN, k = 200, C = 10
+    PrivateKnn,
+    /// Exact laws of PATE in both worlds, k = 250, C = 10
+    ExactLawPair,
+}
+
+/// A time of at most a day.
+pub(super) fn seconds(text: &str) -> Parsed<f64> {
+    let value = bounded("number of seconds", text)?;
+    match Duration::try_from_secs_f64(value) {
+        Ok(time) if time.as_secs() <= 86_400 => Ok(value),
+        _ => Err(format!("`{text}` is more than a day")),
+    }
+}

@@ -1,0 +1,113 @@
+//! Options of `leakbound verify`.
+
+use super::simulate::seconds;
+use super::{Parsed, failure_probability, samples, whole};
+use crate::FailureProbability;
+use crate::verify::{Case, MechanismKind, Property, Scope};
+use clap::{Args, ValueEnum};
+use serde::{Serialize, Serializer};
+
+/// Options of `leakbound verify`.
+#[derive(Debug, Args, Serialize)]
+pub struct VerifyOptions {
+    /// An accountant of this program, such as gnmax-data-dependent, or a wrong one, such as broken:gnmax-half; `list`
+    /// prints all names
+    #[arg(long, value_name = "NAME", required_unless_present = "command", conflicts_with = "command")]
+    pub accountant: Option<String>,
+    /// A program that reads a request and writes an answer per line, as JSON: split into words as a shell does, run
+    /// without one
+    #[arg(long, value_name = "COMMAND")]
+    pub command: Option<String>,
+    /// Only these properties
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = property)]
+    pub property: Vec<PropertyName>,
+    /// Cases of each property
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = cases, allow_hyphen_values = true)]
+    pub cases: u64,
+    /// Seconds for all properties together
+    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
+    pub time_limit: Option<f64>,
+    /// Only this case, as a counterexample prints it
+    #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true)]
+    pub case: Option<CaseText>,
+    /// Test Rényi divergences on so many simulated outputs per case and world instead of exact laws
+    #[arg(long, value_name = "SAMPLES", value_parser = samples, conflicts_with = "property", allow_hyphen_values = true)]
+    pub simulate: Option<u64>,
+    /// The probability that any refutation by simulation is wrong, over all cases
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Mechanisms that the program is asked about: all that release something if not given; `gnss` is the release of one pair
+    /// of datasets, `conversion` asks for epsilon and delta of one Rényi divergence, `smooth-sensitivity` for a sensitivity
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "command")]
+    pub mechanism: Vec<MechanismName>,
+    /// What the claims of the program depend on
+    #[arg(long, value_enum, default_value = "data-dependent", requires = "command")]
+    pub scope: ScopeName,
+    /// Seconds for an answer of the program
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "command", allow_hyphen_values = true)]
+    pub answer_timeout: f64,
+    /// Seconds for its first answer
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "command", allow_hyphen_values = true)]
+    pub start_timeout: f64,
+}
+
+/// A property by its name.
+#[derive(Debug, Clone)]
+pub struct PropertyName(pub &'static Property);
+
+impl Serialize for PropertyName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
+
+/// A mechanism by its name.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(transparent)]
+pub struct MechanismName(pub MechanismKind);
+
+/// A case in JSON.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct CaseText(pub Case);
+
+/// What claims depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScopeName {
+    /// The mechanism alone
+    DataIndependent,
+    /// The votes too
+    DataDependent,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::DataIndependent => Self::DataIndependent,
+            ScopeName::DataDependent => Self::DataDependent,
+        }
+    }
+}
+
+fn property(text: &str) -> Parsed<PropertyName> {
+    Property::of_name(text.trim()).map(PropertyName).ok_or_else(|| {
+        let names: Vec<&str> = crate::verify::PROPERTIES.iter().map(|property| property.name).collect();
+        format!("`{text}` is no property; there are {}", names.join(", "))
+    })
+}
+
+fn mechanism(text: &str) -> Parsed<MechanismName> {
+    let found = MechanismKind::ALL.into_iter().find(|kind| kind.name() == text.trim());
+    found.map(MechanismName).ok_or_else(|| {
+        format!("`{text}` is no mechanism; there are {}", MechanismKind::ALL.map(MechanismKind::name).join(", "))
+    })
+}
+
+fn case(text: &str) -> Parsed<CaseText> {
+    Case::from_json(text).map(CaseText).map_err(|error| error.to_string())
+}
+
+fn cases(text: &str) -> Parsed<u64> {
+    whole(text, 1_000_000_000, "1e9")
+}

@@ -1,0 +1,119 @@
+//! All answers together by composition of privacy losses: nothing is lost to an order of Rényi.
+
+use super::account_curves::{Mechanism, law};
+use crate::record::{RecordedQuery, ScenarioQuery};
+use crate::report::{ComposedEpsilonAt, CostMeaning, LossComposition, Number};
+use crate::{
+    Adjacency, Delta, Direction, Error, Order, OutcomeLaw, PrivacyLoss, Result, VoteHistogram, compose_losses,
+    renyi_divergence,
+};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// The relative width aimed at.
+const WIDTH: f64 = 1e-3;
+/// Neighbours of one histogram that are looked at.
+const MOST_NEIGHBORS: usize = 2_000;
+
+/// What one query, or many of the same, may cost.
+struct Losses {
+    /// At least the loss of every pair that may be meant, by direction.
+    dominating: [PrivacyLoss; 2],
+    /// One pair that may be meant, by direction.
+    pair: [PrivacyLoss; 2],
+    times: u64,
+}
+
+/// One answer per recorded query, conditional on the votes, when one vote of each may move: from above whichever vote
+/// moves where; from below for the move with the largest divergence of the given order.
+pub fn recorded(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    order: Order,
+    deltas: &[Delta],
+    delta: Delta,
+    done: impl Fn(u64) + Sync,
+) -> Result<LossComposition> {
+    // Classes are alike: histograms that are permutations of each other cost the same.
+    let mut different: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
+    for query in queries {
+        let mut counts = query.histogram.counts().to_vec();
+        counts.sort_unstable();
+        *different.entry(counts).or_default() += 1;
+    }
+    let different: Vec<(Vec<u64>, u64)> = different.into_iter().collect();
+    let losses: Vec<Option<Losses>> = different
+        .par_iter()
+        .map(|(counts, times)| {
+            let losses = of_votes(mechanism, &VoteHistogram::new(counts.clone())?, order, *times)?;
+            done(*times);
+            Ok(losses)
+        })
+        .collect::<Result<_>>()?;
+    compose(&losses.into_iter().flatten().collect::<Vec<_>>(), CostMeaning::ExactGivenVotes, deltas, delta)
+}
+
+/// None where no vote can move.
+fn of_votes(mechanism: Mechanism, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
+    let changes = votes.neighbors(Adjacency::Moved);
+    if changes.len() > MOST_NEIGHBORS {
+        let reason = format!("a histogram has {} different neighbours; {MOST_NEIGHBORS} are looked at", changes.len());
+        return Err(Error::Refused { operation: "--composition pld", reason });
+    }
+    let p = law(mechanism, votes)?;
+    let mut all = [Vec::new(), Vec::new()];
+    let mut largest: [Option<(f64, PrivacyLoss)>; 2] = [None, None];
+    for change in changes {
+        let q = law(mechanism, &votes.neighbor(change)?)?;
+        for ((best, all), (from, to)) in largest.iter_mut().zip(&mut all).zip([(&p, &q), (&q, &p)]) {
+            let (loss, divergence) = (PrivacyLoss::of_laws(from, to)?, renyi_divergence(from, to, order)?);
+            if best.as_ref().is_none_or(|best| divergence > best.0) {
+                *best = Some((divergence, loss.clone()));
+            }
+            all.push(loss);
+        }
+    }
+    let [Some((_, forward)), Some((_, reverse))] = largest else { return Ok(None) };
+    let [above, above_reverse] = all.map(|all| PrivacyLoss::dominating(&all));
+    Ok(above.zip(above_reverse).map(|(forward_above, reverse_above)| Losses {
+        dominating: [forward_above, reverse_above],
+        pair: [forward, reverse],
+        times,
+    }))
+}
+
+/// One answer per query of a scenario, between its two worlds.
+pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
+    let laws: Vec<[OutcomeLaw; 2]> =
+        queries.par_iter().map(|query| query.model.laws(query.noise)).collect::<Result<_>>()?;
+    let pair = |[p, q]: &[OutcomeLaw; 2]| {
+        let pair = [PrivacyLoss::of_laws(p, q)?, PrivacyLoss::of_laws(q, p)?];
+        Ok(Losses { dominating: pair.clone(), pair, times: 1 })
+    };
+    let losses = laws.iter().map(pair).collect::<Result<Vec<_>>>()?;
+    compose(&losses, CostMeaning::ExactOfScenario, deltas, delta)
+}
+
+fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
+    let of = |pick: &dyn Fn(&Losses) -> PrivacyLoss| -> Result<_> {
+        let losses: Vec<(PrivacyLoss, u64)> = losses.iter().map(|one| (pick(one), one.times)).collect();
+        if losses.is_empty() { Ok(None) } else { compose_losses(&losses, delta, WIDTH).map(Some) }
+    };
+    // The neighbour is one dataset, so all answers have the same direction.
+    let both = |pick: &dyn Fn(&Losses, usize) -> PrivacyLoss| -> Result<Vec<_>> {
+        Direction::BOTH.into_iter().map(|direction| of(&|one| pick(one, direction as usize))).collect()
+    };
+    let pairs = both(&|one, direction| one.pair[direction].clone())?;
+    let above = both(&|one, direction| one.dominating[direction].clone())?;
+    let at = |delta: Delta| {
+        let ends = |side: &[Option<crate::ComposedLoss>], end: fn(crate::Bracket) -> f64| {
+            side.iter().flatten().map(|composed| end(composed.epsilon(delta))).fold(0.0, f64::max)
+        };
+        ComposedEpsilonAt {
+            delta: delta.get(),
+            lower: Number(ends(&pairs, |bracket| bracket.lower)),
+            upper: Number(ends(&above, |bracket| bracket.upper)),
+        }
+    };
+    Ok(LossComposition { meaning, epsilon: at(delta), profile: deltas.iter().map(|&delta| at(delta)).collect() })
+}

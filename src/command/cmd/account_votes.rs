@@ -1,0 +1,61 @@
+//! The labelling loop: recorded votes are answered with fresh noise until a budget is spent.
+
+use super::account_curves::{Mechanism, QueryCost, all_orders};
+use crate::command::args::AccountOptions;
+use crate::record::RecordedQuery;
+use crate::report::{BudgetRow, Number};
+use crate::{
+    Answer, Conversion, Epsilon, Order, PrivacyBudget, RdpCurve, Result, Stream, StreamId, World,
+    draw_confident_answer, label_until_spent,
+};
+
+/// One run for each budget. Query i has the random stream i of the seed, whatever the budget.
+pub fn budgets(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    options: &AccountOptions,
+    seed: u64,
+) -> Result<Vec<BudgetRow>> {
+    let Some(budgets) = &options.budget else { return Ok(Vec::new()) };
+    let orders = all_orders(&options.orders.0);
+    budgets.0.iter().map(|&budget| spend(mechanism, queries, options, &orders, budget, seed)).collect()
+}
+
+fn spend(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    options: &AccountOptions,
+    orders: &[Order],
+    epsilon: Epsilon,
+    seed: u64,
+) -> Result<BudgetRow> {
+    let mut budget = PrivacyBudget::new(epsilon, options.delta, options.conversion, orders.to_vec())?;
+    let answers = queries.iter().enumerate().map(|(index, query)| {
+        let mut stream = Stream::new(StreamId { seed, query: index as u64, world: World::Dataset, block: 0 });
+        let class = draw_confident_answer(&query.histogram, mechanism.test.as_ref(), mechanism.noise, &mut stream);
+        // What happened, data-dependent: the test always, the argmax where it answered.
+        let cost = QueryCost::new(mechanism, &query.histogram);
+        let cost = RdpCurve::from_fn(orders, |order| cost.at(order).realized(class.is_some()));
+        Answer { class, cost, label: query.label }
+    });
+    let labelling = label_until_spent(answers, &mut budget)?;
+    Ok(BudgetRow {
+        budget: epsilon.get(),
+        delta: options.delta.get(),
+        epsilon: Number(labelling.epsilon.get()),
+        order: labelling.order.get(),
+        queries: labelling.queries,
+        labels: labelling.labels,
+        success_rate: labelling.success_rate(),
+        label_accuracy: labelling.accuracy(),
+        exhausted: labelling.exhausted,
+    })
+}
+
+/// The name of a conversion with its source.
+pub const fn conversion_words(conversion: Conversion) -> &'static str {
+    match conversion {
+        Conversion::Improved => "Balle et al. 2020, Theorem 21",
+        Conversion::Classic => "Mironov 2017, Proposition 3",
+    }
+}

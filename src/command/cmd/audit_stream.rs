@@ -1,0 +1,243 @@
+//! `leakbound audit stream`.
+
+use super::interruptible::{Interruptible, interruption};
+use crate::command::args::{Common, StreamOptions};
+use crate::command::output::{Output, envelope};
+use crate::record::{AtomicFile, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs};
+use crate::report::{BoundRow, Claim, Number, StreamDocument, Warning, one_line, short};
+use crate::{Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, PairStream, Result};
+use std::io::{self, Read, stdin};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Claims are tested each time the pairs have grown by one part in so many.
+const LOOKS: u64 = 16;
+
+pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
+    let live = options.file.as_os_str() == "-";
+    let taken: Vec<&Path> = options.state.iter().map(|path| &**path).chain((!live).then_some(&*options.file)).collect();
+    let output = Output::open(common, &taken)?;
+    let questions = Questions::new(options);
+    let mut saved = start(common, options)?;
+    let mut refuted = questions.refuted(options, saved.stream.process());
+    let (mut inputs, mut stopped_at_line) = (Vec::new(), None);
+    if !refuted.contains(&true) {
+        let file = (!live).then(|| crate::record::open(&options.file)).transpose()?;
+        let source =
+            move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
+        let interruption = options.state.as_ref().map(|path| interruption(&common.session, path)).transpose()?;
+        let reader: Box<dyn Read> = match &interruption {
+            Some(interruption) => Box::new(Interruptible::new(source, interruption.clone())),
+            // Without a state there is nothing to save.
+            None => source(),
+        };
+        let file = if live { Path::new("stdin") } else { &*options.file };
+        let SavedStream { names, rows, stream, .. } = &mut saved;
+        let (mut next_look, mut last_line) = (1, 0);
+        let read = read_outputs(file, reader, names, |line, world, outcome| {
+            match world {
+                OutputWorld::Dataset => stream.observe(outcome)?,
+                OutputWorld::Neighbor => stream.observe_neighbor(outcome)?,
+            }
+            rows[usize::from(world == OutputWorld::Neighbor)] += 1;
+            last_line = line;
+            // Without a claim there is nothing to stop for.
+            if questions.claims == 0 || stream.process().pairs() < next_look {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let pairs = stream.process().pairs();
+            next_look = pairs + (pairs / LOOKS).max(1);
+            refuted = questions.refuted(options, stream.process());
+            if refuted.contains(&true) {
+                stopped_at_line = Some(line);
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
+            return interrupted(options, &saved, last_line);
+        }
+        inputs.extend(match read? {
+            None if !live => Some(InputFile::of_file(&options.file)?),
+            read => read,
+        });
+        refuted = questions.refuted(options, stream.process());
+    }
+    if let Some(path) = &options.state {
+        saved.write(path)?;
+    }
+    let warnings = unpaired(&saved);
+    let process = saved.stream.process();
+    let document = StreamDocument {
+        envelope: envelope("leakbound.audit-stream/1", common, options, inputs, warnings),
+        title: format!("Audit of a stream, {}", one_line(&options.file.to_string_lossy())),
+        outputs: saved.rows[0],
+        outputs_neighbor: saved.rows[1],
+        pairs: process.pairs(),
+        outcomes: saved.names.names().len(),
+        stopped_at_line,
+        bounds: questions.bounds(options, process),
+        claims: questions.claims(options, process, &refuted),
+    };
+    output.write(&document)?;
+    Ok(refuted.contains(&true))
+}
+
+/// Saves what was read.
+fn interrupted(options: &StreamOptions, saved: &SavedStream, line: u64) -> Result<bool> {
+    let path = options.state.clone().unwrap_or_default();
+    saved.write(&path)?;
+    let reason = format!("interrupted after line {line}, up to which all is saved; go on with the lines after it");
+    let source = io::Error::new(io::ErrorKind::Interrupted, reason);
+    Err(Error::Io { path, action: "complete", source })
+}
+
+/// What is asked, each question with its share of the failure probability.
+struct Questions {
+    orders: Vec<Order>,
+    directions: Vec<Direction>,
+    claims: usize,
+    share: FailureProbability,
+}
+
+impl Questions {
+    fn new(options: &StreamOptions) -> Self {
+        let mut orders: Vec<Order> = options.orders.as_ref().map(|orders| orders.0.clone()).unwrap_or_default();
+        for &(order, _) in &options.claim_rdp {
+            if !orders.contains(&order) {
+                orders.push(order);
+            }
+        }
+        if orders.is_empty() && options.claim_epsilon.is_none() {
+            orders.extend(Order::new(2.0));
+        }
+        let directions = options.direction.list();
+        let events = (orders.len() + usize::from(options.claim_epsilon.is_some())) * directions.len();
+        Self {
+            orders,
+            directions,
+            claims: options.claim_rdp.len() + usize::from(options.claim_epsilon.is_some()),
+            share: options.failure_probability.split(events),
+        }
+    }
+
+    /// Whether each claim is refuted, that of epsilon first.
+    fn refuted(&self, options: &StreamOptions, process: &EProcess) -> Vec<bool> {
+        let any = |rejects: &dyn Fn(Direction) -> bool| self.directions.iter().any(|&direction| rejects(direction));
+        let enough = -self.share.get().ln();
+        let epsilon = |epsilon: Epsilon| {
+            any(&|direction| process.log_e_value_of_epsilon(epsilon, options.delta, direction) >= enough)
+        };
+        let rdp =
+            |&(order, value): &(Order, f64)| any(&|direction| process.rejects(order, direction, value, self.share));
+        options.claim_epsilon.map(epsilon).into_iter().chain(options.claim_rdp.iter().map(rdp)).collect()
+    }
+
+    fn bounds(&self, options: &StreamOptions, process: &EProcess) -> Vec<BoundRow> {
+        let row = |direction: Direction, order: Order| {
+            let bound = process.lower_bound(order, direction, self.share);
+            BoundRow {
+                query: String::new(),
+                method: bound.method,
+                direction,
+                order: order.get(),
+                rdp_lower: Number(bound.value),
+                failure_probability: options.failure_probability.get(),
+                validity: bound.validity,
+            }
+        };
+        self.directions
+            .iter()
+            .flat_map(|&direction| self.orders.iter().map(move |&order| row(direction, order)))
+            .collect()
+    }
+
+    fn claims(&self, options: &StreamOptions, process: &EProcess, refuted: &[bool]) -> Vec<Claim> {
+        let failure_probability = options.failure_probability.get();
+        let epsilon = options.claim_epsilon.map(|epsilon| {
+            let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(options.delta.get()));
+            (claim, None, epsilon.get())
+        });
+        let rdp = options.claim_rdp.iter().map(|&(order, value)| {
+            let bounds = self.directions.iter().map(|&side| process.lower_bound(order, side, self.share).value);
+            (format!("D ≤ {} at α = {order}", short(value)), Some(bounds.fold(0.0, f64::max)), value)
+        });
+        let claims = epsilon.into_iter().chain(rdp).zip(refuted);
+        claims
+            .map(|((claim, lower, value), &refuted)| Claim {
+                claim,
+                // A refuted ε is known to be exceeded, by an unknown amount.
+                lower: Number(lower.unwrap_or(if refuted { value } else { 0.0 })),
+                query: String::new(),
+                refuted,
+                failure_probability,
+            })
+            .collect()
+    }
+}
+
+/// The stream as it was saved, or a new one.
+fn start(common: &Common, options: &StreamOptions) -> Result<SavedStream> {
+    let asked = asked(common, options);
+    let Some(path) = options.state.as_ref().filter(|path| path.symlink_metadata().is_ok()) else {
+        let process = EProcess::new(OutcomeNames::MOST)?;
+        let process = match options.horizon {
+            Some(pairs) => process.with_horizon(pairs)?,
+            None => process,
+        };
+        if let Some(path) = &options.state {
+            // Known now, not after hours: whether it can be written.
+            drop(AtomicFile::create(path)?);
+        }
+        let stream = PairStream::new(process, common.seed);
+        return Ok(SavedStream { asked, names: OutcomeNames::default(), rows: [0, 0], stream });
+    };
+    let saved = SavedStream::read(path)?;
+    drop(AtomicFile::create(path)?);
+    if saved.asked == asked {
+        return Ok(saved);
+    }
+    Err(Error::from(InputError {
+        file: path.clone(),
+        place: "whole file".into(),
+        found: format!("a state of `{}`", one_line(&saved.asked)),
+        expected: format!("one of `{asked}`, as asked for"),
+        hint: Some("what is asked must be fixed before the outputs are seen".into()),
+    }))
+}
+
+/// Everything that must not change between runs.
+fn asked(common: &Common, options: &StreamOptions) -> String {
+    let mut words = Vec::new();
+    if let Some(orders) = &options.orders {
+        let orders: Vec<String> = orders.0.iter().map(ToString::to_string).collect();
+        words.push(format!("--orders {}", orders.join(",")));
+    }
+    words.extend(options.claim_rdp.iter().map(|(order, value)| format!("--claim-rdp {order}:{value}")));
+    if let Some(epsilon) = options.claim_epsilon {
+        words.push(format!("--claim-epsilon {epsilon} --delta {}", options.delta));
+    }
+    let directions: Vec<&str> = options.direction.list().iter().map(|direction| direction.name()).collect();
+    words.push(format!("--direction {}", if directions.len() == 2 { "both" } else { directions[0] }));
+    words.push(format!("--failure-probability {}", options.failure_probability));
+    words.extend(options.horizon.map(|pairs| format!("--horizon {pairs}")));
+    words.push(format!("--seed {}", common.seed));
+    words.join(" ")
+}
+
+/// Outputs without a partner count for nothing.
+fn unpaired(saved: &SavedStream) -> Vec<Warning> {
+    let [s, s_prime] = saved.stream.waiting();
+    let pairs = saved.stream.process().pairs();
+    if s.max(s_prime) <= pairs / 10 + 1 {
+        return Vec::new();
+    }
+    let (most, world, other) = if s > 0 { (s, "s", "s_prime") } else { (s_prime, "s_prime", "s") };
+    vec![Warning {
+        code: "unpaired",
+        message: format!(
+            "{most} outputs of {world} wait for outputs of {other} and count for nothing yet ({pairs} pairs)"
+        ),
+        hint: format!("record as many outputs of {other}"),
+    }]
+}

@@ -1,0 +1,246 @@
+//! `leakbound audit votes`: fit, draw outputs, bound from below, compute the law, bound from above.
+
+use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
+use super::audit_counts::{Applied, apply, bound_rows, epsilon_rows};
+use super::upper::Upper;
+use super::vote_recording::{Query, Recording, choose};
+use super::{composed, vote_warnings};
+use crate::command::args::{Common, ModelName, Sampling, VotesOptions};
+use crate::command::claims::Evidence;
+use crate::command::output::{Bar, Output, envelope, progress};
+use crate::report::{
+    ExactRow, LawKind, Number, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery,
+    one_line, short,
+};
+use crate::{
+    Adversary, Error, Guide, NoisyArgmax, OutcomeLaw, PairedCounts, Probability, Result, SetSource, Simulation,
+    VoteModel, rao_blackwell, renyi_divergence, sample_laws, simulate,
+};
+use rayon::prelude::*;
+
+/// One query with everything that is known of it.
+pub struct AuditedVotes {
+    pub name: String,
+    label: Option<usize>,
+    pub model: VoteModel,
+    pub p: OutcomeLaw,
+    pub q: OutcomeLaw,
+    /// How far the series for them was taken, where it is one.
+    pub series: Option<SeriesNote>,
+    pub counts: PairedCounts,
+    pub guide: Guide,
+    pub upper: Upper,
+}
+
+pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
+    let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();
+    let output = Output::open(common, &inputs)?;
+    let recording = Recording::read(options)?;
+    let options = &with_defaults(options);
+    let queries = choose(recording.queries, options)?;
+    let mode = options.composition.unwrap_or_else(|| queries[0].model.default_composition());
+    let law = law_kind(&queries[0].model);
+    let outputs = match options.sampling {
+        Sampling::MonteCarlo => 2 * options.samples.saturating_mul(queries.len() as u64),
+        Sampling::ExactLaw => queries.len() as u64,
+    };
+    let unit = if options.sampling == Sampling::MonteCarlo { "outputs" } else { "queries" };
+    let bar = progress(common, outputs, unit);
+    let audited = audit(common, options, queries, &bar)?;
+    bar.finish_and_clear();
+    let queries = rows(options, law, &audited, common.seed)?;
+    let composed = composed::section(&audited, mode, law, options)?;
+    let series = audited.iter().filter_map(|query| query.series).reduce(worse);
+    let warnings = vote_warnings::all(options, mode, law, &audited, &queries, composed.as_ref());
+    let document = VotesDocument {
+        envelope: envelope("leakbound.audit-votes/1", common, options, recording.inputs, warnings),
+        title: title(common, options, &recording.words, audited.len()),
+        orders: options.bound.orders.0.iter().map(|order| order.get()).collect(),
+        shown: options.bound.direction.list()[0],
+        law,
+        series,
+        series_check: series_check(common, options, &audited)?,
+        added_point: recording.point,
+        queries,
+        composed,
+        claims: claims(options, &audited)?,
+    };
+    output.write(&document)?;
+    Ok(document.claims.iter().any(|claim| claim.refuted))
+}
+
+/// The options as they are used: those of Private-kNN have values only there.
+fn with_defaults(options: &VotesOptions) -> VotesOptions {
+    let mut options = options.clone();
+    if options.model == ModelName::PrivateKnn {
+        options.k.get_or_insert(DEFAULT_K);
+        options.rate.get_or_insert(DEFAULT_RATE);
+        if options.adversary == Adversary::PoisNatq {
+            options.candidates.get_or_insert(DEFAULT_SEARCH);
+        }
+    }
+    options
+}
+
+const fn law_kind(model: &VoteModel) -> LawKind {
+    match model {
+        VoteModel::Capc(_) => LawKind::Series,
+        _ => LawKind::Exact,
+    }
+}
+
+/// The laws of both worlds.
+struct Laws {
+    laws: [OutcomeLaw; 2],
+    series: Option<SeriesNote>,
+}
+
+impl Laws {
+    fn new(model: &VoteModel, options: &VotesOptions) -> Result<Self> {
+        let VoteModel::Capc(model) = model else {
+            return Ok(Self { laws: model.laws(options.noise)?, series: None });
+        };
+        let expanded = model.expanded_laws(options.noise)?;
+        let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
+        let series = notes.reduce(worse);
+        Ok(Self { laws: expanded.map(|law| law.law), series })
+    }
+}
+
+/// Of two notes, what holds for both.
+pub fn worse(a: SeriesNote, b: SeriesNote) -> SeriesNote {
+    SeriesNote { degree: a.degree.max(b.degree), remainder: a.remainder.max(b.remainder) }
+}
+
+/// Laws on all threads, then the outputs query by query; a simulation is itself on all threads.
+fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Bar) -> Result<Vec<AuditedVotes>> {
+    let laws: Vec<Laws> = queries.par_iter().map(|query| Laws::new(&query.model, options)).collect::<Result<_>>()?;
+    let rate = options.rate.and_then(|rate| Probability::new(rate).ok());
+    queries
+        .into_iter()
+        .zip(laws)
+        .map(|(query, Laws { laws: [p, q], series })| {
+            let simulation = Simulation::new(options.samples)?.seed(common.seed).query(query.position as u64);
+            let counts = match options.sampling {
+                Sampling::MonteCarlo => {
+                    let mechanism = NoisyArgmax::new(&query.model, options.noise);
+                    let before = bar.position();
+                    simulate(&mechanism, simulation, |done| bar.set_position(before + done))?
+                }
+                Sampling::ExactLaw => {
+                    bar.inc(1);
+                    sample_laws(&p, &q, simulation)?
+                }
+            };
+            let guide = Guide::from_laws(
+                &p,
+                &q,
+                &options.bound.orders.0,
+                &options.bound.direction.list(),
+                SetSource::ExactLaw,
+            )?;
+            let upper = Upper::new(&query.model, options.noise, rate, &p);
+            let Query { position, label, model } = query;
+            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, guide, upper })
+        })
+        .collect()
+}
+
+/// Draws of the check of a series: a fraction of a second.
+const CHECK_DRAWS: u64 = 20_000;
+
+/// The series for the query that leaks most against a Monte Carlo estimate of the same law.
+fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Option<SeriesCheck>> {
+    let order = options.bound.orders.0[0];
+    let mut worst: Option<(&AuditedVotes, f64)> = None;
+    for query in audited.iter().filter(|query| query.series.is_some()) {
+        let divergence = renyi_divergence(&query.p, &query.q, order)?;
+        if worst.is_none_or(|worst| divergence > worst.1) {
+            worst = Some((query, divergence));
+        }
+    }
+    let Some((query, series)) = worst else { return Ok(None) };
+    let estimates = match rao_blackwell(&query.model, options.noise, Simulation::new(CHECK_DRAWS)?.seed(common.seed)) {
+        // Noise for which it is not offered.
+        Err(Error::Refused { .. }) => return Ok(None),
+        estimates => estimates?,
+    };
+    let [forward, _] = estimates.renyi(order)?;
+    Ok(Some(SeriesCheck {
+        query: query.name.clone(),
+        order: order.get(),
+        series,
+        estimate: forward.value,
+        standard_error: forward.standard_error,
+        draws: CHECK_DRAWS,
+    }))
+}
+
+fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes], seed: u64) -> Result<Vec<VotesQuery>> {
+    let row = |query: &AuditedVotes| {
+        let Applied { plan, audit, recommendation } = apply(&query.counts, &query.guide, &options.bound, seed)?;
+        let divergences = plan.orders.iter().map(|&order| {
+            Ok(ExactRow {
+                order: order.get(),
+                forward: Number(renyi_divergence(&query.p, &query.q, order)?),
+                reverse: Number(renyi_divergence(&query.q, &query.p, order)?),
+            })
+        });
+        let upper = query.upper.names().into_iter().flat_map(|name| {
+            plan.orders.clone().into_iter().map(move |order| {
+                let bound = query.upper.bound(name, order);
+                UpperRow { name: bound.name, order: order.get(), rdp: Number(bound.value), validity: bound.validity }
+            })
+        });
+        let divergences = divergences.collect::<Result<Vec<_>>>()?;
+        let (exact, approximate) =
+            if law == LawKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
+        Ok(VotesQuery {
+            query: query.name.clone(),
+            label: query.label,
+            counts: query.counts.counts().to_vec(),
+            counts_neighbor: query.counts.counts_neighbor().to_vec(),
+            lower: bound_rows(&query.name, &audit),
+            epsilon: epsilon_rows(&query.name, &audit),
+            recommendation: recommendation.map(|found| RecommendationRow {
+                query: query.name.clone(),
+                method: found.renyi.name(),
+                epsilon_method: found.epsilon.name(),
+                reason: found.reason,
+            }),
+            exact,
+            approximate,
+            upper: upper.collect(),
+        })
+    };
+    audited.par_iter().map(row).collect()
+}
+
+fn claims(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<crate::report::Claim>> {
+    if options.bound.claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let share = options.bound.failure_probability.split(audited.len());
+    let wanted = options.bound.claims.wanted();
+    let evidence = audited
+        .iter()
+        .map(|query| Ok((query.name.clone(), Evidence::new(&query.counts, &query.guide, share, wanted)?)))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(options.bound.claims.test_evidence(&evidence, options.bound.failure_probability))
+}
+
+fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -> String {
+    let (samples, seed) = (short(options.samples as f64), common.seed);
+    let drawn = match options.sampling {
+        Sampling::MonteCarlo => format!("{samples} outputs simulated per query and world, seed {seed}"),
+        Sampling::ExactLaw => {
+            format!("{samples} outputs per query and world, seed {seed}, drawn from the law itself and not simulated")
+        }
+    };
+    format!(
+        "Audit of {}: {words}, {} noise, {queries} queries\n{drawn}; failure probability {} per query and method",
+        one_line(&options.file.to_string_lossy()),
+        options.noise,
+        short(options.bound.failure_probability.get())
+    )
+}

@@ -1,0 +1,146 @@
+//! What the sequence of all answers leaks: which sums are bounds, and which only illustrate.
+
+use super::audit_votes::AuditedVotes;
+use super::lower_curves::{Answer, LowerCurves, curve, meaning, orders};
+use crate::command::args::VotesOptions;
+use crate::report::{ComposedSection, LawKind, Meaning};
+use crate::{Composition, Direction, Order, OutcomeLaw, Result, SharedTeachers, VoteModel, renyi_divergence};
+use rayon::prelude::*;
+
+/// The sequence: which queries, and how often each is answered.
+struct Sequence<'a> {
+    queries: Vec<&'a AuditedVotes>,
+    times: f64,
+    words: String,
+    length: u64,
+}
+
+/// The composed figures; None with `per-query`.
+pub fn section(
+    audited: &[AuditedVotes],
+    mode: Composition,
+    law: LawKind,
+    options: &VotesOptions,
+) -> Result<Option<ComposedSection>> {
+    let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
+    let sequence = sequence(audited, law, options)?;
+    let orders = orders(&options.bound.orders.0);
+    let answers: Vec<Answer> = sequence.queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
+    let lower = LowerCurves::new(&answers, sequence.times, &options.bound)?;
+    let mut curves = Vec::new();
+    for direction in options.bound.direction.list() {
+        curves.extend(lower.curves(meaning, direction, &orders)?);
+        let exact = |order| {
+            let one = |query: &&AuditedVotes| {
+                let (p, q) = if direction == Direction::Forward { (&query.p, &query.q) } else { (&query.q, &query.p) };
+                // Both laws come from one model, so they have the same outcomes.
+                renyi_divergence(p, q, order).unwrap_or(f64::INFINITY)
+            };
+            sequence.times * sequence.queries.iter().map(one).sum::<f64>()
+        };
+        let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
+        curves.push(curve(law.sum(), direction, &orders, exact_meaning, exact_meaning, &options.bound, exact)?);
+        if mode == Composition::SharedTeachers && options.n_queries.is_some() {
+            let query = sequence.queries[0];
+            for (name, values) in together(&query.model, sequence.length, direction, &orders, options)? {
+                let value = |order: Order| {
+                    orders.iter().position(|other| *other == order).map_or(f64::INFINITY, |place| values[place])
+                };
+                curves.push(curve(name, direction, &orders, Meaning::Bound, Meaning::Bound, &options.bound, value)?);
+            }
+        }
+        for name in upper_names(&sequence.queries) {
+            let upper =
+                |order| sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order)).sum::<f64>();
+            // A data-dependent cost of the mixture over trainings is a cost of one answer; costs for all votes add.
+            let upper_meaning = if name == "gnmax-data-dependent" { meaning } else { Meaning::Bound };
+            if name != "gnmax-data-dependent" || direction == Direction::Forward {
+                curves.push(curve(name, direction, &orders, upper_meaning, upper_meaning, &options.bound, upper)?);
+            }
+        }
+    }
+    Ok(Some(ComposedSection {
+        composition: mode.to_string(),
+        sequence: sequence.words,
+        queries: sequence.length,
+        meaning,
+        reason,
+        orders: orders.iter().map(|order| order.get()).collect(),
+        curves,
+        failure_probability: options.bound.failure_probability.get(),
+    }))
+}
+
+/// What all answers to one query leak together when the teachers are trained once: exactly for two classes, and at
+/// most, however many answers there are.
+fn together(
+    model: &VoteModel,
+    answers: u64,
+    direction: Direction,
+    orders: &[Order],
+    options: &VotesOptions,
+) -> Result<Vec<(&'static str, Vec<f64>)>> {
+    let divergence = |[p, q]: &[OutcomeLaw; 2], order| {
+        let (p, q) = if direction == Direction::Forward { (p, q) } else { (q, p) };
+        renyi_divergence(p, q, order)
+    };
+    let mut curves = Vec::new();
+    let cap = match model {
+        VoteModel::Pate(model) => {
+            let (k, m) = (model.teachers(), model.changed_teachers());
+            let teachers = SharedTeachers::new(k, model.probabilities(), model.probabilities_marked(), m)?;
+            // Refused for more classes and for very long sequences, where the cap says nearly as much.
+            if let Ok(laws) = teachers.joint_laws(options.noise, answers) {
+                let joint = orders.par_iter().map(|&order| divergence(&laws, order)).collect::<Result<_>>()?;
+                curves.push(("joint-exact", joint));
+            }
+            orders.par_iter().map(|&order| Ok(teachers.cap(order, direction)?.value)).collect::<Result<_>>()?
+        }
+        VoteModel::Capc(model) => {
+            // All answers are a function of the votes, of which only that of the first party has another law.
+            let laws = [
+                OutcomeLaw::from_probabilities(&model.probabilities()[0])?,
+                OutcomeLaw::from_probabilities(model.probabilities_marked())?,
+            ];
+            orders.iter().map(|&order| divergence(&laws, order)).collect::<Result<_>>()?
+        }
+        _ => return Ok(curves),
+    };
+    curves.push(("shared-teachers-cap", cap));
+    Ok(curves)
+}
+
+/// Names of the accountants of all queries, each once.
+fn upper_names(queries: &[&AuditedVotes]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in queries.iter().flat_map(|query| query.upper.names()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// One answer to each query, or N answers to the query that leaks most by the exact law: chosen before any count.
+fn sequence<'a>(audited: &'a [AuditedVotes], law: LawKind, options: &VotesOptions) -> Result<Sequence<'a>> {
+    let Some(times) = options.n_queries else {
+        let length = audited.len() as u64;
+        let words = format!("one answer to each of {length} queries");
+        return Ok(Sequence { queries: audited.iter().collect(), times: 1.0, words, length });
+    };
+    let order = options.bound.orders.0[0];
+    let mut worst = &audited[0];
+    let mut largest = -1.0;
+    for query in audited {
+        let divergence = renyi_divergence(&query.p, &query.q, order)?.max(renyi_divergence(&query.q, &query.p, order)?);
+        if divergence > largest {
+            (worst, largest) = (query, divergence);
+        }
+    }
+    let words = format!(
+        "{times} answers to query {}, which leaks most by the {}",
+        worst.name,
+        if law == LawKind::Exact { "exact law" } else { "law" }
+    );
+    Ok(Sequence { queries: vec![worst], times: times as f64, words, length: times })
+}

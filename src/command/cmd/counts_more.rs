@@ -1,0 +1,151 @@
+//! What an audit of counts says beside its bounds per query: μ, δ and the trade-off, the divergences of a given law, and
+//! all queries together.
+
+use super::audit_counts::AuditedQuery;
+use super::lower_curves::{Answer, LowerCurves, curve, meaning, orders};
+use crate::command::args::{BoundOptions, FurtherOptions};
+use crate::report::{
+    ComposedCurve, ComposedSection, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
+};
+use crate::{
+    Composition, Direction, Epsilon, Error, FailureProbability, LowerBound, Order, OutcomeLaw, OutputSet, Rectangle,
+    Result, SetSource, Validity, rectangles, renyi_divergence, trade_off_band,
+};
+use rayon::prelude::*;
+
+/// Output sets with their limits, all of which hold at once.
+struct Limits {
+    method: &'static str,
+    sets: Vec<OutputSet>,
+    rectangles: Vec<Rectangle>,
+}
+
+impl Limits {
+    /// The band of all thresholds of the ratio that the guide leads to expect, or the sets of the audit.
+    fn new(query: &AuditedQuery, failure: FailureProbability) -> Result<Self> {
+        if let Some([p, q]) = query.guide.laws() {
+            let score: Vec<f64> =
+                p.ln_p().iter().zip(q.ln_p()).map(|(p, q)| if p == q { 0.0 } else { p - q }).collect();
+            let band = trade_off_band(&query.counts, &score, failure)?;
+            return Ok(Self { method: "trade-off-band", sets: band.sets, rectangles: band.rectangles });
+        }
+        let sets = &query.guide.sets;
+        Ok(Self {
+            method: "clopper-pearson",
+            sets: sets.sets.clone(),
+            rectangles: rectangles(&query.counts, sets, failure)?,
+        })
+    }
+
+    fn largest(&self, bound: impl Fn(&Rectangle) -> LowerBound) -> Number {
+        Number(self.rectangles.iter().map(|rectangle| bound(rectangle).value).fold(0.0, f64::max))
+    }
+}
+
+/// Bounds of μ and δ for every query; none unless asked for.
+pub fn trade_offs(
+    queries: &[AuditedQuery],
+    bound: &BoundOptions,
+    further: &FurtherOptions,
+) -> Result<Vec<TradeOffRow>> {
+    if !further.trade_off && further.epsilons.is_empty() {
+        return Ok(Vec::new());
+    }
+    let row = |query: &AuditedQuery| {
+        let limits = Limits::new(query, bound.failure_probability)?;
+        let delta = |&epsilon: &Epsilon, direction| DeltaRow {
+            direction,
+            epsilon: epsilon.get(),
+            delta_lower: limits.largest(|rectangle| rectangle.delta(epsilon, direction)),
+        };
+        let labels = query.counts.labels();
+        let point = |(set, rectangle): (&OutputSet, &Rectangle)| TradeOffPoint {
+            outcomes: set.members().into_iter().map(|member| labels[member].clone()).collect(),
+            p: rectangle.inside().map(|limit| Number(limit.value)),
+            q: rectangle.inside_neighbor().map(|limit| Number(limit.value)),
+        };
+        Ok(TradeOffRow {
+            query: query.name.clone(),
+            method: limits.method,
+            failure_probability: bound.failure_probability.get(),
+            validity: Validity::FiniteSample,
+            mu_lower: limits.largest(Rectangle::gdp),
+            delta: further
+                .epsilons
+                .iter()
+                .flat_map(|epsilon| bound.direction.list().into_iter().map(move |direction| (epsilon, direction)))
+                .map(|(epsilon, direction)| delta(epsilon, direction))
+                .collect(),
+            points: limits.sets.iter().zip(&limits.rectangles).map(point).collect(),
+        })
+    };
+    queries.par_iter().map(row).collect()
+}
+
+/// The laws of `--law`, which alone are guides with this source.
+fn law(query: &AuditedQuery) -> Option<&[OutcomeLaw; 2]> {
+    query.guide.laws().filter(|_| query.guide.sets.source == SetSource::ExactLaw)
+}
+
+/// D_α of a law in one direction; both worlds have the same outcomes.
+fn divergence([p, q]: &[OutcomeLaw; 2], direction: Direction, order: Order) -> Result<f64> {
+    match direction {
+        Direction::Forward => renyi_divergence(p, q, order),
+        Direction::Reverse => renyi_divergence(q, p, order),
+    }
+}
+
+/// The divergences of the given laws at the orders and directions of the bounds.
+pub fn law_rows(queries: &[AuditedQuery], bound: &BoundOptions) -> Result<Vec<LawDivergenceRow>> {
+    let mut rows = Vec::new();
+    for query in queries {
+        let Some(laws) = law(query) else { continue };
+        for direction in bound.direction.list() {
+            for &order in &bound.orders.0 {
+                let divergence = Number(divergence(laws, direction, order)?);
+                rows.push(LawDivergenceRow { query: query.name.clone(), direction, order: order.get(), divergence });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// All queries together, where the user says how they compose.
+pub fn composed(queries: &[AuditedQuery], mode: Composition, bound: &BoundOptions) -> Result<Option<ComposedSection>> {
+    let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
+    if queries.len() < 2 {
+        let reason = format!("{mode} needs several queries, in a column `query`; the file has one");
+        return Err(Error::Refused { operation: "composition", reason });
+    }
+    let orders = orders(&bound.orders.0);
+    let answers: Vec<Answer> = queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
+    let lower = LowerCurves::new(&answers, 1.0, bound)?;
+    let mut curves = Vec::new();
+    for direction in bound.direction.list() {
+        curves.extend(lower.curves(meaning, direction, &orders)?);
+        curves.extend(law_sum(queries, direction, &orders, meaning, bound)?);
+    }
+    Ok(Some(ComposedSection {
+        composition: mode.to_string(),
+        sequence: format!("one answer to each of {} queries", queries.len()),
+        queries: queries.len() as u64,
+        meaning,
+        reason,
+        orders: orders.iter().map(|order| order.get()).collect(),
+        curves,
+        failure_probability: bound.failure_probability.get(),
+    }))
+}
+
+/// The sum of the divergences of the given laws.
+fn law_sum(
+    queries: &[AuditedQuery],
+    direction: Direction,
+    orders: &[Order],
+    meaning: Meaning,
+    bound: &BoundOptions,
+) -> Result<Option<ComposedCurve>> {
+    let Some(laws) = queries.iter().map(law).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let sum = |order| laws.iter().map(|laws| divergence(laws, direction, order).unwrap_or(f64::INFINITY)).sum();
+    curve("exact-sum", direction, orders, meaning, meaning, bound, sum).map(Some)
+}

@@ -1,0 +1,72 @@
+//! How many samples would certify half and nine tenths of what the outputs look like.
+
+use super::audit_counts::AuditedQuery;
+use crate::report::{ForecastRow, Number};
+use crate::{
+    AuditPlan, Bounded, Direction, Error, Guide, Method, OutcomeLaw, PairedCounts, Result, SetSource, Validity,
+    audit_counts, expected_counts, renyi_divergence, samples_to_reach, shrunken_laws,
+};
+
+/// Samples per world for which the share of the divergence is forecast.
+const SIZES: [u64; 8] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
+/// Methods whose need is forecast: those of the audit that hold at every sample size and take no random order.
+fn forecast_of(method: Method) -> bool {
+    method.bounds() == Bounded::Renyi && method.validity() == Validity::FiniteSample && method != Method::EProcess
+}
+
+/// One row for each method, at the first order and direction.
+///
+/// The divergence is an estimate from all counts, shrunk as far as their noise suggests; where nothing is left of it, or
+/// it is infinite, there is nothing to forecast.
+pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> {
+    let (Some(&order), Some(&direction)) = (plan.orders.first(), plan.directions.first()) else {
+        return Ok(Vec::new());
+    };
+    let [p, q] = estimate(query)?;
+    let divergence = match direction {
+        Direction::Forward => renyi_divergence(&p, &q, order)?,
+        Direction::Reverse => renyi_divergence(&q, &p, order)?,
+    };
+    if !(divergence > 0.0 && divergence < f64::INFINITY) {
+        return Ok(Vec::new());
+    }
+    let guide = if query.guide.laws().is_some() {
+        Guide::from_laws(&p, &q, &[order], &[direction], SetSource::Pilot)?
+    } else {
+        query.guide.clone()
+    };
+    let forecast = |method: Method| {
+        let plan =
+            AuditPlan { orders: vec![order], directions: vec![direction], methods: vec![method], ..plan.clone() };
+        let bound = |counts: &PairedCounts| {
+            let audit = audit_counts(counts, &guide, &plan)?;
+            audit
+                .rdp_bound(method, direction, order)
+                .map(|bound| bound.value)
+                .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
+        };
+        let samples = |share: f64| samples_to_reach(&p, &q, share * divergence, bound);
+        let at = |&samples: &u64| Ok([samples as f64, bound(&expected_counts(&p, &q, samples)?)? / divergence]);
+        Ok(ForecastRow {
+            query: query.name.clone(),
+            method: method.name(),
+            direction,
+            order: order.get(),
+            divergence: Number(divergence),
+            samples_half: samples(0.5)?,
+            samples_nine_tenths: samples(0.9)?,
+            tightness: SIZES.iter().map(at).collect::<Result<_>>()?,
+        })
+    };
+    let methods = plan.methods.iter().copied().filter(|&method| forecast_of(method) && guide.lacks(method).is_none());
+    methods.map(forecast).collect()
+}
+
+/// Both laws as they look: the law that was given, or the shrunken frequencies of all outputs.
+fn estimate(query: &AuditedQuery) -> Result<[OutcomeLaw; 2]> {
+    match query.guide.laws() {
+        Some(laws) if query.guide.sets.source == SetSource::ExactLaw => Ok(laws.clone()),
+        _ => shrunken_laws(&query.counts),
+    }
+}

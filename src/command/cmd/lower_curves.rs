@@ -1,0 +1,158 @@
+//! Lower curves of a sequence of queries: sums where divergences add, the largest query everywhere.
+
+use crate::command::args::BoundOptions;
+use crate::command::claims::{Evidence, Wanted};
+use crate::report::{ComposedCurve, ComposedEpsilon, Meaning, Number};
+use crate::{
+    Composition, Direction, Epsilon, Guide, JointQuery, Order, PairedCounts, RdpCurve, Result, joint_bound, order_grid,
+};
+use rayon::prelude::*;
+
+const PRODUCT: &str = "the outputs are independent under both datasets, so divergences add";
+const DEPENDENT: &str = "teachers trained once make the answers dependent, and a sum can overstate what they leak \
+                         together; the largest single query bounds it";
+
+/// What a sum of lower bounds is in this mode, and why; None where nothing is composed.
+pub const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)> {
+    match mode {
+        Composition::Independent => Some((Meaning::Bound, PRODUCT)),
+        Composition::SharedTeachers => Some((Meaning::Illustrative, DEPENDENT)),
+        Composition::PerQuery => None,
+    }
+}
+
+/// The counts of one query, and what was known of it before.
+pub struct Answer<'a> {
+    counts: &'a PairedCounts,
+    guide: &'a Guide,
+}
+
+impl<'a> Answer<'a> {
+    pub const fn new(counts: &'a PairedCounts, guide: &'a Guide) -> Self {
+        Self { counts, guide }
+    }
+}
+
+/// The evidence of all queries at once.
+pub struct LowerCurves<'a> {
+    answers: &'a [Answer<'a>],
+    evidence: Vec<Evidence>,
+    /// Answers to each query.
+    times: f64,
+    options: &'a BoundOptions,
+}
+
+impl<'a> LowerCurves<'a> {
+    /// The failure probability is divided among the queries.
+    pub fn new(answers: &'a [Answer<'a>], times: f64, options: &'a BoundOptions) -> Result<Self> {
+        let share = options.failure_probability.split(answers.len());
+        let evidence = answers
+            .par_iter()
+            .map(|answer| Evidence::new(answer.counts, answer.guide, share, Wanted::Renyi))
+            .collect::<Result<_>>()?;
+        Ok(Self { answers, evidence, times, options })
+    }
+
+    /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query` where
+    /// they do not.
+    pub fn curves(&self, meaning: Meaning, direction: Direction, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
+        // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
+        let few = lower_orders(&self.options.orders.0);
+        let lower: Vec<Vec<f64>> = self
+            .evidence
+            .par_iter()
+            .map(|evidence| few.iter().map(|&order| evidence.renyi(order, direction)).collect())
+            .collect();
+        let at = |place: usize| lower.iter().map(move |values| values[place]);
+        let sums: Vec<f64> = (0..few.len()).map(|place| self.times * at(place).sum::<f64>()).collect();
+        let curve = |name, meaning, few: &[Order], values: &[f64]| {
+            let value = |order| rising(few, values, order);
+            curve(name, direction, orders, meaning, Meaning::Illustrative, self.options, value)
+        };
+        let mut curves = vec![curve("lower-sum", meaning, &few, &sums)?];
+        if meaning == Meaning::Illustrative {
+            let largest: Vec<f64> = (0..few.len()).map(|place| at(place).fold(0.0, f64::max)).collect();
+            curves.push(curve("lower-largest-query", Meaning::Bound, &few, &largest)?);
+        } else if let Some(joint) = self.joint(direction)? {
+            curves.push(curve("lower-joint", meaning, &self.options.orders.0, &joint)?);
+        }
+        Ok(curves)
+    }
+
+    /// The joint bound of all queries at the orders asked for, among which and the directions the failure probability is
+    /// divided; None for a single query, or one of which nothing was known.
+    fn joint(&self, direction: Direction) -> Result<Option<Vec<f64>>> {
+        let query = |answer: &Answer<'a>| {
+            let [p, q] = answer.guide.laws()?;
+            Some(JointQuery { counts: answer.counts, p, q })
+        };
+        let Some(queries) = self.answers.iter().map(query).collect::<Option<Vec<_>>>().filter(|all| all.len() > 1)
+        else {
+            return Ok(None);
+        };
+        let (orders, directions) = (&self.options.orders.0, self.options.direction.list().len());
+        let share = self.options.failure_probability.split(orders.len() * directions);
+        let bound = |&order: &Order| Ok(joint_bound(&queries, order, direction, share)?.value);
+        orders.iter().map(bound).collect::<Result<_>>().map(Some)
+    }
+}
+
+/// Orders of lower bounds: those asked for and a few more.
+fn lower_orders(asked: &[Order]) -> Vec<Order> {
+    let grid = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0];
+    let mut orders: Vec<Order> = grid.into_iter().filter_map(|order| Order::new(order).ok()).collect();
+    orders.extend(asked);
+    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    orders.dedup();
+    orders
+}
+
+/// The largest value at an order that is not above: D_α never falls in α.
+fn rising(orders: &[Order], values: &[f64], order: Order) -> f64 {
+    orders
+        .iter()
+        .zip(values)
+        .filter(|(other, _)| other.get() <= order.get())
+        .map(|(_, &value)| value)
+        .fold(0.0, f64::max)
+}
+
+/// The grid for conversions with the orders asked for among it.
+pub fn orders(asked: &[Order]) -> Vec<Order> {
+    let mut orders = order_grid();
+    orders.extend(asked.iter().filter(|order| order.get() < 1e6));
+    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    orders.dedup();
+    orders
+}
+
+/// A curve with its conversion.
+pub fn curve(
+    name: &'static str,
+    direction: Direction,
+    orders: &[Order],
+    meaning: Meaning,
+    epsilon_meaning: Meaning,
+    options: &BoundOptions,
+    value: impl Fn(Order) -> f64,
+) -> Result<ComposedCurve> {
+    let curve = RdpCurve::from_fn(orders, value);
+    let delta = options.claims.delta;
+    let (mut epsilon, order) = curve.epsilon(delta);
+    if curve.values().iter().all(|value| *value == 0.0) {
+        // Equal laws, or nothing proved: a conversion would only add its own slack.
+        epsilon = Epsilon::new(0.0)?;
+    }
+    Ok(ComposedCurve {
+        name,
+        direction,
+        values: curve.values().iter().map(|&value| Number(value)).collect(),
+        meaning,
+        epsilon: ComposedEpsilon {
+            delta: delta.get(),
+            epsilon: Number(epsilon.get()),
+            order: order.get(),
+            meaning: epsilon_meaning,
+        },
+    })
+}

@@ -1,0 +1,219 @@
+//! `leakbound membership`: attacks on recorded answers of shadow models, and what they show.
+
+use super::membership_attack::{Attack, views};
+use crate::command::args::{Common, LevelName, MeasureOptions, MembershipCommand, RecordingOptions, StudyOptions};
+use crate::command::output::{Output, envelope};
+use crate::record::{InputFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
+use crate::report::{MembershipDocument, Warning};
+use crate::{
+    Error, Guesses, InputError, Level, MembershipMetrics, MembershipPlan, Probability, Result, Victims,
+    membership_metrics, right_answers,
+};
+use ndarray::{Array2, ArrayView2, Axis};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+pub fn run(common: &Common, command: &MembershipCommand) -> Result<bool> {
+    let everyone = Victims::LeaveOneOut;
+    match command {
+        MembershipCommand::Lira(options) => {
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one(
+                "leakbound.membership-lira/1",
+                &format!("LiRA, variant {}", options.variant.0),
+                &Attack::lira(options),
+                recording,
+            )
+        }
+        MembershipCommand::LabelOnly(options) => {
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-label-only/1", "label-only", &Attack::label_only(options), recording)
+        }
+        MembershipCommand::Threshold(options) => {
+            let (work, recording) = Work::new(common, options, &options.study, &everyone)?;
+            work.one("leakbound.membership-threshold/1", "threshold", &Attack::threshold(options), recording)
+        }
+        MembershipCommand::Rmia(options) => {
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-rmia/1", "RMIA", &Attack::rmia(options), recording)
+        }
+        MembershipCommand::Risk(options) => {
+            let (work, recording) = Work::new(common, options, &options.study, &options.victims.victims.0)?;
+            work.one("leakbound.membership-risk/1", "privacy-risk score", &Attack::risk(options), recording)
+        }
+        MembershipCommand::Attacker(options) => {
+            let (work, recording) = Work::new(common, options, &options.study, &everyone)?;
+            work.one(
+                "leakbound.membership-attacker/1",
+                "trained attacker",
+                &Attack::Trained { seed: common.seed },
+                recording,
+            )
+        }
+        MembershipCommand::Compare(options) => super::membership_compare::run(common, options),
+    }
+}
+
+/// One command from its files to its result, without the recording itself: it is let go as soon as no attack needs it.
+pub struct Work<'a> {
+    common: &'a Common,
+    options: serde_json::Value,
+    measure: &'a MeasureOptions,
+    /// The models that are attacked.
+    pub victims: Vec<usize>,
+    files: Vec<PathBuf>,
+    /// One per sample, where classes are wanted.
+    labels: Option<Vec<i64>>,
+    models: usize,
+    samples: usize,
+    views: usize,
+    output: Output,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(
+        common: &'a Common,
+        options: &impl Serialize,
+        study: &'a StudyOptions,
+        victims: &Victims,
+    ) -> Result<(Self, ShadowRecording)> {
+        let recording = read(&study.recording)?;
+        let inputs: Vec<&Path> = recording.files().iter().map(AsRef::as_ref).collect();
+        compared(recording.members(), &inputs)?;
+        let (models, samples) = recording.members().dim();
+        let labels = recording.labels().filter(|_| study.measure.per_class);
+        let work = Self {
+            common,
+            options: serde_json::to_value(options).unwrap_or_default(),
+            measure: &study.measure,
+            victims: match victims {
+                // Whether the others are enough is for the attack to say: a threshold needs none.
+                Victims::LeaveOneOut => (0..models).collect(),
+                Victims::HeldOut(_) => victims.list(models)?,
+            },
+            files: recording.files().to_vec(),
+            labels: labels.map(|labels| labels.iter().map(|&label| label as i64).collect()),
+            models,
+            samples,
+            views: views(&recording),
+            output: Output::open(common, &inputs)?,
+        };
+        Ok((work, recording))
+    }
+
+    /// One attack and its result. Rows are named as the command is: `leakbound.membership-lira/1` has rows `lira`.
+    fn one(self, schema: &'static str, title: &str, attack: &Attack, recording: ShadowRecording) -> Result<bool> {
+        let guesses = attack.run(&recording)?;
+        let correct = self.correct(&recording)?;
+        // What was unpacked into memory is not needed beside the metrics.
+        drop(recording);
+        let metrics = self.metrics(&guesses, correct.as_ref())?;
+        let warnings = undecided(&guesses, None).into_iter().collect();
+        let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
+        self.write(schema, title, &[(name.unwrap_or(title), &metrics)], warnings)?;
+        Ok(false)
+    }
+
+    /// Whether each victim predicts the label of each sample, where logits are recorded.
+    pub fn correct(&self, recording: &ShadowRecording) -> Result<Option<Array2<bool>>> {
+        let ShadowRecording::Logits(logits) = recording else { return Ok(None) };
+        Ok(Some(right_answers(logits)?.1.select(Axis(0), &self.victims)))
+    }
+
+    /// What is wanted of the guesses of an attack.
+    pub fn metrics(&self, guesses: &Guesses, correct: Option<&Array2<bool>>) -> Result<MembershipMetrics> {
+        let measure = self.measure;
+        let ranked_by = Probability::new(0.001)?;
+        let plan = MembershipPlan {
+            fprs: measure.fpr.clone(),
+            ranked_by: measure.fpr.iter().copied().find(|fpr| fpr.get() > 0.0).unwrap_or(ranked_by),
+            top: measure.top.clone(),
+            failure: measure.failure_probability,
+            resamples: Some(measure.resamples).filter(|&resamples| resamples > 0),
+            seed: self.common.seed,
+        };
+        let correct = correct.map(|correct| correct.view());
+        let mut metrics = membership_metrics(&guesses.scores, self.labels.as_deref(), correct, &plan)?;
+        metrics.levels.retain(|level| {
+            let population = matches!(level.level, Level::Population | Level::Class(_));
+            match measure.level {
+                LevelName::Both => true,
+                LevelName::Population => population,
+                LevelName::Sample => !population,
+            }
+        });
+        Ok(metrics)
+    }
+
+    /// Writes the result of attacks, all on the same victims.
+    pub fn write(
+        self,
+        schema: &'static str,
+        attack: &str,
+        attacks: &[(&str, &MembershipMetrics)],
+        warnings: Vec<Warning>,
+    ) -> Result<()> {
+        let inputs = self.files.iter().map(InputFile::of_file).collect::<Result<Vec<_>>>()?;
+        let envelope = envelope(schema, self.common, &self.options, inputs, warnings);
+        let title = format!(
+            "Membership inference, {attack}: {} of {} models as victims, {} samples, {} view{}",
+            self.victims.len(),
+            self.models,
+            self.samples,
+            self.views,
+            if self.views == 1 { "" } else { "s" }
+        );
+        self.output.write(&MembershipDocument::new(envelope, title, attacks))
+    }
+}
+
+/// Says how many guesses come without evidence, where there are any.
+pub fn undecided(guesses: &Guesses, attack: Option<&str>) -> Option<Warning> {
+    (guesses.undecided > 0).then(|| Warning {
+        code: "undecided-guesses",
+        message: format!(
+            "{}{} of {} guesses have no evidence and the neutral score: too few other models with the sample, or too few \
+             without",
+            attack.map_or_else(String::new, |attack| format!("{attack}: ")),
+            guesses.undecided,
+            guesses.scores.scores().len()
+        ),
+        hint: "record more models, each trained on a random half of the samples".into(),
+    })
+}
+
+/// An attack compares models that were trained on a sample with models that were not.
+fn compared(members: ArrayView2<'_, bool>, files: &[&Path]) -> Result<()> {
+    if members.columns().into_iter().any(|sample| sample.iter().any(|&member| member != sample[0])) {
+        return Ok(());
+    }
+    Err(InputError {
+        file: files.first().map_or_else(PathBuf::new, |file| file.to_path_buf()),
+        place: "array `keep`".into(),
+        found: "only samples that every model was trained on or none".into(),
+        expected: "samples that some models were trained on and others were not".into(),
+        hint: None,
+    }
+    .into())
+}
+
+fn read(options: &RecordingOptions) -> Result<ShadowRecording> {
+    let separate = match (&options.logits, &options.scores) {
+        (Some(logits), _) => Some((logits, true)),
+        (None, Some(scores)) => Some((scores, false)),
+        (None, None) => None,
+    };
+    match (separate, &options.keep) {
+        (Some((answers, logits)), Some(keep)) => read_shadow_arrays(&ShadowArrays {
+            answers: answers.clone(),
+            logits,
+            keep: keep.clone(),
+            labels: options.labels.clone(),
+        }),
+        (None, None) if options.labels.is_none() => read_shadow_models(&options.files),
+        _ => Err(Error::Refused {
+            operation: "--labels and --keep",
+            reason: "they go with --logits or --scores; other recordings hold them".into(),
+        }),
+    }
+}

@@ -1,0 +1,154 @@
+//! Attacks on recorded answers: what each of them makes of logits or of scores.
+
+use crate::command::args::{
+    ComparedName, LabelOnlyOptions, LiraOptions, ModeName, RiskOptions, RmiaOptions, ThresholdAttackOptions,
+    VarianceName, ViewsName,
+};
+use crate::record::ShadowRecording;
+use crate::{
+    AttackScores, Error, Guesses, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipScore, Result, RmiaPlan,
+    ScoredLogits, ShadowScores, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
+};
+
+/// An attack with all that it is told.
+pub enum Attack {
+    Lira { plan: LiraPlan, score: Option<MembershipScore> },
+    LabelOnly { strength: f64, victims: Victims },
+    Threshold { score: Option<MembershipScore> },
+    Rmia(RmiaPlan),
+    Risk { score: Option<MembershipScore>, bins: usize, victims: Victims },
+    Trained { seed: u64 },
+}
+
+/// Runs an attack on recorded scores, or on those made of recorded logits.
+macro_rules! on_scores {
+    ($recording:expr, $wanted:expr, $usual:expr, |$source:ident| $attack:expr) => {
+        match $recording {
+            ShadowRecording::Logits(logits) => {
+                let $source = &ScoredLogits::new(logits, $wanted.unwrap_or($usual));
+                $attack
+            }
+            ShadowRecording::Scores(scores) => {
+                refuse_score($wanted)?;
+                let $source = scores;
+                $attack
+            }
+        }
+    };
+}
+
+impl Attack {
+    /// What it guesses.
+    pub fn run(&self, recording: &ShadowRecording) -> Result<Guesses> {
+        use MembershipScore::{Confidence, Correct, Logit, Loss, ModifiedEntropy};
+        match self {
+            Self::Lira { plan, score } => on_scores!(recording, *score, Logit, |source| lira(source, plan)),
+            Self::LabelOnly { strength, victims } => {
+                on_scores!(recording, None, Correct, |source| label_only(source, *strength, victims))
+            }
+            Self::Threshold { score } => {
+                on_scores!(recording, *score, Loss, |source| threshold_attack(source)).map(decided)
+            }
+            Self::Rmia(plan) => on_scores!(recording, None, Confidence, |source| rmia(source, plan)),
+            Self::Risk { score, bins, victims } => {
+                let labels = recording.labels();
+                on_scores!(recording, *score, ModifiedEntropy, |source| risk_score(source, labels, *bins, victims))
+            }
+            Self::Trained { seed } => match recording {
+                ShadowRecording::Logits(logits) => trained_attacker(logits, *seed).map(decided),
+                ShadowRecording::Scores(_) => Err(Error::Refused {
+                    operation: "trained attacker",
+                    reason: "the attacker looks at all confidences, and scores are recorded".into(),
+                }),
+            },
+        }
+    }
+
+    pub fn lira(options: &LiraOptions) -> Self {
+        let plan = LiraPlan {
+            variant: options.variant.0,
+            mode: mode(options.mode),
+            variance: match options.variance {
+                VarianceName::PerSample => LiraVariance::PerSample,
+                VarianceName::Pooled => LiraVariance::Pooled,
+            },
+            views: match options.views {
+                ViewsName::Independent => LiraViews::Independent,
+                ViewsName::Multivariate => LiraViews::Multivariate,
+            },
+            victims: options.victims.victims.0.clone(),
+        };
+        Self::Lira { plan, score: options.score.map(|score| score.0) }
+    }
+
+    pub fn label_only(options: &LabelOnlyOptions) -> Self {
+        Self::LabelOnly { strength: options.strength, victims: options.victims.victims.0.clone() }
+    }
+
+    pub fn threshold(options: &ThresholdAttackOptions) -> Self {
+        Self::Threshold { score: options.score.map(|score| score.0) }
+    }
+
+    pub fn rmia(options: &RmiaOptions) -> Self {
+        let (mode, gamma, slope) = (mode(options.mode), options.gamma, options.slope);
+        Self::Rmia(RmiaPlan { mode, gamma, slope, victims: options.victims.victims.0.clone() })
+    }
+
+    pub fn risk(options: &RiskOptions) -> Self {
+        let (score, victims) = (options.score.map(|score| score.0), options.victims.victims.0.clone());
+        Self::Risk { score, bins: options.bins, victims }
+    }
+
+    /// One of several, as its own command runs it by default.
+    pub fn named(name: ComparedName, victims: &Victims, seed: u64) -> Self {
+        let lira = |mode, variance| {
+            let plan = LiraPlan { mode, variance, victims: victims.clone(), ..LiraPlan::default() };
+            Self::Lira { plan, score: None }
+        };
+        let rmia = |mode| Self::Rmia(RmiaPlan { mode, victims: victims.clone(), ..RmiaPlan::default() });
+        match name {
+            ComparedName::Lira => lira(LiraMode::Online, LiraVariance::PerSample),
+            ComparedName::LiraPooled => lira(LiraMode::Online, LiraVariance::Pooled),
+            ComparedName::LiraOffline => lira(LiraMode::Offline, LiraVariance::PerSample),
+            ComparedName::Rmia => rmia(LiraMode::Online),
+            ComparedName::RmiaOffline => rmia(LiraMode::Offline),
+            ComparedName::Risk => Self::Risk { score: None, bins: 15, victims: victims.clone() },
+            ComparedName::LabelOnly => Self::LabelOnly { strength: 1.0, victims: victims.clone() },
+            ComparedName::Threshold => Self::Threshold { score: None },
+            ComparedName::TopConfidence => Self::Threshold { score: Some(MembershipScore::TopConfidence) },
+            ComparedName::Entropy => Self::Threshold { score: Some(MembershipScore::Entropy) },
+            ComparedName::Attacker => Self::Trained { seed },
+        }
+    }
+}
+
+/// Views of a sample.
+pub fn views(recording: &ShadowRecording) -> usize {
+    match recording {
+        ShadowRecording::Logits(logits) => crate::ShadowLogits::views(logits),
+        ShadowRecording::Scores(scores) => scores.views(),
+    }
+}
+
+/// A score cannot be made of another one.
+fn refuse_score(wanted: Option<MembershipScore>) -> Result<()> {
+    match wanted {
+        None => Ok(()),
+        Some(_) => Err(Error::Refused {
+            operation: "--score",
+            reason: "scores are recorded already; it is for recorded logits".into(),
+        }),
+    }
+}
+
+fn decided(scores: AttackScores) -> Guesses {
+    Guesses { scores, undecided: 0 }
+}
+
+fn mode(name: ModeName) -> LiraMode {
+    match name {
+        ModeName::Online => LiraMode::Online,
+        ModeName::Offline => LiraMode::Offline,
+        ModeName::InOnly => LiraMode::InOnly,
+    }
+}

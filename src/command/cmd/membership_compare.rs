@@ -1,0 +1,110 @@
+//! `leakbound membership compare`: several attacks on one recording, side by side.
+
+use super::membership::{Work, undecided};
+use super::membership_attack::Attack;
+use crate::command::args::{Common, CompareOptions, ComparedName};
+use crate::command::output::progress;
+use crate::record::ShadowRecording;
+use crate::report::Warning;
+use crate::{AttackScores, Error, Guesses, MembershipMetrics, Result};
+use clap::ValueEnum;
+use ndarray::Axis;
+
+pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
+    let victims = &options.victims.victims.0;
+    let (work, recording) = Work::new(common, options, &options.study, victims)?;
+    let correct = work.correct(&recording)?;
+    let wanted = wanted(&options.attacks);
+    let (mut found, mut warnings, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
+    let bar = progress(common, wanted.len() as u64, "attacks");
+    for name in wanted {
+        let guesses = fed(name, &recording).and_then(|()| Attack::named(name, victims, common.seed).run(&recording));
+        let guesses = match guesses {
+            Ok(guesses) => of_victims(guesses, &work.victims)?,
+            Err(error) if is_of_the_attack(&error) => {
+                warnings.push(left_out(name, &error));
+                refusals.push(error);
+                bar.inc(1);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        warnings.extend(undecided(&guesses, Some(word(name).as_str())));
+        found.push((word(name), work.metrics(&guesses, correct.as_ref())?));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    drop(recording);
+    if found.is_empty() {
+        // Nothing can be shown: the first reason says why.
+        return match refusals.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(false),
+        };
+    }
+    let attacks: Vec<(&str, &MembershipMetrics)> =
+        found.iter().map(|(name, metrics)| (name.as_str(), metrics)).collect();
+    let title = if attacks.len() == 1 { "1 attack".into() } else { format!("{} attacks", attacks.len()) };
+    work.write("leakbound.membership-compare/1", &title, &attacks, warnings)?;
+    Ok(false)
+}
+
+/// Each once, in the order of the user; all of them where none is named.
+fn wanted(named: &[ComparedName]) -> Vec<ComparedName> {
+    let mut wanted: Vec<ComparedName> = Vec::new();
+    for &name in if named.is_empty() { ComparedName::value_variants() } else { named } {
+        if !wanted.contains(&name) {
+            wanted.push(name);
+        }
+    }
+    wanted
+}
+
+/// The name on the command line and in the rows.
+fn word(name: ComparedName) -> String {
+    name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Recorded scores could be fed to the regression; what it made of them would not be the attack of this name.
+fn fed(name: ComparedName, recording: &ShadowRecording) -> Result<()> {
+    let (ShadowRecording::Scores(_), Some((operation, wants))) = (recording, wants(name)) else { return Ok(()) };
+    Err(Error::Refused { operation, reason: format!("it looks at {wants}, and scores are recorded") })
+}
+
+/// What an attack looks at, where that is more than a score.
+const fn wants(name: ComparedName) -> Option<(&'static str, &'static str)> {
+    match name {
+        ComparedName::LabelOnly => Some(("label-only attack", "right and wrong answers")),
+        ComparedName::TopConfidence => Some(("threshold of the largest confidence", "all confidences")),
+        ComparedName::Entropy => Some(("threshold of the entropy", "all confidences")),
+        ComparedName::Attacker => Some(("trained attacker", "all confidences")),
+        _ => None,
+    }
+}
+
+/// A recording that cannot be read ends the command; one that an attack cannot use does not.
+fn is_of_the_attack(error: &Error) -> bool {
+    matches!(error, Error::Refused { .. } | Error::Domain { .. } | Error::Length { .. } | Error::NoConvergence { .. })
+}
+
+fn left_out(name: ComparedName, error: &Error) -> Warning {
+    let reason = match error {
+        Error::Refused { reason, .. } => reason.clone(),
+        error => error.to_string(),
+    };
+    Warning {
+        code: "attack-left-out",
+        message: format!("{} is left out: {reason}", word(name)),
+        hint: "record logits of more models, or name the attacks that are wanted with --attacks".into(),
+    }
+}
+
+/// The rows of the victims, from an attack that has every model as a victim.
+fn of_victims(guesses: Guesses, victims: &[usize]) -> Result<Guesses> {
+    if guesses.scores.victims() == victims.len() {
+        return Ok(guesses);
+    }
+    let rows = guesses.scores.scores().select(Axis(0), victims);
+    let scores = AttackScores::new(rows, guesses.scores.members().select(Axis(0), victims))?;
+    Ok(Guesses { scores, undecided: guesses.undecided })
+}

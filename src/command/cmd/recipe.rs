@@ -1,0 +1,129 @@
+//! What all recipes of `leakbound torch` share: images in, a recording out.
+
+use super::torch::say;
+use crate::Result;
+use crate::command::args::{CheckpointOptions, Common, DataOptions};
+use crate::command::output::{Output, envelope, progress, refuse_any};
+use crate::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
+use crate::report::{RecordingDocument, TrainingFact, Warning};
+use crate::torch::{TrainingCheckpoint, TrainingDevice};
+use serde::Serialize;
+use std::path::Path;
+use std::time::Instant;
+
+/// A recipe at work: its images, and the places of what it writes when all is there.
+pub struct Recipe<'a> {
+    common: &'a Common,
+    data: &'a DataOptions,
+    output: Output,
+    recording: AtomicFile,
+    pub device: TrainingDevice,
+    pub train: ImageSet,
+    pub test: ImageSet,
+    inputs: Vec<InputFile>,
+}
+
+/// What the document says besides images, device and arrays.
+pub struct About<'a, O> {
+    pub schema: &'static str,
+    pub options: &'a O,
+    pub title: String,
+    pub networks: u64,
+    pub facts: Vec<TrainingFact>,
+    pub warnings: Vec<Warning>,
+}
+
+impl<'a> Recipe<'a> {
+    /// Opens the places first, so that a full disk or a wrong folder is known before the work; then reads the images.
+    /// Nothing that is written replaces `others` or the images.
+    pub fn open(common: &'a Common, data: &'a DataOptions, device: TrainingDevice, others: &[&Path]) -> Result<Self> {
+        let mut taken: Vec<&Path> = vec![&data.data];
+        taken.extend(others);
+        refuse_any("--recording", &data.recording, &taken, "a file that the recipe reads")?;
+        taken.push(&data.recording);
+        let output = Output::open(common, &taken)?;
+        let recording = AtomicFile::create(&data.recording)?;
+        let (train, mut inputs) = read_images(&data.data, ImagePart::Train)?;
+        let (test, more) = read_images(&data.data, ImagePart::Test)?;
+        inputs.extend(more);
+        inputs.dedup();
+        Ok(Self { common, data, output, recording, device, train, test, inputs })
+    }
+
+    /// The training half of one more set of images.
+    pub fn read_others(&mut self, path: &Path) -> Result<ImageSet> {
+        let (others, more) = read_images(path, ImagePart::Train)?;
+        self.inputs.extend(more);
+        self.inputs.dedup();
+        Ok(others)
+    }
+
+    /// The file that keeps the answers of networks, if the options name one; on stderr, how many it has.
+    pub fn checkpoint<P: Serialize>(
+        &self,
+        options: &CheckpointOptions,
+        name: &str,
+        plan: &P,
+    ) -> Result<Option<TrainingCheckpoint>> {
+        let Some(path) = &options.checkpoint else { return Ok(None) };
+        // Not the number of threads, on which no answer depends.
+        let device = if self.device.is_cuda() { "cuda" } else { "cpu" };
+        let checkpoint = TrainingCheckpoint::open(path, options.resume, name, device, &self.inputs, plan)?;
+        if checkpoint.networks() > 0 {
+            say(self.common, &format!("{} networks are in {}", checkpoint.networks(), path.display()));
+        }
+        Ok(Some(checkpoint))
+    }
+
+    /// Trains, with `what` on stderr, a bar of `length` units, and the time it took.
+    pub fn train<T>(
+        &self,
+        what: &str,
+        (length, unit): (u64, &'static str),
+        work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<T>,
+    ) -> Result<T> {
+        say(self.common, &format!("Training {what} on {}", self.device));
+        let start = Instant::now();
+        let bar = progress(self.common, length, unit);
+        let answers = work(&|done| bar.inc(done))?;
+        bar.finish_and_clear();
+        say(self.common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
+        Ok(answers)
+    }
+
+    /// Writes the arrays that `add` adds, and makes the document about them.
+    pub fn record<O: Serialize>(
+        self,
+        about: About<'_, O>,
+        add: impl FnOnce(&mut ArrayWriter) -> Result<()>,
+    ) -> Result<(Output, RecordingDocument)> {
+        let mut writer = ArrayWriter::new(&self.data.recording);
+        add(&mut writer)?;
+        let arrays = writer.written().to_vec();
+        self.recording.commit(&writer.finish()?)?;
+        let mut warnings = about.warnings;
+        warnings.extend(not_bitwise(self.device));
+        let document = RecordingDocument {
+            envelope: envelope(about.schema, self.common, about.options, self.inputs, warnings),
+            title: about.title,
+            device: self.device.to_string(),
+            recording: self.data.recording.display().to_string(),
+            arrays,
+            networks: about.networks,
+            facts: about.facts,
+        };
+        Ok((self.output, document))
+    }
+}
+
+/// Where the same seed may give other answers.
+fn not_bitwise(device: TrainingDevice) -> Option<Warning> {
+    device.is_cuda().then(|| Warning {
+        code: "not-bitwise-reproducible",
+        message:
+            "a GPU adds up in an order of its own: the same seed gives the same partitions and initial weights, but \
+                  answers may differ"
+                .into(),
+        hint: "train with --device cpu where two runs must give the same file".into(),
+    })
+}

@@ -1,0 +1,161 @@
+//! `leakbound verify`.
+
+use crate::command::args::{Common, VerifyOptions};
+use crate::command::output::{Output, envelope, print, progress};
+use crate::report::{PropertyRow, VerifyDocument, Warning, one_line};
+use crate::verify::{
+    Accountant, Counterexample, ExternalAccountant, ExternalOptions, Mechanism, MechanismKind, Outcome, Plan, Problem,
+    Property, Question, SimulatedRelease, SimulationPlan, Verdict, Violation, accountant_names, accountant_of_name,
+    verify, verify_by_simulation,
+};
+use crate::{Noise, Result};
+use std::time::Duration;
+
+pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
+    if options.accountant.as_deref() == Some("list") && !common.session.is_hosted() {
+        print((accountant_names().join("\n") + "\n").as_bytes())?;
+        return Ok(false);
+    }
+    let output = Output::open(common, &[])?;
+    let accountant = accountant(common, options)?;
+    let plan = Plan {
+        properties: options.property.iter().map(|name| name.0).collect(),
+        // A case that was given is tried once.
+        cases: if options.case.is_some() { 1 } else { options.cases },
+        seed: common.seed,
+        time_limit: options.time_limit.map(Duration::from_secs_f64),
+        case: options.case.as_ref().map(|case| case.0.clone()),
+        ..Plan::default()
+    };
+    let properties =
+        if plan.properties.is_empty() { Property::applicable(accountant.scope()).len() } else { plan.properties.len() };
+    let properties = if options.simulate.is_some() { 1 } else { properties };
+    let bar = progress(common, plan.cases.saturating_mul(properties as u64), "cases");
+    let done = |cases| bar.inc(cases);
+    let outcome = match options.simulate {
+        None => verify(&*accountant, &plan, &done),
+        Some(samples) => {
+            let simulation = SimulationPlan { samples, failure: options.failure_probability };
+            let finding = verify_by_simulation(&*accountant, &plan, simulation, SimulatedRelease::new, &done)?;
+            Outcome { accountant: accountant.name(), scope: accountant.scope(), findings: vec![finding] }
+        }
+    };
+    bar.finish_and_clear();
+    let document = document(common, options, &outcome);
+    output.write(&document)?;
+    Ok(document.refuted)
+}
+
+fn accountant(common: &Common, options: &VerifyOptions) -> Result<Box<dyn Accountant>> {
+    if let Some(accountant) = common.session.accountant() {
+        return Ok(accountant);
+    }
+    let Some(command) = &options.command else {
+        return accountant_of_name(options.accountant.as_deref().unwrap_or_default());
+    };
+    let mechanisms = match options.mechanism.as_slice() {
+        [] => MechanismKind::RELEASES.to_vec(),
+        some => some.iter().map(|name| name.0).collect(),
+    };
+    let external = ExternalOptions {
+        scope: options.scope.into(),
+        mechanisms,
+        answer_time: Duration::from_secs_f64(options.answer_timeout),
+        start_time: Duration::from_secs_f64(options.start_timeout),
+    };
+    Ok(Box::new(ExternalAccountant::new(command, external)?))
+}
+
+fn document(common: &Common, options: &VerifyOptions, outcome: &Outcome) -> VerifyDocument {
+    let name = options.accountant.clone().unwrap_or_else(|| outcome.accountant.clone());
+    let cases = match &options.case {
+        Some(_) => "one case".to_owned(),
+        None => format!("up to {} cases of each property, seed {}", options.cases, common.seed),
+    };
+    let reproduce = |property: &'static str, found: &Counterexample| commands(options, property, found);
+    let properties: Vec<PropertyRow> = outcome
+        .findings
+        .iter()
+        .map(|finding| PropertyRow::new(finding, |found| reproduce(finding.property.name, found)))
+        .collect();
+    VerifyDocument {
+        envelope: envelope("leakbound.verify/1", common, options, Vec::new(), warnings(outcome)),
+        title: format!("Verification of {}: {cases}", one_line(&name)),
+        accountant: name,
+        scope: outcome.scope,
+        refuted: outcome.refuted(),
+        properties,
+    }
+}
+
+/// Commands that show a counterexample: always this one, and `leakbound exact` where it knows the mechanism.
+fn commands(options: &VerifyOptions, property: &str, found: &Counterexample) -> Vec<String> {
+    let mut words: Vec<String> = ["leakbound", "verify"].map(str::to_owned).to_vec();
+    match (&options.command, &options.accountant) {
+        (Some(command), _) => {
+            words.extend(["--command".to_owned(), command.clone()]);
+            if options.scope == crate::command::args::ScopeName::DataIndependent {
+                words.extend(["--scope", "data-independent"].map(str::to_owned));
+            }
+            for (option, seconds) in
+                [("--answer-timeout", options.answer_timeout), ("--start-timeout", options.start_timeout)]
+            {
+                words.extend([option.to_owned(), seconds.to_string()]);
+            }
+        }
+        (None, accountant) => words.extend(["--accountant".to_owned(), accountant.clone().unwrap_or_default()]),
+    }
+    match options.simulate {
+        // One case alone gets the largest share of the failure probability.
+        Some(samples) => words.extend(["--simulate".to_owned(), samples.to_string()]),
+        None => words.extend(["--property".to_owned(), property.to_owned()]),
+    }
+    words.extend(["--case".to_owned(), found.case.json()]);
+    let mut commands = vec![shell_words::join(&words)];
+    if let Problem::Violation(violation) = &found.problem {
+        commands.extend(exact_command(found, violation));
+    }
+    commands
+}
+
+fn exact_command(found: &Counterexample, violation: &Violation) -> Option<String> {
+    let request = &found.case.request;
+    let noise = match request.mechanism {
+        Mechanism::Gnmax { sigma } => Noise::Gaussian(sigma),
+        Mechanism::Lnmax { sigma } => Noise::Laplace(sigma),
+        _ => return None,
+    };
+    let neighbor = violation.neighbor.as_ref().filter(|_| request.repetitions == 1 && violation.claim >= 0.0)?;
+    let claim = match request.question {
+        Question::Order(order) => format!("--orders {order} --claim-rdp {order}:{:e}", violation.claim),
+        Question::Delta(delta) => format!("--delta {delta} --claim-epsilon {:e}", violation.claim),
+        Question::Epsilon(epsilon) => format!("--epsilons {epsilon}"),
+    };
+    Some(format!("leakbound exact --histogram {} --neighbor {neighbor} --noise {noise} {claim}", request.histogram))
+}
+
+fn warnings(outcome: &Outcome) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for finding in &outcome.findings {
+        let name = finding.property.name;
+        if finding.out_of_time {
+            warnings.push(Warning {
+                code: "out-of-time",
+                message: format!("{name} was tried in {} cases only: the time was over", finding.cases),
+                hint: "a longer --time-limit".into(),
+            });
+        }
+    }
+    if outcome.findings.iter().all(|finding| matches!(finding.verdict, Verdict::NotTested)) {
+        let reason = outcome.findings.iter().find_map(|finding| finding.reason.clone());
+        warnings.push(Warning {
+            code: "nothing-tested",
+            message: match reason {
+                Some(reason) => format!("no case was tested; the accountant declined with: {}", one_line(&reason)),
+                None => "no case was tested".into(),
+            },
+            hint: "another --mechanism or --property".into(),
+        });
+    }
+    warnings
+}

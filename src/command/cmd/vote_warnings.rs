@@ -1,0 +1,180 @@
+//! What the reader of an audit of votes must know.
+
+use super::audit_votes::{AuditedVotes, worse};
+use crate::command::args::{ModelName, Sampling, VotesOptions};
+use crate::report::{ComposedSection, LawKind, SeriesNote, VotesQuery, Warning, short, significant};
+use crate::{Composition, Direction, renyi_divergence};
+
+/// All warnings, those about the model first.
+pub fn all(
+    options: &VotesOptions,
+    mode: Composition,
+    law: LawKind,
+    audited: &[AuditedVotes],
+    rows: &[VotesQuery],
+    composed: Option<&ComposedSection>,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    warnings.extend(model(options, mode, audited));
+    let above: Vec<&str> = audited
+        .iter()
+        .filter(|query| {
+            let orders = &options.bound.orders.0;
+            orders.iter().any(|&order| {
+                let exact = renyi_divergence(&query.p, &query.q, order).unwrap_or(0.0);
+                query.upper.names().iter().any(|name| exact > query.upper.rdp(name, order) * (1.0 + 1e-9))
+            })
+        })
+        .map(|query| query.name.as_str())
+        .collect();
+    if !above.is_empty() {
+        warnings.push(Warning {
+            code: "accountant-exceeded",
+            message: format!("the {} divergence exceeds an accountant on queries {}", law.column(), above.join(", ")),
+            hint: "an accountant is wrong for these votes, or the neighbour differs by more than one vote".into(),
+        });
+    }
+    let unequal =
+        audited.iter().filter(|query| query.upper.names() == ["gaussian"] || query.upper.names() == ["laplace"]);
+    let unequal = unequal.count();
+    if unequal > 0 {
+        warnings.push(Warning {
+            code: "votes-differ",
+            message: format!("in {unequal} queries the votes of the worlds differ by more or less than one moved vote"),
+            hint: "their accountants use the real difference of the votes".into(),
+        });
+    }
+    warnings.extend(chance(options, law, rows));
+    warnings.extend(sum_above_cap(options, composed));
+    let silent = audited.iter().all(|query| {
+        renyi_divergence(&query.p, &query.q, options.bound.orders.0[0]).unwrap_or(0.0) == 0.0
+            && renyi_divergence(&query.q, &query.p, options.bound.orders.0[0]).unwrap_or(0.0) == 0.0
+    });
+    if silent {
+        warnings.push(Warning {
+            code: "no-difference",
+            message: "the two worlds have the same law in every query".into(),
+            hint: "check that the recorded neighbour differs".into(),
+        });
+    }
+    warnings
+}
+
+/// What holds for the model and not for the mechanism behind it.
+fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    match options.model {
+        ModelName::Pate | ModelName::Capc => warnings.push(Warning {
+            code: "fitted-model",
+            message: "bounds and exact values hold for the model fitted to the recorded votes, not for the training \
+                      itself"
+                .into(),
+            hint: "record more instantiations to see how much the fit matters".into(),
+        }),
+        ModelName::PrivateKnn => warnings.push(Warning {
+            code: "independent-labels",
+            message: "bounds and exact values hold for the model, which draws the labels of the neighbours \
+                      independently of each other and of the one displaced"
+                .into(),
+            hint: "accountants hold for the mechanism itself".into(),
+        }),
+        ModelName::PromptPate => {}
+    }
+    if matches!(options.model, ModelName::Pate | ModelName::Capc) && mode == Composition::Independent {
+        warnings.push(Warning {
+            code: "fresh-training",
+            message: "sums are bounds only if every answer comes from freshly trained teachers".into(),
+            hint: "--composition shared-teachers for teachers that are trained once".into(),
+        });
+    }
+    if let Some(SeriesNote { degree, remainder }) = audited.iter().filter_map(|query| query.series).reduce(worse) {
+        warnings.push(Warning {
+            code: "series",
+            message: format!(
+                "the law of the parties' votes is a series, taken to degree {degree}; what it leaves out of a \
+                 probability is estimated at {remainder:.0e} of it, and not proved"
+            ),
+            hint: "lower bounds from --sampling monte-carlo hold whatever it leaves out".into(),
+        });
+    }
+    if options.sampling == Sampling::ExactLaw {
+        warnings.push(Warning {
+            code: "exact-law-sampling",
+            message: "outputs were drawn from the law of the model: they hold no information beyond it and test no \
+                      implementation"
+                .into(),
+            hint: "--sampling monte-carlo simulates votes and noise".into(),
+        });
+    }
+    warnings
+}
+
+/// A sum over answers of the same teachers that is more than all of them can leak together.
+fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> Option<Warning> {
+    let composed = composed.filter(|composed| !matches!(composed.meaning, crate::report::Meaning::Bound))?;
+    let order = options.bound.orders.0[0].get();
+    let place = composed.orders.iter().position(|other| *other == order)?;
+    let value = |direction: Direction, names: &[&str]| {
+        let curve = composed.curves.iter().find(|curve| curve.direction == direction && names.contains(&curve.name));
+        curve.map(|curve| curve.values[place].0)
+    };
+    // A cap is often infinite in one direction: a rare class that the changed teacher never votes for.
+    let pair = |direction| {
+        let sum = value(direction, &["exact-sum", "series-sum"])?;
+        Some((direction, sum, value(direction, &["joint-exact", "shared-teachers-cap"])?))
+    };
+    let pairs = options.bound.direction.list().into_iter().filter_map(pair);
+    let (direction, sum, cap) = pairs.reduce(|a, b| if b.1 / b.2 > a.1 / a.2 { b } else { a })?;
+    (sum > cap).then(|| Warning {
+        code: "sum-above-joint",
+        message: format!(
+            "at order {}, {direction}, the sum over {} answers, {}, is {} times the most that they leak together, {}",
+            short(order),
+            short(composed.queries as f64),
+            significant(sum, 3),
+            significant(sum / cap, 3),
+            significant(cap, 3)
+        ),
+        hint: "the teachers are trained once; the sum is illustrative".into(),
+    })
+}
+
+/// Here the truth is known: how many bounds exceed it, and whether chance explains that.
+fn chance(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Option<Warning> {
+    let wrong = |query: &&VotesQuery| {
+        query.lower.iter().any(|lower| {
+            let exact = query.divergences().iter().find(|exact| exact.order == lower.order);
+            exact.is_some_and(|exact| {
+                lower.rdp_lower.0
+                    > if lower.direction == Direction::Forward { exact.forward.0 } else { exact.reverse.0 }
+            })
+        })
+    };
+    let names: Vec<&str> = rows.iter().filter(wrong).map(|query| query.query.as_str()).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (count, failure) = (rows.len() as f64, options.bound.failure_probability.get());
+    // Each method of a query has the failure probability for itself.
+    let mut methods: Vec<&str> = rows.iter().flat_map(|query| &query.lower).map(|row| row.method).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    let expected = count * failure * methods.len() as f64;
+    let most = expected + 4.0 * expected.sqrt() + 1.0;
+    Some(Warning {
+        code: "bound-above-exact",
+        message: format!(
+            "in {} of {} queries a lower bound exceeds the {} value (query {}); each may be wrong with probability \
+             {failure}",
+            names.len(),
+            rows.len(),
+            law.column(),
+            names.join(", ")
+        ),
+        hint: if names.len() as f64 > most {
+            "chance does not explain this: the outputs and their law disagree".into()
+        } else {
+            "chance explains this; composed bounds and claims divide the failure probability among the queries".into()
+        },
+    })
+}

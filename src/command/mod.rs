@@ -1,0 +1,67 @@
+//! The command `leakbound`, for a terminal and for programs that run its commands in their own process.
+//!
+//! [`main`] is the whole program: stdout is data, everything else goes to stderr. [`answer`] runs one command for another
+//! program, which hands over files that are in memory and is told how far the work is: the same parser, the same work, the
+//! same JSON to the last digit.
+
+mod args;
+mod claims;
+mod cmd;
+mod output;
+mod session;
+mod usage;
+
+pub use self::session::{Answer, Interruption, Refusal, Request, answer};
+
+use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
+use crate::error::Result;
+use std::process::ExitCode;
+
+/// A claim was refuted.
+const REFUTED: u8 = 3;
+
+/// Parses the arguments of the process, runs the command and prints: the program `leakbound`.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match usage::parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::explain(&error),
+    };
+    if let Some(threads) = cli.common.threads {
+        // Fails only when a pool exists already, and none does before the first command.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
+    match run(&cli) {
+        Ok(refuted) => ExitCode::from(if refuted { REFUTED } else { 0 }),
+        Err(error) => usage::refuse(&error),
+    }
+}
+
+/// Runs the command; true when a claim was refuted.
+fn run(cli: &Cli) -> Result<bool> {
+    match &cli.command {
+        Command::Exact(options) => cmd::exact::run(&cli.common, options),
+        Command::Account(options) => cmd::account::run(&cli.common, options),
+        Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
+        Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
+        Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
+        Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
+        Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
+        Command::Membership(command) => cmd::membership::run(&cli.common, command),
+        Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
+        Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
+        Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
+            cmd::self_check::run(&cli.common, options)
+        }
+        Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
+            cmd::self_check_scores::run(&cli.common, options)
+        }
+        Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
+        Command::Merge(options) => cmd::merge::run(&cli.common, options),
+        Command::Bench(options) => cmd::bench::run(&cli.common, options),
+        Command::Verify(options) => cmd::verify::run(&cli.common, options),
+        Command::Torch(command) => cmd::torch::run(&cli.common, command),
+        Command::Completions { shell } => cmd::generate::completions(*shell),
+        Command::Man => cmd::generate::man(),
+    }
+}

@@ -1,0 +1,268 @@
+//! For whom a command works: the terminal, or a program that wants its document.
+
+use super::args::{Command, Format};
+use super::{run, usage};
+use crate::error::Error;
+use crate::record::MemoryFiles;
+use crate::verify::Accountant;
+use std::any::Any;
+use std::ffi::OsString;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whether someone wants the work to end.
+#[derive(Debug, Clone, Default)]
+pub struct Interruption(Arc<AtomicBool>);
+
+impl Interruption {
+    /// Asks for the end; true if that was asked before.
+    pub fn note(&self) -> bool {
+        self.0.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether it was asked for.
+    #[must_use]
+    pub fn is_noted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Told how far the work is: done, of how many, and of what.
+pub type Progress = Box<dyn Fn(u64, u64, &'static str) + Send + Sync>;
+
+/// One command that another program wants to be run.
+#[derive(Default)]
+pub struct Request {
+    /// The words after `leakbound`. Wherever the command takes a file, a name of [`Request::files`] may stand.
+    pub words: Vec<OsString>,
+    /// Files in memory.
+    pub files: MemoryFiles,
+    /// Whether the page of the result is wanted too.
+    pub page: bool,
+    /// Who is told how far the work is, on any thread.
+    pub progress: Option<Progress>,
+    /// Ends the work early, where it reports how far it is.
+    pub interruption: Interruption,
+    /// In `verify`, in place of the program of `--command`.
+    pub accountant: Option<Box<dyn Accountant + Send>>,
+}
+
+/// What a command found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its document, as `--format json` prints it.
+    pub json: String,
+    /// The page of `--report`, where that was wanted.
+    pub page: Option<String>,
+    /// Whether a claim was refuted.
+    pub refuted: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Refusal {
+    /// An argument cannot be used: exit status 2 of the command.
+    Usage(String),
+    /// The data or the system failed: exit status 1.
+    Failed(Error),
+    /// The work was interrupted.
+    Interrupted,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(sentence) => formatter.write_str(sentence),
+            Self::Failed(error) => error.fmt(formatter),
+            Self::Interrupted => formatter.write_str("the work was interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Runs one command and gives its document; nothing is printed.
+///
+/// # Errors
+/// [`Refusal`], with the sentence that the command would print.
+///
+/// # Panics
+/// Passes on panics, which are faults of this library.
+///
+/// ```
+/// use leakbound::command::{Request, answer};
+///
+/// let words = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --orders 2";
+/// let found = answer(Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }).unwrap();
+/// assert!(found.json.contains("\"forward\": 0.239564145745"), "{}", found.json);
+/// let refused = answer(Request { words: vec!["exact".into()], ..Request::default() }).unwrap_err();
+/// assert!(refused.to_string().starts_with("the following required arguments were not provided"));
+/// ```
+pub fn answer(request: Request) -> Result<Answer, Refusal> {
+    let Request { words, files, page, progress, interruption, accountant } = request;
+    let mut cli = usage::parse_words(&words).map_err(|error| Refusal::Usage(usage::sentence(&error)))?;
+    if matches!(cli.command, Command::Completions { .. } | Command::Man) {
+        return Err(Refusal::Usage("this command prints a text and has no document".into()));
+    }
+    let host =
+        Arc::new(Host { page, progress, interruption, accountant: Mutex::new(accountant), found: Mutex::default() });
+    cli.common.session = Session { host: Some(Arc::clone(&host)), uninterrupted: false };
+    cli.common.format = Format::Json;
+    let work = || files.provide(|| run(&cli));
+    let ended = catch_unwind(AssertUnwindSafe(|| match cli.common.threads {
+        None => Ok(work()),
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .map_err(|error| Error::Refused { operation: "--threads", reason: error.to_string() });
+            pool.map(|pool| pool.install(work))
+        }
+    }));
+    let refuted = match ended {
+        Ok(Ok(Ok(refuted))) => refuted,
+        Ok(Ok(Err(error)) | Err(error)) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
+        Ok(Ok(Err(error)) | Err(error)) => return Err(Refusal::Failed(error)),
+        Err(cause) if cause.is::<Interrupted>() => return Err(Refusal::Interrupted),
+        Err(cause) => resume_unwind(cause),
+    };
+    let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (json, page) = found.ok_or_else(|| Refusal::Usage("this command prints a text and has no document".into()))?;
+    Ok(Answer { json, page, refuted })
+}
+
+/// Thrown through the work that is interrupted: it ends wherever it reports how far it is, on whatever thread.
+struct Interrupted;
+
+/// Nothing for the terminal.
+#[derive(Clone, Default)]
+pub(super) struct Session {
+    host: Option<Arc<Host>>,
+    /// The work looks after the wish to end itself.
+    uninterrupted: bool,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.is_hosted() { "program" } else { "terminal" })
+    }
+}
+
+/// The program that called.
+struct Host {
+    page: bool,
+    progress: Option<Progress>,
+    interruption: Interruption,
+    accountant: Mutex<Option<Box<dyn Accountant + Send>>>,
+    found: Mutex<Option<(String, Option<String>)>>,
+}
+
+impl Session {
+    /// Whether a program waits for the document.
+    pub(super) const fn is_hosted(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// The same for work that looks after the wish to end itself.
+    pub(super) const fn uninterrupted(mut self) -> Self {
+        self.uninterrupted = true;
+        self
+    }
+
+    /// The program's wish to end the work.
+    pub(super) fn interruption(&self) -> Option<&Interruption> {
+        self.host.as_ref().map(|host| &host.interruption)
+    }
+
+    /// The program's accountant, once.
+    pub(super) fn accountant(&self) -> Option<Box<dyn Accountant + Send>> {
+        self.host.as_ref()?.accountant.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Tells the program how far the work is.
+    pub(super) fn tell(&self, done: u64, all: u64, unit: &'static str) {
+        if let Some(tell) = self.host.as_ref().and_then(|host| host.progress.as_ref()) {
+            tell(done, all, unit);
+        }
+    }
+
+    /// Ends the work here if the program wants it to end.
+    pub(super) fn check(&self) {
+        if !self.uninterrupted && self.interruption().is_some_and(Interruption::is_noted) {
+            let cause: Box<dyn Any + Send> = Box::new(Interrupted);
+            // No panic: nothing failed, and no hook is told.
+            resume_unwind(cause);
+        }
+    }
+
+    /// Hands the document over.
+    pub(super) fn hand_over(&self, json: impl FnOnce() -> String, page: impl FnOnce() -> String) {
+        if let Some(host) = &self.host {
+            let found = (json(), host.page.then(page));
+            *host.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::MemoryFile;
+
+    fn request(words: &str) -> Request {
+        Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }
+    }
+
+    const SCENARIO: &str = "samples = 1e9\nmodel = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\n\
+                            histogram_neighbor = [2, 2]\n";
+
+    #[test]
+    fn files_in_memory_are_read_and_pages_are_made() {
+        let text = b"outcome,count,count_neighbor\na,600,500\nb,400,500\n".to_vec();
+        let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text))]);
+        let found = answer(Request { files, page: true, ..request("audit counts c.csv --orders 2") }).unwrap();
+        assert!(found.json.starts_with('{') && found.page.unwrap().contains("</html>") && !found.refuted);
+    }
+
+    #[test]
+    fn sentences_are_those_of_the_command() {
+        let sentence = |words: &str| answer(request(words)).unwrap_err();
+        assert!(matches!(sentence("audit counts missing.csv"), Refusal::Failed(_)));
+        let line = sentence("exact --histogram 3,-1 --neighbor 2,0 --noise gaussian:2").to_string();
+        assert!(line.starts_with("invalid value '3,-1' for '--histogram"), "{line}");
+        let line = sentence("exact --histogram 3,1 --neighbour 2,0").to_string();
+        assert!(line.contains("--neighbour") && !line.contains('\n'), "{line}");
+        assert!(matches!(sentence("man"), Refusal::Usage(_)));
+        assert!(matches!(sentence("verify --accountant list"), Refusal::Usage(_)));
+    }
+
+    #[test]
+    fn work_that_is_interrupted_ends() {
+        let interruption = Interruption::default();
+        let noting = interruption.clone();
+        let progress: Progress = Box::new(move |done, all, unit| {
+            assert!(done <= all && unit == "outputs");
+            noting.note();
+        });
+        let files = MemoryFiles::from_iter([("s.toml".into(), MemoryFile::of_bytes(SCENARIO.into()))]);
+        let request = Request { files, progress: Some(progress), interruption, ..request("simulate s.toml") };
+        assert!(matches!(answer(request), Err(Refusal::Interrupted)));
+    }
+
+    #[test]
+    fn calls_from_several_threads_do_not_meet() {
+        std::thread::scope(|scope| {
+            for index in 0..4u64 {
+                scope.spawn(move || {
+                    let text = format!("outcome,count,count_neighbor\na,{},500\nb,400,500\n", 100 + index);
+                    let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text.into_bytes()))]);
+                    let words = format!("audit counts c.csv --orders 2 --threads {}", 1 + index % 2);
+                    let read = |files| answer(Request { files, ..request(&words) }).unwrap().json;
+                    assert_eq!(read(files.clone()), read(files));
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,111 @@
+//! Arguments as clap parses them, and what is said about those that cannot be used.
+
+use super::args::Cli;
+use crate::error::Error;
+use crate::report::one_line;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use std::cell::RefCell;
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The data or the system failed.
+const FAILED: u8 = 1;
+/// A value on the command line cannot be used.
+const USAGE: u8 = 2;
+
+/// Reads the arguments of the process.
+pub(super) fn parse() -> Result<Cli, clap::Error> {
+    read(&Cli::command().try_get_matches()?)
+}
+
+thread_local! {
+    /// Building the parser of all commands takes longer than most parsing: once for each thread.
+    static PARSER: RefCell<Option<clap::Command>> = const { RefCell::new(None) };
+}
+
+/// Reads the words after `leakbound`.
+pub(super) fn parse_words(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let all = std::iter::once(OsString::from("leakbound")).chain(words.iter().cloned());
+    PARSER.with_borrow_mut(|parser| {
+        let parser = parser.get_or_insert_with(Cli::command);
+        read(&parser.try_get_matches_from_mut(all)?)
+    })
+}
+
+/// A scenario's seed must be told from the seed that is there by default.
+fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    let mut cli = Cli::from_arg_matches(matches)?;
+    cli.common.seed_given = innermost(matches).value_source("seed") == Some(ValueSource::CommandLine);
+    Ok(cli)
+}
+
+/// The matches of the command itself, to which options of every command are handed down.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| innermost(inner))
+}
+
+/// The exit status of an error, which is printed.
+pub(super) fn refuse(error: &Error) -> ExitCode {
+    complain(&error.to_string());
+    ExitCode::from(if is_usage(error) { USAGE } else { FAILED })
+}
+
+/// Files are refused as input errors; what else lies outside a domain was written on the command line.
+pub(super) const fn is_usage(error: &Error) -> bool {
+    matches!(error, Error::Domain { .. } | Error::Syntax { .. } | Error::Length { .. } | Error::Refused { .. })
+}
+
+/// One line on stderr; nothing is left to report a closed stderr to.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "error: {}", one_line(text));
+}
+
+/// Help, version and wrong options as clap prints them; a bad value as one line.
+pub(super) fn explain(error: &clap::Error) -> ExitCode {
+    match bad_value(error) {
+        Some(line) => complain(&line),
+        None => _ = error.print(),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+/// What is wrong with the words, as one line.
+pub(super) fn sentence(error: &clap::Error) -> String {
+    bad_value(error).unwrap_or_else(|| {
+        let text = error.render().to_string();
+        // The first paragraph; usage and advice for a terminal come after it.
+        let paragraph = text.split("\n\n").next().unwrap_or_default();
+        let words: Vec<&str> = paragraph.split_whitespace().collect();
+        one_line(words.join(" ").trim_start_matches("error: ")).into()
+    })
+}
+
+/// The line about a value that cannot be used, if that is the error.
+fn bad_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (option, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let reason = match (error.kind(), error.get(ContextKind::ValidValue)) {
+        (ErrorKind::ValueValidation, _) => error.source()?.to_string(),
+        (ErrorKind::InvalidValue, Some(ContextValue::Strings(_))) if value.is_empty() => {
+            return Some(format!("a value is required for '{option}' but none was supplied"));
+        }
+        (ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => format!("expected {}", names.join(", ")),
+        _ => return None,
+    };
+    Some(format!("invalid value '{}' for '{option}': {}", shortened(value, 60), shortened(&reason, 200)))
+}
+
+/// At most so many characters.
+fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}

@@ -1,0 +1,74 @@
+//! An accountant that is a function of the program which calls this library.
+
+use super::accountant::{Accountant, Answer, Fault, FaultKind, Scope};
+use super::answer_line::read_answer;
+use super::request::{MechanismKind, Request};
+use crate::error::one_line;
+
+/// A function from the line of a request to the line of an answer, in the JSON of the command's protocol. What it fails
+/// with is a finding: a [`Fault`] with its words.
+pub struct FunctionAccountant<F> {
+    name: String,
+    scope: Scope,
+    mechanisms: Vec<MechanismKind>,
+    ask: F,
+}
+
+impl<F: Fn(&str) -> Result<String, String> + Sync> FunctionAccountant<F> {
+    /// An accountant of this name, asked about all mechanisms that release something, whose claims may depend on the votes.
+    pub fn new(name: impl Into<String>, ask: F) -> Self {
+        Self { name: name.into(), scope: Scope::DataDependent, mechanisms: MechanismKind::RELEASES.to_vec(), ask }
+    }
+
+    /// The same, of which this is known.
+    #[must_use]
+    pub fn about(self, scope: Scope, mechanisms: Vec<MechanismKind>) -> Self {
+        Self { scope, mechanisms, ..self }
+    }
+}
+
+impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccountant<F> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
+        let line = serde_json::to_string(request).unwrap_or_default();
+        let answer = (self.ask)(&line)
+            .map_err(|words| Fault { kind: FaultKind::Crash, message: one_line(&words) })
+            .and_then(|line| read_answer(&line));
+        answer.unwrap_or_else(Answer::Fault)
+    }
+
+    fn mechanisms(&self) -> Vec<MechanismKind> {
+        self.mechanisms.clone()
+    }
+
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn sequential(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Plan, Verdict, verify};
+    use super::*;
+
+    #[test]
+    fn what_a_function_answers_and_fails_with() {
+        let plan = Plan { cases: 200, ..Plan::default() };
+        let gnmax = |accountant: FunctionAccountant<fn(&str) -> Result<String, String>>| {
+            verify(&accountant.about(Scope::DataIndependent, vec![MechanismKind::Gnmax]), &plan, &|_| ())
+        };
+        let infinite = gnmax(FunctionAccountant::new("infinite", |_| Ok("{\"value\": \"inf\"}".into())));
+        assert!(matches!(infinite.of("rdp-covers-exact").unwrap().verdict, Verdict::NotRefuted));
+        let failing = gnmax(FunctionAccountant::new("failing", |_| Err("line 3:\n  sigma?".into())));
+        let Verdict::Refuted(found) = &failing.of("rdp-covers-exact").unwrap().verdict else { panic!("no finding") };
+        let words = format!("{:?}", found.problem);
+        assert!(words.contains("Crash") && words.contains("sigma?"), "{words}");
+    }
+}
