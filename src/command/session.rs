@@ -4,7 +4,6 @@ use super::args::{Command, Format};
 use super::{run, usage};
 use crate::error::Error;
 use crate::record::MemoryFiles;
-use crate::verify::Accountant;
 use std::any::Any;
 use std::ffi::OsString;
 use std::fmt;
@@ -32,6 +31,9 @@ impl Interruption {
 /// Told how far the work is: done, of how many, and of what.
 pub type Progress = Box<dyn Fn(u64, u64, &'static str) + Send + Sync>;
 
+/// An accountant: from the line of a request to the line of its answer, or what it failed with.
+pub type Ask = Box<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
+
 /// One command that another program wants to be run.
 #[derive(Default)]
 pub struct Request {
@@ -45,8 +47,8 @@ pub struct Request {
     pub progress: Option<Progress>,
     /// Ends the work early, where it reports how far it is.
     pub interruption: Interruption,
-    /// In `verify`, in place of the program of `--command`.
-    pub accountant: Option<Box<dyn Accountant + Send>>,
+    /// In `verify`, in place of the program of `--command`, whose word is then its name.
+    pub accountant: Option<Ask>,
 }
 
 /// What a command found.
@@ -106,8 +108,14 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
     if matches!(cli.command, Command::Completions { .. } | Command::Man) {
         return Err(Refusal::Usage("this command prints a text and has no document".into()));
     }
-    let host =
-        Arc::new(Host { page, progress, interruption, accountant: Mutex::new(accountant), found: Mutex::default() });
+    let host = Arc::new(Host {
+        page,
+        progress,
+        interruption,
+        has_accountant: accountant.is_some(),
+        accountant: Mutex::new(accountant),
+        found: Mutex::default(),
+    });
     cli.common.session = Session { host: Some(Arc::clone(&host)), uninterrupted: false };
     cli.common.format = Format::Json;
     let work = || files.provide(|| run(&cli));
@@ -155,7 +163,9 @@ struct Host {
     page: bool,
     progress: Option<Progress>,
     interruption: Interruption,
-    accountant: Mutex<Option<Box<dyn Accountant + Send>>>,
+    accountant: Mutex<Option<Ask>>,
+    /// Whether there was one, which is taken when the work begins.
+    has_accountant: bool,
     found: Mutex<Option<(String, Option<String>)>>,
 }
 
@@ -177,8 +187,13 @@ impl Session {
     }
 
     /// The program's accountant, once.
-    pub(super) fn accountant(&self) -> Option<Box<dyn Accountant + Send>> {
+    pub(super) fn accountant(&self) -> Option<Ask> {
         self.host.as_ref()?.accountant.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Whether the accountant is the program's.
+    pub(super) fn has_accountant(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.has_accountant)
     }
 
     /// Tells the program how far the work is.

@@ -4,9 +4,9 @@ use crate::command::args::{Common, VerifyOptions};
 use crate::command::output::{Output, envelope, print, progress};
 use crate::report::{PropertyRow, VerifyDocument, Warning, one_line};
 use crate::verify::{
-    Accountant, Counterexample, ExternalAccountant, ExternalOptions, Mechanism, MechanismKind, Outcome, Plan, Problem,
-    Property, Question, SimulatedRelease, SimulationPlan, Verdict, Violation, accountant_names, accountant_of_name,
-    verify, verify_by_simulation,
+    Accountant, Counterexample, ExternalAccountant, ExternalOptions, FunctionAccountant, Mechanism, MechanismKind,
+    Outcome, Plan, Problem, Property, Question, SimulatedRelease, SimulationPlan, Verdict, Violation, accountant_names,
+    accountant_of_name, verify, verify_by_simulation,
 };
 use crate::{Noise, Result};
 use std::time::Duration;
@@ -47,9 +47,6 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
 }
 
 fn accountant(common: &Common, options: &VerifyOptions) -> Result<Box<dyn Accountant>> {
-    if let Some(accountant) = common.session.accountant() {
-        return Ok(accountant);
-    }
     let Some(command) = &options.command else {
         return accountant_of_name(options.accountant.as_deref().unwrap_or_default());
     };
@@ -57,6 +54,9 @@ fn accountant(common: &Common, options: &VerifyOptions) -> Result<Box<dyn Accoun
         [] => MechanismKind::RELEASES.to_vec(),
         some => some.iter().map(|name| name.0).collect(),
     };
+    if let Some(ask) = common.session.accountant() {
+        return Ok(Box::new(FunctionAccountant::new(command, ask).about(options.scope.into(), mechanisms)));
+    }
     let external = ExternalOptions {
         scope: options.scope.into(),
         mechanisms,
@@ -72,7 +72,7 @@ fn document(common: &Common, options: &VerifyOptions, outcome: &Outcome) -> Veri
         Some(_) => "one case".to_owned(),
         None => format!("up to {} cases of each property, seed {}", options.cases, common.seed),
     };
-    let reproduce = |property: &'static str, found: &Counterexample| commands(options, property, found);
+    let reproduce = |property: &'static str, found: &Counterexample| commands(common, options, property, found);
     let properties: Vec<PropertyRow> = outcome
         .findings
         .iter()
@@ -89,7 +89,15 @@ fn document(common: &Common, options: &VerifyOptions, outcome: &Outcome) -> Veri
 }
 
 /// Commands that show a counterexample: always this one, and `leakbound exact` where it knows the mechanism.
-fn commands(options: &VerifyOptions, property: &str, found: &Counterexample) -> Vec<String> {
+fn commands(common: &Common, options: &VerifyOptions, property: &str, found: &Counterexample) -> Vec<String> {
+    // A function of a program that called has no command; its case has, and the exact law with it.
+    if common.session.has_accountant() {
+        let mut lines = vec![format!("case {}", found.case.json())];
+        if let Problem::Violation(violation) = &found.problem {
+            lines.extend(exact_command(found, violation));
+        }
+        return lines;
+    }
     let mut words: Vec<String> = ["leakbound", "verify"].map(str::to_owned).to_vec();
     match (&options.command, &options.accountant) {
         (Some(command), _) => {

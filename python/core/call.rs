@@ -1,0 +1,132 @@
+//! The command in this process.
+
+use crate::errors::{Error, raised};
+use crate::files::in_memory;
+use crate::worker::{Ended, begin};
+use leakbound::command::{Answer, Ask, Interruption, Progress, Refusal, Request, answer};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long Ctrl-C may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How long work that is to end is waited for; what reports no progress goes on to its end unseen.
+const GRACE: Duration = Duration::from_millis(500);
+/// The callback is called no more often than this.
+const PACE: Duration = Duration::from_millis(50);
+
+/// Runs `leakbound *words --format json`: the JSON, and whether a claim was refuted.
+#[pyfunction]
+#[pyo3(signature = (words, files, progress=None))]
+pub fn call(
+    py: Python<'_>,
+    words: Vec<std::ffi::OsString>,
+    files: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, bool)> {
+    let request = Request { words, files: in_memory(files)?, ..Request::default() };
+    run(py, request, progress).map(|found| (found.json, found.refuted))
+}
+
+/// The page of `--report`.
+#[pyfunction]
+pub fn page(py: Python<'_>, words: Vec<std::ffi::OsString>, files: &Bound<'_, PyDict>) -> PyResult<String> {
+    let request = Request { words, files: in_memory(files)?, page: true, ..Request::default() };
+    run(py, request, None).map(|found| found.page.unwrap_or_default())
+}
+
+/// Runs `leakbound verify` against a function from the line of a request to the line of its answer.
+#[pyfunction]
+#[pyo3(signature = (words, accountant, progress=None))]
+pub fn verify(
+    py: Python<'_>,
+    words: Vec<std::ffi::OsString>,
+    accountant: Py<PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, bool)> {
+    let ask: Ask = Box::new(move |line| {
+        Python::attach(|py| {
+            let answered = accountant.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
+            answered.map_err(|error| told(py, &error))
+        })
+    });
+    let request = Request { words, accountant: Some(ask), ..Request::default() };
+    run(py, request, progress).map(|found| (found.json, found.refuted))
+}
+
+/// The accountants that `verify` knows by name.
+#[pyfunction]
+pub fn accountants() -> Vec<String> {
+    leakbound::verify::accountant_names().iter().map(ToString::to_string).collect()
+}
+
+/// An exception with its traceback.
+fn told(py: Python<'_>, error: &PyErr) -> String {
+    let traceback = error.traceback(py).and_then(|traceback| traceback.format().ok()).unwrap_or_default();
+    format!("{error}; {traceback}")
+}
+
+/// Runs a request on another thread, without the lock, and waits for it and for signals.
+fn run(py: Python<'_>, mut request: Request, progress: Option<Py<PyAny>>) -> PyResult<Answer> {
+    let interruption = Interruption::default();
+    let failure = Arc::new(Mutex::new(None));
+    request.interruption = interruption.clone();
+    request.progress = progress.map(|callback| told_to(callback, interruption.clone(), Arc::clone(&failure)));
+    let receiver = begin(move || answer(request)).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let found = wait(py, receiver, &interruption)?;
+    // The callback's own error is why the work was interrupted.
+    if let Some(error) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error);
+    }
+    match found {
+        Ok(found) => found.map_err(|refusal| raised(&refusal)),
+        Err(cause) => {
+            let words = cause.downcast_ref::<String>().map(String::as_str);
+            let words = words.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no words");
+            Err(PyRuntimeError::new_err(format!("a fault of leakbound, please report it: {words}")))
+        }
+    }
+}
+
+type Found = Ended<Result<Answer, Refusal>>;
+
+fn wait(py: Python<'_>, mut receiver: Receiver<Found>, interruption: &Interruption) -> PyResult<Found> {
+    let gone = || Error::new_err("the work ended without an answer");
+    let turn =
+        |patience: Duration, receiver: Receiver<Found>| py.detach(move || (receiver.recv_timeout(patience), receiver));
+    loop {
+        let found;
+        (found, receiver) = turn(PATIENCE, receiver);
+        match found {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(signal) = py.check_signals() {
+            interruption.note();
+            let _ = turn(GRACE, receiver);
+            return Err(signal);
+        }
+    }
+}
+
+/// Hands progress on to a callback, seldom; an error of the callback ends the work.
+fn told_to(callback: Py<PyAny>, interruption: Interruption, failure: Arc<Mutex<Option<PyErr>>>) -> Progress {
+    let last = Mutex::new(None::<Instant>);
+    Box::new(move |done, all, unit| {
+        {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if done < all && last.is_some_and(|last| last.elapsed() < PACE) {
+                return;
+            }
+            *last = Some(Instant::now());
+        }
+        if let Err(error) = Python::attach(|py| callback.call1(py, (done, all, unit)).map(drop)) {
+            interruption.note();
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    })
+}

@@ -1,0 +1,25 @@
+//! The compiled module `leakbound._core`: the command in the process of Python, and a few functions of the library.
+
+mod call;
+mod errors;
+mod files;
+mod functions;
+mod worker;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::call::{accountants, call, page, verify};
+    #[pymodule_export]
+    use super::errors::{Error, InputError, UsageError};
+    #[pymodule_export]
+    use super::functions::{clopper_pearson, rdp_delta, rdp_epsilon, roc};
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

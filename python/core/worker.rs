@@ -1,0 +1,48 @@
+//! Threads on which the work is done while a thread of Python waits for it and for Ctrl-C.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// What became of some work: its result, or the cause of its panic.
+pub type Ended<R> = Result<R, Box<dyn Any + Send>>;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads that wait for work: starting one for each call takes longer than most calls.
+static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+
+/// Begins some work on a thread of its own.
+///
+/// # Errors
+/// When no thread can be started.
+pub fn begin<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> std::io::Result<Receiver<Ended<R>>> {
+    let (sender, receiver) = channel();
+    let job: Job = Box::new(move || {
+        // Nobody may wait any more.
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+    });
+    let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let unsent = match idle {
+        Some(thread) => thread.send(job).err().map(|unsent| unsent.0),
+        None => Some(job),
+    };
+    unsent.map_or(Ok(()), start).map(|()| receiver)
+}
+
+fn start(first: Job) -> std::io::Result<()> {
+    thread::Builder::new().name("leakbound".into()).spawn(move || {
+        let (sender, jobs) = channel::<Job>();
+        first();
+        loop {
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
+            match jobs.recv() {
+                Ok(job) => job(),
+                Err(_) => return,
+            }
+        }
+    })?;
+    Ok(())
+}
