@@ -1,13 +1,13 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{fuzz, libtorch, readme};
+use crate::{fuzz, libtorch, python, readme};
 use std::time::{Duration, Instant};
 
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("format", format),
     // Every later step builds all features.
     ("libtorch", libtorch::run),
@@ -22,6 +22,7 @@ const STEPS: [Step; 9] = [
     ("tests", || run_visibly(&mut cargo(["test", "--workspace", "--all-features"]))),
     ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
     ("bench smoke", || run_quietly(&mut cargo(["bench", "--all-features", "--", "--test"]))),
+    ("Python", python::test),
     ("README", readme::run),
 ];
 
