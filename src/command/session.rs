@@ -129,6 +129,8 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
             pool.map(|pool| pool.install(work))
         }
     }));
+    cli.common.session = Session::default();
+    usage::keep(words, cli);
     let refuted = match ended {
         Ok(Ok(Ok(refuted))) => refuted,
         Ok(Ok(Err(error)) | Err(error)) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
