@@ -8,6 +8,8 @@ Every function takes `seed`, `threads` and `progress`: `True` for a bar of tqdm,
 what is done, the whole, and their unit. Ctrl-C interrupts within a second.
 """
 
+from leakbound._accounting import Account, AccountCurve, Budget, Losses, account
+from leakbound._bench import Bench, BenchRow, bench
 from leakbound._bound_rows import (
     Composed,
     ComposedCurve,
@@ -25,9 +27,16 @@ from leakbound._canaries import CanaryScores, EpsilonBound, MuBound, Rate, Roc, 
 from leakbound._core import Error, InputError, UsageError, __version__, clopper_pearson
 from leakbound._counts import CountsAudit, audit_confusion, audit_counts
 from leakbound._exact import AccountantRdp, Divergence, Exact, HockeyStick, Outcome, exact
+from leakbound._labels import Memorization, MemorizationBound, memorization
 from leakbound._membership import attacker, compare_attacks, label_only, lira, risk, rmia, threshold_attack
 from leakbound._membership_rows import Level, MembershipResult, RateAt, SampleLevel, SampleRate
+from leakbound._property import Distance, PropertyDistance, property_distance
+from leakbound._rdp import RdpCurve
 from leakbound._result import Claim, Input, Result, ResultWarning
 from leakbound._rows import Row, Rows
 from leakbound._run import LeakboundWarning
+from leakbound._self_check import Check, SelfCheck, Tightness, self_check
+from leakbound._simulation import Plan, QueryCounts, QueryLaw, Simulation, SimulationResult, merge
+from leakbound._stream import StreamAudit, audit_stream
+from leakbound._verify import Counterexample, Property, Verification, verify
 from leakbound._votes import Query, UpperRdp, VotesAudit, audit_votes

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from leakbound import _core, _inputs
 from leakbound._bound_rows import Numbers, best
 from leakbound._core import InputError, UsageError
-from leakbound._inputs import Array, Path
+from leakbound._inputs import Array, File, Path
 from leakbound._result import Claim, Result
 from leakbound._rows import Row, Rows
 from leakbound._run import Progress, run
@@ -154,7 +154,8 @@ A = TypeVar("A", bound=ScoresAudit)
 class CanaryScores:
     """Scores of canaries that were trained on and of canaries that were not; high scores mean members.
 
-    Arrays with one axis, or paths to `.npy` files. `flip=True` where low scores mean members.
+    Arrays with one axis, or paths to `.npy` files. `flip=True` where low scores mean members: scores are negated, and
+    thresholds, given or found, are those of the negated scores.
 
     >>> import numpy
     >>> random = numpy.random.default_rng(0)
@@ -264,7 +265,7 @@ class CanaryScores:
         at = int(np.searchsorted(curve.fpr, fpr, side="right")) - 1
         band = self.audit(selection="uniform", failure_probability=failure_probability, threads=threads)
         threshold = float(curve.thresholds[at])
-        tpr_lower, fpr_upper = _limits(band.rates, -threshold if self._flip else threshold)
+        tpr_lower, fpr_upper = _limits(band.rates, threshold)
         return TprAtFpr(
             float(fpr),
             threshold,
@@ -278,7 +279,7 @@ class CanaryScores:
     def roc(self) -> Roc:
         """The ROC curve of the canaries, as scikit-learn's `roc_curve` has it."""
         fpr, tpr, thresholds, _ = self._curve()
-        return Roc(fpr, tpr, -thresholds if self._flip else thresholds)
+        return Roc(fpr, tpr, thresholds)
 
     @property
     def auc(self) -> float:
@@ -291,13 +292,16 @@ class CanaryScores:
 
         return roc_curve(self.roc(), self.auc, ax)
 
+    def files(self) -> dict[str, str | File | None]:
+        """The scores as the options of a command take them."""
+        return {"members": self._members, "non_members": self._non_members}
+
     def __repr__(self) -> str:
         return f"<CanaryScores: {_length(self._members)} members, {_length(self._non_members)} non-members>"
 
     def _run(self, kind: type[A], options: dict[str, Any], progress: Progress) -> A:
         options["flip"] = self._flip
-        named = {"members": self._members, "non_members": self._non_members}
-        return run(kind, "audit scores", options, named=named, progress=progress)
+        return run(kind, "audit scores", options, named=self.files(), progress=progress)
 
     def _curve(self) -> tuple[Array, Array, Array, float]:
         members, non_members = _loaded("members", self._members), _loaded("non_members", self._non_members)

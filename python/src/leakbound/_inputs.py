@@ -24,6 +24,7 @@ FLOATS = ("f", "floating-point numbers of 16, 32 or 64 bits")
 INTEGERS = ("iu", "integers")
 MASK = ("biu", "booleans")
 NUMBERS = ("fiu", "numbers")
+OUTPUTS = ("iubUS", "integers or names")
 ANY = ("fiub", "numbers")
 
 

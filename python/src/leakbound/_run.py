@@ -48,9 +48,16 @@ def run(
     else:
         words += option_words(options)
     text, refuted = _core.call(words, files, watcher(progress))
+    return finished(kind, text, refuted, tuple(words), files)
+
+
+def finished(
+    kind: type[R], text: str, refuted: bool, words: tuple[str, ...] = (), files: Mapping[str, File] | None = None
+) -> R:
+    """The result, once its warnings are issued."""
     if '"warnings": []' not in text:
         issue_warnings(text)
-    return kind(text, refuted, tuple(words), files)
+    return kind(text, refuted, words, files)
 
 
 def watcher(progress: Progress) -> Callable[[int, int, str], None] | None:
