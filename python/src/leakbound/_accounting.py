@@ -89,7 +89,7 @@ class Account(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """ε against δ by accountant."""
-        from leakbound._plots import account_profiles
+        from leakbound._plots.curves import account_profiles
 
         return account_profiles(self, ax)
 

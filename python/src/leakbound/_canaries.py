@@ -79,7 +79,7 @@ class ScoresAudit(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """The band of the rates of all thresholds."""
-        from leakbound._plots import rate_band
+        from leakbound._plots.rates import rate_band
 
         return rate_band(self, ax)
 
@@ -288,7 +288,7 @@ class CanaryScores:
 
     def plot(self, ax: Any = None) -> Any:
         """The ROC curve on logarithmic axes."""
-        from leakbound._plots import roc_curve
+        from leakbound._plots.rates import roc_curve
 
         return roc_curve(self.roc(), self.auc, ax)
 

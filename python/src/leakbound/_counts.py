@@ -55,7 +55,7 @@ class CountsAudit(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds against the order."""
-        from leakbound._plots import bound_curves
+        from leakbound._plots.curves import bound_curves
 
         return bound_curves(self, ax)
 

@@ -66,7 +66,7 @@ class Exact(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Divergences and accountants against the order."""
-        from leakbound._plots import exact_curves
+        from leakbound._plots.curves import exact_curves
 
         return exact_curves(self, ax)
 

@@ -142,7 +142,7 @@ class MembershipResult(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """The ROC of the population with its band on logarithmic axes."""
-        from leakbound._plots import membership_roc
+        from leakbound._plots.rates import membership_roc
 
         return membership_roc(self, ax)
 

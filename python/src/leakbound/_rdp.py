@@ -99,7 +99,7 @@ class RdpCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """The curve against the order."""
-        from leakbound._plots import rdp_curve
+        from leakbound._plots.curves import rdp_curve
 
         return rdp_curve(self, ax)
 

@@ -56,7 +56,7 @@ class SelfCheck(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """The share of wrong audits by method, beside the nominal failure probability."""
-        from leakbound._plots import wrong_shares
+        from leakbound._plots.bars import wrong_shares
 
         return wrong_shares(self, ax)
 

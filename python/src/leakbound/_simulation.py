@@ -61,7 +61,7 @@ class SimulationResult(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Frequencies of the outputs of the first query in both worlds."""
-        from leakbound._plots import frequencies
+        from leakbound._plots.bars import frequencies
 
         return frequencies(self, ax)
 

@@ -30,7 +30,7 @@ class StreamAudit(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds against the order."""
-        from leakbound._plots import bound_curves
+        from leakbound._plots.curves import bound_curves
 
         return bound_curves(self, ax)
 

@@ -72,7 +72,7 @@ class Verification(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """How near the claims came to the limits, by property."""
-        from leakbound._plots import verdicts
+        from leakbound._plots.bars import verdicts
 
         return verdicts(self, ax)
 

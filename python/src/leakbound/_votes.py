@@ -62,7 +62,7 @@ class VotesAudit(Result):
 
     def plot(self, ax: Any = None, direction: str = "forward") -> Any:
         """Means over the queries against the order: lower bounds, the law of the model and accountants."""
-        from leakbound._plots import votes_curves
+        from leakbound._plots.curves import votes_curves
 
         return votes_curves(self.queries, ax, direction)
 
