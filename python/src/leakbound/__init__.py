@@ -38,5 +38,5 @@ from leakbound._run import LeakboundWarning
 from leakbound._self_check import Check, SelfCheck, Tightness, self_check
 from leakbound._simulation import Plan, QueryCounts, QueryLaw, Simulation, SimulationResult, merge
 from leakbound._stream import StreamAudit, audit_stream
-from leakbound._verify import Counterexample, Property, Verification, verify
+from leakbound._verify import Counterexample, Property, Verification, accountants, verify
 from leakbound._votes import Query, UpperRdp, VotesAudit, audit_votes

@@ -83,7 +83,8 @@ class RdpCurve:
             return NotImplemented
         if times < 0:
             raise UsageError(f"times: found {times}, expected a number of answers from 0 on")
-        return RdpCurve(self._orders, self._values * float(times))
+        # Nothing is released by no answer, whatever one answer may release.
+        return RdpCurve(self._orders, self._values * float(times) if times else np.zeros_like(self._values))
 
     __rmul__ = __mul__
 

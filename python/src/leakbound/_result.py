@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leakbound import _core
@@ -57,7 +57,7 @@ class Result(Row):
     warnings: Rows[ResultWarning]
 
     def __init__(
-        self, text: str, refuted: bool, words: tuple[str, ...] = (), files: Mapping[str, File] | None = None
+        self, text: str, refuted: bool, words: Sequence[str] = (), files: Mapping[str, File] | None = None
     ) -> None:
         self._text = text
         self._document: dict[str, Any] | None = None

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 from leakbound import _core
@@ -36,27 +36,36 @@ def run(
     progress: Progress = None,
 ) -> R:
     """Runs a command on files by position (`data`) and files by option (`named`)."""
-    words = command.split(" ")
-    files: dict[str, File] = {}
-    if data or named:
-        places, files = place({**(data or {}), **(named or {})})
-        for name in named or ():
-            if name in places:
-                words += ["--" + name.replace("_", "-"), places[name]]
-        words += option_words(options)
-        words += [places[name] for name in data or () if name in places]
-    else:
-        words += option_words(options)
+    words, files = request(command, options, data, named)
     text, refuted = _core.call(words, files, watcher(progress))
-    return finished(kind, text, refuted, tuple(words), files)
+    return finished(kind, text, refuted, words, files)
+
+
+def request(
+    command: str,
+    options: Mapping[str, Any],
+    data: Mapping[str, str | File | None] | None = None,
+    named: Mapping[str, str | File | None] | None = None,
+) -> tuple[list[str], dict[str, File]]:
+    """The words of a command and its files in memory."""
+    words = command.split(" ")
+    if not data and not named:
+        return words + option_words(options), {}
+    places, files = place({**(data or {}), **(named or {})})
+    for name in named or ():
+        if name in places:
+            words += ["--" + name.replace("_", "-"), places[name]]
+    words += option_words(options)
+    words += [places[name] for name in data or () if name in places]
+    return words, files
 
 
 def finished(
-    kind: type[R], text: str, refuted: bool, words: tuple[str, ...] = (), files: Mapping[str, File] | None = None
+    kind: type[R], text: str, refuted: bool, words: Sequence[str] = (), files: Mapping[str, File] | None = None
 ) -> R:
     """The result, once its warnings are issued."""
     if '"warnings": []' not in text:
-        issue_warnings(text)
+        issue_warnings(document_warnings(text))
     return kind(text, refuted, words, files)
 
 
@@ -89,12 +98,17 @@ def _bar() -> Callable[[int, int, str], None]:
     return show
 
 
-def issue_warnings(text: str) -> None:
-    """Issues the warnings of a document, which is not parsed beyond them."""
+def document_warnings(text: str) -> list[dict[str, Any]]:
+    """The warnings of a document, which is not parsed beyond them."""
     start = text.find('"warnings": [')
     if start < 0:
-        return
-    found, _ = json.JSONDecoder().raw_decode(text, start + len('"warnings": '))
+        return []
+    found: list[dict[str, Any]] = json.JSONDecoder().raw_decode(text, start + len('"warnings": '))[0]
+    return found
+
+
+def issue_warnings(found: list[dict[str, Any]]) -> None:
+    """Issues warnings where the caller of the package stands."""
     for warning in found:
         hint = f" (hint: {warning['hint']})" if warning.get("hint") else ""
         warnings.warn(warning["message"] + hint, LeakboundWarning, stacklevel=_outside())

@@ -108,7 +108,7 @@ def verify(
     `"broken:gnmax-half"`), or a function. It is called with requests such as `{"mechanism": "gnmax", "sigma": 2,
     "histogram": [3, 1], "repetitions": 1, "order": 8}` and answers the Rényi divergence in nats; with `delta` in the
     place of `order` it answers ε, with `epsilon` δ. What it cannot answer it declines by `NotImplementedError`; any
-    other exception is reported with its traceback. `mechanism` and `scope` say what it claims, for functions only.
+    other exception is a finding, with its traceback. It may be called on another thread. `mechanism` and `scope` say what it claims, for functions only.
 
     >>> half = leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact")
     >>> half.refuted, half.counterexamples[0].case.histogram
@@ -122,5 +122,27 @@ def verify(
         return run(Verification, "verify", {"accountant": accountant, **options}, progress=progress)
     if not callable(accountant):
         raise UsageError(f"accountant: found {type(accountant).__name__}, expected a name or a function of a request")
-    words = ["verify", *option_words(options)]
-    return finished(Verification, *_core.verify(words, accountant, watcher(progress)))
+    name = getattr(accountant, "__name__", type(accountant).__name__)
+    words = ["verify", "--command", name, *option_words(options)]
+    return finished(Verification, *_core.verify(words, _line_by_line(accountant), watcher(progress)))
+
+
+def accountants() -> list[str]:
+    """The names that `verify` knows; those that begin with `broken:` are wrong on purpose.
+
+    >>> "gnmax-worst-case" in leakbound.accountants()
+    True
+    """
+    return _core.accountants()
+
+
+def _line_by_line(accountant: Callable[[dict[str, Any]], float]) -> Callable[[str], str]:
+    """The function as the program of `--command`: a line of JSON in, a line of JSON out."""
+
+    def answer(line: str) -> str:
+        try:
+            return json.dumps({"value": float(accountant(json.loads(line)))})
+        except NotImplementedError as reason:
+            return json.dumps({"error": str(reason) or "not implemented"})
+
+    return answer

@@ -40,9 +40,7 @@ def membership_roc(result: Any, ax: Any) -> Any:
         label = roc.attack + (f", AUC {aucs[roc.attack]:.3f}" if roc.attack in aucs else "")
         _steps(ax, fpr, tpr, color, label)
         if len(roc.limits):
-            at = np.argsort(roc.limits.column("fpr"))
-            limits = [roc.limits.column(name)[at] for name in ("fpr", "tpr_lower", "tpr_upper")]
-            ax.fill_between(*limits, color=color, alpha=0.15, linewidth=0)
+            _band(ax, roc.limits, color)
         smallest = min(smallest, _smallest(fpr, tpr))
     return _logarithmic(ax, smallest)
 
@@ -50,6 +48,13 @@ def membership_roc(result: Any, ax: Any) -> Any:
 def _steps(ax: Any, fpr: Any, tpr: Any, color: str, label: str) -> None:
     order = np.lexsort((tpr, fpr))
     ax.plot(np.asarray(fpr)[order], np.asarray(tpr)[order], color=color, label=label, drawstyle="steps-post")
+
+
+def _band(ax: Any, limits: Any, color: str) -> None:
+    """Limits at some rates, as steps: between two rates the lower one of the left and the upper one of the right hold."""
+    at = np.argsort(limits.column("fpr"))
+    fpr, lower, upper = (np.repeat(limits.column(name)[at], 2) for name in ("fpr", "tpr_lower", "tpr_upper"))
+    ax.fill_between(fpr[1:], lower[:-1], np.append(upper[2:], upper[-1]), color=color, alpha=0.15, linewidth=0)
 
 
 def _smallest(*rates: Any) -> float:
