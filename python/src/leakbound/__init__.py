@@ -1,0 +1,42 @@
+"""Bounds on the privacy leakage of real mechanisms, from below and from above.
+
+Every function runs a command of the program `leakbound` in this process, on arrays or files, and gives its document:
+attributes for its keys, `to_json()`, `to_dict()`, `to_pandas()` and `plot()`. Options have the command's names with
+underscores, and its defaults where they are `None`. Errors are `ValueError`s with the library's own sentence.
+
+Every function takes `seed`, `threads` and `progress`: `True` for a bar of tqdm, or a function that is called with
+what is done, the whole, and their unit. Ctrl-C interrupts within a second.
+"""
+
+from leakbound._accounting import Account, AccountCurve, Budget, Losses, account
+from leakbound._bench import Bench, BenchRow, bench
+from leakbound._bound_rows import (
+    Composed,
+    ComposedCurve,
+    ConvertedEpsilon,
+    DeltaLower,
+    EpsilonLower,
+    Forecast,
+    OutputSet,
+    RdpBound,
+    Recommendation,
+    TradeOff,
+    TradeOffPoint,
+)
+from leakbound._canaries import CanaryScores, EpsilonBound, MuBound, Rate, Roc, ScoreBound, ScoresAudit, TprAtFpr
+from leakbound._core import Error, InputError, UsageError, __version__, clopper_pearson
+from leakbound._counts import CountsAudit, audit_confusion, audit_counts
+from leakbound._exact import AccountantRdp, Divergence, Exact, HockeyStick, Outcome, exact
+from leakbound._labels import Memorization, MemorizationBound, memorization
+from leakbound._membership import attacker, compare_attacks, label_only, lira, risk, rmia, threshold_attack
+from leakbound._membership_rows import Level, MembershipResult, RateAt, SampleLevel, SampleRate
+from leakbound._property import Distance, PropertyDistance, property_distance
+from leakbound._rdp import RdpCurve
+from leakbound._result import Claim, Input, Result, ResultWarning
+from leakbound._rows import Row, Rows
+from leakbound._run import LeakboundWarning
+from leakbound._self_check import Check, SelfCheck, Tightness, self_check
+from leakbound._simulation import Plan, QueryCounts, QueryLaw, Simulation, SimulationResult, merge
+from leakbound._stream import StreamAudit, audit_stream
+from leakbound._verify import Counterexample, Property, Verification, accountants, verify
+from leakbound._votes import Query, UpperRdp, VotesAudit, audit_votes

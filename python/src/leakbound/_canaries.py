@@ -1,0 +1,335 @@
+"""Audits of the scores of canaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leakbound import _core, _inputs
+from leakbound._bound_rows import Numbers, best
+from leakbound._core import InputError, UsageError
+from leakbound._inputs import Array, File, Path
+from leakbound._result import Claim, Result
+from leakbound._rows import Row, Rows
+from leakbound._run import Progress, run
+
+
+class ScoreBound(Row):
+    """A lower bound of ε at `delta`, of μ, or of δ at `epsilon`, and the threshold that gave it."""
+
+    method: str
+    selection: str
+    direction: str | None
+    delta: float | None
+    epsilon: float | None
+    threshold: float | None
+    lower: float
+    failure_probability: float
+    validity: str
+
+
+class Rate(Row):
+    """A threshold, the canaries from it on, and limits of its rates that hold for all thresholds at once."""
+
+    threshold: float
+    true_positives: int
+    false_positives: int
+    tpr_lower: float
+    fpr_upper: float
+
+
+class OneRun(Row):
+    """The guesses on the canaries of one training run."""
+
+    selection: str
+    canaries: int
+    guessed_members: int
+    guessed_non_members: int
+    right: int
+
+
+class ScoresAudit(Result):
+    """Lower bounds of ε, μ and δ from the scores of canaries. All lines share one failure probability."""
+
+    _main = "epsilon"
+
+    members: int
+    non_members: int
+    epsilon: Rows[ScoreBound]
+    mu: Rows[ScoreBound]
+    epsilon_of_mu: Rows[ScoreBound]
+    delta: Rows[ScoreBound]
+    one_run: OneRun | None
+    rates: Rows[Rate]
+    false_claims: Row | None
+    claims: Rows[Claim]
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The lower bound of ε at δ: the larger direction, which holds as all lines hold together."""
+        return float(best([row.lower for row in self.epsilon]))
+
+    @property
+    def mu_lower(self) -> float:
+        """The lower bound of μ."""
+        return float(best([row.lower for row in self.mu]))
+
+    def plot(self, ax: Any = None) -> Any:
+        """The band of the rates of all thresholds."""
+        from leakbound._plots.rates import rate_band
+
+        return rate_band(self, ax)
+
+
+class EpsilonBound(ScoresAudit):
+    """A `ScoresAudit` that was asked for ε: `float()` gives the lower bound."""
+
+    @property
+    def value(self) -> float:
+        """The lower bound of ε at δ."""
+        return self.epsilon_lower
+
+    def __float__(self) -> float:
+        return self.value
+
+    def _headline(self) -> str:
+        row = max(self.epsilon, key=lambda row: row.lower)
+        return (
+            f"ε ≥ {row.lower:.4g} at δ = {row.delta:g} "
+            f"({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
+        )
+
+
+class MuBound(ScoresAudit):
+    """A `ScoresAudit` that was asked for μ: `float()` gives the lower bound."""
+
+    _main = "mu"
+
+    @property
+    def value(self) -> float:
+        """The lower bound of μ."""
+        return self.mu_lower
+
+    def __float__(self) -> float:
+        return self.value
+
+    def _headline(self) -> str:
+        row = max(self.mu, key=lambda row: row.lower)
+        return f"μ ≥ {row.lower:.4g} ({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
+
+
+class Roc(NamedTuple):
+    """A ROC curve: rates from (0, 0) to (1, 1), and the thresholds from which on a canary is called a member."""
+
+    fpr: Array
+    tpr: Array
+    thresholds: Array
+
+
+class TprAtFpr(NamedTuple):
+    """The largest TPR of a threshold whose FPR is at most the target.
+
+    `tpr` and `fpr` are those of the canaries; `tpr_lower` and `fpr_upper` limit the rates of the attack at all
+    thresholds at once, unless an event of the failure probability happened. `float()` gives `tpr`.
+    """
+
+    target_fpr: float
+    threshold: float
+    tpr: float
+    fpr: float
+    tpr_lower: float
+    fpr_upper: float
+    failure_probability: float
+
+    def __float__(self) -> float:
+        return self.tpr
+
+
+A = TypeVar("A", bound=ScoresAudit)
+
+
+class CanaryScores:
+    """Scores of canaries that were trained on and of canaries that were not; high scores mean members.
+
+    Arrays with one axis, or paths to `.npy` files. `flip=True` where low scores mean members: scores are negated, and
+    thresholds, given or found, are those of the negated scores.
+
+    >>> import numpy
+    >>> random = numpy.random.default_rng(0)
+    >>> scores = leakbound.CanaryScores(random.normal(2, 1, 500), random.normal(0, 1, 500))
+    >>> 1 < float(scores.epsilon(delta=1e-5)) < 5
+    True
+    >>> scores.auc > 0.9
+    True
+    """
+
+    __slots__ = ("_members", "_non_members", "_flip")
+
+    def __init__(self, members: Path | ArrayLike, non_members: Path | ArrayLike, *, flip: bool = False) -> None:
+        self._members = _scores("members", members)
+        self._non_members = _scores("non_members", non_members)
+        self._flip = flip
+
+    def audit(
+        self,
+        *,
+        delta: float | None = None,
+        selection: str | None = None,
+        threshold: float | None = None,
+        epsilons: Numbers | None = None,
+        failure_probability: float | None = None,
+        claim_epsilon: float | None = None,
+        claim_mu: float | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> ScoresAudit:
+        """Lower bounds of ε at `delta`, of μ, and of δ at each of `epsilons`.
+
+        A threshold must not be chosen on the scores that are bounded: `threshold` is declared before looking, or
+        `selection` says how one is chosen: `"uniform"` pays for all of them, `"split"` and `"multi-split"` set
+        canaries aside, and `"naive"` has no guarantee.
+        """
+        options = dict(locals())
+        del options["self"], options["progress"]
+        return self._run(ScoresAudit, options, progress)
+
+    def epsilon(
+        self,
+        *,
+        delta: float | None = None,
+        selection: str | None = None,
+        threshold: float | None = None,
+        failure_probability: float | None = None,
+        claim_epsilon: float | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> EpsilonBound:
+        """A lower bound of ε at `delta`; arguments as of `audit`."""
+        options = dict(locals())
+        del options["self"], options["progress"]
+        return self._run(EpsilonBound, options, progress)
+
+    def mu(
+        self,
+        *,
+        selection: str | None = None,
+        threshold: float | None = None,
+        failure_probability: float | None = None,
+        claim_mu: float | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> MuBound:
+        """A lower bound of μ of Gaussian differential privacy; arguments as of `audit`."""
+        options = dict(locals())
+        del options["self"], options["progress"]
+        return self._run(MuBound, options, progress)
+
+    def epsilon_one_run(
+        self,
+        *,
+        delta: float | None = None,
+        guesses: tuple[int, int] | str | None = None,
+        guess_selection: str | None = None,
+        failure_probability: float | None = None,
+        claim_epsilon: float | None = None,
+        claim_mu: float | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> EpsilonBound:
+        """A lower bound of ε from the canaries of one training run, each in or out by a fair coin of its own.
+
+        `guesses` declares before looking how many of the highest scores are called members and how many of the
+        lowest non-members; otherwise `guess_selection` says how they are chosen: `"split"`, `"paid-for"`, or
+        `"naive"` without a guarantee.
+        """
+        options = dict(locals())
+        del options["self"], options["progress"]
+        options["one_run"] = True
+        return self._run(EpsilonBound, options, progress)
+
+    def tpr_at_fpr(
+        self, fpr: float, *, failure_probability: float | None = None, threads: int | None = None
+    ) -> TprAtFpr:
+        """The TPR at an FPR of at most `fpr`, with limits that hold at all thresholds at once."""
+        if not 0 <= fpr <= 1:
+            raise UsageError(f"fpr: found {fpr!r}, expected a rate from 0 to 1")
+        curve = self.roc()
+        # The largest TPR: the last point of the curve that the target allows.
+        at = int(np.searchsorted(curve.fpr, fpr, side="right")) - 1
+        band = self.audit(selection="uniform", failure_probability=failure_probability, threads=threads)
+        threshold = float(curve.thresholds[at])
+        tpr_lower, fpr_upper = _limits(band.rates, threshold)
+        return TprAtFpr(
+            float(fpr),
+            threshold,
+            float(curve.tpr[at]),
+            float(curve.fpr[at]),
+            tpr_lower,
+            fpr_upper,
+            float(band.epsilon[0].failure_probability),
+        )
+
+    def roc(self) -> Roc:
+        """The ROC curve of the canaries, as scikit-learn's `roc_curve` has it."""
+        fpr, tpr, thresholds, _ = self._curve()
+        return Roc(fpr, tpr, thresholds)
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC curve, where ties count half."""
+        return self._curve()[3]
+
+    def plot(self, ax: Any = None) -> Any:
+        """The ROC curve on logarithmic axes."""
+        from leakbound._plots.rates import roc_curve
+
+        return roc_curve(self.roc(), self.auc, ax)
+
+    def files(self) -> dict[str, str | File | None]:
+        """The scores as the options of a command take them."""
+        return {"members": self._members, "non_members": self._non_members}
+
+    def __repr__(self) -> str:
+        return f"<CanaryScores: {_length(self._members)} members, {_length(self._non_members)} non-members>"
+
+    def _run(self, kind: type[A], options: dict[str, Any], progress: Progress) -> A:
+        options["flip"] = self._flip
+        return run(kind, "audit scores", options, named=self.files(), progress=progress)
+
+    def _curve(self) -> tuple[Array, Array, Array, float]:
+        members, non_members = _loaded("members", self._members), _loaded("non_members", self._non_members)
+        return _core.roc(-members, -non_members) if self._flip else _core.roc(members, non_members)
+
+
+def _scores(name: str, value: Path | ArrayLike) -> str | Array:
+    return _inputs.path(name, value) if _inputs.is_path(value) else _inputs.scores(name, value)  # type: ignore[arg-type]
+
+
+def _loaded(name: str, value: str | Array) -> Array:
+    """The scores as doubles."""
+    if isinstance(value, str):
+        try:
+            value = _inputs.scores(name, np.load(value))
+        except OSError as error:
+            raise InputError(f"{name}: {error}") from None
+    if np.isnan(value).any():
+        raise InputError(f"{name}: found NaN, expected a number or inf")
+    return np.asarray(value, dtype=np.float64)
+
+
+def _limits(rates: Sequence[Rate], threshold: float) -> tuple[float, float]:
+    """Limits at a threshold from those around it, as rates only fall where thresholds rise."""
+    lower = max((rate.tpr_lower for rate in rates if rate.threshold >= threshold), default=0.0)
+    upper = min((rate.fpr_upper for rate in rates if rate.threshold <= threshold), default=1.0)
+    return lower, upper
+
+
+def _length(value: str | Array) -> Union[int, str]:
+    return value if isinstance(value, str) else len(value)

@@ -1,0 +1,124 @@
+"""Arrays and paths as the files that the library reads.
+
+An array is read where it lies. It is copied only if it is not contiguous in C order, not in this machine's byte
+order, or, for the short arrays of scores and counts, of another type of number than the library's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leakbound._core import InputError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Path = Union[str, "os.PathLike[str]"]
+File = Union[Array, "dict[str, Array]", bytes]
+
+# Kinds of numpy dtypes by what they hold, and how an error says so.
+FLOATS = ("f", "floating-point numbers of 16, 32 or 64 bits")
+INTEGERS = ("iu", "integers")
+MASK = ("biu", "booleans")
+NUMBERS = ("fiu", "numbers")
+OUTPUTS = ("iubUS", "integers or names")
+ANY = ("fiub", "numbers")
+
+
+def is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def path(name: str, value: object) -> str:
+    """The path as text."""
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
+        if isinstance(text, str) and text:
+            return text
+    raise InputError(f"{name}: found {type(value).__name__}, expected a path")
+
+
+def array(name: str, value: ArrayLike, kind: tuple[str, str], axes: int | None = None) -> Array:
+    """The array as the library reads it: of this kind, with something in it, contiguous, of native byte order."""
+    found = value if type(value) is np.ndarray else _converted(name, value)
+    dtype = found.dtype
+    if dtype.kind not in kind[0] or (dtype.kind == "f" and dtype.itemsize > 8):
+        what = "an object array" if dtype.kind == "O" else f"dtype {dtype}"
+        raise InputError(f"{name}: found {what}, expected {kind[1]}")
+    if found.size == 0:
+        raise InputError(f"{name}: found an empty array of shape {found.shape}, expected at least one value")
+    if axes is not None and found.ndim != axes:
+        raise InputError(f"{name}: found shape {found.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}")
+    if not dtype.isnative:
+        found = found.astype(dtype.newbyteorder("="))
+    return found if found.flags.c_contiguous else np.ascontiguousarray(found)
+
+
+def scores(name: str, value: ArrayLike) -> Array:
+    """One score for each canary, in single or double precision; other numbers become doubles where that is exact."""
+    found = array(name, value, NUMBERS, axes=1)
+    if found.dtype.kind == "f":
+        return found if found.dtype.itemsize > 2 else found.astype(np.float64)
+    exact = found.astype(np.float64)
+    # Past 2^53 neighbours of an integer round to the same double, and scores would tie that do not.
+    if np.any(np.abs(exact) > 2.0**53):
+        raise InputError(f"{name}: found integers beyond 2^53, expected numbers that a double holds exactly")
+    return exact
+
+
+def arrays(name: str, value: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """The arrays of an archive."""
+    if not value:
+        raise InputError(f"{name}: found no array, expected those of an npz file by name")
+    return {key: array(f"{name}[{key!r}]", item, ANY) for key, item in value.items()}
+
+
+def recording(name: str, value: Path | Mapping[str, ArrayLike]) -> str | dict[str, Array]:
+    """A path to an npz file, or its arrays by name: a dict, or what `numpy.load` returns."""
+    if isinstance(value, Mapping):
+        return arrays(name, value)
+    if is_path(value):
+        return path(name, value)
+    raise InputError(f"{name}: found {type(value).__name__}, expected a path or a dict of arrays")
+
+
+def place(inputs: Mapping[str, str | File | None]) -> tuple[dict[str, str], dict[str, File]]:
+    """The word for each input, and the files in memory by that word.
+
+    A name in memory is the argument's, unless a path of the same call is spelt alike.
+    """
+    taken = {value for value in inputs.values() if isinstance(value, str)}
+    words: dict[str, str] = {}
+    files: dict[str, File] = {}
+    for name, value in inputs.items():
+        if value is None:
+            continue
+        if isinstance(value, str):
+            words[name] = value
+            continue
+        word = name + _suffix(name, value)
+        while word in taken:
+            word = "_" + word
+        taken.add(word)
+        words[name] = word
+        files[word] = value
+    return words, files
+
+
+def _suffix(name: str, value: File) -> str:
+    if isinstance(value, bytes):
+        return ".toml" if name == "scenario" else ".json" if value[:1] == b"{" else ".csv"
+    return ".npz" if isinstance(value, dict) else ".npy"
+
+
+def _converted(name: str, value: Any) -> Array:
+    if isinstance(value, np.ma.MaskedArray):
+        # numpy would drop the mask and with it the meaning.
+        raise InputError(f"{name}: found a masked array, expected a plain one; hint: .compressed() or .filled()")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name}: found no regular array: {error}") from None

@@ -1,0 +1,1 @@
+"""Figures of results, drawn with matplotlib."""

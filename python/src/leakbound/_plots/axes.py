@@ -1,0 +1,54 @@
+"""Axes, colours and legends of all figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Okabe and Ito (2008): told apart by colour-blind readers too.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+BLACK = "#000000"
+LOWER, UPPER = "#0072B2", "#D55E00"
+
+
+def axes(ax: Any) -> Any:
+    """The axes given, or new ones of the width of a column."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("plot needs matplotlib: pip install 'leakbound[plot]'") from None
+    return pyplot.subplots(figsize=(5.2, 3.6), layout="constrained")[1]
+
+
+def finish(ax: Any, x: str, y: str, title: str = "", legend: bool = True) -> Any:
+    """Labels, a light grid and the legend."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    if title:
+        ax.set_title(title, fontsize="medium")
+    ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    if legend and ax.get_legend_handles_labels()[0]:
+        ax.legend(fontsize="small", frameon=False)
+    return ax
+
+
+def orders_axis(ax: Any, orders: Any) -> None:
+    """Orders on a logarithmic axis, written as numbers."""
+    low, high = float(min(orders)), float(max(orders))
+    ax.set_xscale("log")
+    ticks = [order for order in (1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500) if low <= order <= high]
+    # A single order has no room for ticks of other orders.
+    ax.set_xticks(ticks or [low], [f"{tick:g}" for tick in ticks or [low]])
+    ax.set_xticks([], minor=True)
+
+
+def positive_log(ax: Any) -> None:
+    """A logarithmic axis of divergences where something is above 0."""
+    if any(value > 0 for line in ax.get_lines() for value in line.get_ydata()):
+        ax.set_yscale("log", nonpositive="mask")
+    else:
+        ax.set_ylim(0, 1)

@@ -1,0 +1,59 @@
+"""Outcomes, verdicts and shares as bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leakbound._plots.axes import BLACK, COLORS, LOWER, UPPER, axes, finish
+
+
+def frequencies(result: Any, ax: Any) -> Any:
+    """Frequencies of the outputs of the first query in both worlds."""
+    ax = axes(ax)
+    query = result.queries[0]
+    at = np.arange(len(query.labels))
+    for shift, color, label, counts in (
+        (-0.2, COLORS[0], "P (dataset)", query.counts),
+        (0.2, COLORS[1], "Q (neighbour)", query.counts_neighbor),
+    ):
+        ax.bar(at + shift, np.array(counts) / max(sum(counts), 1), 0.4, color=color, label=label)
+    ax.set_xticks(at, query.labels)
+    ax.set_yscale("log")
+    return finish(ax, "output", "frequency", f"query {query.query}")
+
+
+def verdicts(result: Any, ax: Any) -> Any:
+    """The largest share of the limit that a case attains, by property; a share above 1 refutes."""
+    ax = axes(ax)
+    rows = [row for row in result.properties if row.largest_share is not None or row.verdict == "refuted"]
+    at = np.arange(len(rows))[::-1]
+    shares = [_share(row) for row in rows]
+    colors = [UPPER if row.verdict == "refuted" else LOWER for row in rows]
+    ax.barh(at, shares, 0.6, color=colors)
+    ax.axvline(1, color=BLACK, linewidth=0.8)
+    ax.set_yticks(at, [row.property + (" (refuted)" if row.verdict == "refuted" else "") for row in rows])
+    return finish(ax, "exact value ÷ claim, largest of all cases", "", result.accountant, legend=False)
+
+
+def wrong_shares(result: Any, ax: Any) -> Any:
+    """The share of wrong audits, by method and data."""
+    ax = axes(ax)
+    methods = list(dict.fromkeys(result.checks.column("method").tolist()))
+    cases = list(dict.fromkeys(result.checks.column("case").tolist()))
+    for index, case in enumerate(cases):
+        rows = [result.checks.where(method=method, case=case) for method in methods]
+        at = np.arange(len(methods))[::-1] + 0.4 * (0.5 - index) if len(cases) == 2 else np.arange(len(methods))[::-1]
+        shares = [max((row.wrong_share for row in found), default=0.0) for found in rows]
+        ax.barh(at, shares, 0.35, color=COLORS[index], label=f"{case} data")
+    ax.axvline(result.checks[0].failure_probability, color=BLACK, linewidth=0.8, label="failure probability")
+    ax.set_yticks(np.arange(len(methods))[::-1], methods)
+    return finish(ax, "share of audits with a wrong bound", "")
+
+
+def _share(row: Any) -> float:
+    found = row.largest_share or 0.0
+    if row.counterexample is not None and row.counterexample.violation.claim > 0:
+        found = max(found, row.counterexample.violation.limit / row.counterexample.violation.claim)
+    return float(found)

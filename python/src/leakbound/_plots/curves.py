@@ -1,0 +1,102 @@
+"""Divergences against the order, and ε against δ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leakbound._plots.axes import BLACK, COLORS, LOWER, UPPER, axes, finish, orders_axis, positive_log
+
+_DIVERGENCE = "Rényi divergence (nats)"
+_ORDER = "order α"
+
+
+def exact_curves(result: Any, ax: Any) -> Any:
+    """Both directions of the exact divergence, and the accountants."""
+    ax = axes(ax)
+    orders = result.divergences.column("order")
+    ax.plot(orders, result.divergences.column("forward"), "o-", color=BLACK, markersize=4, label="exact D(P‖Q)")
+    ax.plot(orders, result.divergences.column("reverse"), "s--", color=BLACK, markersize=4, label="exact D(Q‖P)")
+    for color, name in zip(COLORS[1:], _names(result.accountants)):
+        rows = result.accountants.where(name=name)
+        ax.plot(rows.column("order"), rows.column("rdp"), ":", color=color, label=name)
+    orders_axis(ax, orders)
+    positive_log(ax)
+    return finish(ax, _ORDER, _DIVERGENCE)
+
+
+def bound_curves(result: Any, ax: Any) -> Any:
+    """Lower bounds by method and direction; the largest over the queries."""
+    ax = axes(ax)
+    orders = sorted(set(result.bounds.column("order").tolist()))
+    for color, method in zip(COLORS, sorted(set(result.bounds.column("method").tolist()))):
+        for style, marker, direction, sign in (("-", "^", "forward", "D(P‖Q)"), ("--", "v", "reverse", "D(Q‖P)")):
+            rows = result.bounds.where(method=method, direction=direction)
+            if len(rows):
+                largest = [max(row.rdp_lower for row in rows.where(order=order)) for order in orders]
+                label = f"{method}, {sign}"
+                ax.plot(orders, largest, style, marker=marker, markersize=4, color=color, label=label)
+    if orders:
+        orders_axis(ax, orders)
+    positive_log(ax)
+    queries = len(set(result.bounds.column("query").tolist()))
+    return finish(ax, _ORDER, _DIVERGENCE + " at least", f"largest of {queries} queries" if queries > 1 else "")
+
+
+def votes_curves(queries: Any, ax: Any, direction: str) -> Any:
+    """Means over the queries of the lower bounds, the law of the model and the accountants."""
+    ax = axes(ax)
+    exact = [query.exact.column(direction) for query in queries]
+    orders = queries[0].exact.column("order")
+    for marker, method in zip("^v<>dp*", _methods(queries, direction)):
+        means = [_mean(queries, method, direction, order) for order in orders]
+        ax.plot(orders, means, marker, markersize=5, color=LOWER, label=f"{method} (lower bound)")
+    ax.plot(orders, np.mean(exact, axis=0), "-", color=BLACK, label="law of the model")
+    for style, name in zip((":", "--", "-.", (0, (1, 3))), _names(queries[0].upper)):
+        at = queries[0].upper.where(name=name).column("order")
+        means = np.mean([query.upper.where(name=name).column("rdp") for query in queries], axis=0)
+        ax.plot(at, means, linestyle=style, color=UPPER, label=name)
+    orders_axis(ax, orders)
+    positive_log(ax)
+    return finish(ax, _ORDER, _DIVERGENCE, f"mean of {len(queries)} queries, {direction}")
+
+
+def rdp_curve(curve: Any, ax: Any) -> Any:
+    """The curve at its orders."""
+    ax = axes(ax)
+    order = np.argsort(curve.orders)
+    ax.plot(curve.orders[order], curve.values[order], "-", color=UPPER)
+    orders_axis(ax, curve.orders)
+    positive_log(ax)
+    return finish(ax, _ORDER, _DIVERGENCE + " at most", legend=False)
+
+
+def account_profiles(result: Any, ax: Any) -> Any:
+    """ε against δ, by accountant and by privacy losses."""
+    ax = axes(ax)
+    for color, curve in zip(COLORS, result.curves):
+        style = "-" if curve.meaning == "data-independent" else "--"
+        ax.plot(curve.profile.column("delta"), curve.profile.column("epsilon"), style, color=color, label=curve.name)
+    if result.losses is not None:
+        profile = result.losses.profile
+        band = (profile.column("delta"), profile.column("lower"), profile.column("upper"))
+        ax.fill_between(*band, color="#bbbbbb", linewidth=0, label="privacy losses, between")
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    answers = f"{result.queries} answer" + ("s together" if result.queries > 1 else "")
+    return finish(ax, "δ", "ε", answers)
+
+
+def _names(rows: Any) -> list[str]:
+    return list(dict.fromkeys(rows.column("name").tolist()))
+
+
+def _methods(queries: Any, direction: str) -> list[str]:
+    return sorted({bound.method for query in queries for bound in query.lower if bound.direction == direction})
+
+
+def _mean(queries: Any, method: str, direction: str, order: float) -> float:
+    """The mean over all queries; a query to which the method was not applied has the bound 0."""
+    found = [query.lower.where(method=method, direction=direction, order=order) for query in queries]
+    return float(np.mean([rows[0].rdp_lower if len(rows) else 0.0 for rows in found]))

@@ -1,0 +1,150 @@
+"""Results: the text of a document, read when it is first asked."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from leakbound import _core
+from leakbound._inputs import File
+from leakbound._rows import Row, Rows, frame
+
+
+class Input(Row):
+    """A file that was read: its name, its size in bytes and its SHA-256."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+class ResultWarning(Row):
+    """What a reader of the result must know: a code, a sentence, and what to do about it."""
+
+    code: str
+    message: str
+    hint: str | None
+
+
+class Claim(Row):
+    """A claim that was tested: the certified lower bound of the claimed quantity, and whether it refutes the claim."""
+
+    claim: str
+    lower: float
+    query: str
+    refuted: bool
+    failure_probability: float
+
+
+class Result(Row):
+    """What a command found. Keys of its document are attributes; `to_json()` is the document itself.
+
+    The document is the command's, to the last digit. It is parsed when an attribute is first asked for.
+    """
+
+    __slots__ = ("_text", "_document", "_refuted", "_words", "_files")
+
+    # The key of the main table.
+    _main = "bounds"
+
+    schema: str
+    version: str
+    inputs: Rows[Input]
+    options: Row
+    seed: int
+    warnings: Rows[ResultWarning]
+
+    def __init__(
+        self, text: str, refuted: bool, words: Sequence[str] = (), files: Mapping[str, File] | None = None
+    ) -> None:
+        self._text = text
+        self._document: dict[str, Any] | None = None
+        self._refuted = refuted
+        self._words = words
+        self._files = files
+
+    @property
+    def _items(self) -> dict[str, Any]:  # type: ignore[override]
+        if self._document is None:
+            self._document = json.loads(self._text)
+        return self._document
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a claim was refuted: the command would exit with status 3."""
+        return self._refuted
+
+    def to_json(self) -> str:
+        """The document as the command prints it with `--format json`."""
+        return self._text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as a dict of its own, where infinity is the string `"inf"`."""
+        document: dict[str, Any] = json.loads(self._text)
+        return document
+
+    def to_pandas(self) -> Any:
+        """The main table as a `pandas.DataFrame`."""
+        return frame(self._table())
+
+    def to_html(self) -> str:
+        """The page of the command's `--report`: one self-contained text. Runs the work again."""
+        if not self._words:
+            raise _core.UsageError("to_html: the result was put together elsewhere, and has no data to run again")
+        return _core.page(self._words, self._files or {})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the main figure with matplotlib, into `ax` if given; returns the axes."""
+        raise _core.UsageError(f"plot: {type(self).__name__} has no figure; to_pandas() has its table")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Travels without the data it was made from.
+        return type(self), (self._text, self._refuted)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Result) and self._text == other._text
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._headline()}>"
+
+    def _repr_html_(self) -> str:
+        return page_part(type(self).__name__, self._headline(), self._table(), self.warnings)
+
+    def _headline(self) -> str:
+        parts = [f"{len(self._table())} {self._main.replace('_', ' ')}"]
+        if self._items["warnings"]:
+            parts.append(f"{len(self.warnings)} warnings")
+        if self._items.get("claims"):
+            parts.append("a claim is refuted" if self.refuted else "no claim is refuted")
+        return ", ".join(parts)
+
+    def _table(self) -> list[dict[str, Any]]:
+        """The rows of the main table, with infinity as a number."""
+        return [{key: row[key] for key in row.to_dict()} for row in getattr(self, self._main)]
+
+
+def page_part(title: str, headline: str, table: list[dict[str, Any]], warnings: Rows[ResultWarning], most: int = 10) -> str:
+    """The first rows of a table and the warnings, for a notebook."""
+    columns = [key for key in table[0] if not isinstance(table[0][key], (tuple, Row, Rows))] if table else []
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(_cell(row.get(column)))}</td>" for column in columns) + "</tr>"
+        for row in table[:most]
+    )
+    more = f"<p>{len(table) - most} more rows in to_pandas()</p>" if len(table) > most else ""
+    notes = "".join(
+        f"<p><b>warning:</b> {html.escape(warning.message)}"
+        + (f" (hint: {html.escape(warning.hint)})" if warning.hint else "")
+        + "</p>"
+        for warning in warnings
+    )
+    table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if columns else ""
+    return f"<div><p><b>{html.escape(title)}</b>: {html.escape(headline)}</p>{table_html}{more}{notes}</div>"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)

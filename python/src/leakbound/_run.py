@@ -1,0 +1,125 @@
+"""From the arguments of a function to a result."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, Union
+
+from leakbound import _core
+from leakbound._inputs import File, place
+from leakbound._result import Result
+from leakbound._words import option_words
+
+# Called with what is done, the whole and the unit of both; True shows a bar of tqdm.
+Progress = Union[Callable[[int, int, str], None], bool, None]
+
+R = TypeVar("R", bound=Result)
+
+
+class LeakboundWarning(UserWarning):
+    """A warning of a result, issued once for each place of the caller as Python's warnings are.
+
+    `warnings.filterwarnings("ignore", category=leakbound.LeakboundWarning)` silences it; the result keeps it.
+    """
+
+
+def run(
+    kind: type[R],
+    command: str,
+    options: Mapping[str, Any],
+    data: Mapping[str, str | File | None] | None = None,
+    named: Mapping[str, str | File | None] | None = None,
+    progress: Progress = None,
+) -> R:
+    """Runs a command on files by position (`data`) and files by option (`named`)."""
+    words, files = request(command, options, data, named)
+    text, refuted = _core.call(words, files, watcher(progress))
+    return finished(kind, text, refuted, words, files)
+
+
+def request(
+    command: str,
+    options: Mapping[str, Any],
+    data: Mapping[str, str | File | None] | None = None,
+    named: Mapping[str, str | File | None] | None = None,
+) -> tuple[list[str], dict[str, File]]:
+    """The words of a command and its files in memory."""
+    words = command.split(" ")
+    if not data and not named:
+        return words + option_words(options), {}
+    places, files = place({**(data or {}), **(named or {})})
+    for name in named or ():
+        if name in places:
+            words += ["--" + name.replace("_", "-"), places[name]]
+    words += option_words(options)
+    words += [places[name] for name in data or () if name in places]
+    return words, files
+
+
+def finished(
+    kind: type[R], text: str, refuted: bool, words: Sequence[str] = (), files: Mapping[str, File] | None = None
+) -> R:
+    """The result, once its warnings are issued."""
+    if '"warnings": []' not in text:
+        issue_warnings(document_warnings(text))
+    return kind(text, refuted, words, files)
+
+
+def watcher(progress: Progress) -> Callable[[int, int, str], None] | None:
+    """The callback of the library for what a caller gave."""
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return _bar()
+    if callable(progress):
+        return progress
+    raise _core.UsageError(f"progress: found {type(progress).__name__}, expected True or a function of (done, total, unit)")
+
+
+def _bar() -> Callable[[int, int, str], None]:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: pip install tqdm") from None
+    bar = tqdm()
+
+    def show(done: int, total: int, unit: str) -> None:
+        if (bar.total, bar.unit) != (total, unit):
+            bar.reset(total=total)
+            bar.unit = unit
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.refresh()
+
+    return show
+
+
+def document_warnings(text: str) -> list[dict[str, Any]]:
+    """The warnings of a document, which is not parsed beyond them."""
+    start = text.find('"warnings": [')
+    if start < 0:
+        return []
+    found: list[dict[str, Any]] = json.JSONDecoder().raw_decode(text, start + len('"warnings": '))[0]
+    return found
+
+
+def issue_warnings(found: list[dict[str, Any]]) -> None:
+    """Issues warnings where the caller of the package stands."""
+    for warning in found:
+        hint = f" (hint: {warning['hint']})" if warning.get("hint") else ""
+        warnings.warn(warning["message"] + hint, LeakboundWarning, stacklevel=_outside())
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _outside() -> int:
+    """The stack level of the first frame outside the package, counted as `warnings.warn` in the caller does."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,0 +1,142 @@
+"""Audits of recorded votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+from numpy.typing import ArrayLike
+
+from leakbound import _inputs
+from leakbound._bound_rows import (
+    Composed,
+    EpsilonLower,
+    Names,
+    Numbers,
+    RdpBound,
+    RdpClaims,
+    Recommendation,
+)
+from leakbound._exact import Divergence
+from leakbound._inputs import Array, Path
+from leakbound._result import Claim, Result
+from leakbound._rows import Row, Rows
+from leakbound._run import Progress, run
+
+Recording = Union[Path, Mapping[str, ArrayLike]]
+Positions = Union[str, int, Sequence[int], Array]
+
+
+class UpperRdp(Row):
+    """What an accountant promises about one answer at an order."""
+
+    name: str
+    order: float
+    rdp: float
+    validity: str
+
+
+class Query(Row):
+    """One query: simulated counts, lower bounds, the divergences of the fitted model and accountants."""
+
+    query: str
+    label: int | None
+    counts: tuple[int, ...]
+    counts_neighbor: tuple[int, ...]
+    lower: Rows[RdpBound]
+    epsilon: Rows[EpsilonLower]
+    recommendation: Recommendation | None
+    exact: Rows[Divergence]
+    upper: Rows[UpperRdp]
+
+
+class VotesAudit(Result):
+    """Lower bounds, the fitted model and accountants side by side, for each query and composed."""
+
+    _main = "queries"
+
+    law: str
+    queries: Rows[Query]
+    composed: Composed
+    claims: Rows[Claim]
+
+    def plot(self, ax: Any = None, direction: str = "forward") -> Any:
+        """Means over the queries against the order: lower bounds, the law of the model and accountants."""
+        from leakbound._plots.curves import votes_curves
+
+        return votes_curves(self.queries, ax, direction)
+
+    def _table(self) -> list[dict[str, Any]]:
+        return queries_table(self.queries)
+
+
+def queries_table(queries: Rows[Query]) -> list[dict[str, Any]]:
+    """A row for each query, direction and order with a column for each bound, the exact value and each accountant."""
+    table: dict[tuple[int, str, float], dict[str, Any]] = {}
+    for position, query in enumerate(queries):
+        for direction in ("forward", "reverse"):
+            for exact in query.exact:
+                row = {"query": query.query, "label": query.label, "direction": direction, "order": exact.order}
+                table[position, direction, exact.order] = row
+            for bound in query.lower.where(direction=direction):
+                key = (position, direction, bound.order)
+                start = {"query": query.query, "label": query.label, "direction": direction, "order": bound.order}
+                table.setdefault(key, start)[bound.method] = bound.rdp_lower
+            for exact in query.exact:
+                table[position, direction, exact.order]["exact"] = getattr(exact, direction)
+            for upper in query.upper:
+                if (position, direction, upper.order) in table:
+                    table[position, direction, upper.order][upper.name] = upper.rdp
+    return list(table.values())
+
+
+def audit_votes(
+    recording: Recording,
+    *,
+    model: str,
+    noise: str,
+    adversary: str | None = None,
+    samples: float | None = None,
+    sampling: str | None = None,
+    queries: Positions | None = None,
+    composition: str | None = None,
+    n_queries: int | None = None,
+    changed: int | None = None,
+    k: int | None = None,
+    rate: float | None = None,
+    candidates: str | None = None,
+    train: Recording | None = None,
+    orders: Numbers | None = None,
+    failure_probability: float | None = None,
+    methods: Names | None = None,
+    direction: str | None = None,
+    resamples: int | None = None,
+    delta: float | None = None,
+    claim_epsilon: float | None = None,
+    claim_rdp: RdpClaims | None = None,
+    claim_mu: float | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> VotesAudit:
+    """Audits recorded votes of `model` pate, capc, prompt-pate or private-knn.
+
+    `recording` is an npz file, or its arrays by name: `{"votes": ..., "votes_prime": ...}` u8 [query, teacher] or
+    `{"histogram": ..., "histogram_prime": ...}` [query, class] for prompt-pate; the README lists those of the other
+    models. The model is fitted to the votes, `samples` outputs are simulated for each query and world, and for each
+    query the document holds what the outputs prove, what is true of the model, and what accountants promise.
+    `queries` are positions in the recording; all of them if not given.
+
+    >>> import numpy
+    >>> votes = {"histogram": numpy.array([[30, 20]]), "histogram_prime": numpy.array([[29, 21]])}
+    >>> audit = leakbound.audit_votes(votes, model="prompt-pate", noise="gaussian:10", samples=1e5, orders=2)
+    >>> query = audit.queries[0]
+    >>> query.lower[0].rdp_lower <= query.exact[0].forward <= query.upper[0].rdp
+    True
+    """
+    options = dict(locals())
+    for name in ("recording", "train", "progress"):
+        del options[name]
+    data = {"recording": _inputs.recording("recording", recording)}
+    named = {"train": None if train is None else _inputs.recording("train", train)}
+    return run(VotesAudit, "audit votes", options, data, named, progress)

@@ -1,0 +1,73 @@
+"""Python values as the words of an option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from leakbound._core import UsageError
+
+# What becomes one value of an option; sequences of them are joined by commas.
+Value = Any
+
+
+def option_words(options: Mapping[str, Value]) -> list[str]:
+    """The words of all options that are given: `None` and `False` are left to the library's defaults.
+
+    Names are the library's with underscores. A mapping becomes one `KEY:VALUE` for each of its items.
+    """
+    words: list[str] = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        option = _option(name)
+        if value is True:
+            words.append(option)
+        elif isinstance(value, Mapping):
+            words.extend(f"{option}={_one(name, key)}:{_one(name, item)}" for key, item in value.items())
+        else:
+            words.append(f"{option}={value_word(name, value)}")
+    return words
+
+
+def value_word(name: str, value: Value) -> str:
+    """One value, or a sequence of values joined by commas."""
+    if isinstance(value, np.ndarray):
+        if value.ndim > 1:
+            raise UsageError(f"{name}: found an array of {value.ndim} axes, expected numbers in one row")
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range, Sequence)) and not isinstance(value, (str, bytes)):
+        if not value:
+            raise UsageError(f"{name}: found no value, expected at least one")
+        return ",".join([_one(name, item) for item in value])
+    return _one(name, value)
+
+
+_options: dict[str, str] = {}
+
+
+def _option(name: str) -> str:
+    option = _options.get(name)
+    if option is None:
+        option = _options[name] = "--" + name.replace("_", "-")
+    return option
+
+
+def _one(name: str, value: Value) -> str:
+    # bool is an int, and the word `True` is no number.
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float):
+        # repr is the shortest decimal that reads back as the same number.
+        return repr(value)
+    raise UsageError(f"{name}: found {_described(value)}, expected a number or a name")
+
+
+def _described(value: Value) -> str:
+    return "None" if value is None else f"{type(value).__name__} {value!r}"[:80]

@@ -1,0 +1,37 @@
+"""What a worker does: one command on files that all tasks share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leakbound import _core
+from leakbound._core import UsageError
+from leakbound._inputs import File
+from leakbound._run import Progress, watcher
+from leakbound.distributed._engines import Engine
+
+
+def run_commands(
+    engine: Engine, commands: list[list[str]], files: dict[str, File], unit: str, progress: Progress
+) -> list[tuple[str, bool]]:
+    """The documents of some commands, in their order."""
+    watch = watcher(progress)
+
+    def done(count: int) -> None:
+        if watch is not None:
+            watch(count, len(commands), unit)
+
+    return engine.run(_command, files, commands, done)
+
+
+def task_count(given: int | None, most: int, threads: int) -> int:
+    """The number of tasks: as given, else four for each thread, so that a slow or late worker holds up few."""
+    if given is None:
+        return max(1, min(most, 4 * threads))
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise UsageError(f"tasks: found {given!r}, expected a number from 1 on")
+    return min(given, most)
+
+
+def _command(files: Any, words: list[str]) -> tuple[str, bool]:
+    return _core.call(words, files)

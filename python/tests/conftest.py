@@ -1,0 +1,58 @@
+"""The command that every call is held against, and the recordings of the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pytest
+
+matplotlib.use("Agg")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Options that name files: in memory they are called otherwise.
+FILES = {"file", "files", "members", "non_members", "logits", "labels", "keep", "scores", "scenario", "pilot", "law"}
+FILES |= {"train"}
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    return ROOT / "validation" / "data"
+
+
+@pytest.fixture(scope="session")
+def scenarios() -> Path:
+    return ROOT / "validation" / "scenarios"
+
+
+@pytest.fixture(scope="session")
+def command() -> Callable[..., str]:
+    """Runs the command and gives its JSON, whatever the exit status says about claims."""
+    program = os.environ.get("LEAKBOUND_COMMAND")
+    if not program or not os.access(program, os.X_OK):
+        pytest.fail(f"LEAKBOUND_COMMAND={program!r} is no program: it must be the path of the command leakbound")
+
+    def run(*words: Any, statuses: tuple[int, ...] = (0, 3)) -> str:
+        done = subprocess.run(
+            [program, *map(str, words), "--format", "json"], capture_output=True, text=True, cwd=ROOT, timeout=120
+        )
+        assert done.returncode in statuses, done.stderr
+        return done.stdout
+
+    return run
+
+
+def digits(text: str, inputs: bool = False) -> dict[str, Any]:
+    """A document with its numbers as they are written, without the names of its files."""
+    document: dict[str, Any] = json.loads(text, parse_float=str, parse_int=str)
+    found = [{key: item[key] for key in ("size", "sha256")} for item in document.pop("inputs")]
+    if inputs:
+        document["inputs"] = found
+    document["options"] = {key: item for key, item in document["options"].items() if key not in FILES}
+    return document

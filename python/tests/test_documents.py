@@ -1,0 +1,263 @@
+"""Every call of Python gives the command's document, digit for digit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import digits
+
+import leakbound
+
+pytestmark = pytest.mark.filterwarnings("ignore::leakbound.LeakboundWarning")
+
+LIRA = "validation/data/fashion_lira_original.npz"
+VOTES = "validation/data/fashion_votes.npz"
+KNN = "validation/data/fashion_knn.npz"
+PROMPT = "validation/data/prompt_votes.npz"
+COUNTS = "validation/data/counts.csv"
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch, data):
+    monkeypatch.chdir(data.parents[1])
+
+
+@pytest.fixture(scope="module")
+def random():
+    return np.random.default_rng(20)
+
+
+def same(result, text, inputs=False):
+    assert digits(result.to_json(), inputs) == digits(text, inputs)
+    return result
+
+
+def test_exact(command):
+    words = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --orders 2,10 --epsilons 0.1,1"
+    call = {"noise": "gaussian:2", "orders": [2, 10], "epsilons": np.array([0.1, 1.0])}
+    same(leakbound.exact([14, 12, 10, 8, 6], (13, 13, 10, 8, 6), **call), command(*words.split()))
+
+
+def test_exact_worst_neighbor_with_a_refuted_claim(command):
+    words = "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:0.3 --claim-rdp 2:0.05 --claim-rdp 3:9"
+    claims = {2: 0.05, 3: 9}
+    call = {"worst_neighbor": "moved", "noise": "laplace:0.3", "claim_rdp": claims}
+    result = same(leakbound.exact(np.array([14, 12, 10], np.uint8), **call), command(*words.split()))
+    assert result.refuted and [claim.refuted for claim in result.claims] == [True, False]
+
+
+def test_exact_behind_a_threshold(command):
+    words = "exact --histogram 140,50 --neighbor 139,51 --noise gaussian:4 --threshold 120 --threshold-noise gaussian:9"
+    call = {"noise": "gaussian:4", "threshold": 120, "threshold_noise": "gaussian:9", "threshold_form": "per-class"}
+    words += " --threshold-form per-class"
+    same(leakbound.exact([140, 50], [139, 51], **call), command(*words.split()))
+
+
+def test_audit_counts(command):
+    words = command("audit", "counts", COUNTS, "--methods", "all", "--resamples", 100, "--trade-off", "--orders", "2..4")
+    call = {"methods": "all", "resamples": 100, "trade_off": True, "orders": range(2, 5)}
+    same(leakbound.audit_counts(COUNTS, **call), words, inputs=True)
+    table = np.loadtxt(COUNTS, delimiter=",", skiprows=1, dtype=np.int64).T
+    same(leakbound.audit_counts(table[1], table[2], outcomes=table[0], **call), words, inputs=True)
+
+
+def test_audit_counts_of_several_queries_with_a_law(command, tmp_path):
+    counts, neighbor = np.array([[600, 400], [90, 910]]), np.array([[500, 500], [100, 900]])
+    p, q = np.array([[0.6, 0.4], [0.1, 0.9]]), np.array([[0.5, 0.5], [0.1, 0.9]])
+    rows = [f"{i},{'ab'[j]},{counts[i, j]},{neighbor[i, j]}" for i in range(2) for j in range(2)]
+    laws = [f"{i},{'ab'[j]},{p[i, j]},{q[i, j]}" for i in range(2) for j in range(2)]
+    (tmp_path / "counts.csv").write_text("\n".join(["query,outcome,count,count_neighbor", *rows, ""]))
+    (tmp_path / "law.csv").write_text("\n".join(["query,outcome,p,q", *laws, ""]))
+    words = ("audit", "counts", tmp_path / "counts.csv", "--law", tmp_path / "law.csv", "--seed", 5)
+    same(leakbound.audit_counts(counts, neighbor, outcomes="ab", law=(p, q), seed=5), command(*words))
+
+
+def test_audit_confusion(command):
+    words = "audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 0.001 --epsilons 0.5"
+    same(leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, delta=1e-3, epsilons=0.5), command(*words.split()))
+
+
+def test_audit_votes(command):
+    words = f"audit votes {VOTES} --model pate --noise gaussian:40 --samples 1e5 --queries 18,42 --orders 2,3"
+    call = {"model": "pate", "noise": "gaussian:40", "samples": 1e5, "queries": [18, 42], "orders": [2, 3]}
+    text = command(*words.split())
+    same(leakbound.audit_votes(VOTES, **call), text, inputs=True)
+    same(leakbound.audit_votes(np.load(VOTES), **call), text)
+
+
+def test_audit_votes_of_every_model(command):
+    for model, file in (("prompt-pate", PROMPT), ("capc", VOTES), ("private-knn", KNN)):
+        queries = [0, 3] if model != "capc" else [18]
+        words = ["audit", "votes", file, "--model", model, "--noise", "gaussian:30", "--samples", 20000, "--orders", 2]
+        words += ["--queries", ",".join(map(str, queries)), "--claim-rdp", "2:1e-9"]
+        call = {"model": model, "noise": "gaussian:30", "samples": 20_000, "orders": 2, "queries": queries}
+        same(leakbound.audit_votes(dict(np.load(file)), **call, claim_rdp={2: 1e-9}), command(*words))
+
+
+def test_canary_scores(command, tmp_path, random):
+    inside, outside = random.normal(1, 1, 300), random.normal(0, 1, 250).astype(np.float32)
+    np.save(tmp_path / "in.npy", inside)
+    np.save(tmp_path / "out.npy", outside)
+    words = ("audit", "scores", "--members", tmp_path / "in.npy", "--non-members", tmp_path / "out.npy")
+    scores = leakbound.CanaryScores(inside, outside)
+    same(scores.audit(epsilons=[0.1, 1]), command(*words, "--epsilons", "0.1,1"), inputs=True)
+    for selection in ("split", "multi-split", "uniform", "naive"):
+        text = command(*words, "--selection", selection, "--delta", "1e-4", "--seed", 9)
+        same(scores.epsilon(selection=selection, delta=1e-4, seed=9), text, inputs=True)
+    same(scores.mu(threshold=-0.25), command(*words, "--threshold=-0.25"))
+    same(scores.epsilon_one_run(guesses=(40, 30)), command(*words, "--one-run", "--guesses", "40,30"))
+    same(scores.epsilon_one_run(guess_selection="paid-for"), command(*words, "--one-run", "--guess-selection", "paid-for"))
+    flipped = leakbound.CanaryScores(tmp_path / "in.npy", str(tmp_path / "out.npy"), flip=True)
+    same(flipped.epsilon(), command(*words, "--flip"), inputs=True)
+
+
+ATTACKS = [
+    (leakbound.lira, "lira", {"variant": "carlini-2022", "victims": [0, 5], "fpr": [0.001, 0.1]}),
+    (leakbound.lira, "lira", {"mode": "offline", "variance": "pooled", "per_class": True, "top": [3, 20]}),
+    (leakbound.label_only, "label-only", {"strength": 0.5}),
+    (leakbound.threshold_attack, "threshold", {"score": "modified-entropy", "level": "population"}),
+    (leakbound.rmia, "rmia", {"mode": "offline", "slope": 0.3, "gamma": 1.5}),
+    (leakbound.risk, "risk", {"bins": 10}),
+    (leakbound.attacker, "attacker", {"seed": 1}),
+    (leakbound.compare_attacks, "compare", {"attacks": ["lira", "threshold"]}),
+]
+
+
+@pytest.mark.parametrize(("attack", "name", "options"), ATTACKS)
+def test_membership(command, attack, name, options):
+    words = ["membership", name, LIRA, "--resamples", 100]
+    for key, value in options.items():
+        words.append("--" + key.replace("_", "-"))
+        if value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, list) else value)
+    text = command(*words)
+    same(attack(LIRA, resamples=100, **options), text, inputs=True)
+    recorded = np.load(LIRA)
+    same(attack(recorded["logits"], recorded["labels"], recorded["keep"], resamples=100, **options), text)
+
+
+def test_membership_of_scores_and_of_several_files(command, tmp_path, random):
+    keep = random.permuted(np.tile(np.arange(12) % 2 == 0, (30, 1)), axis=1).T
+    scores = (random.normal(size=(12, 30)) + keep)[:, :, None]
+    np.save(tmp_path / "scores.npy", scores)
+    np.save(tmp_path / "keep.npy", keep)
+    words = ("membership", "lira", "--scores", tmp_path / "scores.npy", "--keep", tmp_path / "keep.npy")
+    text = command(*words, "--resamples", 0)
+    same(leakbound.lira(scores=scores, keep=keep, resamples=0), text)
+    # One view may be left out, and the recording may come as a dict or as several files.
+    same(leakbound.lira({"scores": scores[:, :, 0], "keep": keep}, resamples=0), text)
+    halves = []
+    for half in range(2):
+        halves.append(tmp_path / f"half{half}.npz")
+        np.savez(halves[half], scores=scores[6 * half : 6 * half + 6], keep=keep[6 * half : 6 * half + 6])
+    same(leakbound.lira(halves, resamples=0), command("membership", "lira", *halves, "--resamples", 0), inputs=True)
+
+
+def test_memorization_and_property_distance(command, tmp_path, random):
+    true = random.integers(0, 5, 200)
+    canaries = {"probabilities": random.dirichlet(np.ones(5), 200), "labels_true": true}
+    canaries["labels_trained"] = (true + random.integers(1, 5, 200)) % 5
+    np.savez(tmp_path / "canaries.npz", **canaries)
+    words = ("label-dp", "memorization", tmp_path / "canaries.npz")
+    same(leakbound.memorization(canaries, threshold=0.4), command(*words, "--threshold", 0.4))
+    answers = {"student": random.dirichlet(np.ones(3), 20), "ensembles": random.dirichlet(np.ones(3), (2, 4, 20))}
+    np.savez(tmp_path / "answers.npz", **answers)
+    words = ("property", "distance", tmp_path / "answers.npz", "--permutations", 99)
+    same(leakbound.property_distance(answers, permutations=99), command(*words))
+
+
+def test_simulation_and_merge(command, scenarios, tmp_path):
+    scenario = scenarios / "pate.toml"
+    simulation = leakbound.Simulation(scenario)
+    same(simulation.run(samples=1e5), command("simulate", scenario, "--samples", "1e5"), inputs=True)
+    in_memory = leakbound.Simulation(scenario.read_bytes()).run(samples=1e5, seed=3)
+    text = command("simulate", scenario, "--samples", "1e5", "--seed", 3)
+    same(in_memory, text, inputs=True)
+    parts = []
+    for index in (1, 2):
+        parts.append(tmp_path / f"{index}.json")
+        parts[-1].write_text(command("simulate", scenario, "--samples", "3e5", "--shard", f"{index}/2"))
+    text = command("merge", *parts)
+    same(leakbound.merge(parts), text, inputs=True)
+    merged = leakbound.merge([simulation.run(samples=3e5, shard=(index, 2)) for index in (1, 2)])
+    assert digits(merged.to_json())["queries"] == digits(text)["queries"]
+    assert merged.queries == simulation.run(samples=3e5, threads=1).queries
+
+
+def test_counts_of_a_simulation_are_audited_as_they_are(command, scenarios, tmp_path):
+    text = command("simulate", scenarios / "prompt-pate.toml", "--samples", "2e5", "--no-law")
+    (tmp_path / "counts.json").write_text(text)
+    counts = leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=2e5, no_law=True)
+    same(leakbound.audit_counts(counts, orders=2), command("audit", "counts", tmp_path / "counts.json", "--orders", 2))
+
+
+def test_scenario_as_a_dict(command, tmp_path):
+    scenario = {"model": "prompt-pate", "noise": "gaussian:40", "composition": "independent", "seed": 4}
+    scenario["query"] = [{"name": 'a "b" \\ ü', "histogram": np.array([5, 3]), "histogram_neighbor": [4, 4]}]
+    toml = 'model = "prompt-pate"\nnoise = "gaussian:40"\ncomposition = "independent"\nseed = 4\n[[query]]\n'
+    toml += 'name = "a \\"b\\" \\\\ ü"\nhistogram = [5, 3]\nhistogram_neighbor = [4, 4]\n'
+    (tmp_path / "scenario.toml").write_text(toml, encoding="utf-8")
+    expected = digits(command("simulate", tmp_path / "scenario.toml", "--samples", 70000))
+    found = digits(leakbound.Simulation(scenario).run(samples=70_000).to_json())
+    assert found["queries"] == expected["queries"] and found["laws"] == expected["laws"]
+
+
+def test_account(command, scenarios):
+    words = ["account", VOTES, "--noise", "gaussian:40", "--queries", "1,2,3", "--budget", "0.1,1", "--composition", "pld"]
+    call = {"noise": "gaussian:40", "queries": [1, 2, 3], "budget": [0.1, 1], "composition": "pld"}
+    text = command(*words)
+    same(leakbound.account(VOTES, **call), text, inputs=True)
+    same(leakbound.account(dict(np.load(VOTES)), **call), text)
+    scenario = scenarios / "prompt-pate.toml"
+    text = command("account", scenario, "--delta", "1e-6", "--conversion", "classic")
+    same(leakbound.account(scenario, delta=1e-6, conversion="classic"), text, inputs=True)
+    same(leakbound.account(scenario.read_bytes(), delta=1e-6, conversion="classic"), text, inputs=True)
+
+
+def test_audit_stream(command, tmp_path, random):
+    outputs, worlds = random.integers(0, 2, 400), random.integers(0, 2, 400).astype(bool)
+    outputs[worlds] = 0
+    lines = [f"{'s_prime' if world else 's'},{output}" for world, output in zip(worlds, outputs)]
+    (tmp_path / "stream.csv").write_text("\n".join(["world,output", *lines, ""]))
+    text = command("audit", "stream", tmp_path / "stream.csv", "--claim-rdp", "2:0.05")
+    result = same(leakbound.audit_stream(outputs, worlds, claim_rdp={2: 0.05}), text, inputs=True)
+    assert result.refuted
+    # From the state that is left on, the second half gives what the whole gives.
+    for half in (slice(0, 200), slice(200, 400)):
+        resumed = leakbound.audit_stream(outputs[half], worlds[half], state=tmp_path / "state")
+    assert resumed.bounds == leakbound.audit_stream(tmp_path / "stream.csv").bounds
+
+
+def test_self_check(command, tmp_path, random):
+    words = ("self-check", "audit", "counts", COUNTS, "--orders", 2, "--repetitions", 20)
+    same(leakbound.self_check(COUNTS, orders=2, repetitions=20), command(*words), inputs=True)
+    inside, outside = random.normal(1, 1, 80), random.normal(0, 1, 80)
+    np.save(tmp_path / "in.npy", inside)
+    np.save(tmp_path / "out.npy", outside)
+    words = ("self-check", "audit", "scores", "--members", tmp_path / "in.npy", "--non-members", tmp_path / "out.npy")
+    scores = leakbound.CanaryScores(inside, outside)
+    same(leakbound.self_check(scores, repetitions=10), command(*words, "--repetitions", 10), inputs=True)
+
+
+def test_verify_by_name(command):
+    words = "verify --accountant broken:gnmax-half --cases 30 --property rdp-covers-exact,composition-adds"
+    call = {"cases": 30, "property": ["rdp-covers-exact", "composition-adds"]}
+    result = same(leakbound.verify("broken:gnmax-half", **call), command(*words.split()))
+    case = result.counterexamples[0].case
+    again = leakbound.verify("broken:gnmax-half", property="rdp-covers-exact", case=case.to_dict())
+    assert again.refuted
+
+
+def test_bench(command):
+    found = leakbound.bench(work="fixed", seconds=0.01)
+    expected = digits(command("bench", "--work", "fixed", "--seconds", 0.01))
+    assert [(row.work, row.unit) for row in found.rows] == [(row["work"], row["unit"]) for row in expected["rows"]]
+
+
+def test_page(command, tmp_path):
+    page = tmp_path / "page.html"
+    words = ("exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:2", "--report", page)
+    command(*words)
+    # Pages may tell when they were made, so what is compared is what a reader sees of the numbers.
+    html = leakbound.exact([5, 3], [4, 4], noise="gaussian:2").to_html()
+    assert html.count("<table") == page.read_text().count("<table") > 0
