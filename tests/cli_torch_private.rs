@@ -81,3 +81,30 @@ fn a_property_is_inferred() {
     let message = "error: --student-percentage: 30 is none of --percentages [100.0, 50.0, 25.0]\n";
     assert_eq!((status, stderr.as_str()), (2, message));
 }
+
+/// A checkpoint that ends in the middle of a line, as a killed run leaves it; the run that goes on ends with the same file.
+#[test]
+fn killed_recipes_go_on_to_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let recipes = [
+        "dpsgd --models 4 --images 300 --canaries 50 --noise-multiplier 1 --epochs 2 --batch 100",
+        "property --teachers 4 --points 50 --percentages 100,10 --student-percentage 10 --epochs 2 --student-epochs 2",
+    ];
+    for recipe in recipes {
+        let place = |end: &str| folder.path().join(format!("{}.{end}", &recipe[..5]));
+        let [whole, resumed, checkpoint] = ["whole.npz", "resumed.npz", "checkpoint"].map(place);
+        let train = |recording: &std::path::Path, more: &str| {
+            let arguments = format!("--data {images} --recording {} --device cpu --hidden 8", recording.display());
+            leakbound(&format!("torch {recipe} {arguments} --checkpoint {} {more}", checkpoint.display()))
+        };
+        assert_eq!(train(&whole, "--quiet").0, 0);
+        let bytes = std::fs::read(&checkpoint).unwrap();
+        std::fs::write(&checkpoint, &bytes[..bytes.len() - 3]).unwrap();
+        let (status, _, stderr) = train(&resumed, "--seed 1 --resume");
+        assert!(status == 1 && stderr.contains(": plan: found {"), "{stderr}");
+        let (status, _, stderr) = train(&resumed, "--resume");
+        assert!(status == 0 && stderr.contains(" networks are in "), "{stderr}");
+        assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
+    }
+}

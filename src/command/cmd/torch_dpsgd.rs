@@ -9,14 +9,15 @@ use crate::{Delta, Result};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> Result<()> {
-    let recipe = Recipe::open(common, &options.data, device, &[])?;
+    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
     let plan = options.plan(common.seed);
     let budget = plan.budget(recipe.train.len())?;
+    let checkpoint = recipe.checkpoint(&options.checkpoint, "dpsgd", &plan)?;
     let steps = budget.steps.steps;
     let models = plan.models as u64;
     let what = format!("{models} networks, {steps} steps each, with epsilon {},", significant(budget.epsilon.get(), 4));
     let answers = recipe.train(&what, (steps.saturating_mul(models), "steps"), |progress| {
-        train_private_models(&recipe.train, &recipe.test, &plan, device, progress)
+        train_private_models(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
     })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
     let about = About {

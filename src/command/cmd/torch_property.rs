@@ -10,10 +10,11 @@ use ndarray::{Array1, arr0};
 
 pub fn run(common: &Common, options: &TorchPropertyOptions, device: TrainingDevice) -> Result<()> {
     let plan = options.plan(common.seed)?;
-    let recipe = Recipe::open(common, &options.data, device, &[])?;
+    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+    let checkpoint = recipe.checkpoint(&options.checkpoint, "property", &plan)?;
     let networks = plan.networks();
     let models = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_for_property(&recipe.train, &recipe.test, &plan, device, progress)
+        train_for_property(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
     })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
     let mut facts: Vec<TrainingFact> =

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use crate::torch::answers::{accuracy, numbers};
 use crate::torch::augment::Augmentation;
+use crate::torch::checkpoint::TrainingCheckpoint;
 use crate::torch::device::TrainingDevice;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::guard::guarded;
@@ -92,11 +93,11 @@ pub struct PrivateModels {
     pub test_accuracy: Array1<f32>,
 }
 
-/// Trains networks by DP-SGD: `progress` is told each step of each network.
+/// Trains networks by DP-SGD: `progress` is told each step of each network. `checkpoint` keeps answers.
 ///
 /// # Errors
 /// Those of [`PrivateModelsPlan::budget`], [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Refused`] for a training that diverges, [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Refused`] for a training that diverges, [`Error::Unavailable`] if libtorch fails, those of the checkpoint.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy"; De et al. (2022), "Unlocking high-accuracy
@@ -108,6 +109,7 @@ pub fn train_private_models(
     plan: &PrivateModelsPlan,
     device: TrainingDevice,
     progress: &(dyn Fn(u64) + Sync),
+    checkpoint: Option<&TrainingCheckpoint>,
 ) -> Result<PrivateModels> {
     plan.network.check()?;
     plan.network.check_images(train.shape())?;
@@ -141,8 +143,13 @@ pub fn train_private_models(
         Ok((TrainingImages { targets, ..images }, TrainingImages::of(test, classes, device.tensors()).inputs))
     })?;
     let rows: Vec<i64> = canaries.iter().map(|&image| image.into()).collect();
-    let train_one = |model: usize, images: TrainingImages, test_images: Tensor| {
+    let train_one = |model: usize, images: TrainingImages, test_images: Tensor| -> Result<(Vec<f32>, f32)> {
         let random = |purpose| stream(plan.seed, purpose, 0, model as u64);
+        let alone = model..model + 1;
+        if let Some([answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
+            progress(budget.steps.steps);
+            return Ok(Clone::clone(answers));
+        }
         guarded("training", || {
             let kept = keep.row(model);
             let with_wrong_label = (0..canaries.len())
@@ -166,7 +173,11 @@ pub fn train_private_models(
             let network = train_privately(network, &images, &examples, &views, training, &mut streams, progress)?;
             let asked = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
             let accuracy = accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())?;
-            Ok((numbers(&logits_of_all(&*network, &asked))?, accuracy as f32))
+            let answers = (numbers(&logits_of_all(&*network, &asked))?, accuracy as f32);
+            if let Some(checkpoint) = checkpoint {
+                checkpoint.keep(0, &alone, std::slice::from_ref(&answers))?;
+            }
+            Ok(answers)
         })
     };
     // Tensors may go to another thread but not be seen by two.
@@ -241,7 +252,7 @@ mod tests {
 
     fn train_on_sample(plan: &PrivateModelsPlan) -> Result<PrivateModels> {
         let [train, test] = sample();
-        train_private_models(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
+        train_private_models(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
     }
 
     #[test]

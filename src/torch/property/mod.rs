@@ -5,6 +5,7 @@ mod plan;
 
 pub use plan::{EnsembleImages, PropertyPlan};
 
+use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::ensemble::logits_of_all;
 use super::groups::Trainer;
@@ -44,11 +45,12 @@ pub struct PropertyModels {
 }
 
 /// Trains teachers whose images have the property, a student on the public points with their noisy plurality as labels,
-/// and an ensemble for each value: `progress` is told how many networks are done.
+/// and an ensemble for each value: `progress` is told how many networks are done, `checkpoint` keeps answers.
 ///
 /// # Errors
 /// [`Error::Domain`] for a count or a share out of range, [`Error::Refused`] for too few images, points or property
-/// values, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails.
+/// values, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails,
+/// those of the checkpoint.
 ///
 /// # References
 /// Ihrig (2021), thesis, sections 4.4.1 and 5.3.1; its property there is the contrast of images, and the share of a class
@@ -59,6 +61,7 @@ pub fn train_for_property(
     plan: &PropertyPlan,
     device: TrainingDevice,
     progress: &(dyn Fn(u64) + Sync),
+    checkpoint: Option<&TrainingCheckpoint>,
 ) -> Result<PropertyModels> {
     plan.check()?;
     let classes = train.classes.max(test.classes);
@@ -89,7 +92,7 @@ pub fn train_for_property(
         seed: plan.seed,
         device,
         progress,
-        checkpoint: None,
+        checkpoint,
     };
     let labels = train.labels.to_vec();
     let answers = |phase: u64, images_of: &[u32], share: f64| -> Result<Vec<Vec<f32>>> {
@@ -229,7 +232,7 @@ mod tests {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] =
             [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
-        train_for_property(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
+        train_for_property(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Options of `leakbound torch dpsgd`.
 
 use super::network::NetworkOptions;
+use super::training::CheckpointOptions;
 use super::{DataOptions, Parsed, any_count, count, delta, epsilon, number, quantity, rate};
 use crate::torch::{Augmentation, DpSgdPlan, GradientNoise, Optimizer, PrivateModelsPlan, Schedule, TrainingViews};
 use crate::{Delta, Epsilon, NoiseScale};
@@ -14,6 +15,10 @@ pub struct DpsgdOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
+    /// Where answers are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
     /// Models, each trained on half of the canaries
     #[arg(long, value_name = "M", default_value = "16", value_parser = count, allow_hyphen_values = true)]
     pub models: usize,

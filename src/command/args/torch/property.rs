@@ -1,6 +1,7 @@
 //! Options of `leakbound torch property`.
 
 use super::network::NetworkOptions;
+use super::training::CheckpointOptions;
 use super::{DataOptions, Parsed, count, delta, number, quantity, rate};
 use crate::torch::{EnsembleImages, Optimizer, PropertyPlan, Schedule, TrainingPlan};
 use crate::{Delta, Error, NoiseScale, Result};
@@ -14,6 +15,10 @@ pub struct TorchPropertyOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
+    /// Where answers are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
     /// The class whose share is the property
     #[arg(long, value_name = "C", default_value = "0")]
     pub class: u8,
