@@ -56,9 +56,9 @@ def test_a_killed_worker_changes_no_count(dask):
             os.kill(victims.pop(), signal.SIGKILL)
             victims.clear()
 
-    found = distributed.simulate(PATE, samples=4e7, client=dask, shards=12, progress=kill)
+    found = distributed.simulate(PATE, samples=2e8, client=dask, shards=12, progress=kill)
     assert not victims
-    assert found.queries == leakbound.Simulation(PATE).run(samples=4e7).queries
+    assert found.queries == leakbound.Simulation(PATE).run(samples=2e8).queries
 
 
 def test_queries_in_parts_have_the_bounds_of_one_call(dask, data):
@@ -122,8 +122,8 @@ def test_ray_counts_as_one_machine_does(ray, data):
                 killed.append(child.pid)
 
     killed = []
-    alone = leakbound.Simulation(PATE).run(samples=4e7)
-    assert distributed.simulate(PATE, samples=4e7, client="ray", shards=12, progress=kill).queries == alone.queries
+    alone = leakbound.Simulation(PATE).run(samples=2e8)
+    assert distributed.simulate(PATE, samples=2e8, client="ray", shards=12, progress=kill).queries == alone.queries
     print(f"killed {killed}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", leakbound.LeakboundWarning)
