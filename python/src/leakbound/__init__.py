@@ -40,3 +40,23 @@ from leakbound._simulation import Plan, QueryCounts, QueryLaw, Simulation, Simul
 from leakbound._stream import StreamAudit, audit_stream
 from leakbound._verify import Counterexample, Property, Verification, accountants, verify
 from leakbound._votes import Query, UpperRdp, VotesAudit, audit_votes
+
+__all__ = [
+    "__version__", "Account", "account", "AccountantRdp", "accountants", "AccountCurve", "attacker",
+    "audit_confusion", "audit_counts", "audit_stream", "audit_votes", "Bench", "bench", "BenchRow", "Budget",
+    "CanaryScores", "Check", "Claim", "clopper_pearson", "compare_attacks", "Composed", "ComposedCurve",
+    "ConvertedEpsilon", "Counterexample", "CountsAudit", "DeltaLower", "Distance", "Divergence", "EpsilonBound",
+    "EpsilonLower", "Error", "Exact", "exact", "Forecast", "HockeyStick", "Input", "InputError", "label_only",
+    "LeakboundWarning", "Level", "lira", "Losses", "MembershipResult", "Memorization", "memorization",
+    "MemorizationBound", "merge", "MuBound", "Outcome", "OutputSet", "Plan", "Property", "property_distance",
+    "PropertyDistance", "Query", "QueryCounts", "QueryLaw", "Rate", "RateAt", "RdpBound", "RdpCurve",
+    "Recommendation", "Result", "ResultWarning", "risk", "rmia", "Roc", "Row", "Rows", "SampleLevel", "SampleRate",
+    "ScoreBound", "ScoresAudit", "self_check", "SelfCheck", "Simulation", "SimulationResult", "StreamAudit",
+    "threshold_attack", "Tightness", "TprAtFpr", "TradeOff", "TradeOffPoint", "UpperRdp", "UsageError",
+    "Verification", "verify", "VotesAudit",
+]
+
+# Tracebacks and pickles name the errors where they are imported from.
+for _kind in (Error, InputError, UsageError):
+    _kind.__module__ = __name__
+del _kind

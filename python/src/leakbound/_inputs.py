@@ -63,9 +63,9 @@ def scores(name: str, value: ArrayLike) -> Array:
     if found.dtype.kind == "f":
         return found if found.dtype.itemsize > 2 else found.astype(np.float64)
     exact = found.astype(np.float64)
-    # Past 2^53 neighbours of an integer round to the same double, and scores would tie that do not.
-    if np.any(np.abs(exact) > 2.0**53):
-        raise InputError(f"{name}: found integers beyond 2^53, expected numbers that a double holds exactly")
+    # From 2^53 on neighbours of an integer round to the same double, and scores would tie that do not.
+    if np.any(np.abs(exact) >= 2.0**53):
+        raise InputError(f"{name}: found integers from 2^53 on, expected numbers that a double holds exactly")
     return exact
 
 

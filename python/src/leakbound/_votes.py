@@ -66,6 +66,10 @@ class VotesAudit(Result):
 
         return votes_curves(self.queries, ax, direction)
 
+    def _headline(self) -> str:
+        refuted = ", a claim is refuted" if self.refuted else ""
+        return f"{len(self.queries)} queries, composed {self.composed.composition} ({self.composed.meaning}){refuted}"
+
     def _table(self) -> list[dict[str, Any]]:
         return queries_table(self.queries)
 

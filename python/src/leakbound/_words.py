@@ -34,14 +34,20 @@ def option_words(options: Mapping[str, Value]) -> list[str]:
 
 def value_word(name: str, value: Value) -> str:
     """One value, or a sequence of values joined by commas."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is float:
+        # repr is the shortest decimal that reads back as the same number.
+        return repr(value)
     if isinstance(value, np.ndarray):
         if value.ndim > 1:
             raise UsageError(f"{name}: found an array of {value.ndim} axes, expected numbers in one row")
         value = value.tolist()
-    if isinstance(value, (list, tuple, range, Sequence)) and not isinstance(value, (str, bytes)):
+    if isinstance(value, (list, tuple)) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes))):
         if not value:
             raise UsageError(f"{name}: found no value, expected at least one")
-        return ",".join([_one(name, item) for item in value])
+        return ",".join([str(item) if type(item) is int else _one(name, item) for item in value])
     return _one(name, value)
 
 
@@ -64,7 +70,6 @@ def _one(name: str, value: Value) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float):
-        # repr is the shortest decimal that reads back as the same number.
         return repr(value)
     raise UsageError(f"{name}: found {_described(value)}, expected a number or a name")
 

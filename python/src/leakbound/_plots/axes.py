@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 # Okabe and Ito (2008): told apart by colour-blind readers too.
@@ -21,7 +22,7 @@ def axes(ax: Any) -> Any:
     return pyplot.subplots(figsize=(5.2, 3.6), layout="constrained")[1]
 
 
-def finish(ax: Any, x: str, y: str, title: str = "", legend: bool = True) -> Any:
+def finish(ax: Any, x: str, y: str, title: str = "", legend: bool = True, place: str = "best") -> Any:
     """Labels, a light grid and the legend."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
@@ -32,7 +33,7 @@ def finish(ax: Any, x: str, y: str, title: str = "", legend: bool = True) -> Any
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     if legend and ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize="small", frameon=False)
+        ax.legend(fontsize="small", frameon=False, loc=place)
     return ax
 
 
@@ -46,9 +47,13 @@ def orders_axis(ax: Any, orders: Any) -> None:
     ax.set_xticks([], minor=True)
 
 
-def positive_log(ax: Any) -> None:
-    """A logarithmic axis of divergences where something is above 0."""
-    if any(value > 0 for line in ax.get_lines() for value in line.get_ydata()):
+def positive_log(ax: Any, room: bool = True) -> None:
+    """A logarithmic axis of divergences where something is above 0, with room for a legend above rising curves."""
+    shown = [value for line in ax.get_lines() for value in line.get_ydata() if 0 < value < math.inf]
+    if shown:
+        low, high = min(shown), max(shown)
+        share = 0.07 * len(ax.get_legend_handles_labels()[0]) if room else 0.0
         ax.set_yscale("log", nonpositive="mask")
+        ax.set_ylim(low / 1.5, high * (high / low) ** share * 1.5)
     else:
         ax.set_ylim(0, 1)

@@ -23,7 +23,7 @@ def exact_curves(result: Any, ax: Any) -> Any:
         ax.plot(rows.column("order"), rows.column("rdp"), ":", color=color, label=name)
     orders_axis(ax, orders)
     positive_log(ax)
-    return finish(ax, _ORDER, _DIVERGENCE)
+    return finish(ax, _ORDER, _DIVERGENCE, place="upper left")
 
 
 def bound_curves(result: Any, ax: Any) -> Any:
@@ -39,9 +39,10 @@ def bound_curves(result: Any, ax: Any) -> Any:
                 ax.plot(orders, largest, style, marker=marker, markersize=4, color=color, label=label)
     if orders:
         orders_axis(ax, orders)
-    positive_log(ax)
+    positive_log(ax, room=False)
     queries = len(set(result.bounds.column("query").tolist()))
-    return finish(ax, _ORDER, _DIVERGENCE + " at least", f"largest of {queries} queries" if queries > 1 else "")
+    title = f"largest of {queries} queries" if queries > 1 else ""
+    return finish(ax, _ORDER, _DIVERGENCE + " at least", title)
 
 
 def votes_curves(queries: Any, ax: Any, direction: str) -> Any:
@@ -59,7 +60,7 @@ def votes_curves(queries: Any, ax: Any, direction: str) -> Any:
         ax.plot(at, means, linestyle=style, color=UPPER, label=name)
     orders_axis(ax, orders)
     positive_log(ax)
-    return finish(ax, _ORDER, _DIVERGENCE, f"mean of {len(queries)} queries, {direction}")
+    return finish(ax, _ORDER, _DIVERGENCE, f"mean of {len(queries)} queries, {direction}", place="upper left")
 
 
 def rdp_curve(curve: Any, ax: Any) -> Any:

@@ -1,0 +1,133 @@
+"""Bad input ends with one clear sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import leakbound
+from leakbound import InputError, UsageError
+
+SCORES = np.linspace(-1, 1, 20)
+
+
+def members(value):
+    return lambda: leakbound.CanaryScores(value, SCORES).epsilon()
+
+
+BAD_ARRAYS = [
+    (members(np.array([1.0, None], dtype=object)), "members: found an object array, expected numbers"),
+    (members(["a", "b"]), "members: found dtype <U1, expected numbers"),
+    (members(SCORES + 0j), "members: found dtype complex128, expected numbers"),
+    (members(SCORES.astype(np.longdouble)), "members: found dtype float128, expected numbers"),
+    (members(SCORES[:0]), r"members: found an empty array of shape \(0,\), expected at least one value"),
+    (members([]), r"members: found an empty array of shape \(0,\)"),
+    (members(SCORES.reshape(4, 5)), r"members: found shape \(4, 5\), expected 1 axis"),
+    (members([[1.0], [1.0, 2.0]]), "members: found no regular array"),
+    (members(np.array([2**53 + 1, 0])), "members: found integers from 2.53 on"),
+    (members(np.ma.masked_greater(SCORES, 0)), "members: found a masked array, expected a plain one"),
+    (members(np.where(SCORES > 0.9, np.nan, SCORES)), r"members.*\[19\].*NaN"),
+    (members("no/such.npy"), "no/such.npy"),
+    (members(b"scores"), "members: found dtype"),
+    (lambda: leakbound.audit_counts([1.5, 2], [1, 2]), "counts: found dtype float64, expected integers"),
+    (lambda: leakbound.audit_counts([-1, 2], [1, 2]), "counts: found -1, expected counts from 0 on"),
+    (lambda: leakbound.audit_counts([1, 2, 3], [1, 2]), r"counts: found shapes \(3,\) and \(2,\)"),
+    (lambda: leakbound.audit_counts([1, 2]), "counts: found list, expected a path, or the counts of both worlds"),
+    (lambda: leakbound.audit_counts([1, 2], [2, 1], outcomes="abc"), "outcomes: found 3 names, expected one for each"),
+    (lambda: leakbound.lira(), "logits: found None, expected a recording"),
+    (lambda: leakbound.lira(np.zeros((2, 3, 1, 4), int), [0], [[True]]), "logits: found dtype int64, expected floating"),
+    (lambda: leakbound.lira(scores=SCORES, keep=SCORES), "keep: found dtype float64, expected booleans"),
+    (lambda: leakbound.lira({"scores": SCORES}, keep=[True]), "labels: found beside a whole recording"),
+    (lambda: leakbound.audit_votes({}, model="pate", noise="gaussian:1"), "recording: found no array"),
+    (lambda: leakbound.audit_votes({"votes": [object()]}, model="pate", noise="gaussian:1"), r"recording\['votes'\]"),
+    (lambda: leakbound.audit_votes(3, model="pate", noise="gaussian:1"), "recording: found int, expected a path"),
+    (lambda: leakbound.Simulation(3), "scenario: found int, expected a path"),
+    (lambda: leakbound.Simulation({"model": object()}), "scenario: found object under 'model'"),
+    (lambda: leakbound.merge([]), "merge: found no part"),
+    (lambda: leakbound.audit_stream([0, 1]), "in_neighbor: found None"),
+    (lambda: leakbound.audit_stream([0, 1], [True]), "in_neighbor: found 1 worlds, expected one for each of 2 outputs"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), BAD_ARRAYS)
+def test_bad_data(call, sentence):
+    with pytest.raises(InputError, match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
+
+
+def exact(**options):
+    return lambda: leakbound.exact([5, 3], [4, 4], **{"noise": "gaussian:1", **options})
+
+
+BAD_ARGUMENTS = [
+    (exact(orders=[]), "orders: found no value, expected at least one"),
+    (exact(orders=np.ones((2, 2))), "orders: found an array of 2 axes"),
+    (exact(orders=[2, None]), "orders: found None, expected a number or a name"),
+    (exact(orders=[2, True]), "orders: found bool True, expected a number or a name"),
+    (exact(delta=object), "delta: found type"),
+    (exact(noise="gaussian:-2"), "noise scale = -2"),
+    (exact(orders=0.5), "0.5"),
+    (exact(delta=float("nan")), "(?i)nan"),
+    (exact(progress="yes"), "progress: found str, expected True or a function"),
+    (lambda: leakbound.CanaryScores(SCORES, SCORES).tpr_at_fpr(2), "fpr: found 2, expected a rate from 0 to 1"),
+    (lambda: leakbound.CanaryScores(SCORES, SCORES).epsilon(selection="best"), "best"),
+    (lambda: leakbound.verify(3), "accountant: found int, expected a name or a function"),
+    (lambda: leakbound.self_check(leakbound.CanaryScores(SCORES, SCORES), methods="all"), "--methods"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), BAD_ARGUMENTS)
+def test_bad_arguments(call, sentence):
+    with pytest.raises(UsageError, match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
+
+
+def test_unknown_arguments_are_refused_by_python():
+    with pytest.raises(TypeError, match="order"):
+        leakbound.exact([5, 3], [4, 4], noise="gaussian:1", order=2)
+
+
+KINDS = {
+    "big-endian": lambda scores: scores.astype(">f8"),
+    "strided": lambda scores: np.repeat(scores, 2)[::2],
+    "reversed": lambda scores: scores[::-1].copy()[::-1],
+    "half": lambda scores: scores.astype(np.float16).astype(np.float64).astype(np.float16),
+    "read-only": lambda scores: np.broadcast_to(scores, (20,)),
+    "list": lambda scores: scores.tolist(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layouts_do_not_matter(kind):
+    # Halves are exact in all of the types.
+    scores = np.arange(20) / 2
+    expected = leakbound.CanaryScores(scores, scores - 4).epsilon()
+    found = leakbound.CanaryScores(KINDS[kind](scores), KINDS[kind](scores - 4)).epsilon()
+    assert found.epsilon == expected.epsilon and found.rates == expected.rates
+
+
+def test_layouts_of_logits_do_not_matter():
+    random = np.random.default_rng(3)
+    keep = random.permuted(np.tile(np.arange(8) % 2 == 0, (12, 1)), axis=1).T
+    logits = random.normal(size=(8, 12, 2, 3)).astype(np.float32)
+    labels = random.integers(0, 3, 12)
+    expected = leakbound.lira(logits, labels, keep, resamples=0)
+    for other in (logits.astype(">f4"), np.asfortranarray(logits), np.repeat(logits, 2, axis=1)[:, ::2]):
+        found = leakbound.lira(other, labels.astype(">i8"), np.asfortranarray(keep), resamples=0)
+        assert found.levels == expected.levels and found.roc == expected.roc
+
+
+def test_a_path_spelt_like_an_argument_is_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("members.npy", SCORES)
+    found = leakbound.CanaryScores(SCORES + 3, "members.npy").epsilon(threshold=1.5)
+    assert found.epsilon_lower > 0.5
+
+
+def test_scalars_of_numpy_are_numbers():
+    expected = leakbound.exact([5, 3], [4, 4], noise="gaussian:1", orders=2, delta=0.25)
+    for two, quarter in ((np.int64(2), np.float32(0.25)), (np.array(2), np.array(0.25)), ([2.0], np.float16(0.25))):
+        found = leakbound.exact([5, 3], [4, 4], noise="gaussian:1", orders=two, delta=quarter)
+        assert found.to_json() == expected.to_json()

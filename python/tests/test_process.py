@@ -1,0 +1,119 @@
+"""Threads, interruption, overhead, types and examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import timeit
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import leakbound
+from leakbound import _core
+
+PATE = {"model": "prompt-pate", "noise": "gaussian:40", "seed": 1}
+PATE["query"] = [{"histogram": [100, 80, 70], "histogram_neighbor": [99, 81, 70]}]
+
+
+def test_four_threads_at_once():
+    expected = [leakbound.Simulation(PATE).run(samples=1e6, seed=seed).to_json() for seed in range(4)]
+    found = {}
+
+    def work(seed):
+        found[seed] = [leakbound.Simulation(PATE).run(samples=1e6, seed=seed).to_json() for _ in range(5)]
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == {seed: [expected[seed]] * 5 for seed in range(4)}
+
+
+def test_ctrl_c_interrupts_within_a_second():
+    program = f"""
+import leakbound, time
+try:
+    leakbound.Simulation({PATE!r}).run(samples=1e12, progress=lambda *_: print("on", flush=True))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "on\n"
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        for line in process.stdout:
+            if line == "interrupted\n":
+                break
+        assert time.monotonic() - start < 1
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+
+
+def test_the_path_to_the_library_is_short(monkeypatch):
+    """At most 20 µs from a call to the compiled module and back: the least of many, as others use the machine too."""
+    answer = (leakbound.exact([14, 12, 10, 8, 6], [13, 13, 10, 8, 6], noise="gaussian:2").to_json(), False)
+    monkeypatch.setattr(_core, "call", lambda words, files, progress=None: answer)
+    scores = leakbound.CanaryScores(np.arange(500.0), np.arange(500.0))
+    calls = {
+        "exact": lambda: leakbound.exact([14, 12, 10, 8, 6], [13, 13, 10, 8, 6], noise="gaussian:2", orders=[2, 10]),
+        "epsilon": lambda: scores.epsilon(delta=1e-5, selection="split"),
+        "confusion": lambda: leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, delta=1e-5),
+    }
+    for name, call in calls.items():
+        least = min(timeit.repeat(call, number=20, repeat=300)) / 20
+        print(f"{name}: {1e6 * least:.1f} µs")
+        assert least < 20e-6
+
+
+def test_every_example():
+    found = 0
+    for module in pkgutil.walk_packages(leakbound.__path__, "leakbound."):
+        if module.name == "leakbound._core":
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", leakbound.LeakboundWarning)
+            result = doctest.testmod(importlib.import_module(module.name), extraglobs={"leakbound": leakbound})
+        assert result.failed == 0, module.name
+        found += result.attempted
+    assert found > 40
+
+
+def test_the_types_are_strict(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "user.py").write_text(
+        "import numpy as np\n"
+        "import leakbound\n"
+        "scores = leakbound.CanaryScores(np.zeros(3), [0.0, 1.0])\n"
+        "low: float = float(scores.epsilon(delta=1e-5, selection='split'))\n"
+        "attack = leakbound.lira(np.zeros((2, 3, 1, 4)), np.zeros(3, int), np.ones((2, 3), bool))\n"
+        "rate: float = attack.levels[0].at[0].tpr\n"
+        "bound: float = leakbound.audit_counts([1], [2], methods=['k-cut-box']).bounds[0].rdp_lower\n"
+        "curve: leakbound.RdpCurve = 3 * leakbound.RdpCurve([2], [1])\n"
+        "order: float = leakbound.exact([1, 2], noise='gaussian:1').divergences[0].order\n"
+        "verdict: bool = leakbound.verify(lambda request: 1.0).refuted\n"
+    )
+    root = Path(__file__).parents[1]
+    environment = {**os.environ, "MYPYPATH": str(root / "src")}
+    words = [sys.executable, "-m", "mypy", "--config-file", str(root / "pyproject.toml"), "--cache-dir", str(tmp_path)]
+    done = subprocess.run([*words, "user.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_package_is_typed():
+    pytest.importorskip("mypy")
+    root = Path(__file__).parents[1]
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

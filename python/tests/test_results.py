@@ -1,0 +1,143 @@
+"""Results: attributes, tables, figures, notebooks."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import leakbound
+
+EXACT = {"noise": "gaussian:2", "orders": [2, 10]}
+
+
+@pytest.fixture(scope="module")
+def law():
+    return leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
+
+
+def test_attributes_are_the_keys_of_the_document(law):
+    document = json.loads(law.to_json())
+    assert law.to_dict() == document
+    assert set(document) <= set(dir(law))
+    assert law.seed == 0 and law.schema == "leakbound.exact/1" and law.options.noise == "gaussian:2"
+    assert law.divergences[0].forward == document["divergences"][0]["forward"]
+    assert [row.order for row in law.divergences] == [2, 10] and law.divergences[-1].order == 10
+    assert len(law.accountants.where(name="gnmax-worst-case")) == 2
+    np.testing.assert_array_equal(law.outcomes.column("label"), ["0", "1", "2"])
+    with pytest.raises(AttributeError, match="Divergence has no 'backward'; it has order, forward, reverse"):
+        _ = law.divergences[0].backward
+
+
+def test_the_document_is_parsed_when_it_is_asked_for(monkeypatch):
+    law = leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
+    monkeypatch.setattr(json, "loads", lambda text: pytest.fail("parsed"))
+    assert law.to_json() and not law.refuted
+    with pytest.raises(pytest.fail.Exception):
+        _ = law.divergences
+
+
+def test_words_that_python_reserves_are_items():
+    law = leakbound.exact([14, 12, 10], worst_neighbor="moved", **EXACT)
+    change = law.divergences[0].forward_change
+    assert change["from"] == 1 and change.to == 0
+
+
+def test_infinity_is_a_number_in_rows_and_a_string_in_the_document():
+    # A threshold of infinity calls nobody a member.
+    rates = leakbound.CanaryScores(np.arange(20_000.0), np.arange(20_000.0)).audit().rates
+    assert rates.to_dict()[0]["threshold"] == "inf" and rates[0].threshold == float("inf")
+    assert rates.column("threshold").dtype == np.float64
+
+
+def test_pandas(law):
+    frame = law.to_pandas()
+    assert list(frame.columns) == ["order", "forward", "reverse"] and len(frame) == 2
+    assert law.accountants.to_pandas().rdp.iloc[0] == law.accountants[0].rdp
+
+
+def test_missing_libraries_have_a_sentence(law, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"to_pandas needs pandas: pip install 'leakbound\[pandas\]'"):
+        law.to_pandas()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install 'leakbound\[plot\]'"):
+        law.plot()
+
+
+def test_results_travel(law):
+    for other in (pickle.loads(pickle.dumps(law)), copy.deepcopy(law)):
+        assert other == law and other.divergences == law.divergences and type(other) is type(law)
+    with pytest.raises(leakbound.UsageError, match="to_html"):
+        pickle.loads(pickle.dumps(law)).to_html()
+    rows = pickle.loads(pickle.dumps(law.divergences))
+    assert rows == law.divergences and rows[0].order == 2
+
+
+def test_warnings_are_issued_where_the_caller_stands(data):
+    with pytest.warns(leakbound.LeakboundWarning, match="set aside as a pilot.*hint") as caught:
+        audit = leakbound.audit_counts(data / "counts.csv", orders=2)
+    assert caught[0].filename == __file__ and audit.warnings[0].code == "pilot-set-aside"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        leakbound.exact([5, 3], [4, 4], noise="gaussian:1")
+
+
+def test_notebooks_show_the_table_and_the_warnings(data):
+    with pytest.warns(leakbound.LeakboundWarning):
+        audit = leakbound.audit_counts(data / "counts.csv", orders="2..9")
+    html = audit._repr_html_()
+    assert "k-cut-variational" in html and "<b>warning:</b>" in html and "6 more rows" in html
+    assert len(html) < 5000
+    assert leakbound.audit_counts([9, 1], [1, 9], outcomes=["<b>", "&"])._repr_html_().count("<b>") == 1
+
+
+def test_figures(data, scenarios):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    random = np.random.default_rng(0)
+    scores = leakbound.CanaryScores(random.normal(1, 1, 90), random.normal(0, 1, 80))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", leakbound.LeakboundWarning)
+        drawn = [
+            leakbound.exact([5, 3], [4, 4], noise="gaussian:2"),
+            leakbound.audit_counts([5, 5], [5, 5], methods="k-cut-box"),
+            leakbound.audit_votes(data / "prompt_votes.npz", model="prompt-pate", noise="gaussian:9", queries=[0]),
+            scores,
+            scores.audit(),
+            leakbound.lira(data / "fashion_lira_original.npz", resamples=0),
+            leakbound.account(scenarios / "prompt-pate.toml"),
+            leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=1e5),
+            leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact"),
+            leakbound.self_check(scores, repetitions=5),
+            leakbound.RdpCurve([2, 3], [0.1, 0.2]),
+        ]
+    for item in drawn:
+        figure = item.plot().figure
+        figure.canvas.draw()
+        pyplot.close(figure)
+    axes = pyplot.subplots()[1]
+    assert scores.plot(axes) is axes
+    pyplot.close("all")
+
+
+def test_progress_is_told():
+    told = []
+    pate = {"model": "prompt-pate", "noise": "gaussian:40", "seed": 1}
+    pate["query"] = [{"histogram": [10, 5], "histogram_neighbor": [9, 6]}]
+    leakbound.Simulation(pate).run(samples=2e7, progress=lambda *update: told.append(update))
+    done, total, unit = told[-1]
+    assert done == total and isinstance(unit, str)
+    assert [update[0] for update in told] == sorted(update[0] for update in told)
+
+
+def test_bounds_are_floats():
+    scores = leakbound.CanaryScores(np.arange(100) + 90, np.arange(100))
+    bound = scores.epsilon(delta=1e-5)
+    assert float(bound) == bound.value == max(row.lower for row in bound.epsilon) > 1
+    assert float(scores.mu()) == scores.mu().mu[0].lower
+    assert repr(bound).startswith("<EpsilonBound: ε ≥ ") and "failure probability 0.05" in repr(bound)
