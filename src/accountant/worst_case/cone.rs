@@ -5,7 +5,8 @@ use crate::vectorised::{Arch, vectorised};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::LazyLock;
 
-/// Nodes of the rules, multiples of four, by how far the exponent falls within the range of the angle: errors of 2e-14 each.
+/// How far the exponent may fall within the range of the angle, and how many nodes this takes, multiples of four: errors
+/// of 2e-14.
 const FEW: (f64, usize) = (2.0, 12);
 const SOME: (f64, usize) = (6.0, 16);
 const MANY: (f64, usize) = (16.0, 24);
@@ -58,8 +59,8 @@ fn angle_integral(u: f64, s: f64) -> (f64, f64) {
 fn dot<const N: usize>(terms: &[f64; N], weights: &[f64; N]) -> f64 {
     let mut sums = [0.0; 4];
     for (terms, weights) in terms.as_chunks::<4>().0.iter().zip(weights.as_chunks::<4>().0) {
-        for lane in 0..4 {
-            sums[lane] += terms[lane] * weights[lane];
+        for (sum, (term, weight)) in sums.iter_mut().zip(terms.iter().zip(weights)) {
+            *sum += term * weight;
         }
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3])
