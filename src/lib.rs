@@ -73,6 +73,7 @@ pub mod special;
 #[cfg(feature = "torch")]
 pub mod torch;
 mod variate;
+mod vectorised;
 pub mod verify;
 
 pub use accountant::{

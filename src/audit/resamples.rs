@@ -3,6 +3,7 @@
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::special::{exp_less_one_in_loops, log_sum_exp};
+use crate::vectorised::{Arch, vectorised};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
@@ -142,9 +143,15 @@ impl Resamples {
         let size = terms.len();
         let columns = weights.chunks(size).zip(self.difference.chunks(size)).zip(self.log_ratio.chunks(size));
         for (((weights, differences), log_ratios), extremes) in columns.zip(self.extremes.chunks(ROWS)) {
-            for (((term, q), d), l) in terms.iter_mut().zip(weights).zip(differences).zip(log_ratios) {
-                *term = q * exp_less_one_in_loops(sign * l) - sign * d;
-            }
+            vectorised(
+                Arch::new(),
+                #[inline(always)]
+                || {
+                    for (((term, q), d), l) in terms.iter_mut().zip(weights).zip(differences).zip(log_ratios) {
+                        *term = q * exp_less_one_in_loops(sign * l) - sign * d;
+                    }
+                },
+            );
             let rows = terms.chunks_exact(self.cells).zip(weights.chunks_exact(self.cells));
             let rows = rows.zip(log_ratios.chunks_exact(self.cells)).zip(extremes);
             values.extend(rows.map(|(((terms, q), log_ratio), &(least, most))| {

@@ -1,7 +1,7 @@
 //! Logistic regression with a penalty, for one sample: many fits to the same few rows, of which one is left out in turn.
 
 use crate::error::{Error, Result};
-use pulp::Arch;
+use crate::vectorised::{Arch, vectorised};
 
 /// Steps of Newton's method; six are usual.
 const MOST_STEPS: usize = 200;
@@ -104,15 +104,11 @@ impl Fitter {
     /// the squared decrement gᵀH⁻¹g bounds twice the distance from the minimal value there. After it is small one more step
     /// doubles the digits.
     pub(super) fn fit(&mut self, design: &Design, c: f64, weights: &mut [f64]) -> Result<()> {
-        struct Work<'a>(&'a mut Fitter, &'a Design, f64, &'a mut [f64]);
-        impl pulp::NullaryFnOnce for Work<'_> {
-            type Output = Result<()>;
+        vectorised(
+            Arch::new(),
             #[inline(always)]
-            fn call(self) -> Result<()> {
-                self.0.newton(self.1, self.2, self.3)
-            }
-        }
-        Arch::new().dispatch(Work(self, design, c, weights))
+            || self.newton(design, c, weights),
+        )
     }
 
     #[inline(always)]

@@ -1,9 +1,9 @@
 //! The winners of a batch of noisy votes.
 
-use super::lanes::{Lanes, vectorised};
+use super::lanes::Lanes;
 use super::noise::{MARGIN, UnitNoise, is_extreme};
 use super::stream::Stream;
-use pulp::Arch;
+use crate::vectorised::{Arch, vectorised};
 use rand::Rng;
 
 /// Samples drawn together, side by side in memory: many, so that tables are read again and again while they are near;

@@ -1,7 +1,7 @@
 //! Random words in bulk: eight generators side by side, in a form that compilers vectorise.
 
 use super::stream::Stream;
-use pulp::Arch;
+use crate::vectorised::{Arch, vectorised};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -75,21 +75,6 @@ impl Lanes {
             },
         );
     }
-}
-
-/// Runs `work`, a closure marked `#[inline(always)]`, with the widest vector instructions of this machine.
-#[inline(always)]
-pub(super) fn vectorised<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
-    /// A closure that is compiled into its caller, where the instructions are known.
-    struct Work<F>(F);
-    impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
-        type Output = R;
-        #[inline(always)]
-        fn call(self) -> R {
-            (self.0)()
-        }
-    }
-    arch.dispatch(Work(work))
 }
 
 /// The next word of every generator. One operation on all of them at a time is what compilers make vectors of.

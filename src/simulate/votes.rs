@@ -7,8 +7,9 @@
 //! trials of few votes. Every split is drawn for a whole batch of samples before the next.
 
 use super::binomial_table::BinomialTable;
-use super::lanes::{Lanes, vectorised};
+use super::lanes::Lanes;
 use super::stream::Stream;
+use crate::vectorised::vectorised;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! One noisy count before a threshold that it may pass: the half-line, and what outcomes far out can contribute.
 
-use super::objective::{DensityBounds, Outcome, Reach, Slack, moment, power_excess};
+use super::density::DensityBounds;
+use super::objective::{Outcome, Reach, Slack, moment, power_excess};
 use crate::special::{log_ndtr, log_normal_density, ndtr};
 
 /// Below this shift a difference of Φ is an integral.

@@ -23,12 +23,13 @@
 //! Either way: if the supremum of F is attained in a box around c, it is at most F(c) plus a known slack that is
 //! quadratic in the size of the box.
 
-use crate::special::log_normal_density;
+use crate::special::{exp_less_one_in_loops, ln_of_one_plus_in_loops};
+use crate::vectorised::{Arch, vectorised};
 
-/// 1/√(2π) = φ(0), and φ(1) and 2 φ(√3), rounded up.
-const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_8;
-const FIRST_AT_ONE: f64 = 0.241_970_724_519_143_4;
-const SECOND_AT_ROOT_3: f64 = 0.178_032_109_831_903;
+/// Boxes whose exponentials and logarithms are computed side by side.
+pub(super) const BLOCK: usize = 8;
+/// Exponents of which sums of exponentials neither overflow nor lose their smaller terms.
+const LARGEST_EXPONENT: f64 = 600.0;
 /// √(8/π) = E|Z|³, rounded up.
 const THIRD_MOMENT: f64 = 1.595_769_121_605_731;
 
@@ -40,7 +41,7 @@ pub(super) struct Outcome {
     pub(super) ln_q: f64,
     /// ln p - ln q.
     pub(super) l: f64,
-    /// e^l - 1.
+    /// e^l - 1, or less where that overflows.
     pub(super) growth: f64,
     /// |∂²p| in the directions ss, st, tt, on the box.
     pub(super) second: [f64; 3],
@@ -73,14 +74,20 @@ pub(super) fn moment<const N: usize>(outcomes: &[Outcome; N], a: f64) -> Moment<
     let possible = |outcome: &&Outcome| outcome.ln_q > f64::NEG_INFINITY;
     let exponent = |outcome: &Outcome| a * outcome.l + outcome.ln_q;
     let largest = outcomes.iter().filter(possible).map(exponent).fold(f64::NEG_INFINITY, f64::max);
-    if largest > 1.0 {
+    let overflows = |outcome: &Outcome| (a - 1.0) * outcome.l > LARGEST_EXPONENT;
+    if largest > 1.0 || outcomes.iter().filter(possible).any(overflows) {
         let sum: f64 = outcomes.iter().filter(possible).map(|outcome| libm::exp(exponent(outcome) - largest)).sum();
         return Moment { ln: largest + sum.ln(), excess: f64::NAN, powers: [f64::NAN; N] };
     }
     let powers = outcomes.each_ref().map(|outcome| libm::expm1((a - 1.0) * outcome.l));
-    let pairs = outcomes.iter().zip(&powers);
-    let excess = pairs.map(|(outcome, &power)| excess(outcome.p, outcome.q, outcome.l, outcome.growth, power, a)).sum();
+    let excess = total_excess(outcomes, &powers, a);
     Moment { ln: libm::log1p(excess), excess, powers }
+}
+
+/// F - 1 from the e^{(α-1) l} - 1 of each cell.
+fn total_excess<const N: usize>(outcomes: &[Outcome; N], powers: &[f64; N], a: f64) -> f64 {
+    let pairs = outcomes.iter().zip(powers);
+    pairs.map(|(outcome, &power)| excess(outcome.p, outcome.q, outcome.l, outcome.growth, power, a)).sum()
 }
 
 /// q (e^{αl} - 1 - α (e^l - 1)) ≥ 0, where p = q e^l.
@@ -99,7 +106,9 @@ fn excess(p: f64, q: f64, l: f64, growth: f64, power: f64, a: f64) -> f64 {
         }
         return q * a * (a - 1.0) * l * l * sum;
     }
-    (p * power - (a - 1.0) * q * growth).max(0.0)
+    // Where p and q are far apart nothing cancels in p - q = q (e^l - 1), and e^l may overflow.
+    let difference = if l > 1.0 { p - q } else { q * growth };
+    (p * power - (a - 1.0) * difference).max(0.0)
 }
 
 /// How much higher than at its centre ln F may be at a critical point in a box: what boxes of one size share.
@@ -142,22 +151,69 @@ impl Slack {
         if !(moment.ln < 1.0) {
             return by_logarithm;
         }
-        let by_tangent = libm::log1p(moment.excess + 0.5 * self.form(outcomes, moment));
+        let by_tangent = libm::log1p(moment.excess + 0.5 * self.form(outcomes, &moment.powers));
         // An overflow leaves the first bound.
         if by_tangent < by_logarithm { by_tangent } else { by_logarithm }
     }
 
+    /// ln F and its upper bound at critical points, of at most [`BLOCK`] boxes.
+    pub(super) fn look<const N: usize>(&self, boxes: &[&[Outcome; N]]) -> [(f64, f64); BLOCK] {
+        let mut powers = [[0.0; N]; BLOCK];
+        for (powers, outcomes) in powers.iter_mut().zip(boxes) {
+            for (power, outcome) in powers.iter_mut().zip(*outcomes) {
+                *power = (self.a - 1.0) * outcome.l;
+            }
+        }
+        let exponents = powers;
+        vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                for power in powers.as_flattened_mut() {
+                    *power = exp_less_one_in_loops(*power);
+                }
+            },
+        );
+        let mut logarithms = [[0.0; BLOCK]; 2];
+        for (lane, (outcomes, powers)) in boxes.iter().zip(&powers).enumerate() {
+            let excess = total_excess(outcomes, powers, self.a);
+            logarithms[0][lane] = excess;
+            logarithms[1][lane] = excess + 0.5 * self.form(outcomes, powers);
+        }
+        vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                for x in logarithms.as_flattened_mut() {
+                    *x = ln_of_one_plus_in_loops(*x);
+                }
+            },
+        );
+        let mut looks = [(0.0, 0.0); BLOCK];
+        for (lane, (outcomes, exponents)) in boxes.iter().zip(&exponents).enumerate() {
+            looks[lane] = if exponents.iter().all(|exponent| *exponent <= LARGEST_EXPONENT) {
+                let [ln, by_tangent] = [logarithms[0][lane], logarithms[1][lane]];
+                let by_logarithm = ln + self.by_logarithm;
+                (ln, if ln < 1.0 && by_tangent < by_logarithm { by_tangent } else { by_logarithm })
+            } else {
+                let moment = moment(outcomes, self.a);
+                (moment.ln, self.bound(outcomes, &moment))
+            };
+        }
+        looks
+    }
+
     /// sup |(c-x)' H (c-x)| over the box.
-    fn form<const N: usize>(&self, outcomes: &[Outcome; N], moment: &Moment<N>) -> f64 {
+    fn form<const N: usize>(&self, outcomes: &[Outcome; N], powers: &[f64; N]) -> f64 {
         let Self { a, shift, box_, change, down, up, .. } = *self;
-        // e^{x+y} - 1 from e^x - 1 and e^y - 1 for |y| ≤ 1, where digits of e^x that were lost beside 1 are not brought
-        // back: exponentials are what all this costs.
-        let short = (a - 1.0) * change <= 1.0;
+        // e^{x+y} - 1 from e^x - 1 and e^y - 1, as exponentials are what all this costs. For |y| ≤ 8 digits of e^x that
+        // were lost beside 1 come back as 1e-11 at most, beside a slope of nearly α or, for x + y > 0, of e^x itself.
+        let short = (a - 1.0) * change <= 8.0;
         let moved = |l: f64, power: f64, by: f64| {
             if short { power + by + power * by } else { libm::expm1((a - 1.0) * l) }
         };
         let mut form = 0.0;
-        for (outcome, &power) in outcomes.iter().zip(&moment.powers) {
+        for (outcome, &power) in outcomes.iter().zip(powers) {
             let (low, high) = (outcome.l - change, outcome.l + change);
             let power_high = moved(high, power, up);
             let slope = a * moved(low, power, down).abs().max(power_high.abs());
@@ -167,7 +223,11 @@ impl Slack {
                 let far = if l > 0.0 { 1.0 } else { -a * l };
                 (a - 1.0) * (0.5 * a * l * l).min(far)
             };
-            let rise = if high > 0.0 { (1.0 + power_high) * (1.0 + outcome.growth) * self.ratio_up } else { 1.0 };
+            let rise = match high {
+                _ if high > LARGEST_EXPONENT => f64::INFINITY,
+                _ if high > 0.0 => (1.0 + power_high) * (1.0 + outcome.growth) * self.ratio_up,
+                _ => 1.0,
+            };
             // Where low is positive too, the bend there is the smaller.
             let bend = bend(low).max(bend(high) * rise);
             let entry = |k: usize| {
@@ -177,52 +237,5 @@ impl Slack {
             form += entry(0) * box_.s * box_.s + 2.0 * entry(1) * box_.s * box_.t + entry(2) * box_.t * box_.t;
         }
         form
-    }
-}
-
-/// Bounds of |x φ(x)|, |(x²-1) φ(x)| and φ(x) over an interval.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DensityBounds {
-    pub(super) first: f64,
-    pub(super) second: f64,
-    pub(super) density: f64,
-}
-
-/// An end of an interval, with the density there.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct End {
-    pub(super) x: f64,
-    density: f64,
-}
-
-impl End {
-    pub(super) fn at(x: f64) -> Self {
-        Self { x, density: libm::exp(log_normal_density(x)) }
-    }
-}
-
-impl DensityBounds {
-    pub(super) fn over(low: f64, high: f64) -> Self {
-        Self::between(End::at(low), End::at(high))
-    }
-
-    pub(super) fn between(low: End, high: End) -> Self {
-        let inside = |x: f64| low.x <= x && x <= high.x;
-        let density = if inside(0.0) { INV_SQRT_2PI } else { low.density.max(high.density) };
-        // |xφ| has its maxima at ±1, |(x²-1)φ| at 0 and ±√3.
-        let mut first = (low.x * low.density).abs().max((high.x * high.density).abs());
-        if inside(1.0) || inside(-1.0) {
-            first = first.max(FIRST_AT_ONE);
-        }
-        let bend = |end: End| ((end.x * end.x - 1.0) * end.density).abs();
-        let mut second = bend(low).max(bend(high));
-        let outer = 3f64.sqrt();
-        if inside(outer) || inside(-outer) {
-            second = second.max(SECOND_AT_ROOT_3);
-        }
-        if inside(0.0) {
-            second = second.max(INV_SQRT_2PI);
-        }
-        Self { first, second, density }
     }
 }

@@ -9,9 +9,12 @@
 //! ```
 //! with unit vectors, and alike for the others; every derivative is a polynomial times densities times Φ.
 
-use super::cone::{first_wins, gauss_legendre, ln_first_wins};
-use super::objective::{DensityBounds, End, Outcome, Reach};
-use crate::special::{log_ndtr, log_normal_density, ndtr};
+use super::cells::Cells;
+use super::cone::gauss_legendre;
+use super::density::{DensityBounds, End};
+use super::lanes::{LANES, densities, growths, logarithms, smaller_tails};
+use super::objective::{Outcome, Reach};
+use crate::special::{log_normal_density, ndtr};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use std::sync::LazyLock;
 
@@ -27,85 +30,71 @@ const FAR: f64 = 25.0;
 /// Probabilities at (s, t) and at (s - √2 h, t), with bounds of derivatives in a box around.
 pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
     let shift = SQRT_2 * h;
-    let (u, v) = ((t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2);
-    let far = u.abs().max(v.abs()) + h > FAR;
+    let coordinates = |s: f64| [s, (t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2];
+    let (here, moved) = (coordinates(s), coordinates(s - shift));
+    // The ends of the box and of its translate along s, u and v, and those along t.
+    let mut ends = [0.0; LANES];
+    ends[..6].copy_from_slice(&projections(s, t, reach));
+    ends[6..12].copy_from_slice(&projections(s - shift, t, reach));
+    ends[12..14].copy_from_slice(&[t - reach.t, t + reach.t]);
+    // Where Φ is needed: at both places, and at the ends that bound how often a count or t is below.
+    let mut points = [0.0; LANES];
+    points[..3].copy_from_slice(&here);
+    points[3..6].copy_from_slice(&moved);
+    points[6..11].copy_from_slice(&[-ends[2], -ends[4], -ends[8], -ends[10], ends[13]]);
+    let (densities, smaller) = (densities(&ends), smaller_tails(&points));
+    let below = |k: usize| if points[k] > 0.0 { 1.0 - smaller[k] } else { smaller[k] };
+    let far = here[1].abs().max(here[2].abs()) + h > FAR;
     let largest_rest = if h < NEAR { 0.5 } else { 0.75 };
-    let (p, q) = (Cones::at(s, t, far, largest_rest), Cones::at(s - shift, t, far, largest_rest));
+    let (p, q, ln_p, ln_q) = if far {
+        let ((p, ln_p), (q, ln_q)) = (Cells::far(here, largest_rest), Cells::far(moved, largest_rest));
+        (p.p, q.p, ln_p, ln_q)
+    } else {
+        let tails = |first: usize| [smaller[first], smaller[first + 1], smaller[first + 2]];
+        let (p, q) = (Cells::near(here, tails(0), largest_rest), Cells::near(moved, tails(3), largest_rest));
+        let [ln_p, ln_q] = logarithms(&[p.p, q.p], &[p.rest, q.rest]);
+        (p.p, q.p, ln_p, ln_q)
+    };
     let l: [f64; 3] = if h < SMALL_SHIFT && !far {
         let difference = differences(s, t, shift);
-        std::array::from_fn(|i| libm::log1p(difference[i] / q.p[i]))
+        std::array::from_fn(|i| libm::log1p(difference[i] / q[i]))
     } else {
-        std::array::from_fn(|i| p.ln_p[i] - q.ln_p[i])
+        [ln_p[0] - ln_q[0], ln_p[1] - ln_q[1], ln_p[2] - ln_q[2]]
     };
+    let growth = growths(l);
     // On the box, its translate and all between; for long shifts the two by themselves.
-    let across = Across::over(t - reach.t, t + reach.t);
-    let (third, second, second_moved) = if shift > LONG_SHIFT {
-        let (here, moved) = (Place::around(s, s, t, reach), Place::around(s - shift, s - shift, t, reach));
-        let (_, third) = moved.joined(&here).derivative_bounds(across);
-        (third, here.derivative_bounds(across).0, moved.derivative_bounds(across).0)
-    } else {
-        let (whole, third) = Place::around(s - shift, s, t, reach).derivative_bounds(across);
-        (third, whole, whole)
+    let end = |k: usize| End { x: ends[k], density: densities[k] };
+    let place = |first: usize, below_u: f64, below_v: f64| {
+        let side = |k: usize| [end(first + k), end(first + k + 1)];
+        Place { s: side(0), u: side(2), v: side(4), below_u, below_v }
     };
-    std::array::from_fn(|i| Outcome {
-        p: p.p[i],
-        q: q.p[i],
-        ln_q: q.ln_p[i],
+    let (here, moved) = (place(0, below(6), below(7)), place(6, below(8), below(9)));
+    let across = Across { density: DensityBounds::between(end(12), end(13)).density, above: below(10) };
+    let (between, third) = moved.joined(&here).derivative_bounds(across);
+    let (second, second_moved) = if shift > LONG_SHIFT {
+        (here.derivative_bounds(across).0, moved.derivative_bounds(across).0)
+    } else {
+        (between, between)
+    };
+    let outcome = |i: usize| Outcome {
+        p: p[i],
+        q: q[i],
+        ln_q: ln_q[i],
         l: l[i],
-        growth: libm::expm1(l[i]),
+        growth: growth[i],
         second: second[i],
         second_moved: second_moved[i],
         third: third[i],
-    })
+    };
+    [outcome(0), outcome(1), outcome(2)]
 }
 
-/// Neither, first, second.
-struct Cones {
-    p: [f64; 3],
-    ln_p: [f64; 3],
-}
-
-impl Cones {
-    /// The leading cell is found from the others where these are less than `largest_rest` together.
-    fn at(s: f64, t: f64, far: bool, largest_rest: f64) -> Self {
-        let (u, v) = ((t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2);
-        // A probability and its logarithm, from whichever is computed.
-        let cone = |u: f64, s: f64| {
-            if far {
-                let ln_p = ln_first_wins(u, s);
-                (libm::exp(ln_p), ln_p)
-            } else {
-                let p = first_wins(u, s);
-                (p, p.ln())
-            }
-        };
-        let neither = if far {
-            let ln_p = log_ndtr(-u) + log_ndtr(-v);
-            (libm::exp(ln_p), ln_p)
-        } else {
-            let p = ndtr(-u) * ndtr(-v);
-            (p, p.ln())
-        };
-        let first_leads = s >= 0.0;
-        let behind = if first_leads { cone(v, -s) } else { cone(u, s) };
-        // The largest from the others, which hold its digits.
-        let rest = neither.0 + behind.0;
-        let ahead = if rest < largest_rest {
-            (1.0 - rest, libm::log1p(-rest))
-        } else if first_leads {
-            cone(u, s)
-        } else {
-            cone(v, -s)
-        };
-        let winners = if first_leads { [ahead, behind] } else { [behind, ahead] };
-        let mut all = [neither, winners[0], winners[1]];
-        if let Some(top) = all.iter().position(|cell| cell.0 > 0.5) {
-            let rest: f64 = (0..3).filter(|&i| i != top).map(|i| all[i].0).sum();
-            all[top] = (1.0 - rest, libm::log1p(-rest));
-        }
-        let (p, ln_p) = (all.map(|cell| cell.0), all.map(|cell| cell.1));
-        Self { p, ln_p }
-    }
+/// The ends of a box along s, u and v.
+fn projections(s: f64, t: f64, reach: Reach) -> [f64; 6] {
+    let (s, t) = ([s - reach.s, s + reach.s], [t - reach.t, t + reach.t]);
+    let u = [(t[0] + s[0]) * FRAC_1_SQRT_2, (t[1] + s[1]) * FRAC_1_SQRT_2];
+    let v = [(t[0] - s[1]) * FRAC_1_SQRT_2, (t[1] - s[0]) * FRAC_1_SQRT_2];
+    [s[0], s[1], u[0], u[1], v[0], v[1]]
 }
 
 static SEGMENT: LazyLock<[(f64, f64); 4]> = LazyLock::new(gauss_legendre);
@@ -133,12 +122,6 @@ struct Across {
     above: f64,
 }
 
-impl Across {
-    fn over(low: f64, high: f64) -> Self {
-        Self { density: DensityBounds::over(low, high).density, above: ndtr(high) }
-    }
-}
-
 /// A box, by the ends of its projections to s and to the two counts, and how often these stay below the threshold.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -150,16 +133,6 @@ struct Place {
 }
 
 impl Place {
-    /// The boxes around (s, t) for all s between two places.
-    fn around(s_low: f64, s_high: f64, t: f64, reach: Reach) -> Self {
-        let (s_low, s_high) = (s_low - reach.s, s_high + reach.s);
-        let (t_low, t_high) = (t - reach.t, t + reach.t);
-        let ends = |low: f64, high: f64| [End::at(low), End::at(high)];
-        let u = ends((t_low + s_low) * FRAC_1_SQRT_2, (t_high + s_high) * FRAC_1_SQRT_2);
-        let v = ends((t_low - s_high) * FRAC_1_SQRT_2, (t_high - s_low) * FRAC_1_SQRT_2);
-        Self { s: ends(s_low, s_high), u, v, below_u: ndtr(-u[0].x), below_v: ndtr(-v[0].x) }
-    }
-
     /// From this box to another at larger s, and all between.
     fn joined(&self, other: &Self) -> Self {
         Self {
@@ -173,7 +146,8 @@ impl Place {
 
     /// Bounds of |∂²p| and |∂_s ∂²p| (ss, st, tt) on the box.
     fn derivative_bounds(&self, across: Across) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
-        let [along, of_u, of_v] = [self.s, self.u, self.v].map(|[low, high]| DensityBounds::between(low, high));
+        let bounds = |[low, high]: [End; 2]| DensityBounds::between(low, high);
+        let (along, of_u, of_v) = (bounds(self.s), bounds(self.u), bounds(self.v));
         let (below_u, below_v, above_t) = (self.below_u, self.below_v, across.above);
         let centre = along.density * across.density;
         // Of -u φ(u) Φ(-v) in a direction that is at 45 degrees to both axes, and its derivative along s.
@@ -208,7 +182,7 @@ mod tests {
             for j in -12..=12 {
                 let (s, t) = (0.3 * f64::from(i), 0.3 * f64::from(j));
                 let bounds = outcomes(s, t, 1e-9, Reach { s: 2.0 * step, t: 2.0 * step });
-                let p = |s: f64, t: f64| Cones::at(s, t, false, 0.5).p;
+                let p = |s: f64, t: f64| outcomes(s, t, 1e-9, POINT).map(|outcome| outcome.p);
                 let second = |s: f64, k: usize| {
                     let at = |a: i32, b: i32| p(s + f64::from(a) * step, t + f64::from(b) * step)[k];
                     let square = step * step;

@@ -1,7 +1,7 @@
 //! Branch and bound over the plane: boxes in which a better critical point may lie are quartered.
 
 use super::line::{LineSupremum, Side, add_logs, line_supremum, log_excess_beyond};
-use super::objective::{Outcome, Reach, Slack, moment};
+use super::objective::{BLOCK, Outcome, Reach, Slack, moment};
 use super::plane::outcomes;
 use crate::special::{log_ndtr, ndtr};
 use rustc_hash::FxBuildHasher;
@@ -55,6 +55,10 @@ fn reach(level: i32) -> Reach {
     Reach { s, t: ASPECT * s }
 }
 
+fn centre(box_: Reach, i: i32, j: i32) -> (f64, f64) {
+    (f64::from(2 * i + 1) * box_.s, f64::from(2 * j + 1) * box_.t)
+}
+
 impl Plane {
     pub(super) fn new(h: f64) -> Self {
         Self { h, places: HashMap::default(), outcomes: Vec::new(), last: None }
@@ -91,18 +95,26 @@ impl Plane {
             let box_ = reach(level);
             let slack = Slack::new(a, SQRT_2 * h, box_);
             let mut values = Vec::with_capacity(active.len());
-            for &(i, j) in &active {
-                let (s, t) = (f64::from(2 * i + 1) * box_.s, f64::from(2 * j + 1) * box_.t);
-                let place = *self.places.entry((level, i, j)).or_insert(self.outcomes.len());
-                if place == self.outcomes.len() {
-                    self.outcomes.push(outcomes(s, t, h, box_));
+            for block in active.chunks(BLOCK) {
+                let mut kept = [0; BLOCK];
+                for (kept, &(i, j)) in kept.iter_mut().zip(block) {
+                    *kept = *self.places.entry((level, i, j)).or_insert(self.outcomes.len());
+                    if *kept == self.outcomes.len() {
+                        let (s, t) = centre(box_, i, j);
+                        self.outcomes.push(outcomes(s, t, h, box_));
+                    }
                 }
-                let three = &self.outcomes[place];
-                let moment = moment(three, a);
-                if moment.ln > found.lower {
-                    (found.lower, found.s, found.t) = (moment.ln, s, t);
+                let mut boxes = [&self.outcomes[0]; BLOCK];
+                for (box_, kept) in boxes.iter_mut().zip(kept) {
+                    *box_ = &self.outcomes[kept];
                 }
-                values.push((i, j, slack.bound(three, &moment)));
+                for (&(i, j), (ln, upper)) in block.iter().zip(slack.look(&boxes[..block.len()])) {
+                    if ln > found.lower {
+                        let (s, t) = centre(box_, i, j);
+                        (found.lower, found.s, found.t) = (ln, s, t);
+                    }
+                    values.push((i, j, upper));
+                }
             }
             let goal = found.lower * (1.0 + tolerance);
             let last = seen > MAX_BOXES || level == LEVELS;

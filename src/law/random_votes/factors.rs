@@ -1,12 +1,13 @@
 //! The factors of all classes at one value x of the winning noisy count, under one tilt.
 
-use super::lanes::{LANES, Vectorised, exp, vectorised};
+use super::lanes::LANES;
 use super::moments::{Mass, Moment, one, product};
 use super::noise_table::NoiseTable;
 use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
 use crate::solve::{Search, increasing_root};
-use crate::special::log_sum_exp;
+use crate::special::{exp_in_loops, log_sum_exp};
+use crate::vectorised::{Arch, vectorised};
 use std::ops::Range;
 
 /// Coefficients below e^-44 = 8e-20 of the largest are dropped at both ends.
@@ -119,7 +120,7 @@ impl Form {
             *value = number.mul_add(ln_tilt, *weight) + noise - top;
         }
         for value in coefficients.iter_mut() {
-            *value = exp(*value);
+            *value = exp_in_loops(*value);
         }
         // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
         let mut sums = [[0.0; LANES]; 3];
@@ -245,7 +246,12 @@ impl Factors {
         modes: &mut Modes,
         wins: Winner,
     ) -> Self {
-        vectorised(Building { votes, place, ln_tilt, marked, modes, wins })
+        let building = Building { votes, place, ln_tilt, marked, modes, wins };
+        vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || building.run(),
+        )
     }
 
     /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.
@@ -361,9 +367,7 @@ struct Building<'a> {
     wins: Winner,
 }
 
-impl Vectorised for Building<'_> {
-    type Output = Factors;
-
+impl Building<'_> {
     #[inline(always)]
     fn run(self) -> Factors {
         let Building { votes, place, ln_tilt, marked, modes, wins } = self;

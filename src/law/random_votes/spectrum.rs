@@ -2,8 +2,9 @@
 
 use super::factors::{Factor, Factors};
 use super::inversion::{Block, Circle};
-use super::lanes::{Complex, LANES, Vectorised, vectorised};
+use super::lanes::{Complex, LANES};
 use super::votes::{Output, Votes};
+use crate::vectorised::{Arch, vectorised};
 
 /// A coefficient relative to the mass that it is part of, and the size of the terms that it is a sum of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +20,12 @@ pub(super) fn coefficients(
     factors: &Factors,
     outputs: &[Output],
 ) -> Vec<Vec<Coefficient>> {
-    vectorised(Kernel { circle, votes, factors, outputs })
+    let kernel = Kernel { circle, votes, factors, outputs };
+    vectorised(
+        Arch::new(),
+        #[inline(always)]
+        || kernel.run(),
+    )
 }
 
 struct Kernel<'a> {
@@ -29,11 +35,9 @@ struct Kernel<'a> {
     outputs: &'a [Output],
 }
 
-impl Vectorised for Kernel<'_> {
-    type Output = Vec<Vec<Coefficient>>;
-
+impl Kernel<'_> {
     #[inline(always)]
-    fn run(self) -> Self::Output {
+    fn run(self) -> Vec<Vec<Coefficient>> {
         let groups = self.votes.groups.len();
         let powers = self.votes.marks + 1;
         let mut sums = vec![vec![(Complex::ZERO, [0.0; LANES]); groups]; self.outputs.len()];

@@ -9,8 +9,8 @@
 //! centred about a rough mean of its own before it is squared, so that rounding is relative to its spread.
 
 use crate::membership::shadow_scores::ScoreBlock;
+use crate::vectorised::{Arch, vectorised};
 use ndarray::{Array1, ArrayView2, ArrayView3, ArrayViewMut2, Axis};
-use pulp::Arch;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 
 /// Samples side by side: one vector of the widest machines in single precision.
@@ -119,20 +119,6 @@ fn tiles<F: Real>(
         }
     }
     slow
-}
-
-/// Runs `work`, a closure marked `#[inline(always)]`, with the widest vector instructions of this machine.
-#[inline(always)]
-fn vectorised(arch: Arch, work: impl FnOnce()) {
-    struct Work<W>(W);
-    impl<W: FnOnce()> pulp::NullaryFnOnce for Work<W> {
-        type Output = ();
-        #[inline(always)]
-        fn call(self) {
-            (self.0)();
-        }
-    }
-    arch.dispatch(Work(work));
 }
 
 /// One side of every lane in one view.

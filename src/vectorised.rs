@@ -1,0 +1,46 @@
+//! Loops compiled for every instruction set that is known, and run with the widest that this machine has.
+//!
+//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorised`] is compiled once more for
+//! each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point operations,
+//! so that the results are the same on all of them.
+
+pub(crate) use pulp::Arch;
+
+/// A closure that is compiled into its caller, where the instructions are known.
+struct Work<F>(F);
+
+impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(self) -> R {
+        (self.0)()
+    }
+}
+
+/// Runs with the instructions of `arch` the `work`, a closure marked `#[inline(always)]` whose functions are marked so too.
+#[inline(always)]
+pub(crate) fn vectorised<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
+    arch.dispatch(Work(work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fused and separate products, sums in their order: bit by bit what the baseline gives.
+    #[test]
+    fn results_are_those_of_the_baseline() {
+        #[inline(always)]
+        fn sum(values: &[f64; 37]) -> f64 {
+            values.iter().enumerate().map(|(index, x)| x.mul_add(*x, x / (1.0 + index as f64)) - x * 0.1).sum()
+        }
+        let values: [f64; 37] = std::array::from_fn(|index| (index as f64 * 0.37).sin());
+        let wide = vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || sum(&values),
+        );
+        assert_eq!(wide.to_bits(), sum(&values).to_bits());
+    }
+}
