@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 from conftest import digits
@@ -269,3 +272,44 @@ def test_page(command, tmp_path):
     # Pages may tell when they were made, so what is compared is what a reader sees of the numbers.
     html = leakbound.exact([5, 3], [4, 4], noise="gaussian:2").to_html()
     assert html.count("<table") == page.read_text().count("<table") > 0
+
+
+# What a call is given otherwise: forms of the output, and the results of other parameters.
+ELSEWHERE = {"format", "output", "report", "figures", "quiet", "no-color", "help", "version"}
+SIGNATURES = [
+    ("exact", [leakbound.exact], set()),
+    ("audit counts", [leakbound.audit_counts], set()),
+    ("audit confusion", [leakbound.audit_confusion], set()),
+    ("audit votes", [leakbound.audit_votes], set()),
+    ("audit stream", [leakbound.audit_stream], set()),
+    (
+        "audit scores",
+        [leakbound.CanaryScores, leakbound.CanaryScores.audit, leakbound.CanaryScores.epsilon_one_run],
+        {"one-run"},
+    ),
+    ("membership lira", [leakbound.lira], set()),
+    ("membership label-only", [leakbound.label_only], set()),
+    ("membership threshold", [leakbound.threshold_attack], set()),
+    ("membership rmia", [leakbound.rmia], set()),
+    ("membership risk", [leakbound.risk], set()),
+    ("membership attacker", [leakbound.attacker], set()),
+    ("membership compare", [leakbound.compare_attacks], set()),
+    ("label-dp memorization", [leakbound.memorization], set()),
+    ("property distance", [leakbound.property_distance], set()),
+    ("simulate", [leakbound.Simulation.run], set()),
+    ("merge", [leakbound.merge], {"seed"}),
+    ("account", [leakbound.account], set()),
+    ("verify", [leakbound.verify], {"command"}),
+    ("self-check audit counts", [leakbound.self_check], set()),
+    ("self-check audit scores", [leakbound.self_check], {"members", "non-members"}),
+    ("bench", [leakbound.bench], {"seed"}),
+]
+
+
+@pytest.mark.parametrize(("words", "functions", "without"), SIGNATURES)
+def test_every_option_is_a_parameter(command, words, functions, without):
+    listed = command(*words.split(), "--help").split("\nExample")[0]
+    options = set(re.findall(r"^ +(?:-., )?--([a-z-]+)", listed, re.M)) - ELSEWHERE - without
+    parameters = {name for function in functions for name in inspect.signature(function).parameters}
+    missing = {option for option in options if option.replace("-", "_") not in parameters}
+    assert not missing and len(options) >= 2

@@ -126,8 +126,16 @@ def test_a_path_spelt_like_an_argument_is_a_path(tmp_path, monkeypatch):
     assert found.epsilon_lower > 0.5
 
 
+def test_a_path_is_no_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("--flip", SCORES)
+    assert leakbound.CanaryScores("--flip.npy", SCORES).epsilon().members == 20
+
+
 def test_scalars_of_numpy_are_numbers():
     expected = leakbound.exact([5, 3], [4, 4], noise="gaussian:1", orders=2, delta=0.25)
+    assert leakbound.audit_confusion(tp=9, fn=1, fp=1, tn=9, trade_off=np.True_).trade_off
+    assert not leakbound.audit_confusion(tp=9, fn=1, fp=1, tn=9, trade_off=np.False_).trade_off
     for two, quarter in ((np.int64(2), np.float32(0.25)), (np.array(2), np.array(0.25)), ([2.0], np.float16(0.25))):
         found = leakbound.exact([5, 3], [4, 4], noise="gaussian:1", orders=two, delta=quarter)
         assert found.to_json() == expected.to_json()

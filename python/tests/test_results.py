@@ -135,6 +135,13 @@ def test_progress_is_told():
     assert [update[0] for update in told] == sorted(update[0] for update in told)
 
 
+def test_no_bound_is_picked_among_several():
+    audit = leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, methods=["clopper-pearson", "gdp"])
+    with pytest.raises(leakbound.UsageError, match="several queries or methods"):
+        _ = audit.epsilon_lower
+    assert leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95).epsilon_lower > 1.9
+
+
 def test_bounds_are_floats():
     scores = leakbound.CanaryScores(np.arange(100) + 90, np.arange(100))
     bound = scores.epsilon(delta=1e-5)

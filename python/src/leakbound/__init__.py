@@ -23,7 +23,8 @@ from leakbound._bound_rows import (
     TradeOff,
     TradeOffPoint,
 )
-from leakbound._canaries import CanaryScores, EpsilonBound, MuBound, Rate, Roc, ScoreBound, ScoresAudit, TprAtFpr
+from leakbound._canaries import CanaryScores
+from leakbound._canary_rows import EpsilonBound, MuBound, OneRun, Rate, Roc, ScoreBound, ScoresAudit, TprAtFpr
 from leakbound._core import Error, InputError, UsageError, __version__, clopper_pearson
 from leakbound._counts import CountsAudit, audit_confusion, audit_counts
 from leakbound._exact import AccountantRdp, Divergence, Exact, HockeyStick, Outcome, exact
@@ -48,7 +49,7 @@ __all__ = [
     "ConvertedEpsilon", "Counterexample", "CountsAudit", "DeltaLower", "Distance", "Divergence", "EpsilonBound",
     "EpsilonLower", "Error", "Exact", "exact", "Forecast", "HockeyStick", "Input", "InputError", "label_only",
     "LeakboundWarning", "Level", "lira", "Losses", "MembershipResult", "Memorization", "memorization",
-    "MemorizationBound", "merge", "MuBound", "Outcome", "OutputSet", "Plan", "Property", "property_distance",
+    "MemorizationBound", "merge", "MuBound", "OneRun", "Outcome", "OutputSet", "Plan", "Property", "property_distance",
     "PropertyDistance", "Query", "QueryCounts", "QueryLaw", "Rate", "RateAt", "RdpBound", "RdpCurve",
     "Recommendation", "Result", "ResultWarning", "risk", "rmia", "Roc", "Row", "Rows", "SampleLevel", "SampleRate",
     "ScoreBound", "ScoresAudit", "self_check", "SelfCheck", "Simulation", "SimulationResult", "StreamAudit",

@@ -24,7 +24,7 @@ from leakbound._bound_rows import (
     TradeOff,
     best,
 )
-from leakbound._core import InputError
+from leakbound._core import InputError, UsageError
 from leakbound._inputs import Path
 from leakbound._result import Claim, Result
 from leakbound._rows import Row, Rows
@@ -32,6 +32,8 @@ from leakbound._run import Progress, run
 
 # A file, a result of a simulation, or counts [outcome] or [query, outcome] in a pair.
 Counts = Union[Path, Result, "tuple[ArrayLike, ArrayLike]"]
+# A file, or probabilities of the same shapes in a pair.
+Law = Union[Path, "tuple[ArrayLike, ArrayLike]"]
 
 
 class CountsAudit(Result):
@@ -49,8 +51,12 @@ class CountsAudit(Result):
 
     @property
     def epsilon_lower(self) -> float:
-        """The largest lower bound of ε at δ over queries and directions; one method and query is wrong at most with
-        the failure probability, so among several of them the largest is wrong more often."""
+        """The lower bound of ε at δ, of the larger direction, where one query was bounded by one method.
+
+        Several queries or methods have failure probabilities of their own, and the largest of their bounds has none.
+        """
+        if len({(row.query, row.method) for row in self.epsilon}) > 1:
+            raise UsageError("epsilon_lower: found bounds of several queries or methods, expected a choice in `epsilon`")
         return float(best([row.epsilon_lower for row in self.epsilon]))
 
     def plot(self, ax: Any = None) -> Any:
@@ -68,7 +74,7 @@ def audit_counts(
     queries: Sequence[object] | None = None,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
-    law: Path | tuple[ArrayLike, ArrayLike] | None = None,
+    law: Law | None = None,
     methods: Names | None = None,
     orders: Numbers | None = None,
     direction: str | None = None,
@@ -104,7 +110,7 @@ def audit_counts(
     data = {"counts": counts_file("counts", pair, outcomes, queries)}
     named = {
         "pilot": None if pilot is None else counts_file("pilot", pilot, outcomes, queries),
-        "law": None if law is None else _law_file(law, outcomes, queries),
+        "law": None if law is None else law_file(law, outcomes, queries),
     }
     return run(CountsAudit, "audit counts", words, data, named, progress)
 
@@ -160,7 +166,7 @@ def counts_file(
     return _table(name, ("count", "count_neighbor"), worlds, outcomes, queries)
 
 
-def _law_file(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
+def law_file(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
     if _inputs.is_path(value):
         return _inputs.path("law", value)
     if not isinstance(value, tuple) or len(value) != 2:

@@ -37,7 +37,8 @@ def path(name: str, value: object) -> str:
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if isinstance(text, str) and text:
-            return text
+            # A word that begins so would be an option.
+            return "./" + text if text.startswith("-") else text
     raise InputError(f"{name}: found {type(value).__name__}, expected a path")
 
 

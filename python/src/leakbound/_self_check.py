@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from leakbound._bound_rows import Names, Numbers, RdpClaims
 from leakbound._canaries import CanaryScores
 from leakbound._core import UsageError
-from leakbound._counts import Counts, counts_file
+from leakbound._counts import Counts, Law, counts_file, law_file
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
 from leakbound._run import Progress, run
@@ -77,6 +77,7 @@ def self_check(
     resamples: int | None = None,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
+    law: Law | None = None,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
@@ -94,13 +95,16 @@ def self_check(
     {'kept'}
     """
     options = dict(locals())
-    for name in ("data", "counts_neighbor", "pilot", "progress"):
+    for name in ("data", "counts_neighbor", "pilot", "law", "progress"):
         del options[name]
     if isinstance(data, CanaryScores):
-        if counts_neighbor is not None or pilot is not None:
-            raise UsageError("self_check: canaries have neither counts_neighbor nor pilot")
+        if counts_neighbor is not None or pilot is not None or law is not None:
+            raise UsageError("self_check: canaries have no counts_neighbor, pilot or law")
         return run(SelfCheck, "self-check audit scores", options, named=data.files(), progress=progress)
     pair: Any = data if counts_neighbor is None else (data, counts_neighbor)
     positional = {"counts": counts_file("counts", pair, None, None)}
-    named = {"pilot": None if pilot is None else counts_file("pilot", pilot, None, None)}
+    named = {
+        "pilot": None if pilot is None else counts_file("pilot", pilot, None, None),
+        "law": None if law is None else law_file(law, None, None),
+    }
     return run(SelfCheck, "self-check audit counts", options, positional, named, progress)

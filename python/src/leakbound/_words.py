@@ -23,8 +23,9 @@ def option_words(options: Mapping[str, Value]) -> list[str]:
         if value is None or value is False:
             continue
         option = _option(name)
-        if value is True:
-            words.append(option)
+        if value is True or isinstance(value, np.bool_):
+            # What is false here is a truth value of NumPy.
+            words += [option] if value else []
         elif isinstance(value, Mapping):
             words.extend(f"{option}={_one(name, key)}:{_one(name, item)}" for key, item in value.items())
         else:
