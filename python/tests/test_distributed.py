@@ -56,9 +56,9 @@ def test_a_killed_worker_changes_no_count(dask):
             os.kill(victims.pop(), signal.SIGKILL)
             victims.clear()
 
-    found = distributed.simulate(PATE, samples=2e8, client=dask, shards=12, progress=kill)
+    found = distributed.simulate(PATE, samples=6e7, client=dask, shards=12, progress=kill)
     assert not victims
-    assert found.queries == leakbound.Simulation(PATE).run(samples=2e8).queries
+    assert found.queries == leakbound.Simulation(PATE).run(samples=6e7).queries
 
 
 def test_queries_in_parts_have_the_bounds_of_one_call(dask, data):
@@ -76,10 +76,13 @@ def test_queries_in_parts_have_the_bounds_of_one_call(dask, data):
 def test_bad_work_is_refused_in_one_sentence(dask, data, scenarios):
     path = data / "fashion_votes.npz"
     bad = [
-        (lambda: distributed.simulate(b"noise = 3", client=dask), leakbound.InputError, "expected a string"),
-        (lambda: distributed.simulate("no/such.toml", client=dask), leakbound.InputError, "no/such.toml"),
-        (lambda: distributed.simulate(PATE, client=dask, shards=0), leakbound.UsageError, "tasks: found 0"),
-        (lambda: distributed.simulate(PATE, client=3), leakbound.UsageError, "client: found int, expected a client"),
+        (lambda: distributed.simulate(PATE, samples=1e5, shards=3, client=dask), leakbound.UsageError, "block"),
+        (lambda: distributed.simulate(PATE, samples="many", client=dask), leakbound.UsageError, "samples: found 'many'"),
+        (lambda: distributed.simulate(PATE, samples=-1, client=dask), leakbound.UsageError, "-1"),
+        (lambda: distributed.simulate(b"noise = 3", samples=1e6, client=dask), leakbound.InputError, "expected a string"),
+        (lambda: distributed.simulate("no/such.toml", samples=1e6, client=dask), leakbound.InputError, "no/such.toml"),
+        (lambda: distributed.simulate(PATE, samples=1e6, client=dask, shards=0), leakbound.UsageError, "shards: found 0"),
+        (lambda: distributed.simulate(PATE, samples=1e6, client=3), leakbound.UsageError, "client: found int, expected a client"),
         (lambda: distributed.audit_queries(path, [], client=dask), leakbound.InputError, "queries: found"),
         (
             lambda: distributed.audit_queries(path, [1], client=dask, claim_epsilon=1, **VOTES),
@@ -103,12 +106,12 @@ def test_closed_clients_are_refused():
         client = cluster.Client(local, set_as_default=False)
         client.close()
         with pytest.raises(leakbound.UsageError, match="a client of Dask that is closed"):
-            distributed.simulate(PATE, client=client)
+            distributed.simulate(PATE, samples=1e6, client=client)
 
 
 def test_no_cluster_is_no_guess():
     with pytest.raises(leakbound.UsageError, match="client: found Ray without a connection"):
-        distributed.simulate(PATE, client="ray")
+        distributed.simulate(PATE, samples=1e6, client="ray")
 
 
 def test_ray_counts_as_one_machine_does(ray, data):
@@ -122,12 +125,12 @@ def test_ray_counts_as_one_machine_does(ray, data):
                 killed.append(child.pid)
 
     killed = []
-    alone = leakbound.Simulation(PATE).run(samples=2e8)
-    assert distributed.simulate(PATE, samples=2e8, client="ray", shards=12, progress=kill).queries == alone.queries
+    alone = leakbound.Simulation(PATE).run(samples=6e7)
+    assert distributed.simulate(PATE, samples=6e7, client="ray", shards=12, progress=kill).queries == alone.queries
     print(f"killed {killed}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", leakbound.LeakboundWarning)
         audit = distributed.audit_queries(data / "fashion_votes.npz", [94, 18], client="ray", **VOTES)
         assert audit.queries == leakbound.audit_votes(data / "fashion_votes.npz", queries=[94, 18], **VOTES).queries
     with pytest.raises(leakbound.InputError, match="expected a string"):
-        distributed.simulate(b"noise = 3", client="ray")
+        distributed.simulate(b"noise = 3", samples=1e6, client="ray")

@@ -115,6 +115,10 @@ def test_figures(data, scenarios):
             leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact"),
             leakbound.self_check(scores, repetitions=5),
             leakbound.RdpCurve([2, 3], [0.1, 0.2]),
+            leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, methods=["clopper-pearson", "jeffreys"]),
+            leakbound.memorization({"probabilities": np.eye(3), "labels_true": [0, 1, 2], "labels_trained": [1, 2, 0]}),
+            leakbound.property_distance({"student": np.eye(2), "ensembles": random.dirichlet([1, 1], (2, 3, 2))}),
+            leakbound.bench(work="fixed", seconds=0.01),
         ]
     for item in drawn:
         figure = item.plot().figure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from leakbound._bound_rows import Names
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
@@ -27,6 +29,12 @@ class Bench(Result):
     cores: int
     machine: str
     rows: Rows[BenchRow]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Outputs per second against the number of threads."""
+        from leakbound._plots.bars import rates_of_work
+
+        return rates_of_work(self, ax)
 
 
 def bench(

@@ -89,6 +89,8 @@ class EpsilonBound(ScoresAudit):
         return self.value
 
     def _headline(self) -> str:
+        if not len(self.epsilon):
+            return super()._headline()
         row = max(self.epsilon, key=lambda row: row.lower)
         return (
             f"ε ≥ {row.lower:.4g} at δ = {row.delta:g} "
@@ -110,6 +112,8 @@ class MuBound(ScoresAudit):
         return self.value
 
     def _headline(self) -> str:
+        if not len(self.mu):
+            return super()._headline()
         row = max(self.mu, key=lambda row: row.lower)
         return f"μ ≥ {row.lower:.4g} ({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
 

@@ -60,10 +60,11 @@ class CountsAudit(Result):
         return float(best([row.epsilon_lower for row in self.epsilon]))
 
     def plot(self, ax: Any = None) -> Any:
-        """Bounds against the order."""
+        """Bounds against the order; ε by method where no divergence was bounded."""
+        from leakbound._plots.bars import epsilon_by_method
         from leakbound._plots.curves import bound_curves
 
-        return bound_curves(self, ax)
+        return bound_curves(self, ax) if len(self.bounds) else epsilon_by_method(self, ax)
 
 
 def audit_counts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -43,6 +44,12 @@ class Memorization(Result):
     def epsilon_lower(self) -> float:
         """The finite-sample lower bound of ε."""
         return max((row.epsilon_lower for row in self.epsilon if row.validity == "finite-sample"), default=0.0)
+
+    def plot(self, ax: Any = None) -> Any:
+        """ε by method."""
+        from leakbound._plots.bars import epsilon_by_method
+
+        return epsilon_by_method(self, ax)
 
 
 def memorization(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -31,6 +32,12 @@ class PropertyDistance(Result):
     p_value: float
     permutations: int
     distances: Rows[Distance]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Distances by value of the property."""
+        from leakbound._plots.bars import distances
+
+        return distances(self, ax)
 
     def _headline(self) -> str:
         return f"value {self.inferred}, margin {self.margin:.4g}, p-value {self.p_value:.3g}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from leakbound._bound_rows import best
 from leakbound._plots.axes import BLACK, COLORS, LOWER, UPPER, axes, finish
 
 
@@ -50,6 +51,41 @@ def wrong_shares(result: Any, ax: Any) -> Any:
     ax.axvline(result.checks[0].failure_probability, color=BLACK, linewidth=0.8, label="failure probability")
     ax.set_yticks(np.arange(len(methods))[::-1], methods)
     return finish(ax, "share of audits with a wrong bound", "")
+
+
+def epsilon_by_method(result: Any, ax: Any) -> Any:
+    """The largest lower bound of ε of each method, and what its failure probability rests on."""
+    ax = axes(ax)
+    methods = list(dict.fromkeys(result.epsilon.column("method").tolist()))
+    at = np.arange(len(methods))[::-1]
+    for place, method in zip(at, methods):
+        rows = result.epsilon.where(method=method)
+        certain = rows[0].validity == "finite-sample"
+        ax.barh(place, max(row.epsilon_lower for row in rows), 0.6, color=LOWER if certain else COLORS[6])
+    ax.set_xlim(0, None if best(result.epsilon.column("epsilon_lower").tolist()) > 0 else 1)
+    ax.set_yticks(at, [f"{method} ({result.epsilon.where(method=method)[0].validity})" for method in methods])
+    return finish(ax, f"ε at δ = {result.epsilon[0].delta:g} at least", "", legend=False)
+
+
+def distances(result: Any, ax: Any) -> Any:
+    """Distances of the student to the ensembles of each value of the property."""
+    ax = axes(ax)
+    colors = [LOWER if row.inferred else COLORS[6] for row in result.distances]
+    values = [str(row.value) for row in result.distances]
+    ax.bar(values, result.distances.column("distance"), 0.6, color=colors)
+    title = f"margin {result.margin:.3g}, p-value {result.p_value:.3g}"
+    return finish(ax, "value of the property", "distance to the student", title, legend=False)
+
+
+def rates_of_work(result: Any, ax: Any) -> Any:
+    """Simulated outputs per second against the number of threads."""
+    ax = axes(ax)
+    for color, work in zip(COLORS, dict.fromkeys(result.rows.column("work").tolist())):
+        rows = result.rows.where(work=work)
+        ax.plot(rows.column("threads"), rows.column("rate"), "o-", color=color, label=work)
+    ax.set_ylim(bottom=0)
+    ax.set_xticks(sorted(set(result.rows.column("threads").tolist())))
+    return finish(ax, "threads", "outputs per second", result.machine)
 
 
 def _share(row: Any) -> float:

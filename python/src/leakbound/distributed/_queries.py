@@ -15,7 +15,7 @@ from leakbound._rows import Rows, frame
 from leakbound._run import Progress, issue_warnings, request
 from leakbound._votes import Query, Recording, VotesAudit, queries_table
 from leakbound.distributed._engines import engine
-from leakbound.distributed._tasks import run_commands, task_count
+from leakbound.distributed._tasks import TASKS_FOR_A_THREAD, run_commands, task_count
 
 # A claim is about all queries together and a composition too: parts do not know of each other.
 _TOGETHER = ("claim_epsilon", "claim_rdp", "claim_mu", "composition", "n_queries")
@@ -80,7 +80,8 @@ def audit_queries(
     data = {"recording": _everywhere("recording", recording)}
     named = {"train": None if train is None else _everywhere("train", train)}
     commands = []
-    for part in np.array_split(positions, task_count(tasks, len(positions), where.threads())):
+    count = task_count("tasks", tasks, TASKS_FOR_A_THREAD * where.threads())
+    for part in np.array_split(positions, min(count, len(positions))):
         words, files = request("audit votes", {**options, "queries": part, "threads": threads}, data, named)
         commands.append(words)
     found = [VotesAudit(*part) for part in run_commands(where, commands, files, "tasks", progress)]

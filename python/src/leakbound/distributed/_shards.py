@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from leakbound._core import InputError
+from leakbound._core import InputError, UsageError
 from leakbound._run import Progress, request
 from leakbound._scenario import Scenario, scenario_file
 from leakbound._simulation import SimulationResult, merge
-from leakbound._words import value_word
 from leakbound.distributed._engines import engine
-from leakbound.distributed._tasks import run_commands, task_count
+from leakbound.distributed._tasks import TASKS_FOR_A_THREAD, run_commands, task_count
 
 # A shard of so many outputs per query takes a thread some seconds, which is what a lost worker may cost.
-_SHARD_SAMPLES = 2**28
+_SHARD_SAMPLES = 2**27
 # Fewer are not worth a task.
 _LEAST_SAMPLES = 2**20
 
@@ -22,7 +21,7 @@ _LEAST_SAMPLES = 2**20
 def simulate(
     scenario: Scenario,
     *,
-    samples: float | None = None,
+    samples: float,
     seed: int | None = None,
     sampling: str | None = None,
     client: Any = None,
@@ -46,9 +45,7 @@ def simulate(
                 toml = file.read()
         except OSError as error:
             raise InputError(f"scenario: {error}") from None
-    # Tells a wrong number of samples before a task is sent.
-    size = None if samples is None else float(value_word("samples", samples))
-    count = task_count(shards, *_bounds(size, where.threads(), shards))
+    count = task_count("shards", shards, _shards(_number(samples), where.threads()))
     options = {"samples": samples, "seed": seed, "sampling": sampling, "threads": threads, "no_law": True}
     commands = []
     for index in range(1, count + 1):
@@ -58,11 +55,15 @@ def simulate(
     return merge([SimulationResult(text, refuted) for text, refuted in found])
 
 
-def _bounds(samples: float | None, threads: int, given: int | None) -> tuple[int, int]:
-    """The most shards, and the threads that they are meant for: more where a shard would take long."""
-    if given is not None:
-        return given, threads
-    if samples is None or not 0 < samples < math.inf:
-        return 4 * threads, threads
-    most = max(1, math.ceil(samples / _LEAST_SAMPLES))
-    return most, max(threads, math.ceil(samples / _SHARD_SAMPLES / 4))
+def _number(samples: float) -> float:
+    try:
+        return float(samples)
+    except (TypeError, ValueError):
+        raise UsageError(f"samples: found {samples!r}, expected a number of outputs") from None
+
+
+def _shards(samples: float, threads: int) -> int:
+    """Some for each thread, but none that takes long and none that is not worth its task."""
+    # What is no number of samples is refused by the first shard.
+    most = math.ceil(samples / _LEAST_SAMPLES) if 0 < samples < math.inf else 1
+    return min(max(TASKS_FOR_A_THREAD * threads, math.ceil(most * _LEAST_SAMPLES / _SHARD_SAMPLES)), most)

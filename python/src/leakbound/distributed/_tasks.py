@@ -11,6 +11,10 @@ from leakbound._run import Progress, watcher
 from leakbound.distributed._engines import Engine
 
 
+# Tasks for each thread of the cluster, so that a slow or late worker holds up few.
+TASKS_FOR_A_THREAD = 4
+
+
 def run_commands(
     engine: Engine, commands: list[list[str]], files: dict[str, File], unit: str, progress: Progress
 ) -> list[tuple[str, bool]]:
@@ -24,13 +28,13 @@ def run_commands(
     return engine.run(_command, files, commands, done)
 
 
-def task_count(given: int | None, most: int, threads: int) -> int:
-    """The number of tasks: as given, else four for each thread, so that a slow or late worker holds up few."""
+def task_count(name: str, given: int | None, default: int) -> int:
+    """The number of tasks that was asked for, or the default."""
     if given is None:
-        return max(1, min(most, 4 * threads))
+        return default
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise UsageError(f"tasks: found {given!r}, expected a number from 1 on")
-    return min(given, most)
+        raise UsageError(f"{name}: found {given!r}, expected a number from 1 on")
+    return given
 
 
 def _command(files: Any, words: list[str]) -> tuple[str, bool]:
