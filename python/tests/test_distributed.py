@@ -77,12 +77,28 @@ def test_bad_work_is_refused_in_one_sentence(dask, data, scenarios):
     path = data / "fashion_votes.npz"
     bad = [
         (lambda: distributed.simulate(PATE, samples=1e5, shards=3, client=dask), leakbound.UsageError, "block"),
-        (lambda: distributed.simulate(PATE, samples="many", client=dask), leakbound.UsageError, "samples: found 'many'"),
+        (
+            lambda: distributed.simulate(PATE, samples="many", client=dask),
+            leakbound.UsageError,
+            "samples: found 'many'",
+        ),
         (lambda: distributed.simulate(PATE, samples=-1, client=dask), leakbound.UsageError, "-1"),
-        (lambda: distributed.simulate(b"noise = 3", samples=1e6, client=dask), leakbound.InputError, "expected a string"),
+        (
+            lambda: distributed.simulate(b"noise = 3", samples=1e6, client=dask),
+            leakbound.InputError,
+            "expected a string",
+        ),
         (lambda: distributed.simulate("no/such.toml", samples=1e6, client=dask), leakbound.InputError, "no/such.toml"),
-        (lambda: distributed.simulate(PATE, samples=1e6, client=dask, shards=0), leakbound.UsageError, "shards: found 0"),
-        (lambda: distributed.simulate(PATE, samples=1e6, client=3), leakbound.UsageError, "client: found int, expected a client"),
+        (
+            lambda: distributed.simulate(PATE, samples=1e6, client=dask, shards=0),
+            leakbound.UsageError,
+            "shards: found 0",
+        ),
+        (
+            lambda: distributed.simulate(PATE, samples=1e6, client=3),
+            leakbound.UsageError,
+            "client: found int, expected a client",
+        ),
         (lambda: distributed.audit_queries(path, [], client=dask), leakbound.InputError, "queries: found"),
         (
             lambda: distributed.audit_queries(path, [1], client=dask, claim_epsilon=1, **VOTES),

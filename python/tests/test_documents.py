@@ -57,7 +57,9 @@ def test_exact_behind_a_threshold(command):
 
 
 def test_audit_counts(command):
-    words = command("audit", "counts", COUNTS, "--methods", "all", "--resamples", 100, "--trade-off", "--orders", "2..4")
+    words = command(
+        "audit", "counts", COUNTS, "--methods", "all", "--resamples", 100, "--trade-off", "--orders", "2..4"
+    )
     call = {"methods": "all", "resamples": 100, "trade_off": True, "orders": range(2, 5)}
     same(leakbound.audit_counts(COUNTS, **call), words, inputs=True)
     table = np.loadtxt(COUNTS, delimiter=",", skiprows=1, dtype=np.int64).T
@@ -93,7 +95,14 @@ def test_audit_votes_of_every_model(command):
         queries = {"prompt-pate": [0, 3], "capc": [18], "private-knn": [3]}[model]
         words = ["audit", "votes", file, "--model", model, "--noise", "gaussian:30", "--samples", 20000, "--orders", 2]
         words += ["--queries", ",".join(map(str, queries)), "--claim-rdp", "2:1e-9", "--sampling", "exact-law"]
-        call = {"model": model, "noise": "gaussian:30", "samples": 20_000, "orders": 2, "queries": queries, "sampling": "exact-law"}
+        call = {
+            "model": model,
+            "noise": "gaussian:30",
+            "samples": 20_000,
+            "orders": 2,
+            "queries": queries,
+            "sampling": "exact-law",
+        }
         same(leakbound.audit_votes(dict(np.load(file)), **call, claim_rdp={2: 1e-9}), command(*words))
 
 
@@ -109,7 +118,10 @@ def test_canary_scores(command, tmp_path, random):
         same(scores.epsilon(selection=selection, delta=1e-4, seed=9), text, inputs=True)
     same(scores.mu(threshold=-0.25), command(*words, "--threshold=-0.25"))
     same(scores.epsilon_one_run(guesses=(40, 30)), command(*words, "--one-run", "--guesses", "40,30"))
-    same(scores.epsilon_one_run(guess_selection="paid-for"), command(*words, "--one-run", "--guess-selection", "paid-for"))
+    same(
+        scores.epsilon_one_run(guess_selection="paid-for"),
+        command(*words, "--one-run", "--guess-selection", "paid-for"),
+    )
     flipped = leakbound.CanaryScores(tmp_path / "in.npy", str(tmp_path / "out.npy"), flip=True)
     same(flipped.epsilon(), command(*words, "--flip"), inputs=True)
 
@@ -206,7 +218,18 @@ def test_scenario_as_a_dict(command, tmp_path):
 
 
 def test_account(command, scenarios):
-    words = ["account", VOTES, "--noise", "gaussian:40", "--queries", "1,2,3", "--budget", "0.1,1", "--composition", "pld"]
+    words = [
+        "account",
+        VOTES,
+        "--noise",
+        "gaussian:40",
+        "--queries",
+        "1,2,3",
+        "--budget",
+        "0.1,1",
+        "--composition",
+        "pld",
+    ]
     call = {"noise": "gaussian:40", "queries": [1, 2, 3], "budget": [0.1, 1], "composition": "pld"}
     text = command(*words)
     same(leakbound.account(VOTES, **call), text, inputs=True)
@@ -237,6 +260,8 @@ def test_audit_stream(command, tmp_path, random):
     for half in (slice(0, 200), slice(200, 400)):
         resumed = leakbound.audit_stream(outputs[half], worlds[half], state=tmp_path / "state")
     assert resumed.bounds == leakbound.audit_stream(tmp_path / "stream.csv").bounds
+    with pytest.raises(leakbound.UsageError, match="the state has moved on"):
+        resumed.to_html()
 
 
 def test_self_check(command, tmp_path, random):

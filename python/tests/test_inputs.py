@@ -35,7 +35,10 @@ BAD_ARRAYS = [
     (lambda: leakbound.audit_counts([1, 2]), "counts: found list, expected a path, or the counts of both worlds"),
     (lambda: leakbound.audit_counts([1, 2], [2, 1], outcomes="abc"), "outcomes: found 3 names, expected one for each"),
     (lambda: leakbound.lira(), "logits: found None, expected a recording"),
-    (lambda: leakbound.lira(np.zeros((2, 3, 1, 4), int), [0], [[True]]), "logits: found dtype int64, expected floating"),
+    (
+        lambda: leakbound.lira(np.zeros((2, 3, 1, 4), int), [0], [[True]]),
+        "logits: found dtype int64, expected floating",
+    ),
     (lambda: leakbound.lira(scores=SCORES, keep=SCORES), "keep: found dtype float64, expected booleans"),
     (lambda: leakbound.lira({"scores": SCORES}, keep=[True]), "labels: found beside a whole recording"),
     (lambda: leakbound.audit_votes({}, model="pate", noise="gaussian:1"), "recording: found no array"),
@@ -72,6 +75,10 @@ BAD_ARGUMENTS = [
     (exact(progress="yes"), "progress: found str, expected True or a function"),
     (lambda: leakbound.CanaryScores(SCORES, SCORES).tpr_at_fpr(2), "fpr: found 2, expected a rate from 0 to 1"),
     (lambda: leakbound.CanaryScores(SCORES, SCORES).epsilon(selection="best"), "best"),
+    (lambda: leakbound.clopper_pearson(-1, 3, 0.05), "successes: found -1, expected a count from 0 on"),
+    (lambda: leakbound.clopper_pearson(0.5, 3, 0.05), "successes: found 0.5, expected a count"),
+    (lambda: leakbound.clopper_pearson(4, 3, 0.05), "4"),
+    (lambda: leakbound.clopper_pearson(1, 3, 2.0), "2"),
     (lambda: leakbound.verify(3), "accountant: found int, expected a name or a function"),
     (lambda: leakbound.self_check(leakbound.CanaryScores(SCORES, SCORES), methods="all"), "--methods"),
 ]

@@ -37,7 +37,7 @@ def test_conversion_is_that_of_theorem_21():
 def test_the_curve_of_an_account(scenarios):
     with pytest.warns(leakbound.LeakboundWarning):
         costs = leakbound.account(scenarios / "prompt-pate.toml", orders=ORDERS)
-    independent, = costs.curves.where(name="gnmax-data-independent")
+    (independent,) = costs.curves.where(name="gnmax-data-independent")
     curve = costs.curve("gnmax-data-independent")
     # The document's ε is the least over more orders than the table's.
     assert independent.epsilon <= curve.epsilon(costs.delta) < 1.01 * independent.epsilon

@@ -27,7 +27,7 @@ def test_a_right_accountant_is_not_refuted():
 def test_a_wrong_accountant_is_refuted_by_the_smallest_case():
     verdict = leakbound.verify(lambda request: gnmax(request) / 2, mechanism="gnmax", property="rdp-covers-exact")
     assert verdict.refuted
-    found, = verdict.counterexamples
+    (found,) = verdict.counterexamples
     assert sum(found.case.histogram) <= 2 and found.violation.claim < found.violation.limit
     # The case is a request: asked again, the claim is the same.
     assert gnmax(found.case.to_dict()) / 2 == pytest.approx(found.violation.claim)
@@ -44,7 +44,7 @@ def test_an_exception_is_a_finding_with_its_traceback():
 
 def test_what_is_declined_is_counted():
     verdict = leakbound.verify(gnmax, mechanism="gnmax", property="epsilon-covers-exact", cases=5)
-    row, = verdict.properties
+    (row,) = verdict.properties
     assert row.declined > 0 and row.declined_reason == "only Rényi divergences"
 
 

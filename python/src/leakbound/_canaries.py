@@ -15,7 +15,6 @@ from leakbound._core import InputError, UsageError
 from leakbound._inputs import Array, File, Path
 from leakbound._run import Progress, run
 
-
 A = TypeVar("A", bound=ScoresAudit)
 
 

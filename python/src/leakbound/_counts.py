@@ -56,7 +56,9 @@ class CountsAudit(Result):
         Several queries or methods have failure probabilities of their own, and the largest of their bounds has none.
         """
         if len({(row.query, row.method) for row in self.epsilon}) > 1:
-            raise UsageError("epsilon_lower: found bounds of several queries or methods, expected a choice in `epsilon`")
+            raise UsageError(
+                "epsilon_lower: found bounds of several queries or methods, expected a choice in `epsilon`"
+            )
         return float(best([row.epsilon_lower for row in self.epsilon]))
 
     def plot(self, ax: Any = None) -> Any:

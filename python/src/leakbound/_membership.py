@@ -177,8 +177,7 @@ def attacker(
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
-    """A small network trained on the sorted confidences of other models.
-    """
+    """A small network trained on the sorted confidences of other models."""
     return _attack("attacker", dict(locals()))
 
 

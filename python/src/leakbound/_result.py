@@ -93,6 +93,9 @@ class Result(Row):
         """The page of the command's `--report`: one self-contained text. Runs the work again."""
         if not self._words:
             raise _core.UsageError("to_html: the result was put together elsewhere, and has no data to run again")
+        if any(word.startswith("--state=") for word in self._words):
+            # Run again, it would read the same outputs into the state twice.
+            raise _core.UsageError("to_html: the state has moved on; `leakbound audit stream --report` writes the page")
         return _core.page(self._words, self._files or {})
 
     def plot(self, ax: Any = None) -> Any:
@@ -127,7 +130,9 @@ class Result(Row):
         return [{key: row[key] for key in row.to_dict()} for row in getattr(self, self._main)]
 
 
-def page_part(title: str, headline: str, table: list[dict[str, Any]], warnings: Rows[ResultWarning], most: int = 10) -> str:
+def page_part(
+    title: str, headline: str, table: list[dict[str, Any]], warnings: Rows[ResultWarning], most: int = 10
+) -> str:
     """The first rows of a table and the warnings, for a notebook."""
     columns = [key for key in table[0] if not isinstance(table[0][key], (tuple, Row, Rows))] if table else []
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)

@@ -90,7 +90,9 @@ class Rows(Sequence[R_co], Generic[R_co]):
 
     def where(self, **equal: Any) -> Rows[R_co]:
         """The rows with these values, as `bounds.where(method="k-cut-region", direction="forward")`."""
-        return Rows([item for item in self._items if all(item[key] == value for key, value in equal.items())], self._kind)
+        return Rows(
+            [item for item in self._items if all(item[key] == value for key, value in equal.items())], self._kind
+        )
 
     def column(self, name: str) -> Array:
         """One value of every row; NaN where a number is absent."""

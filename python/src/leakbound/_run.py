@@ -77,7 +77,9 @@ def watcher(progress: Progress) -> Callable[[int, int, str], None] | None:
         return _bar()
     if callable(progress):
         return progress
-    raise _core.UsageError(f"progress: found {type(progress).__name__}, expected True or a function of (done, total, unit)")
+    raise _core.UsageError(
+        f"progress: found {type(progress).__name__}, expected True or a function of (done, total, unit)"
+    )
 
 
 def _bar() -> Callable[[int, int, str], None]:

@@ -108,7 +108,8 @@ def verify(
     `"broken:gnmax-half"`), or a function. It is called with requests such as `{"mechanism": "gnmax", "sigma": 2,
     "histogram": [3, 1], "repetitions": 1, "order": 8}` and answers the Rényi divergence in nats; with `delta` in the
     place of `order` it answers ε, with `epsilon` δ. What it cannot answer it declines by `NotImplementedError`; any
-    other exception is a finding, with its traceback. It may be called on another thread. `mechanism` and `scope` say what it claims, for functions only.
+    other exception is a finding, with its traceback. It may be called on another thread. `mechanism` and `scope` say
+    what it claims, for functions only.
 
     >>> half = leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact")
     >>> half.refuted, half.counterexamples[0].case.histogram

@@ -51,7 +51,7 @@ def _steps(ax: Any, fpr: Any, tpr: Any, color: str, label: str) -> None:
 
 
 def _band(ax: Any, limits: Any, color: str) -> None:
-    """Limits at some rates, as steps: between two rates the lower one of the left and the upper one of the right hold."""
+    """Limits at some rates, as steps: between two rates the lower limit of the left and the upper of the right hold."""
     at = np.argsort(limits.column("fpr"))
     fpr, lower, upper = (np.repeat(limits.column(name)[at], 2) for name in ("fpr", "tpr_lower", "tpr_upper"))
     ax.fill_between(fpr[1:], lower[:-1], np.append(upper[2:], upper[-1]), color=color, alpha=0.15, linewidth=0)

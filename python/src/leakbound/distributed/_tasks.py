@@ -10,7 +10,6 @@ from leakbound._inputs import File
 from leakbound._run import Progress, watcher
 from leakbound.distributed._engines import Engine
 
-
 # Tasks for each thread of the cluster, so that a slow or late worker holds up few.
 TASKS_FOR_A_THREAD = 4
 
