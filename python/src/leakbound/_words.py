@@ -36,7 +36,7 @@ def option_words(options: Mapping[str, Value]) -> list[str]:
 def value_word(name: str, value: Value) -> str:
     """One value, or a sequence of values joined by commas."""
     kind = type(value)
-    if kind is str:
+    if kind is str or kind is int:
         return str(value)
     if kind is float:
         # repr is the shortest decimal that reads back as the same number.
