@@ -5,9 +5,9 @@ use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 
-create_exception!(_core, Error, PyValueError, "What the library refused, in one sentence.");
-create_exception!(_core, InputError, Error, "Data were refused, or could not be read.");
-create_exception!(_core, UsageError, Error, "An argument was refused.");
+create_exception!(leakbound, Error, PyValueError, "What the library refused, in one sentence.");
+create_exception!(leakbound, InputError, Error, "Data were refused, or could not be read.");
+create_exception!(leakbound, UsageError, Error, "An argument was refused.");
 
 /// A refusal as an exception.
 pub fn raised(refusal: &Refusal) -> PyErr {

@@ -135,8 +135,3 @@ __all__ = [
     "verify",
     "VotesAudit",
 ]
-
-# Tracebacks and pickles name the errors where they are imported from.
-for _kind in (Error, InputError, UsageError):
-    _kind.__module__ = __name__
-del _kind

@@ -212,9 +212,9 @@ pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedC
     let orders = all_orders(asked);
     let laws: Vec<[OutcomeLaw; 2]> =
         queries.par_iter().map(|query| query.model.laws(query.noise)).collect::<Result<_>>()?;
-    let uppers: Vec<Upper> =
+    let mut uppers: Vec<Upper> =
         queries.iter().zip(&laws).map(|(query, [law, _])| Upper::new(&query.model, query.noise, None, law)).collect();
-    uppers.iter().for_each(|upper| upper.prepare(&orders));
+    uppers.iter_mut().for_each(|upper| upper.prepare(&orders));
     let mut names: Vec<&'static str> = Vec::new();
     for name in uppers.iter().flat_map(Upper::names) {
         if !names.contains(&name) {

@@ -8,7 +8,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Parties whose votes are convolved: seconds of work for ten classes.
 const MOST_PARTIES: usize = 10_000;
@@ -20,7 +20,7 @@ enum Accountant {
     /// GNMax, one vote moved.
     GnmaxDataIndependent { sigma: NoiseScale },
     /// GNMax, one vote moved, the supremum over all votes.
-    GnmaxWorstCase { sigma: NoiseScale },
+    GnmaxWorstCase { sigma: NoiseScale, prepared: Vec<(Order, f64)> },
     /// Gaussian noise, another change of the votes, with its l2 distance.
     Gaussian { sigma: NoiseScale, sensitivity: f64 },
     /// Laplace noise, one vote moved, with ln q.
@@ -54,7 +54,10 @@ impl Accountant {
         match self {
             Self::GnmaxDataDependent { sigma, log_q } => gnmax_data_dependent(order, *sigma, *log_q),
             Self::GnmaxDataIndependent { sigma } => gnmax_data_independent(order, *sigma),
-            Self::GnmaxWorstCase { sigma } => worst_case(*sigma, &[order])[0],
+            Self::GnmaxWorstCase { sigma, prepared } => {
+                let found = prepared.iter().find(|(prepared, _)| *prepared == order);
+                found.map_or_else(|| worst_case(*sigma, &[order])[0], |found| found.1)
+            }
             Self::Gaussian { sigma, sensitivity } => gaussian_rdp(order, *sigma, *sensitivity),
             Self::LnmaxDataDependent { b, log_q } => lnmax_data_dependent(order, *b, *log_q),
             Self::Lnmax { b } => lnmax_data_independent(order, *b),
@@ -126,10 +129,10 @@ impl Upper {
     }
 
     /// Computes what takes long at these orders together.
-    pub fn prepare(&self, orders: &[Order]) {
-        for accountant in &self.0 {
-            if let Accountant::GnmaxWorstCase { sigma } = accountant {
-                worst_case(*sigma, orders);
+    pub fn prepare(&mut self, orders: &[Order]) {
+        for accountant in &mut self.0 {
+            if let Accountant::GnmaxWorstCase { sigma, prepared } = accountant {
+                *prepared = orders.iter().copied().zip(worst_case(*sigma, orders).iter().copied()).collect();
             }
         }
     }
@@ -152,18 +155,28 @@ impl Upper {
     }
 }
 
-/// The worst case of each order, which takes milliseconds: all queries of a run share what was computed.
-fn worst_case(sigma: NoiseScale, orders: &[Order]) -> Vec<f64> {
-    type Known = BTreeMap<(u64, u64), f64>;
+/// Curves of the worst case that are kept.
+const KEPT: usize = 256;
+
+/// The worst case of each order, which takes milliseconds: all queries of a run share what was computed. Orders of one
+/// curve share their boxes, so that a curve is kept whole: no value depends on what was asked before.
+fn worst_case(sigma: NoiseScale, orders: &[Order]) -> Arc<[f64]> {
+    type Known = BTreeMap<(u64, Vec<u64>), Arc<[f64]>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
-    let key = |order: &Order| (sigma.get().to_bits(), order.get().to_bits());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let missing: Vec<Order> = orders.iter().copied().filter(|order| !known.contains_key(&key(order))).collect();
-    if !missing.is_empty() {
-        let found = gnmax_worst_case_curve(&missing, sigma, Adjacency::Moved);
-        known.extend(missing.iter().map(key).zip(found.iter().map(|worst| worst.upper)));
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (sigma.get().to_bits(), orders.iter().map(|order| order.get().to_bits()).collect());
+    if let Some(found) = known().get(&key) {
+        return Arc::clone(found);
     }
-    orders.iter().map(|order| known[&key(order)]).collect()
+    // Without the lock: a thread that waits for the others takes up their work, which may be this.
+    let found: Arc<[f64]> =
+        gnmax_worst_case_curve(orders, sigma, Adjacency::Moved).iter().map(|worst| worst.upper).collect();
+    let mut known = known();
+    if known.len() >= KEPT {
+        known.clear();
+    }
+    known.insert(key, Arc::clone(&found));
+    found
 }
 
 /// What holds whatever the votes, when one vote moves.
@@ -191,7 +204,7 @@ fn moved(noise: Noise, points: u64, log_q: Option<f64>) -> Vec<Accountant> {
     };
     // Several votes may leave different classes, which the supremum over one move says nothing about.
     if let (Noise::Gaussian(sigma), 1) = (noise, points) {
-        accountants.push(Accountant::GnmaxWorstCase { sigma });
+        accountants.push(Accountant::GnmaxWorstCase { sigma, prepared: Vec::new() });
     }
     accountants
 }
@@ -211,7 +224,7 @@ fn fixed(votes: &VoteHistogram, other: &VoteHistogram, noise: Noise) -> Vec<Acco
         Noise::Gaussian(sigma) if moved => vec![
             Accountant::GnmaxDataDependent { sigma, log_q: log_flip_probability(votes, sigma) },
             Accountant::GnmaxDataIndependent { sigma },
-            Accountant::GnmaxWorstCase { sigma },
+            Accountant::GnmaxWorstCase { sigma, prepared: Vec::new() },
         ],
         Noise::Gaussian(sigma) => {
             vec![Accountant::Gaussian { sigma, sensitivity: shifts.map(|shift| shift * shift).sum::<f64>().sqrt() }]
