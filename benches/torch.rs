@@ -1,6 +1,7 @@
 //! Training side by side against one after another, for few steps: 48 multilayer perceptrons and 12 convolutional
-//! networks, alone on one thread, in groups on one thread, and in groups on all threads, as recipes train them; and
-//! perceptrons as they are usually written, with automatic differentiation and libtorch's own Adam on all its threads.
+//! networks, on one thread and on all; alone, these are libtorch's own. And perceptrons as they are usually written, with
+//! automatic differentiation and libtorch's Adam on all its threads; the fused Adam of its Python half is not part of
+//! `tch`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::record::ImageSet;
@@ -8,6 +9,8 @@ use leakbound::torch::{
     DeviceChoice, NetworkPlan, Optimizer, Schedule, TeacherPlan, TrainingDevice, TrainingPlan, train_teachers,
 };
 use ndarray::{Array1, Array4};
+use std::hint::black_box;
+use std::time::Instant;
 use tch::nn::{self, Module, OptimizerConfig};
 use tch::{Device, Kind, Tensor};
 
@@ -58,38 +61,88 @@ fn usual(networks: u64, images: &Tensor, labels: &Tensor) -> f64 {
     loss
 }
 
+/// Threads of this machine.
+fn all_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Trains as recipes do, on threads of its own, with so many for libtorch inside each.
+fn trained(images: &(ImageSet, ImageSet), plan: &TeacherPlan, threads: usize, inside: usize) {
+    let device = TrainingDevice::open(DeviceChoice::Cpu).expect("a processor");
+    tch::set_num_threads(inside as i32);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    pool.install(|| train_teachers(&images.0, &images.1, plan, device, &|_| (), None)).expect("votes");
+}
+
 fn training(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("torch");
     group.sample_size(10);
-    let (train, test) = (images(1024), images(1));
-    let device = TrainingDevice::open(DeviceChoice::Cpu).expect("a processor");
-    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let all = all_threads();
+    let sets = (images(1024), images(1));
     let mlp = NetworkPlan::Mlp { hidden: 64 };
-    for (name, network, teachers, epochs, most) in
-        [("mlp", mlp, 16, 20, 8), ("cnn", NetworkPlan::Cnn { filters: 64 }, 4, 1, 4)]
-    {
+    for (name, network, teachers, epochs) in [("mlp", mlp, 16, 20), ("cnn", NetworkPlan::Cnn { filters: 64 }, 4, 1)] {
         let ways = [
-            ("one after another", Some(1), 1),
-            ("side by side on one thread", Some(most), 1),
-            ("side by side on all threads", None, 0),
+            ("one after another on one thread", Some(1), 1, 1),
+            ("one after another on all threads", Some(1), 1, all),
+            ("side by side on one thread", None, 1, 1),
+            ("side by side on all threads", None, all, 1),
         ];
-        for (way, side_by_side, threads) in ways {
+        for (way, side_by_side, threads, inside) in ways {
             let plan = plan(network, teachers, epochs, side_by_side);
-            let pool = pool(threads);
             group.throughput(Throughput::Elements(plan.networks()));
             group.bench_function(format!("{name}, {way}"), |bencher| {
-                let run = || train_teachers(&train, &test, &plan, device, &|_| (), None).expect("votes");
-                bencher.iter(|| pool.install(run));
+                bencher.iter(|| trained(&sets, &plan, threads, inside));
             });
         }
     }
+    let train = &sets.0;
     let pixels = Tensor::from_slice(&train.pixels.iter().copied().collect::<Vec<u8>>());
     let pixels = pixels.view([1024, 784]).to_kind(Kind::Float) / 255.0;
     let labels = Tensor::from_slice(&train.labels.iter().map(|&label| i64::from(label)).collect::<Vec<i64>>());
-    tch::set_num_threads(std::thread::available_parallelism().map_or(1, |threads| threads.get() as i32));
+    let usual = || {
+        tch::set_num_threads(all as i32);
+        black_box(usual(48, &pixels, &labels));
+    };
     group.throughput(Throughput::Elements(48));
-    group.bench_function("mlp, as usually written", |bencher| bencher.iter(|| usual(48, &pixels, &labels)));
+    group.bench_function("mlp, as usually written", |bencher| bencher.iter(usual));
+    // In turn, so that what else the machine does falls on every way.
+    let [alone, together] = [Some(1), None].map(|side_by_side| plan(mlp, 16, 20, side_by_side));
+    let mut rounds = Vec::new();
+    group.bench_function("mlp, three ways in turn on all threads", |bencher| {
+        bencher.iter_custom(|count| {
+            let start = Instant::now();
+            rounds.extend((0..count).map(|_| {
+                let usual = seconds(usual);
+                [usual, seconds(|| trained(&sets, &alone, 1, all)), seconds(|| trained(&sets, &together, all, 1))]
+            }));
+            start.elapsed()
+        });
+    });
     group.finish();
+    if rounds.is_empty() {
+        return;
+    }
+    let median = |value: &dyn Fn(&[f64; 3]) -> f64| {
+        let mut values: Vec<f64> = rounds.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    println!(
+        "in {} rounds, medians: usual {:.3} s, one after another {:.3} s, side by side {:.3} s; side by side is {:.2} \
+         times as fast as usual, {:.2} times as fast as one after another",
+        rounds.len(),
+        median(&|round| round[0]),
+        median(&|round| round[1]),
+        median(&|round| round[2]),
+        median(&|round| round[0] / round[2]),
+        median(&|round| round[1] / round[2]),
+    );
+}
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
 }
 
 criterion_group!(benches, training);

@@ -176,5 +176,8 @@ mod with_libtorch {
         assert_eq!((status, stdout.as_str()), (1, ""), "{stderr}");
         assert!(stderr.contains("nowhere") && stderr.lines().count() == 1, "{stderr}");
         assert!(!recording.exists());
+        // None is enough of some.
+        let (status, _, stderr) = leakbound("torch teachers --data x --recording y.npz --adversarial -1");
+        assert!(status == 2 && stderr.contains("`-1` is not a whole number in [0, 1e6]"), "{stderr}");
     }
 }

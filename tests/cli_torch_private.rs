@@ -65,6 +65,8 @@ fn memorised_labels_are_bounded() {
         ));
         assert_eq!(status, 0, "{stdout} {stderr}");
     }
+    let (status, _, stderr) = leakbound("torch alibi --data x --recording y.npz --epsilon 0");
+    assert_eq!((status, stderr.as_str()), (2, "error: epsilon = 0 is not in (0, inf)\n"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::gaussian::gaussian_rdp;
 use super::laplace::laplace_rdp;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, NoiseScale, Order};
 use std::f64::consts::SQRT_2;
 
@@ -38,7 +38,11 @@ pub fn alibi_rdp(order: Order, lambda: NoiseScale) -> f64 {
 /// # References
 /// Malek Esmaeili et al. (2021), section 5.1: standard deviation 2√2/ε per coordinate.
 pub fn alibi_scale(epsilon: Epsilon) -> Result<NoiseScale> {
-    NoiseScale::new(2.0 / epsilon.get())
+    let value = epsilon.get();
+    if !(value > 0.0 && value.is_finite()) {
+        return Err(Error::Domain { quantity: "epsilon", value, domain: "(0, inf)" });
+    }
+    NoiseScale::new(2.0 / value)
 }
 
 /// RDP of AGIBI's labels: the same with Gaussian noise of standard deviation σ, ℓ₂ distance √2: α/σ².
@@ -66,6 +70,12 @@ mod tests {
         let lambda = alibi_scale(epsilon).unwrap();
         let values = [1.1, 2.0, 10.0, 1e3, 1e6].map(|a| alibi_rdp(Order::new(a).unwrap(), lambda));
         assert!(values.windows(2).all(|pair| pair[0] < pair[1]) && values[4] <= 1.5 && values[4] > 1.4999);
-        assert!(alibi_scale(Epsilon::new(0.0).unwrap()).is_err());
+    }
+
+    #[test]
+    fn no_scale_has_an_epsilon_of_nothing_or_infinity() {
+        let refused = |epsilon| alibi_scale(Epsilon::new(epsilon).unwrap()).unwrap_err().to_string();
+        assert_eq!(refused(0.0), "epsilon = 0 is not in (0, inf)");
+        assert_eq!(refused(f64::INFINITY), "epsilon = inf is not in (0, inf)");
     }
 }

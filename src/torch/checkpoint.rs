@@ -99,9 +99,21 @@ impl TrainingCheckpoint {
     }
 
     /// Keeps the answers of a group.
-    pub(super) fn keep<T: Serialize>(&self, phase: u64, group: &Range<usize>, answers: &[T]) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be written, [`Error::Refused`] for an answer that is not finite, which JSON does
+    /// not have.
+    pub(super) fn keep<T>(&self, phase: u64, group: &Range<usize>, answers: &[T]) -> Result<()>
+    where
+        T: Serialize + DeserializeOwned,
+    {
         let failed = |source| unwritable(&self.path, source);
         let answers = serde_json::to_string(answers).map_err(|error| failed(io::Error::other(error)))?;
+        // Written in its place is `null`, with which the group would be lost when the training is resumed.
+        if serde_json::from_str::<Vec<T>>(&answers).is_err() {
+            let reason = "answers are not finite: training diverged; take a smaller learning rate".into();
+            return Err(Error::Refused { operation: "training", reason });
+        }
         let head = format!("{phase} {} {}", group.start, group.len());
         let sum = sha256(&format!("{head} {answers}"));
         // A thread that panicked has written its line or a part of it, which no reader believes.
@@ -198,6 +210,19 @@ mod tests {
             let error = checkpoint.answers::<u8>(1, &(0..2)).unwrap_err().to_string();
             assert!(error.contains("networks from 0 of phase 1: found answers of 2, or of another kind"), "{error}");
         }
+    }
+
+    #[test]
+    fn answers_that_are_not_finite_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let checkpoint = open(&path, false, 7).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        for logit in [f32::NAN, f32::INFINITY] {
+            let error = checkpoint.keep(1, &(0..1), &[vec![0.5, logit]]).unwrap_err().to_string();
+            assert_eq!(error, "training: answers are not finite: training diverged; take a smaller learning rate");
+        }
+        assert_eq!(fs::read(&path).unwrap(), bytes);
     }
 
     #[test]

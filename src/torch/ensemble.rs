@@ -1,5 +1,6 @@
 //! Networks of one shape side by side: every parameter has a leading dimension that counts the networks.
 
+use crate::error::{Error, Result};
 use tch::{Kind, Tensor};
 
 /// Pairs of a network and an image that are asked about at once at most, on a CPU and on a GPU: a bound on memory.
@@ -61,6 +62,19 @@ pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor 
         .map(|part| networks.logits(&part.unsqueeze(0).expand([count, -1, -1], false)))
         .collect();
     Tensor::cat(&parts, 1)
+}
+
+/// Refuses networks whose training has diverged.
+///
+/// # Errors
+/// [`Error::Refused`] for a parameter that is not finite.
+pub(super) fn check_parameters(networks: &mut dyn Ensemble, operation: &'static str) -> Result<()> {
+    let finite = |parameter: &Tensor| f64::try_from(parameter.isfinite().all()).unwrap_or(0.0) == 1.0;
+    if networks.parameters().iter().all(finite) {
+        return Ok(());
+    }
+    let reason = "parameters are no longer finite; lower the learning rate".into();
+    Err(Error::Refused { operation, reason })
 }
 
 /// How many networks there are after [`Ensemble::mapped`]: what their first parameter tells.

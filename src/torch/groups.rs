@@ -3,7 +3,7 @@
 use super::augment::Augmenter;
 use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
-use super::ensemble::Ensemble;
+use super::ensemble::{Ensemble, check_parameters};
 use super::guard::guarded;
 use super::network::NetworkPlan;
 use super::seed::{Purpose, stream};
@@ -50,8 +50,8 @@ impl Trainer<'_> {
     /// phase once.
     ///
     /// # Errors
-    /// [`Error::Domain`] or [`Error::Refused`] if there is too little to learn from or the images are too small for the
-    /// network, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+    /// [`Error::Domain`] or [`Error::Refused`] if there is too little to learn from, the images are too small for the
+    /// network or training diverges, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
     pub fn train_and_ask<T: Send + Serialize + DeserializeOwned>(
         &self,
         phase: u64,
@@ -83,6 +83,7 @@ impl Trainer<'_> {
                     .augmentation
                     .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
                 train(&mut *networks, &images, &tables, streams(Purpose::Order), augmenter, self.training, steps);
+                check_parameters(&mut *networks, "training")?;
                 let answers = ask(&mut *networks, range.clone(), &asked)
                     .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
                 if let Some(checkpoint) = self.checkpoint {

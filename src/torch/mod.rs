@@ -5,6 +5,7 @@
 //! size, each group on one thread: two runs give identical files on any number of threads of one machine. Other
 //! processors, and CUDA, add up in another order.
 
+mod adam;
 mod alibi;
 mod answers;
 mod augment;

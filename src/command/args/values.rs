@@ -117,11 +117,16 @@ pub(super) fn samples(text: &str) -> Parsed<u64> {
 
 /// A whole number of at least 1, also in powers of ten.
 pub(super) fn whole(text: &str, most: u64, words: &str) -> Parsed<u64> {
+    whole_from(1, text, most, words)
+}
+
+/// A whole number of at least `least`, also in powers of ten.
+pub(super) fn whole_from(least: u64, text: &str, most: u64, words: &str) -> Parsed<u64> {
     let value = number(text)?;
-    if value >= 1.0 && value <= most as f64 && value.fract() == 0.0 {
+    if value >= least as f64 && value <= most as f64 && value.fract() == 0.0 {
         Ok(value as u64)
     } else {
-        Err(format!("`{text}` is not a whole number in [1, {words}]"))
+        Err(format!("`{text}` is not a whole number in [{least}, {words}]"))
     }
 }
 

@@ -4,7 +4,7 @@ use super::average::MovingAverage;
 use super::per_sample::add_clipped;
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use crate::error::{Error, Result};
-use crate::torch::ensemble::Ensemble;
+use crate::torch::ensemble::{Ensemble, check_parameters};
 use crate::torch::optimizer::OptimizerState;
 use crate::torch::train::{Example, TrainingImages};
 use rand::{Rng, RngExt};
@@ -78,10 +78,7 @@ pub(super) fn train_privately(
         progress(1);
     }
     let mut network = average.map_or(network, MovingAverage::into_network);
-    if network.parameters().iter().any(|parameter| f64::try_from(parameter.isfinite().all()).unwrap_or(0.0) != 1.0) {
-        let reason = "parameters are no longer finite; lower the learning rate".into();
-        return Err(Error::Refused { operation: "DP-SGD", reason });
-    }
+    check_parameters(&mut *network, "DP-SGD")?;
     Ok(network)
 }
 

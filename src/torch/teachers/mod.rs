@@ -221,6 +221,7 @@ mod tests {
             refused(&|plan| plan.queries = 501),
             refused(&|plan| plan.adversarial = 101),
             refused(&|plan| plan.training.batch = 0),
+            refused(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 }),
             refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
             refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
         ];
@@ -229,7 +230,8 @@ mod tests {
         assert_eq!(messages[2], "teachers: 501 queries of 500 test images");
         assert_eq!(messages[3], "teachers: 101 adversarial queries of 100");
         assert_eq!(messages[4], "images in a step = 0 is not in [1, inf)");
-        assert_eq!(messages[5], "share of images for validation = 1 is not in (0, 1)");
-        assert_eq!(messages[6], "patience = 0 is not in [1, inf)");
+        assert_eq!(messages[5], "training: parameters are no longer finite; lower the learning rate");
+        assert_eq!(messages[6], "share of images for validation = 1 is not in (0, 1)");
+        assert_eq!(messages[7], "patience = 0 is not in [1, inf)");
     }
 }

@@ -17,7 +17,7 @@ pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
 pub use training::CheckpointOptions;
 
-use super::values::quantity;
+use super::values::{quantity, whole_from};
 use super::{Parsed, delta, epsilon, number, whole};
 use crate::torch::DeviceChoice;
 use clap::{Args, Subcommand};
@@ -112,7 +112,7 @@ pub struct DeviceOptions {
 }
 
 pub(super) fn any_count(text: &str) -> Parsed<usize> {
-    if text.trim() == "0" { Ok(0) } else { count(text) }
+    whole_from(0, text, 1_000_000, "1e6").map(|count| count as usize)
 }
 
 pub(super) fn count(text: &str) -> Parsed<usize> {

@@ -1,0 +1,175 @@
+//! Adam, whose step is a pass over every parameter of every network and costs more than a small network's products of
+//! matrices.
+
+use pulp::Arch;
+use tch::Tensor;
+
+/// β₁, β₂ and ε of Kingma and Ba (2015), algorithm 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AdamConstants {
+    pub beta1: f64,
+    pub beta2: f64,
+    pub epsilon: f64,
+}
+
+/// What Adam remembers of parameters.
+pub(super) struct Adam {
+    constants: AdamConstants,
+    steps: i32,
+    moments: Vec<Moments>,
+    /// Room for the gradient of one parameter, which becomes its step.
+    room: Vec<f32>,
+}
+
+/// The decayed means of the gradient and of its square, for one parameter.
+enum Moments {
+    /// On a processor. One pass over these numbers does what takes libtorch seven operators, each of which fetches what
+    /// the one before had in the cache; copies from and to tensors included it takes less than half the time.
+    Numbers { mean: Vec<f32>, square: Vec<f32> },
+    /// On a GPU: the sum of squares s = v/(1 - β₂) in place of their mean v, and room for the divisor.
+    Tensors { mean: Tensor, sum: Tensor, divisor: Tensor },
+}
+
+impl Adam {
+    /// Before the first step.
+    pub fn new(constants: AdamConstants, parameters: &[Tensor]) -> Self {
+        let on_gpu = parameters.iter().any(|parameter| parameter.device().is_cuda());
+        let moments = if on_gpu { Moments::tensors } else { Moments::numbers };
+        Self { constants, steps: 0, moments: parameters.iter().map(moments).collect(), room: Vec::new() }
+    }
+
+    /// θ ← θ - rate · m̂/(√v̂ + ε) with m̂ = m/(1 - β₁ᵗ), v̂ = v/(1 - β₂ᵗ).
+    pub fn step(&mut self, parameters: &mut [Tensor], gradients: &[Tensor], rate: f64) {
+        self.steps += 1;
+        let AdamConstants { beta1, beta2, epsilon } = self.constants;
+        let (first, second) = (1.0 - beta1.powi(self.steps), 1.0 - beta2.powi(self.steps));
+        for ((parameter, gradient), moments) in parameters.iter_mut().zip(gradients).zip(&mut self.moments) {
+            match moments {
+                Moments::Numbers { mean, square } => {
+                    self.room.resize(mean.len(), 0.0);
+                    gradient.copy_data(&mut self.room, mean.len());
+                    Arch::new().dispatch(Pass {
+                        mean,
+                        square,
+                        step: &mut self.room,
+                        shares: [1.0 - beta1, 1.0 - beta2].map(|share| share as f32),
+                        rate: (rate / first) as f32,
+                        root: (1.0 / second).sqrt() as f32,
+                        epsilon: epsilon as f32,
+                    });
+                    *parameter -= Tensor::from_slice(&self.room).view_as(parameter);
+                }
+                Moments::Tensors { mean, sum, divisor } => {
+                    // With r = √((1 - β₂)/(1 - β₂ᵗ)), √v̂ = r √s, and the step is rate/((1 - β₁ᵗ) r) · m/(√s + ε/r):
+                    // keeping s saves a pass over memory.
+                    let root = ((1.0 - beta2) / second).sqrt();
+                    let length = rate / (first * root);
+                    let _ = mean.lerp_(gradient, 1.0 - beta1);
+                    let _ = sum.g_mul_scalar_(beta2).addcmul_(gradient, gradient);
+                    // What is written to is the argument.
+                    let _ = sum.sqrt_out(divisor);
+                    let _ = divisor.g_add_scalar_(epsilon / root).g_mul_scalar_(-1.0 / length);
+                    let _ = parameter.addcdiv_(mean, divisor);
+                }
+            }
+        }
+    }
+}
+
+impl Moments {
+    fn numbers(parameter: &Tensor) -> Self {
+        let zeros = vec![0.0; parameter.numel()];
+        Self::Numbers { mean: zeros.clone(), square: zeros }
+    }
+
+    fn tensors(parameter: &Tensor) -> Self {
+        let [mean, sum, divisor] = std::array::from_fn(|_| parameter.zeros_like());
+        Self::Tensors { mean, sum, divisor }
+    }
+}
+
+/// The step of one parameter: m ← m + (1 - β₁)(g - m), v ← v + (1 - β₂)(g² - v) and
+/// rate/(1 - β₁ᵗ) · m/(√v/√(1 - β₂ᵗ) + ε).
+///
+/// Each number by itself, with the operations of the standard: the width of the registers changes no result.
+struct Pass<'a> {
+    mean: &'a mut [f32],
+    square: &'a mut [f32],
+    /// The gradient before the pass.
+    step: &'a mut [f32],
+    /// 1 - β₁ and 1 - β₂.
+    shares: [f32; 2],
+    /// rate/(1 - β₁ᵗ).
+    rate: f32,
+    /// 1/√(1 - β₂ᵗ).
+    root: f32,
+    epsilon: f32,
+}
+
+impl pulp::NullaryFnOnce for Pass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { mean, square, step, shares: [first, second], rate, root, epsilon } = self;
+        for ((mean, square), step) in mean.iter_mut().zip(square).zip(step) {
+            let gradient = *step;
+            *mean += first * (gradient - *mean);
+            *square += second * (gradient * gradient - *square);
+            *step = rate * *mean / (square.sqrt() * root + epsilon);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::{Device, Kind};
+
+    const PAPER: AdamConstants = AdamConstants { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+
+    /// Parameters that start at `start` and meet these gradients.
+    fn stepped(moments: fn(&Tensor) -> Moments, start: &Tensor, gradients: &[Tensor]) -> Vec<f32> {
+        let mut parameters = [start.copy()];
+        let mut adam = Adam { moments: vec![moments(start)], ..Adam::new(PAPER, &[]) };
+        for gradient in gradients {
+            adam.step(&mut parameters, std::slice::from_ref(gradient), 0.01);
+        }
+        parameters[0].flatten(0, -1).try_into().unwrap()
+    }
+
+    #[test]
+    fn both_ways_are_the_algorithm() {
+        let (mut theta, mut m, mut v) = (0.5f64, 0.0, 0.0);
+        let gradients = [0.3f64, -0.1, 0.7];
+        for (step, g) in gradients.into_iter().enumerate() {
+            let t = step as i32 + 1;
+            m = 0.9 * m + 0.1 * g;
+            v = 0.999 * v + 0.001 * g * g;
+            theta -= 0.01 * (m / (1.0 - 0.9f64.powi(t))) / ((v / (1.0 - 0.999f64.powi(t))).sqrt() + 1e-8);
+        }
+        let gradients = gradients.map(|gradient| Tensor::from_slice(&[gradient as f32]));
+        for moments in [Moments::numbers, Moments::tensors] {
+            let found = f64::from(stepped(moments, &Tensor::from_slice(&[0.5f32]), &gradients)[0]);
+            assert!((found - theta).abs() < 1e-6, "{found} {theta}");
+        }
+    }
+
+    /// 5 · 7 · 11 numbers fill no register, gradients span ten orders of magnitude, and the first is always 0.
+    #[test]
+    fn a_pass_over_numbers_is_that_over_tensors() {
+        let shape = [5, 7, 11];
+        let line = Tensor::linspace(0.0, 384.0, 385, (Kind::Float, Device::Cpu));
+        let gradients: Vec<Tensor> = (0..40)
+            .map(|step| ((&line * 0.7 + f64::from(step)).sin() * (&line * -0.06).exp() * &line).view(shape))
+            .collect();
+        let start = (&line * 0.3).cos().view(shape);
+        let [numbers, tensors] =
+            [Moments::numbers, Moments::tensors].map(|moments| stepped(moments, &start, &gradients));
+        let furthest = numbers.iter().zip(&tensors).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+        println!("furthest apart {furthest:e}");
+        assert!(furthest < 2e-6);
+        assert_eq!(numbers[0], 1.0);
+        assert!(numbers[1..].iter().zip(&tensors).all(|(number, _)| number.is_finite()));
+    }
+}
