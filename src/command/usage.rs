@@ -99,7 +99,7 @@ pub(super) fn sentence(error: &clap::Error) -> String {
         // The first paragraph; usage and advice for a terminal come after it.
         let paragraph = text.split("\n\n").next().unwrap_or_default();
         let words: Vec<&str> = paragraph.split_whitespace().collect();
-        one_line(words.join(" ").trim_start_matches("error: ")).into()
+        one_line(words.join(" ").trim_start_matches("error: "))
     })
 }
 

@@ -60,8 +60,9 @@ mod tests {
 
     #[test]
     fn what_a_function_answers_and_fails_with() {
+        type Function = fn(&str) -> Result<String, String>;
         let plan = Plan { cases: 200, ..Plan::default() };
-        let gnmax = |accountant: FunctionAccountant<fn(&str) -> Result<String, String>>| {
+        let gnmax = |accountant: FunctionAccountant<Function>| {
             verify(&accountant.about(Scope::DataIndependent, vec![MechanismKind::Gnmax]), &plan, &|_| ())
         };
         let infinite = gnmax(FunctionAccountant::new("infinite", |_| Ok("{\"value\": \"inf\"}".into())));
