@@ -31,7 +31,7 @@ const SHIFTS: std::ops::RangeInclusive<f64> = 1e-70..=1e70;
 /// The largest order for which it is made.
 const LARGEST_ORDER: f64 = 1e12;
 /// Orders that share their boxes. A fixed number, so that the values do not depend on the number of threads.
-const CHUNK: usize = 5;
+const CHUNK: usize = 10;
 /// Standard deviations of the noise over which the search extends: from here on α/σ² is the supremum to 1e-6.
 const WIDEST: f64 = 1e4;
 
@@ -121,7 +121,7 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -
     enclose(order, sigma, adjacency, &mut Plane::new(1.0 / sigma.get()))
 }
 
-/// [`gnmax_worst_case`] at many orders of one noise, five of which share their boxes, on all threads: some tens of
+/// [`gnmax_worst_case`] at many orders of one noise, ten of which share their boxes, on all threads: some tens of
 /// milliseconds for 60 orders, most where the noise is of one to ten votes (bench `worst_case`).
 ///
 /// ```

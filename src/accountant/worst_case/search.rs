@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Relative width of the enclosure that is aimed at, as long as the search extends over fewer than so many standard
-/// deviations; beyond, where α/σ² is close anyhow and no composition is at its best, it grows in proportion.
+/// deviations; beyond, where α/σ² is close anyhow and no composition is at its best, it grows to a largest width.
 const TOLERANCE: f64 = 1e-4;
 const NARROW: f64 = 8.0;
+const WIDEST_TOLERANCE: f64 = 1e-3;
 /// Boxes looked at for one order before its enclosure is left as it is.
 const MAX_BOXES: usize = 20_000;
 /// Boxes of the first subdivision, about.
@@ -73,7 +74,7 @@ impl Plane {
     pub(super) fn supremum(&mut self, a: f64) -> PlaneSupremum {
         let h = self.h;
         let whole = a * (a - 1.0) * h * h;
-        let tolerance = TOLERANCE * (a * h / NARROW).max(1.0);
+        let tolerance = (TOLERANCE * (a * h / NARROW).max(1.0).powf(1.5)).min(WIDEST_TOLERANCE);
         let line = line_supremum(a, SQRT_2 * h);
         let mut found = PlaneSupremum { lower: line.lower, upper: whole, s: line.s, t: f64::INFINITY, line };
         if !(whole > line.lower * (1.0 + tolerance)) {
