@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 /// What became of some work: its result, or the cause of its panic.
@@ -17,8 +17,16 @@ static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 /// Begins some work on a thread of its own.
 ///
 /// # Errors
-/// When no thread can be started.
+/// When no thread can be started, or this process is the fork of one whose threads did not come along: waiting for them
+/// would have no end.
 pub fn begin<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> std::io::Result<Receiver<Ended<R>>> {
+    /// The process that has the threads.
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    if *PROCESS.get_or_init(std::process::id) != std::process::id() {
+        let words = "this process was forked from one that had called leakbound, whose threads did not come along; start \
+                     processes with multiprocessing.get_context(\"spawn\")";
+        return Err(std::io::Error::other(words));
+    }
     let (sender, receiver) = channel();
     let job: Job = Box::new(move || {
         // Nobody may wait any more.
