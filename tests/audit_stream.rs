@@ -201,7 +201,8 @@ fn wrong_rows_are_named_and_leave_the_state_alone() {
         assert!(!desk.path("s").exists());
     }
     assert!(desk.refused("audit stream absent.csv", "").starts_with("absent.csv: cannot read: "));
-    assert!(desk.refused("audit stream .", "").starts_with(".: cannot read: "));
+    let folder = ".: whole file: found a directory, expected a file; hint: name one file inside it";
+    assert_eq!(desk.refused("audit stream .", ""), folder);
 }
 
 /// Ctrl-C while the program waits for more: what was read is saved, and the rest makes it what it would have been.
