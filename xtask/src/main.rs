@@ -21,6 +21,7 @@ usage: cargo xtask COMMAND
   compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
   data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
   libtorch                          unpack what the feature `torch` links to into target/libtorch
+  python                            the tests of the Python package, which `test` runs too
   wheel                             build the wheel of the Python package into target/wheels
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
                                     installs other libraries in target/adapters first";
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Some(("data", [name, rest @ ..])) if name == "fashion-mnist" && rest.len() < 2 => {
             ("data", data::fashion_mnist(rest.first().map(String::as_str)))
         }
+        Some(("python", [])) => ("python", python::test()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", rest)) => {
