@@ -1,16 +1,15 @@
-"""What a call from Python costs beside the work, and LiRA on an array against the command on its file.
+"""What the Python layer adds to a call of the compiled module, and LiRA on an array against the command on its file.
 
-    cargo bench --bench command
-    python python/benchmarks/calls.py --criterion target/criterion --command target/release/leakbound
+    cargo xtask wheel && pip install target/wheels/leakbound-*.whl && cargo build --release
+    python python/benchmarks/calls.py --command target/release/leakbound
 
-The work of a call is the time of the same words in a Rust program, as the bench `command` measures it. Rounds of LiRA
-alternate between Python and the command; ratios are formed within a round.
+The bench `command` measures the same words in a Rust program: what is left is the way to another thread and back. Rounds
+of LiRA alternate between Python and the command; ratios are formed within a round.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import tempfile
@@ -22,22 +21,12 @@ from pathlib import Path
 
 import leakbound
 import numpy as np
-
-
-def work(criterion: Path, words: str) -> float:
-    """Seconds of a command in process, the median of the bench."""
-    for estimates in criterion.glob("*/new/estimates.json"):
-        about = json.loads((estimates.parent / "benchmark.json").read_text())
-        if about["full_id"] == f"answer: {words}":
-            return float(json.loads(estimates.read_text())["median"]["point_estimate"]) * 1e-9
-    raise SystemExit(f"{criterion}: no `answer: {words}`; run cargo bench --bench command first")
+from leakbound import _core
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Of one call, the median of rounds of a tenth of a second."""
-    timer = timeit.Timer(call)
-    number = max(1, int(0.1 / max(timer.timeit(20) / 20, 1e-7)))
-    return statistics.median(timer.repeat(repeat=15, number=number)) / number
+    """Of one call, the least of thirty rounds, as others use the machine too."""
+    return min(timeit.repeat(call, repeat=30, number=200)) / 200
 
 
 def resident() -> float:
@@ -45,17 +34,11 @@ def resident() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
 
 
-def calls(criterion: Path) -> None:
-    confusion = "audit confusion --tp 90 --fn 10 --fp 5 --tn 95"
-    exact = "exact --histogram 14,12 --neighbor 13,13 --noise gaussian:2 --orders 2"
-    cases: list[tuple[str, Callable[[], object]]] = [
-        (confusion, lambda: leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95)),
-        (exact, lambda: leakbound.exact([14, 12], [13, 13], noise="gaussian:2", orders=[2])),
-    ]
-    print("| command | call from Python, us | the same words in Rust, us | difference, us |\n|---|---|---|---|")
-    for words, call in cases:
-        whole, inside = seconds(call) * 1e6, work(criterion, words) * 1e6
-        print(f"| `{words}` | {whole:.1f} | {inside:.1f} | {whole - inside:.1f} |")
+def calls() -> None:
+    words = "audit confusion --tp=1 --fn=1 --fp=1 --tn=1 --methods=clopper-pearson".split(" ")
+    whole = seconds(lambda: leakbound.audit_confusion(tp=1, fn=1, fp=1, tn=1, methods="clopper-pearson")) * 1e6
+    inside = seconds(lambda: _core.call(words, {})) * 1e6
+    print(f"A small audit: {whole:.1f} us from Python, of which {inside:.1f} us in the compiled module with its work.")
 
 
 def lira(command: str, rounds: int) -> None:
@@ -88,7 +71,7 @@ def lira(command: str, rounds: int) -> None:
         ended.set()
         watcher.join()
     print(
-        f"\nLiRA on {logits.nbytes / 1e6:.0f} MB, {rounds} rounds in turn: Python takes {statistics.median(ratios):.3f} "
+        f"LiRA on {logits.nbytes / 1e6:.0f} MB, {rounds} rounds in turn: Python takes {statistics.median(ratios):.3f} "
         f"[{min(ratios):.3f} .. {max(ratios):.3f}] times as long as the command, and {peak[0] - before:.0f} MB more memory "
         "than the arrays."
     )
@@ -96,11 +79,10 @@ def lira(command: str, rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--criterion", type=Path, default=Path("target/criterion"))
     parser.add_argument("--command", default="target/release/leakbound")
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
-    calls(options.criterion)
+    calls()
     lira(options.command, options.rounds)
 
 
