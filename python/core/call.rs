@@ -2,7 +2,7 @@
 
 use crate::errors::{Error, raised};
 use crate::files::in_memory;
-use crate::worker::{Ended, begin};
+use crate::worker::{Ended, begin, soon};
 use leakbound::command::{Answer, Ask, Interruption, Progress, Refusal, Request, answer};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -97,6 +97,11 @@ fn wait(py: Python<'_>, mut receiver: Receiver<Found>, interruption: &Interrupti
     let gone = || Error::new_err("the work ended without an answer");
     let turn =
         |patience: Duration, receiver: Receiver<Found>| py.detach(move || (receiver.recv_timeout(patience), receiver));
+    let found;
+    (found, receiver) = py.detach(move || (soon(&receiver), receiver));
+    if let Ok(found) = found {
+        return Ok(found);
+    }
     loop {
         let found;
         (found, receiver) = turn(PATIENCE, receiver);

@@ -2,9 +2,13 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::time::{Duration, Instant};
+use std::{hint, thread};
+
+/// How long both sides look for what is to come before they sleep: being woken takes about as long as a small call.
+const ALERT: Duration = Duration::from_micros(50);
 
 /// What became of some work: its result, or the cause of its panic.
 pub type Ended<R> = Result<R, Box<dyn Any + Send>>;
@@ -13,6 +17,17 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that wait for work: starting one for each call takes longer than most calls.
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+
+/// What is there now or within a moment.
+pub fn soon<T>(receiver: &Receiver<T>) -> Result<T, TryRecvError> {
+    let start = Instant::now();
+    loop {
+        match receiver.try_recv() {
+            Err(TryRecvError::Empty) if start.elapsed() < ALERT => hint::spin_loop(),
+            found => return found,
+        }
+    }
+}
 
 /// Begins some work on a thread of its own.
 ///
@@ -46,7 +61,7 @@ fn start(first: Job) -> std::io::Result<()> {
         first();
         loop {
             IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
-            match jobs.recv() {
+            match soon(&jobs).or_else(|_| jobs.recv()) {
                 Ok(job) => job(),
                 Err(_) => return,
             }

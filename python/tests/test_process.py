@@ -56,6 +56,34 @@ except KeyboardInterrupt:
         process.kill()
 
 
+def test_progress_shows_a_bar(capsys):
+    alone = leakbound.Simulation(PATE).run(samples=3e6)
+    assert leakbound.Simulation(PATE).run(samples=3e6, progress=True) == alone
+    shown = capsys.readouterr().err
+    # Two worlds of one query.
+    assert "100%" in shown and "6000000/6000000" in shown and "outputs/s" in shown, shown
+
+
+def test_attacks_tell_how_far_they_are(data):
+    told = []
+    recording = data / "fashion_lira_original.npz"
+    leakbound.lira(recording, resamples=0, progress=lambda *update: told.append(update))
+    assert told and told[-1][0] == told[-1][1]
+    assert all(0 < done <= total and unit == "samples" for done, total, unit in told)
+
+
+def test_a_failing_callback_ends_the_work(data):
+    def fail(done, total, unit):
+        raise LookupError(f"at {unit}")
+
+    with pytest.raises(LookupError, match="at outputs"):
+        leakbound.Simulation(PATE).run(samples=1e12, progress=fail)
+    with pytest.raises(LookupError, match="at samples"):
+        leakbound.lira(data / "fashion_lira_original.npz", progress=fail)
+    with pytest.raises(LookupError, match="at attacks"):
+        leakbound.compare_attacks(data / "fashion_lira_original.npz", progress=fail)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_is_told_so():
     """Its threads stayed with its parent: an error, and no wait without end."""

@@ -177,6 +177,15 @@ impl Bar {
         self.tell();
     }
 
+    /// Work in rounds of which nobody knows how many there are: the whole grows by a round when the last one is over.
+    pub fn inc_in_rounds(&self, more: u64, round: u64) {
+        let done = self.bar.position() + more;
+        if self.bar.length().is_some_and(|length| length < done) {
+            self.bar.set_length(done.next_multiple_of(round.max(1)));
+        }
+        self.inc(more);
+    }
+
     pub fn set_position(&self, done: u64) {
         self.bar.set_position(done);
         self.tell();
@@ -202,7 +211,8 @@ impl Bar {
 
     fn tell(&self) {
         if self.session.is_hosted() {
-            self.session.tell(self.bar.position(), self.bar.length().unwrap_or_default(), self.unit);
+            let done = self.bar.position();
+            self.session.tell(done, self.bar.length().unwrap_or_default().max(done), self.unit);
             self.session.check();
         }
     }

@@ -22,8 +22,14 @@ def option_words(options: Mapping[str, Value]) -> list[str]:
     for name, value in options.items():
         if value is None or value is False:
             continue
-        option = _option(name)
-        if value is True or isinstance(value, np.bool_):
+        option = _options.get(name) or _option(name)
+        kind = type(value)
+        if kind is str or kind is int:
+            words.append(f"{option}={value}")
+        elif kind is float:
+            # repr is the shortest decimal that reads back as the same number.
+            words.append(f"{option}={value!r}")
+        elif value is True or isinstance(value, np.bool_):
             # What is false here is a truth value of NumPy.
             words += [option] if value else []
         elif isinstance(value, Mapping):
@@ -35,12 +41,6 @@ def option_words(options: Mapping[str, Value]) -> list[str]:
 
 def value_word(name: str, value: Value) -> str:
     """One value, or a sequence of values joined by commas."""
-    kind = type(value)
-    if kind is str or kind is int:
-        return str(value)
-    if kind is float:
-        # repr is the shortest decimal that reads back as the same number.
-        return repr(value)
     if isinstance(value, np.ndarray):
         if value.ndim > 1:
             raise UsageError(f"{name}: found an array of {value.ndim} axes, expected numbers in one row")
@@ -56,10 +56,7 @@ _options: dict[str, str] = {}
 
 
 def _option(name: str) -> str:
-    option = _options.get(name)
-    if option is None:
-        option = _options[name] = "--" + name.replace("_", "-")
-    return option
+    return _options.setdefault(name, "--" + name.replace("_", "-"))
 
 
 def _one(name: str, value: Value) -> str:

@@ -1,8 +1,9 @@
 //! `leakbound membership`: attacks on recorded answers of shadow models, and what they show.
 
 use super::membership_attack::{Attack, views};
+use super::membership_watch::{Watch, Watched};
 use crate::command::args::{Common, LevelName, MeasureOptions, MembershipCommand, RecordingOptions, StudyOptions};
-use crate::command::output::{Output, envelope};
+use crate::command::output::{Output, envelope, progress};
 use crate::record::{InputFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
 use crate::report::{MembershipDocument, Warning};
 use crate::{
@@ -103,8 +104,11 @@ impl<'a> Work<'a> {
 
     /// One attack and its result. Rows are named as the command is: `leakbound.membership-lira/1` has rows `lira`.
     fn one(self, schema: &'static str, title: &str, attack: &Attack, recording: ShadowRecording) -> Result<bool> {
-        let guesses = attack.run(&recording)?;
-        let correct = self.correct(&recording)?;
+        let bar = progress(self.common, self.samples as u64, "samples");
+        let watch = |more| bar.inc_in_rounds(more, self.samples as u64);
+        let guesses = attack.run(&recording, &watch)?;
+        let correct = self.correct(&recording, &watch)?;
+        bar.finish_and_clear();
         // What was unpacked into memory is not needed beside the metrics.
         drop(recording);
         let metrics = self.metrics(&guesses, correct.as_ref())?;
@@ -115,9 +119,9 @@ impl<'a> Work<'a> {
     }
 
     /// Whether each victim predicts the label of each sample, where logits are recorded.
-    pub fn correct(&self, recording: &ShadowRecording) -> Result<Option<Array2<bool>>> {
-        let ShadowRecording::Logits(logits) = recording else { return Ok(None) };
-        Ok(Some(right_answers(logits)?.1.select(Axis(0), &self.victims)))
+    pub fn correct(&self, recording: &ShadowRecording, watch: Watch<'_>) -> Result<Option<Array2<bool>>> {
+        let ShadowRecording::Logits(source) = recording else { return Ok(None) };
+        Ok(Some(right_answers(&Watched { source, watch })?.1.select(Axis(0), &self.victims)))
     }
 
     /// What is wanted of the guesses of an attack.

@@ -1,5 +1,6 @@
 //! Attacks on recorded answers: what each of them makes of logits or of scores.
 
+use super::membership_watch::{Watch, Watched};
 use crate::command::args::{
     ComparedName, LabelOnlyOptions, LiraOptions, ModeName, RiskOptions, RmiaOptions, ThresholdAttackOptions,
     VarianceName, ViewsName,
@@ -22,15 +23,16 @@ pub enum Attack {
 
 /// Runs an attack on recorded scores, or on those made of recorded logits.
 macro_rules! on_scores {
-    ($recording:expr, $wanted:expr, $usual:expr, |$source:ident| $attack:expr) => {
+    ($recording:expr, $watch:expr, $wanted:expr, $usual:expr, |$source:ident| $attack:expr) => {
         match $recording {
-            ShadowRecording::Logits(logits) => {
-                let $source = &ScoredLogits::new(logits, $wanted.unwrap_or($usual));
+            ShadowRecording::Logits(source) => {
+                let logits = Watched { source, watch: $watch };
+                let $source = &ScoredLogits::new(&logits, $wanted.unwrap_or($usual));
                 $attack
             }
-            ShadowRecording::Scores(scores) => {
+            ShadowRecording::Scores(source) => {
                 refuse_score($wanted)?;
-                let $source = scores;
+                let $source = &Watched { source, watch: $watch };
                 $attack
             }
         }
@@ -38,24 +40,26 @@ macro_rules! on_scores {
 }
 
 impl Attack {
-    /// What it guesses.
-    pub fn run(&self, recording: &ShadowRecording) -> Result<Guesses> {
+    /// What it guesses. The recording may be read more than once.
+    pub fn run(&self, recording: &ShadowRecording, watch: Watch<'_>) -> Result<Guesses> {
         use MembershipScore::{Confidence, Correct, Logit, Loss, ModifiedEntropy};
         match self {
-            Self::Lira { plan, score } => on_scores!(recording, *score, Logit, |source| lira(source, plan)),
+            Self::Lira { plan, score } => on_scores!(recording, watch, *score, Logit, |source| lira(source, plan)),
             Self::LabelOnly { strength, victims } => {
-                on_scores!(recording, None, Correct, |source| label_only(source, *strength, victims))
+                on_scores!(recording, watch, None, Correct, |source| label_only(source, *strength, victims))
             }
             Self::Threshold { score } => {
-                on_scores!(recording, *score, Loss, |source| threshold_attack(source)).map(decided)
+                on_scores!(recording, watch, *score, Loss, |source| threshold_attack(source)).map(decided)
             }
-            Self::Rmia(plan) => on_scores!(recording, None, Confidence, |source| rmia(source, plan)),
+            Self::Rmia(plan) => on_scores!(recording, watch, None, Confidence, |source| rmia(source, plan)),
             Self::Risk { score, bins, victims } => {
                 let labels = recording.labels();
-                on_scores!(recording, *score, ModifiedEntropy, |source| risk_score(source, labels, *bins, victims))
+                on_scores!(recording, watch, *score, ModifiedEntropy, |source| risk_score(
+                    source, labels, *bins, victims
+                ))
             }
             Self::Trained { seed } => match recording {
-                ShadowRecording::Logits(logits) => trained_attacker(logits, *seed).map(decided),
+                ShadowRecording::Logits(source) => trained_attacker(&Watched { source, watch }, *seed).map(decided),
                 ShadowRecording::Scores(_) => Err(Error::Refused {
                     operation: "trained attacker",
                     reason: "the attacker looks at all confidences, and scores are recorded".into(),

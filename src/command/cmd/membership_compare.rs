@@ -13,12 +13,15 @@ use ndarray::Axis;
 pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
     let victims = &options.victims.victims.0;
     let (work, recording) = Work::new(common, options, &options.study, victims)?;
-    let correct = work.correct(&recording)?;
     let wanted = wanted(&options.attacks);
-    let (mut found, mut warnings, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
     let bar = progress(common, wanted.len() as u64, "attacks");
+    // Attacks are what is counted; between samples they can end.
+    let watch = |_| bar.inc(0);
+    let correct = work.correct(&recording, &watch)?;
+    let (mut found, mut warnings, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
     for name in wanted {
-        let guesses = fed(name, &recording).and_then(|()| Attack::named(name, victims, common.seed).run(&recording));
+        let attack = || Attack::named(name, victims, common.seed).run(&recording, &watch);
+        let guesses = fed(name, &recording).and_then(|()| attack());
         let guesses = match guesses {
             Ok(guesses) => of_victims(guesses, &work.victims)?,
             Err(error) if is_of_the_attack(&error) => {

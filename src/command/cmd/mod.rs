@@ -26,6 +26,7 @@ mod lower_curves;
 pub mod membership;
 mod membership_attack;
 mod membership_compare;
+mod membership_watch;
 pub mod merge;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
