@@ -7,6 +7,8 @@ use std::hint::black_box;
 
 fn benches(criterion: &mut Criterion) {
     let commands = [
+        // What `python/benchmarks/calls.py` calls.
+        "audit confusion --tp=1 --fn=1 --fp=1 --tn=1 --methods=clopper-pearson",
         "audit confusion --tp 90 --fn 10 --fp 5 --tn 95",
         "exact --histogram 14,12 --neighbor 13,13 --noise gaussian:2 --orders 2",
     ];

@@ -42,6 +42,9 @@ fn reason(panic: &(dyn Any + Send)) -> String {
     let text = text.split_once("Torch(\"").map_or(text, |(_, message)| message);
     let line = text.lines().next().unwrap_or(text);
     let line = line.split_once("\\n").map_or(line, |(line, _)| line);
+    if line.starts_with("not enough memory: ") {
+        return line.to_owned();
+    }
     if ["out of memory", "not enough memory", "can't allocate"].iter().any(|mark| line.contains(mark)) {
         return format!("not enough memory ({line}); train fewer networks side by side");
     }

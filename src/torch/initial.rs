@@ -1,5 +1,6 @@
 //! Initial parameters, each network's from a stream of its own.
 
+use super::memory::{Budget, out_of_memory};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use tch::{Device, Tensor};
@@ -10,11 +11,12 @@ pub(super) struct Initial<'a, R> {
     streams: &'a mut [R],
     device: Device,
     parameters: Vec<Tensor>,
+    budget: Budget,
 }
 
 impl<'a, R: Rng> Initial<'a, R> {
     pub fn new(streams: &'a mut [R], device: Device) -> Self {
-        Self { streams, device, parameters: Vec::new() }
+        Self { streams, device, parameters: Vec::new(), budget: Budget::of(device) }
     }
 
     /// Weights of a convolution, [out, in, size, size], as [`uniform`](Self::uniform) draws them.
@@ -48,7 +50,12 @@ impl<'a, R: Rng> Initial<'a, R> {
 
     fn draw(&mut self, shape: &[usize], value: impl Fn(&mut R) -> f32) {
         let count: usize = shape.iter().product();
-        let mut values = Vec::with_capacity(self.streams.len() * count);
+        let all = self.streams.len() * count;
+        self.budget.spend(self.streams.len(), all);
+        let mut values = Vec::new();
+        if values.try_reserve_exact(all).is_err() {
+            out_of_memory(self.streams.len(), &format!("{all} parameters in one tensor"));
+        }
         for stream in &mut *self.streams {
             values.extend((0..count).map(|_| value(stream)));
         }

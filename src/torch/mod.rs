@@ -21,6 +21,7 @@ mod guard;
 mod initial;
 mod layers;
 mod lenet;
+mod memory;
 mod mislabelled;
 mod mlp;
 mod network;
