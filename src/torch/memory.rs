@@ -48,11 +48,12 @@ pub(super) fn out_of_memory(networks: usize, what: &str) -> ! {
     resume_unwind(Box::new(format!("not enough memory: {networks} {what}; {hint}")))
 }
 
-/// Bytes that are free on this machine or within the limits of this container; 0 if unknown.
+/// Bytes that are free on this machine, within the limit of this container; 0 if unknown.
 fn free() -> u64 {
-    let system =
-        System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram()));
-    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let Ok(system) = System::new_with_specifics(memory) else { return 0 };
+    // Of a container what it may have, not what is left of that: files that were read count as taken, and give way.
+    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
     system.available_memory().min(limit)
 }
 
