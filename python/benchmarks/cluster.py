@@ -23,8 +23,6 @@ from distributed import Client, LocalCluster
 from leakbound.distributed import simulate
 
 SCENARIO = Path("validation/scenarios/pate.toml")
-# Two worlds of three queries.
-WORLDS = 6
 
 
 def main() -> int:
@@ -33,7 +31,10 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     root = Path(__file__).parents[2]
-    scenario, samples = root / SCENARIO, math.ceil(options.outputs / WORLDS)
+    scenario = root / SCENARIO
+    # Two of each query.
+    worlds = 2 * len(leakbound.Simulation(scenario).run(samples=1).queries)
+    samples = math.ceil(options.outputs / worlds)
     runs: list[tuple[str, float, leakbound.SimulationResult]] = []
 
     def timed(name: str, work: Callable[[], leakbound.SimulationResult]) -> None:
@@ -61,7 +62,7 @@ def main() -> int:
         )
     counts = runs[0][2].queries
     total = sum(sum(query.counts) + sum(query.counts_neighbor) for query in counts)
-    same = all(found.queries == counts for _, _, found in runs) and total == WORLDS * samples
+    same = all(found.queries == counts for _, _, found in runs) and total == worlds * samples
     lines = [f"{total:,} outputs of `{SCENARIO}`, seed 1; the worker was killed after {', '.join(killed)}.", ""]
     lines += ["| run | s |", "|---|---|", *(f"| {name} | {seconds:.0f} |" for name, seconds, _ in runs), ""]
     lines += ["All counts are equal:" if same else "**Counts differ.** Those of one process:", "", "| query | P | Q |"]
