@@ -16,9 +16,10 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// A thread's share of the memory that is free now.
+    /// A thread's share of the memory that is free now: all of it where no other thread trains.
     pub fn of(device: Device) -> Self {
-        let parameters = (device == Device::Cpu).then(|| free() / BYTES / rayon::current_num_threads().max(1) as u64);
+        let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads().max(1) as u64);
+        let parameters = (device == Device::Cpu).then(|| free() / BYTES / threads);
         Self { parameters: parameters.filter(|&parameters| parameters > 0), spent: 0 }
     }
 
