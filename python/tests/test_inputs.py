@@ -22,6 +22,7 @@ BAD_ARRAYS = [
     (members(SCORES.astype(np.longdouble)), "members: found dtype float128, expected numbers"),
     (members(SCORES[:0]), r"members: found an empty array of shape \(0,\), expected at least one value"),
     (members([]), r"members: found an empty array of shape \(0,\)"),
+    (lambda: leakbound.audit_counts([], []), r"counts: found an empty array of shape \(0,\)"),
     (members(SCORES.reshape(4, 5)), r"members: found shape \(4, 5\), expected 1 axis"),
     (members([[1.0], [1.0, 2.0]]), "members: found no regular array"),
     (members(np.array([2**53 + 1, 0])), "members: found integers from 2.53 on"),

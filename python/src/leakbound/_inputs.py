@@ -46,11 +46,12 @@ def array(name: str, value: ArrayLike, kind: tuple[str, str], axes: int | None =
     """The array as the library reads it: of this kind, with something in it, contiguous, of native byte order."""
     found = value if type(value) is np.ndarray else _converted(name, value)
     dtype = found.dtype
+    # First, because an empty list has the dtype of floating-point numbers.
+    if found.size == 0:
+        raise InputError(f"{name}: found an empty array of shape {found.shape}, expected at least one value")
     if dtype.kind not in kind[0] or (dtype.kind == "f" and dtype.itemsize > 8):
         what = "an object array" if dtype.kind == "O" else f"dtype {dtype}"
         raise InputError(f"{name}: found {what}, expected {kind[1]}")
-    if found.size == 0:
-        raise InputError(f"{name}: found an empty array of shape {found.shape}, expected at least one value")
     if axes is not None and found.ndim != axes:
         raise InputError(f"{name}: found shape {found.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}")
     if not dtype.isnative:
