@@ -4,8 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{hint, thread};
 
 /// How long both sides look for what is to come before they sleep: being woken takes about as long as a small call.
 const ALERT: Duration = Duration::from_micros(50);
@@ -18,12 +18,12 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Threads that wait for work: starting one for each call takes longer than most calls.
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
-/// What is there now or within a moment.
+/// What is there now or within a moment. Others may run meanwhile: on one core the answer waits for it.
 pub fn soon<T>(receiver: &Receiver<T>) -> Result<T, TryRecvError> {
     let start = Instant::now();
     loop {
         match receiver.try_recv() {
-            Err(TryRecvError::Empty) if start.elapsed() < ALERT => hint::spin_loop(),
+            Err(TryRecvError::Empty) if start.elapsed() < ALERT => thread::yield_now(),
             found => return found,
         }
     }
