@@ -1,5 +1,4 @@
 //! `leakbound account`, and `leakbound exact` with a threshold test.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use serde_json::Value;

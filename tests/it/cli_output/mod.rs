@@ -1,5 +1,4 @@
 //! The command as its user sees it: text, JSON, CSV, files, exit statuses.
-#![cfg(feature = "cli")]
 
 mod confusion;
 mod counts;

@@ -1,5 +1,4 @@
 //! `leakbound torch student`, from images to what other commands make of its recording.
-#![cfg(feature = "torch")]
 
 use assert_cmd::Command;
 use leakbound::record::ArrayFile;

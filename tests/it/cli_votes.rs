@@ -1,5 +1,4 @@
 //! `leakbound audit votes` beyond PATE as it is recorded: models, adversaries, groups, sampling, repeated answers.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use ndarray::{Array2, Array3, array};

@@ -1,5 +1,4 @@
 //! `leakbound membership compare`: several attacks on one recording, as text, JSON, CSV and one page.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use ndarray::{Array1, Array2, Array3, Array4};

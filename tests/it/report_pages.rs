@@ -1,5 +1,4 @@
 //! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use leakbound::report::{BoundRow, Claim, CountsDocument, Document, Envelope, EpsilonRow, Number, SetRow, Warning};

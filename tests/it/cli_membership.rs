@@ -1,5 +1,4 @@
 //! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use ndarray::{Array1, Array2, Array3, Array4, array};

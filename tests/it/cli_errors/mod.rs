@@ -1,5 +1,4 @@
 //! Every refusal of the command, as the user reads it: one line on stderr, nothing on stdout, no file left behind.
-#![cfg(feature = "cli")]
 
 mod counts;
 mod exact;

@@ -1,6 +1,5 @@
 //! What `leakbound audit counts` says beside the bounds per query: μ, δ, the trade-off band, a given law, and all queries
 //! together.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use serde_json::Value;

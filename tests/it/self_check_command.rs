@@ -1,5 +1,4 @@
 //! `leakbound self-check audit counts` as its user sees it.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! `leakbound audit stream` as its user sees it: bounds, claims, refusals, and states that go on bit for bit.
-#![cfg(feature = "cli")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! `leakbound simulate`, `merge` and `bench` as their user sees them.
-#![cfg(feature = "cli")]
 
 use leakbound::record::read_counts;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! `leakbound torch dpsgd`, `alibi` and `property`, from images to what is audited in their recordings.
-#![cfg(feature = "torch")]
 
 use assert_cmd::Command;
 

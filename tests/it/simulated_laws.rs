@@ -7,7 +7,7 @@ use leakbound::{
     noisy_argmax_law, simulate,
 };
 
-#[path = "../src/simulate/goodness_of_fit.rs"]
+#[path = "../../src/simulate/goodness_of_fit.rs"]
 mod goodness_of_fit;
 use goodness_of_fit::p_value;
 
