@@ -2,6 +2,7 @@
 //!
 //! Lower and upper bounds are different types: no code can print one as the other.
 
+use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -75,6 +76,24 @@ impl fmt::Display for Direction {
     }
 }
 
+/// The directions in which an upper bound holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Directions {
+    /// D(P‖Q) and D(Q‖P): what differential privacy is about.
+    Both,
+    /// D(P‖Q) alone, dataset against neighbor: no bound of the mechanism, and its ε is not an ε of differential privacy.
+    Forward,
+}
+
+impl Directions {
+    /// Whether the bound holds in a direction.
+    #[must_use]
+    pub const fn cover(self, direction: Direction) -> bool {
+        matches!((self, direction), (Self::Both, _) | (Self::Forward, Direction::Forward))
+    }
+}
+
 /// A number that the true leakage is at least, unless an event of probability `failure_probability` happened.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LowerBound {
@@ -97,6 +116,72 @@ pub struct UpperBound {
     pub name: &'static str,
     /// What the accountant guarantees.
     pub validity: Validity,
+}
+
+/// All certain figures of one quantity: exact values and upper bounds, none of which may exclude another.
+///
+/// A program that computes a quantity in several ways can notice that one of them is wrong. Before an answer is shown its
+/// figures are put together here, and a contradiction ends the work as [`Error::Contradiction`].
+///
+/// ```
+/// # use leakbound::Figures;
+/// let mut figures = Figures::new("D(P‖Q) of order 2");
+/// figures.at_least("exact", 0.0306);
+/// figures.at_most("gnmax-worst-case", 0.5);
+/// assert!(figures.check().is_ok());
+/// figures.at_most("lnmax-data-dependent", 0.0023);
+/// assert!(figures.check().unwrap_err().to_string().contains("exact = 0.0306 is above lnmax-data-dependent"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    quantity: String,
+    /// Rounding of the figures, absolute.
+    rounding: f64,
+    lower: Option<(String, f64)>,
+    upper: Option<(String, f64)>,
+}
+
+impl Figures {
+    /// Relative rounding of a figure: ten times what exact values are known to be off by.
+    const RELATIVE: f64 = 1e-8;
+
+    /// No figure yet of a quantity, in words.
+    #[must_use]
+    pub fn new(quantity: impl Into<String>) -> Self {
+        Self { quantity: quantity.into(), rounding: 1e-13, lower: None, upper: None }
+    }
+
+    /// The Rényi divergence of an order: near order 1 a logarithm in double precision is divided by α - 1.
+    #[must_use]
+    pub fn of_order(quantity: impl Into<String>, order: f64) -> Self {
+        Self { rounding: 1e-13 * (1.0 + 1.0 / (order - 1.0)), ..Self::new(quantity) }
+    }
+
+    /// A value that the quantity is at least: exact, or a certain lower bound.
+    pub fn at_least(&mut self, name: impl Into<String>, value: f64) {
+        if self.lower.as_ref().is_none_or(|lower| !(value <= lower.1)) {
+            self.lower = Some((name.into(), value));
+        }
+    }
+
+    /// A value that the quantity is at most.
+    pub fn at_most(&mut self, name: impl Into<String>, value: f64) {
+        if self.upper.as_ref().is_none_or(|upper| !(value >= upper.1)) {
+            self.upper = Some((name.into(), value));
+        }
+    }
+
+    /// Whether all figures can be true together.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`] with the largest lower and the smallest upper figure, also where one is NaN.
+    pub fn check(self) -> Result<()> {
+        let (Some((lower_name, lower)), Some((upper_name, upper))) = (self.lower, self.upper) else { return Ok(()) };
+        if lower <= upper * (1.0 + Self::RELATIVE) + self.rounding {
+            return Ok(());
+        }
+        Err(Error::Contradiction { quantity: self.quantity, lower_name, lower, upper_name, upper })
+    }
 }
 
 /// An interval for a proportion, rounded outwards.

@@ -64,6 +64,24 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+    /// Two figures of one quantity exclude each other: one of them is wrong, so that none is shown.
+    #[error(
+        "internal error: {quantity}: {lower_name} = {} is above {upper_name} = {}; please report this command",
+        readable(*lower),
+        readable(*upper)
+    )]
+    Contradiction {
+        /// The quantity.
+        quantity: String,
+        /// The exact value or lower bound.
+        lower_name: String,
+        /// Its value.
+        lower: f64,
+        /// The upper bound, or the exact value below a lower bound.
+        upper_name: String,
+        /// Its value.
+        upper: f64,
+    },
     /// A finite-sample method was above the truth more often than its failure probability allows.
     #[error(
         "self-check failed: {method} was wrong in {wrong} of {repetitions} audits of {case} data, above its failure \

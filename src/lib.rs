@@ -77,14 +77,15 @@ mod vectorised;
 pub mod verify;
 
 pub use accountant::{
-    Answer, ConfidentCost, GnmaxSensitivity, Labelling, PrivacyBudget, WorstCase, WorstHistogram, WorstVotes,
-    agibi_rdp, alibi_rdp, alibi_scale, confident_gnmax_cost, confident_gnmax_data_independent,
-    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case,
-    gnmax_worst_case_curve, gnmax_worst_histogram, gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost,
-    k_ary_randomized_response_rdp, label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent,
-    lnmax_data_independent, log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties,
-    private_knn_rdp, randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp,
-    subsampled_gaussian_rdp, threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
+    Answer, ConfidentCost, FlipProbability, GnmaxSensitivity, Labelling, PrivacyBudget, VoteCost, WorstCase,
+    WorstHistogram, WorstVotes, agibi_rdp, alibi_rdp, alibi_scale, argmax_data_dependent, argmax_data_independent,
+    confident_gnmax_cost, confident_gnmax_data_independent, exponential_mechanism_rdp, gaussian_rdp,
+    gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
+    gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost, k_ary_randomized_response_rdp,
+    label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
+    log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties, private_knn_rdp,
+    randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
+    threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
     AuditPlan, Bootstrap, BootstrapInterval, Bounded, EProcess, EpsilonBound, Guide, HalfSpace, JointQuery, KCutBox,
@@ -99,7 +100,7 @@ pub use audit::{
     membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
     variational_error_as_published,
 };
-pub use bound::{Direction, Interval, LowerBound, UpperBound, Validity};
+pub use bound::{Direction, Directions, Figures, Interval, LowerBound, UpperBound, Validity};
 pub use counts::{MAX_COUNT, PairedCounts};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use divergence::{

@@ -50,7 +50,7 @@ pub use torch::{
     TeachersOptions, TorchCommand, TorchPropertyOptions,
 };
 pub use values::{Directions, Methods, Orders};
-pub use verify::{ScopeName, VerifyOptions};
+pub use verify::VerifyOptions;
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
 #[derive(Debug, Parser)]

@@ -34,6 +34,9 @@ pub struct RecordedQuery {
     pub label: Option<usize>,
     /// Votes per class.
     pub histogram: VoteHistogram,
+    /// The class that each teacher or party voted for, where the array says it; otherwise empty.
+    #[serde(skip)]
+    pub votes: Vec<u16>,
 }
 
 /// Reads the first of the arrays `pate_votes`, `capc_votes`, `votes` and `histogram` that is there.
@@ -46,6 +49,7 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
     };
     let mut instantiations = 1;
     let mut counts: Vec<Vec<u64>> = Vec::new();
+    let mut voters: Vec<Vec<u16>> = Vec::new();
     let mut classes;
     if array == "histogram" {
         let votes: Array2<u64> = arrays.whole_numbers(array)?;
@@ -77,6 +81,7 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
             return Err(arrays.at(array, found, format!("at most {MAX_ENTRIES} histogram entries")).into());
         }
         counts.extend(votes.outer_iter().map(|row| histogram(row, classes)));
+        voters.extend(votes.outer_iter().map(|row| row.to_vec()));
     }
     let labels = labels(arrays, counts.len(), array)?;
     if let Some(labels) = &labels {
@@ -98,7 +103,8 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
         .enumerate()
         .map(|(position, counts)| {
             let label = labels.as_ref().map(|labels| usize::from(labels[position]));
-            Ok(RecordedQuery { position, label, histogram: VoteHistogram::new(counts)? })
+            let votes = voters.get_mut(position).map(std::mem::take).unwrap_or_default();
+            Ok(RecordedQuery { position, label, histogram: VoteHistogram::new(counts)?, votes })
         })
         .collect::<Result<_>>()?;
     Ok(VoteHistograms { array, classes, instantiations, queries })

@@ -4,7 +4,7 @@ use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
-use crate::bound::Validity;
+use crate::bound::{Directions, Validity};
 use crate::divergence::Conversion;
 use crate::error::Result;
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub enum CostMeaning {
     Expected,
     /// The largest divergence from any histogram one moved vote away, per answer: nothing smaller holds for these votes.
     ExactGivenVotes,
+    /// The largest sum of divergences over the answers when one teacher or party changes any of its votes.
+    ExactOfOneVoter,
     /// The divergence of the two worlds of a scenario, per answer; of the sequence only where answers are independent.
     ExactOfScenario,
 }
@@ -34,9 +36,16 @@ impl CostMeaning {
             Self::DataIndependent => "any votes",
             Self::DataDependent => "these votes",
             Self::Expected => "expected charge, no bound",
-            Self::ExactGivenVotes => "these votes, exact per answer",
+            Self::ExactGivenVotes => "these votes, any voter at each answer, exact per answer",
+            Self::ExactOfOneVoter => "these votes, one voter at all answers, exact per answer",
             Self::ExactOfScenario => "these two worlds, exact per answer",
         }
+    }
+
+    /// Whether it is computed from output distributions.
+    #[must_use]
+    pub const fn is_exact(self) -> bool {
+        matches!(self, Self::ExactGivenVotes | Self::ExactOfOneVoter | Self::ExactOfScenario)
     }
 }
 
@@ -62,6 +71,8 @@ pub struct CostCurve {
     pub name: &'static str,
     /// What it holds for.
     pub meaning: CostMeaning,
+    /// The directions that it covers: with one direction its ε is not an ε of differential privacy.
+    pub directions: Directions,
     /// How it is guaranteed.
     pub validity: Validity,
     /// The RDP at each of the document's orders.
@@ -72,6 +83,17 @@ pub struct CostCurve {
     pub order: f64,
     /// ε at other δ.
     pub profile: Vec<EpsilonAtDelta>,
+}
+
+impl CostCurve {
+    /// What it holds for, with the direction where it is one only.
+    #[must_use]
+    pub fn holds_for(&self) -> String {
+        match self.directions {
+            Directions::Both => self.meaning.to_string(),
+            Directions::Forward => format!("{}, S against S' only", self.meaning),
+        }
+    }
 }
 
 /// ε at one δ between two ends.
@@ -94,6 +116,9 @@ pub struct LossComposition {
     pub epsilon: ComposedEpsilonAt,
     /// ε at other δ.
     pub profile: Vec<ComposedEpsilonAt>,
+    /// ε is at least this when one teacher or party changes any of its votes, where the recording says who voted for what;
+    /// `epsilon` lets another one change at each answer.
+    pub one_voter: Option<Vec<EpsilonAtDelta>>,
 }
 
 /// A labelling campaign with one budget.
@@ -157,7 +182,7 @@ impl AccountDocument {
         for curve in &self.curves {
             table.row(vec![
                 curve.name.into(),
-                curve.meaning.to_string(),
+                curve.holds_for(),
                 significant(curve.epsilon.0, 6),
                 significant(curve.order, 4),
             ]);
@@ -165,11 +190,17 @@ impl AccountDocument {
         if let Some(losses) = &self.losses {
             let meaning = match losses.meaning {
                 CostMeaning::ExactOfScenario => "these two worlds, all answers composed",
-                _ => "these votes, all answers composed",
+                _ => "these votes, any voter at each answer, composed",
             };
             let ends = [losses.epsilon.lower, losses.epsilon.upper].map(|end| significant(end.0, 6));
             table.row(vec!["privacy-loss, at most".into(), meaning.into(), ends[1].clone(), String::new()]);
             table.row(vec!["privacy-loss, at least".into(), meaning.into(), ends[0].clone(), String::new()]);
+            let one_voter = losses.one_voter.iter().flatten().find(|at| at.delta == self.delta);
+            if let Some(at) = one_voter {
+                let meaning = "these votes, one voter at all answers, composed";
+                let epsilon = significant(at.epsilon.0, 6);
+                table.row(vec!["privacy-loss, at least".into(), meaning.into(), epsilon, String::new()]);
+            }
         }
         table
     }
@@ -215,7 +246,8 @@ impl AccountDocument {
     pub(super) fn budget_words(&self) -> String {
         format!(
             "Budgets at δ = {}: recorded votes answered with fresh noise until the next answer would exceed the budget, \
-             charged what happened (data-dependent)",
+             charged what happened. The charges depend on the votes and the order is the best one afterwards: these are the \
+             figures that the literature reports, and no bounds of ε",
             short(self.delta)
         )
     }
@@ -266,7 +298,10 @@ impl Document for AccountDocument {
                     .map(|(name, end)| row("epsilon", name, short(at.delta), end.text()))
             })
         });
-        csv_text(rdp.chain(epsilon).chain(losses).chain(budgets))
+        let one_voter = self.losses.iter().flat_map(|losses| losses.one_voter.iter().flatten());
+        let one_voter =
+            one_voter.map(|at| row("epsilon", "privacy-loss-one-voter-lower", short(at.delta), at.epsilon.text()));
+        csv_text(rdp.chain(epsilon).chain(losses).chain(one_voter).chain(budgets))
     }
 
     fn page(&self) -> Page {

@@ -26,12 +26,24 @@ impl fmt::Display for Meaning {
     }
 }
 
+/// On which side of the truth a composed curve is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CurveKind {
+    /// From lower bounds.
+    Lower,
+    /// From output distributions.
+    Exact,
+    /// From upper bounds.
+    Upper,
+}
+
 /// ε at δ of a composed curve.
 #[derive(Debug, Clone, Serialize)]
 pub struct ComposedEpsilon {
     /// δ.
     pub delta: f64,
-    /// ε by the improved conversion.
+    /// ε by the improved conversion, the larger of both directions.
     pub epsilon: Number,
     /// The order that gives it.
     pub order: f64,
@@ -44,6 +56,8 @@ pub struct ComposedEpsilon {
 pub struct ComposedCurve {
     /// `lower-sum`, `lower-largest-query`, `exact-sum`, `joint-exact`, a cap, or an accountant.
     pub name: &'static str,
+    /// On which side of the truth it is.
+    pub kind: CurveKind,
     /// Which divergence.
     pub direction: Direction,
     /// Its value at each of the section's orders.
@@ -83,7 +97,10 @@ impl ComposedSection {
             Meaning::Illustrative => "illustrative",
         };
         let Self { sequence, composition, reason, .. } = self;
-        format!("Composed: {sequence} ({composition}). The sum of the lower bounds is {meaning}: {reason}.")
+        format!(
+            "Composed: {sequence} ({composition}). The sum of the lower bounds is {meaning}: {reason}. Each ε is the larger \
+             of both directions, as differential privacy demands."
+        )
     }
 
     /// The curves of some directions at those of `orders` that they have.
@@ -124,11 +141,11 @@ impl ComposedSection {
         let series: Vec<Series> = curves
             .map(|curve| {
                 let points = self.orders.iter().zip(&curve.values).map(|(order, value)| [*order, value.0]).collect();
-                let kind = match (curve.name, curve.meaning) {
-                    (name, _) if name.contains("exact") => SeriesKind::Exact,
+                let kind = match (curve.kind, curve.meaning) {
+                    (CurveKind::Exact, _) => SeriesKind::Exact,
                     (_, Meaning::Illustrative) => SeriesKind::Heuristic,
-                    (name, Meaning::Bound) if name.starts_with("lower") => SeriesKind::Lower,
-                    _ => SeriesKind::Upper,
+                    (CurveKind::Lower, Meaning::Bound) => SeriesKind::Lower,
+                    (CurveKind::Upper, Meaning::Bound) => SeriesKind::Upper,
                 };
                 let suffix = if curve.meaning == Meaning::Illustrative { " (illustrative)" } else { "" };
                 Series::new(format!("{}{suffix}", curve.name), kind, points)

@@ -5,6 +5,7 @@ use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
+use crate::bound::Direction;
 use crate::error::Result;
 use crate::histogram::Neighbor;
 use serde::Serialize;
@@ -68,6 +69,8 @@ pub struct AccountantRow {
     pub name: &'static str,
     /// α.
     pub order: f64,
+    /// The divergence that it bounds.
+    pub direction: Direction,
     /// The RDP it promises.
     pub rdp: Number,
 }
@@ -101,6 +104,14 @@ pub struct ExactDocument {
     pub accountants: Vec<AccountantRow>,
     /// Claims tested.
     pub claims: Vec<Claim>,
+}
+
+/// A direction in the letters of the table.
+const fn letters(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "P‖Q",
+        Direction::Reverse => "Q‖P",
+    }
 }
 
 fn change_text(change: Option<Neighbor>) -> String {
@@ -147,6 +158,27 @@ impl ExactDocument {
         })
     }
 
+    /// What an accountant promises about one direction.
+    pub(super) fn accountant(&self, name: &str, order: f64, direction: Direction) -> Option<f64> {
+        let wanted = |row: &&AccountantRow| row.name == name && row.order == order && row.direction == direction;
+        self.accountants.iter().find(wanted).map(|row| row.rdp.0)
+    }
+
+    /// Whether an accountant promises the same of both directions.
+    pub(super) fn is_symmetric(&self, name: &str) -> bool {
+        let at = |order, direction| self.accountant(name, order, direction);
+        let mut orders = self.divergences.iter().map(|row| row.order);
+        orders.all(|order| at(order, Direction::Forward) == at(order, Direction::Reverse))
+    }
+
+    /// One column for an accountant that promises the same of both directions, otherwise one for each.
+    pub(super) fn accountant_columns<'a>(&self, name: &'a str) -> Vec<(&'a str, Option<Direction>, String)> {
+        if self.is_symmetric(name) {
+            return vec![(name, None, name.to_owned())];
+        }
+        Direction::BOTH.map(|direction| (name, Some(direction), format!("{name} {}", letters(direction)))).to_vec()
+    }
+
     pub(super) fn outcomes_table(&self) -> TextTable {
         let mut table = TextTable::new(&["class", "P", "Q", "ln P", "ln Q"], &[]);
         for row in self.outcomes.iter().take(MOST_OUTCOMES) {
@@ -168,7 +200,9 @@ impl ExactDocument {
         if searched {
             header.extend(["worst P‖Q", "worst Q‖P"]);
         }
-        header.extend(&names);
+        let columns: Vec<(&str, Option<Direction>, String)> =
+            names.iter().flat_map(|name| self.accountant_columns(name)).collect();
+        header.extend(columns.iter().map(|column| column.2.as_str()));
         let mut table = TextTable::new(&header, &[]);
         for row in &self.divergences {
             let mut cells =
@@ -176,9 +210,9 @@ impl ExactDocument {
             if searched {
                 cells.extend([change_text(row.forward_change), change_text(row.reverse_change)]);
             }
-            for name in &names {
-                let value = self.accountants.iter().find(|upper| upper.name == *name && upper.order == row.order);
-                cells.push(value.map_or_else(String::new, |upper| significant(upper.rdp.0, 6)));
+            for (name, direction, _) in &columns {
+                let value = self.accountant(name, row.order, direction.unwrap_or(Direction::Forward));
+                cells.push(value.map_or_else(String::new, |value| significant(value, 6)));
             }
             table.row(cells);
         }
@@ -203,7 +237,8 @@ impl Document for ExactDocument {
             text += &format!("  {more}\n\n");
         }
         if !self.divergences.is_empty() {
-            text += "Rényi divergence in nats; the accountants bound D(P‖Q) from above\n";
+            text +=
+                "Rényi divergence in nats; the accountants bound both directions from above, or the one they name\n";
             text += &self.divergences_table().text();
         }
         if !self.hockey_stick.is_empty() {
@@ -235,11 +270,14 @@ impl Document for ExactDocument {
         let outcomes = self.outcomes.iter().map(|r| row("probability", r.label.clone(), r.p, r.q));
         let divergences = self.divergences.iter().map(|r| row("renyi", short(r.order), r.forward, r.reverse));
         let sticks = self.hockey_stick.iter().map(|r| row("delta", short(r.epsilon), r.delta_forward, r.delta_reverse));
-        let uppers = self.accountants.iter().map(|r| Row {
+        let forward = self.accountants.iter().filter(|r| r.direction == Direction::Forward);
+        let uppers = forward.map(|r| Row {
             kind: r.name,
             name: short(r.order),
             forward: r.rdp.text(),
-            reverse: String::new(),
+            reverse: self
+                .accountant(r.name, r.order, Direction::Reverse)
+                .map_or_else(String::new, |v| Number(v).text()),
         });
         csv_text(outcomes.chain(divergences).chain(sticks).chain(uppers))
     }

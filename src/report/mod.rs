@@ -35,7 +35,7 @@ pub use account::{
 };
 pub use advice::{ForecastRow, RecommendationRow};
 pub use bench::{BenchDocument, BenchRow};
-pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning};
+pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};

@@ -125,13 +125,15 @@ pub struct ExactRow {
     pub reverse: Number,
 }
 
-/// One upper bound of D(S‖S').
+/// One upper bound of one answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct UpperRow {
     /// The accountant.
     pub name: &'static str,
     /// α.
     pub order: f64,
+    /// The divergence that it bounds.
+    pub direction: Direction,
     /// The RDP it promises.
     pub rdp: Number,
     /// What it guarantees.

@@ -5,7 +5,7 @@ use super::document::Document;
 use super::number::{short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
-use super::votes::{VotesDocument, VotesQuery};
+use super::votes::{UpperRow, VotesDocument, VotesQuery};
 use crate::bound::Direction;
 use crate::error::Result;
 use serde::Serialize;
@@ -51,6 +51,12 @@ impl VotesDocument {
         row.map(|row| row.rdp_lower.0)
     }
 
+    /// What an accountant promises about the direction shown.
+    pub(super) fn upper(&self, query: &VotesQuery, name: &str, order: f64) -> Option<f64> {
+        let shown = |row: &&UpperRow| row.name == name && row.order == order && row.direction == self.shown;
+        query.upper.iter().find(shown).map(|row| row.rdp.0)
+    }
+
     pub(super) fn exact_value(&self, query: &VotesQuery, order: f64) -> f64 {
         let row = query.divergences().iter().find(|row| row.order == order);
         row.map_or(0.0, |row| if self.shown == Direction::Forward { row.forward.0 } else { row.reverse.0 })
@@ -79,8 +85,7 @@ impl VotesDocument {
             cells.extend(lower.iter().map(|value| significant(*value, 3)));
             cells.push(significant(exact, 3));
             for name in &uppers {
-                let row = query.upper.iter().find(|row| row.name == *name && row.order == order);
-                cells.push(row.map_or_else(String::new, |row| significant(row.rdp.0, 3)));
+                cells.push(self.upper(query, name, order).map_or_else(String::new, |value| significant(value, 3)));
             }
             cells.push(share(best, exact));
             if with_epsilon {
@@ -121,9 +126,8 @@ impl VotesDocument {
             cells.extend(lower.iter().map(|value| significant(*value, 4)));
             cells.push(significant(exact, 4));
             for name in &uppers {
-                let upper = mean(&|query| {
-                    query.upper.iter().find(|row| row.name == *name && row.order == order).map_or(0.0, |row| row.rdp.0)
-                });
+                // An accountant that some query lacks promises nothing about the mean.
+                let upper = mean(&|query| self.upper(query, name, order).unwrap_or(f64::INFINITY));
                 cells.push(significant(upper, 4));
             }
             cells.push(share(lower.iter().copied().fold(0.0, f64::max), exact));
@@ -222,7 +226,7 @@ impl Document for VotesDocument {
                 query: name,
                 kind: "upper",
                 name: row.name,
-                direction: Direction::Forward.name(),
+                direction: row.direction.name(),
                 order: Some(row.order),
                 delta: None,
                 value: row.rdp.text(),

@@ -1,6 +1,7 @@
 //! Whoever answers requests.
 
 use super::request::{MechanismKind, Request};
+use crate::bound::Directions;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -62,11 +63,34 @@ pub trait Accountant: Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// On the mechanism alone: they hold for every pair of neighbours, in both directions.
+    /// On the mechanism alone: they hold for every pair of neighbors, in both directions.
     DataIndependent,
-    /// On the votes too: they hold for the law under these votes against the law under every neighbour, and, for (ε, δ),
-    /// in this direction.
+    /// On the votes too: they hold for the distribution under these votes and that under every neighbor, in both directions.
     DataDependent,
+    /// On the votes too, and they bound the distribution under these votes against that under every neighbor, never the
+    /// reverse: no bound of the mechanism, and their ε is not an ε of differential privacy.
+    DataDependentForward,
+}
+
+impl Scope {
+    /// The directions that the claims cover.
+    #[must_use]
+    pub const fn directions(self) -> Directions {
+        match self {
+            Self::DataIndependent | Self::DataDependent => Directions::Both,
+            Self::DataDependentForward => Directions::Forward,
+        }
+    }
+
+    /// The name used on the command line and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DataIndependent => "data-independent",
+            Self::DataDependent => "data-dependent",
+            Self::DataDependentForward => "data-dependent-forward",
+        }
+    }
 }
 
 /// What an accountant answers.

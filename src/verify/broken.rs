@@ -93,7 +93,7 @@ pub const CONTROLS: [Control; 14] = [
 #[must_use]
 pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
     use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, Gnss, RandomizedResponse};
-    use Scope::{DataDependent, DataIndependent};
+    use Scope::{DataDependentForward, DataIndependent};
     let name = CONTROLS.iter().find(|control| control.name == name)?.name;
     let count_or_votes = CurveAccountant::new(name, &[Gnmax, Gaussian], DataIndependent, |mechanism, votes, order| {
         gnmax(mechanism, votes, order).or_else(|| gaussian(mechanism, votes, order))
@@ -116,8 +116,8 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
             to_delta: |rdp, _, epsilon| if rdp <= epsilon.get() { 0.0 } else { 1.0 },
             ..count_or_votes
         },
-        "data-dependent-runner-up" => CurveAccountant::new(name, &[Gnmax], DataDependent, runner_up),
-        "data-dependent-ihr" => CurveAccountant::new(name, &[Gnmax], DataDependent, ihr),
+        "data-dependent-runner-up" => CurveAccountant::new(name, &[Gnmax], DataDependentForward, runner_up),
+        "data-dependent-ihr" => CurveAccountant::new(name, &[Gnmax], DataDependentForward, ihr),
         "response-half" => CurveAccountant::new(name, &[RandomizedResponse], DataIndependent, |mechanism, _, order| {
             Some(0.25 * gaussian_rdp(order, mechanism.sigma()?, 1.0))
         }),

@@ -8,30 +8,39 @@ use super::request::{Mechanism, MechanismKind};
 use super::sensitivity::SensitivityAccountant;
 use super::worst_case::WorstCaseAccountant;
 use crate::accountant::{
-    confident_gnmax_cost, confident_gnmax_data_independent, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent,
-    gnss_rdp, k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
-    log_flip_probability, log_flip_probability_laplace, private_knn_rdp, randomized_response_rdp,
+    VoteCost, confident_gnmax_data_independent, gaussian_rdp, gnmax_data_independent, gnss_rdp,
+    k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_independent, private_knn_rdp, randomized_response_rdp,
     subsampled_gaussian_rdp,
 };
+use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::ThresholdTest;
+use crate::law::{Noise, ThresholdTest};
 use crate::quantity::{Epsilon, NoiseScale, Order, Probability};
 
 /// The accountants of this crate; `*-classic` convert by Mironov (2017), Proposition 3, the others by Balle et al. (2020),
-/// Theorem 21. Beside them stands `gnmax-worst-case`, which answers for a whole curve at once.
-const CATALOGUE: [CurveAccountant; 15] = {
+/// Theorem 21. `*-forward` bound one direction only. Another one,
+/// `gnmax-worst-case`, answers for a whole curve at once.
+const CATALOGUE: [CurveAccountant; 18] = {
     use MechanismKind::{
         ConfidentGnmax, Gaussian, Gnmax, Gnss, Laplace, Lnmax, RandomizedResponse, SubsampledGaussian,
     };
-    use Scope::{DataDependent, DataIndependent};
+    use Scope::{DataDependent, DataDependentForward, DataIndependent};
     [
         CurveAccountant::new("gnmax-data-independent", &[Gnmax], DataIndependent, gnmax),
-        CurveAccountant::new("gnmax-data-dependent", &[Gnmax], DataDependent, gnmax_of_votes),
+        CurveAccountant::new("gnmax-data-dependent", &[Gnmax], DataDependent, of_votes),
+        CurveAccountant::new("gnmax-data-dependent-forward", &[Gnmax], DataDependentForward, of_votes_forward),
         CurveAccountant::new("lnmax-data-independent", &[Lnmax], DataIndependent, lnmax),
-        CurveAccountant::new("lnmax-data-dependent", &[Lnmax], DataDependent, lnmax_of_votes),
+        CurveAccountant::new("lnmax-data-dependent", &[Lnmax], DataDependent, of_votes),
+        CurveAccountant::new("lnmax-data-dependent-forward", &[Lnmax], DataDependentForward, of_votes_forward),
         CurveAccountant::new("confident-gnmax-data-independent", &[ConfidentGnmax], DataIndependent, confident),
-        CurveAccountant::new("confident-gnmax-data-dependent", &[ConfidentGnmax], DataDependent, confident_of_votes),
+        CurveAccountant::new("confident-gnmax-data-dependent", &[ConfidentGnmax], DataDependent, of_votes),
+        CurveAccountant::new(
+            "confident-gnmax-data-dependent-forward",
+            &[ConfidentGnmax],
+            DataDependentForward,
+            of_votes_forward,
+        ),
         CurveAccountant::new("gaussian", &[Gaussian], DataIndependent, gaussian),
         CurveAccountant::new("gaussian-classic", &[Gaussian], DataIndependent, gaussian).with_classic_conversion(),
         CurveAccountant::new("gnmax-classic", &[Gnmax], DataIndependent, gnmax).with_classic_conversion(),
@@ -101,9 +110,24 @@ pub(super) fn gnmax(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> O
     }
 }
 
-fn gnmax_of_votes(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
+/// The larger of both directions, for any neighbor one moved vote away.
+fn of_votes(mechanism: &Mechanism, votes: &VoteHistogram, order: Order) -> Option<f64> {
+    Some(vote_cost(mechanism, votes)?.in_both_directions(order).whole())
+}
+
+fn of_votes_forward(mechanism: &Mechanism, votes: &VoteHistogram, order: Order) -> Option<f64> {
+    Some(vote_cost(mechanism, votes)?.at(order, Direction::Forward).whole())
+}
+
+/// The data-dependent cost of a noisy argmax, answered or not where a test comes first.
+fn vote_cost(mechanism: &Mechanism, votes: &VoteHistogram) -> Option<VoteCost> {
     match *mechanism {
-        Mechanism::Gnmax { sigma } => Some(gnmax_data_dependent(order, sigma, log_flip_probability(histogram, sigma))),
+        Mechanism::Gnmax { sigma } => Some(VoteCost::of_moved_vote(Noise::Gaussian(sigma), None, votes)),
+        Mechanism::Lnmax { sigma } => Some(VoteCost::of_moved_vote(Noise::Laplace(sigma), None, votes)),
+        Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
+            let test = ThresholdTest::new(threshold, threshold_sigma, threshold_form).ok()?;
+            Some(VoteCost::of_moved_vote(Noise::Gaussian(sigma), Some(&test), votes))
+        }
         _ => None,
     }
 }
@@ -115,31 +139,11 @@ fn lnmax(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> 
     }
 }
 
-fn lnmax_of_votes(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
-    match *mechanism {
-        Mechanism::Lnmax { sigma } => {
-            Some(lnmax_data_dependent(order, sigma, log_flip_probability_laplace(histogram, sigma)))
-        }
-        _ => None,
-    }
-}
-
 /// The same for both forms of the test.
 fn confident(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
     match *mechanism {
         Mechanism::ConfidentGnmax { sigma, threshold_sigma, .. } => {
             Some(confident_gnmax_data_independent(order, threshold_sigma, sigma))
-        }
-        _ => None,
-    }
-}
-
-/// The whole cost, answered or not, which is what bounds the law of all outcomes.
-fn confident_of_votes(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
-    match *mechanism {
-        Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
-            let test = ThresholdTest::new(threshold, threshold_sigma, threshold_form).ok()?;
-            Some(confident_gnmax_cost(order, &test, sigma, histogram).whole())
         }
         _ => None,
     }

@@ -85,6 +85,8 @@ pub fn verify_by_simulation<M: Sampler>(
         out_of_time: false,
         elapsed: start.elapsed(),
     };
+    let scope = accountant.scope().directions();
+    let directions: Vec<Direction> = Direction::BOTH.into_iter().filter(|direction| scope.cover(*direction)).collect();
     let test = |case: &Case| -> Result<Check> {
         let Question::Order(order) = case.request.question else { return Ok(Check::NotApplicable) };
         let claim = match accountant.answer(&case.request).claim() {
@@ -103,14 +105,17 @@ pub fn verify_by_simulation<M: Sampler>(
             delta: Delta::new(0.0)?,
             failure,
             methods: vec![Method::KCutRegion],
-            directions: vec![Direction::Forward],
+            directions: directions.clone(),
             seed: plan.seed,
             resamples: 1,
         };
         let (pilot, rest) = split_pilot(&counts, PILOT, plan.seed)?;
         let guide = Guide::from_pilot(&pilot, &audit.orders, &audit.directions)?;
         let bounds = audit_counts(&rest, &guide, &audit)?;
-        let lower = bounds.rdp.iter().map(|row| row.bound.value).fold(0.0, f64::max);
+        // One event covers both directions.
+        let largest = bounds.rdp.iter().map(|row| (row.bound.value, row.direction));
+        let (lower, direction) =
+            largest.fold((0.0, Direction::Forward), |best, next| if next.0 > best.0 { next } else { best });
         if lower > claim {
             let words = format!(
                 "claimed Rényi divergence of order {order}, and a lower bound from {} outputs that is wrong with \
@@ -120,7 +125,14 @@ pub fn verify_by_simulation<M: Sampler>(
                 tests.get()
             );
             let neighbor = case.request.neighbor.clone();
-            return Ok(Check::Violated(Violation { claim, limit: lower, error: 0.0, words, neighbor, reverse: false }));
+            return Ok(Check::Violated(Violation {
+                claim,
+                limit: lower,
+                error: 0.0,
+                words,
+                neighbor,
+                reverse: direction == Direction::Reverse,
+            }));
         }
         Ok(Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| lower / claim) })
     };

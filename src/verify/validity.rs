@@ -1,10 +1,11 @@
 //! Claims against exact laws: none may be below what is leaked.
 
-use super::accountant::{Accountant, Answer, Scope};
+use super::accountant::{Accountant, Answer};
 use super::exact::{self, Exact};
 use super::laws::{LawPair, composed_pair, pairs};
 use super::property::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
+use crate::bound::Direction;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::law::OutcomeLaw;
@@ -36,7 +37,8 @@ fn worst(
     pairs: &[LawPair],
     value: impl Fn(&LawPair, bool) -> Result<Option<Exact>>,
 ) -> Result<Option<Worst>> {
-    let both = accountant.scope() == Scope::DataIndependent || request.mechanism.kind().prints_a_count();
+    let directions = accountant.scope().directions();
+    let both = directions.cover(Direction::Reverse) || request.mechanism.kind().prints_a_count();
     let mut worst: Option<Worst> = None;
     for (place, pair) in pairs.iter().enumerate() {
         for reverse in if both { &[false, true][..] } else { &[false][..] } {

@@ -43,6 +43,8 @@ mod record_errors;
 mod record_properties;
 mod reference;
 #[cfg(feature = "cli")]
+mod registry;
+#[cfg(feature = "cli")]
 mod report_pages;
 mod roc;
 mod scenarios;

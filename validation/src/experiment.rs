@@ -97,6 +97,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "inequalities", run: crate::inequalities::report },
     Experiment { name: "worst-case", run: crate::worst_case::report },
     Experiment { name: "capc", run: crate::capc::report },
+    Experiment { name: "registry", run: crate::registry::report },
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "coverage-e-process", run: crate::coverage::report_of_e_process },
     Experiment { name: "false-claims", run: crate::false_claims::report },

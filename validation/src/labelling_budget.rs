@@ -35,7 +35,8 @@ pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Confident-GNMax with k = 250, T = {THRESHOLD}, sigma1 = {SIGMA_1} (one noise on the maximum), sigma2 = {SIGMA_2} on \
          the Fashion-MNIST votes of {EXECUTIONS} recorded ensembles, seed 0; the 1,000 recorded queries are asked in turn, \
-         again and again with fresh noise, up to {POOL}. Charged is what happened, data-dependent"
+         again and again with fresh noise, up to {POOL}. Charged is what happened, data-dependent \
+         and, as published, in one direction only: S against S'"
     ));
     let path = data_folder().join("fashion_votes.npz");
     if !path.exists() {

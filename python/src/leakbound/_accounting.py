@@ -30,6 +30,7 @@ class AccountCurve(Row):
 
     name: str
     meaning: str
+    directions: str
     validity: str
     rdp: tuple[float, ...]
     epsilon: float
@@ -51,6 +52,7 @@ class Losses(Row):
     meaning: str
     epsilon: LossEpsilon
     profile: Rows[LossEpsilon]
+    one_voter: Rows[ProfilePoint] | None
 
 
 class Budget(Row):
@@ -99,7 +101,7 @@ class Account(Result):
 
     def _table(self) -> list[dict[str, Any]]:
         table = [
-            {key: curve[key] for key in ("name", "meaning", "validity", "epsilon", "order")} for curve in self.curves
+            {key: curve[key] for key in ("name", "meaning", "directions", "validity", "epsilon", "order")} for curve in self.curves
         ]
         if self.losses is not None:
             for end in ("upper", "lower"):
@@ -107,6 +109,7 @@ class Account(Result):
                     {
                         "name": f"privacy-loss-{end}",
                         "meaning": self.losses.meaning,
+                        "directions": "both",
                         "validity": None,
                         "epsilon": self.losses.epsilon[end],
                         "order": None,

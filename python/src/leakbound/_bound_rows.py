@@ -113,6 +113,7 @@ class ComposedCurve(Row):
     """RDP of all answers together, at the orders of the composition."""
 
     name: str
+    kind: str
     direction: str
     values: tuple[float, ...]
     meaning: str

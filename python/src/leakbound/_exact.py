@@ -41,10 +41,11 @@ class HockeyStick(Row):
 
 
 class AccountantRdp(Row):
-    """What an accountant promises at an order."""
+    """What an accountant promises about one direction at an order."""
 
     name: str
     order: float
+    direction: str
     rdp: float
 
 

@@ -32,6 +32,7 @@ class UpperRdp(Row):
 
     name: str
     order: float
+    direction: str
     rdp: float
     validity: str
 
@@ -88,7 +89,7 @@ def queries_table(queries: Rows[Query]) -> list[dict[str, Any]]:
                 table.setdefault(key, start)[bound.method] = bound.rdp_lower
             for exact in query.exact:
                 table[position, direction, exact.order]["exact"] = getattr(exact, direction)
-            for upper in query.upper:
+            for upper in query.upper.where(direction=direction):
                 if (position, direction, upper.order) in table:
                     table[position, direction, upper.order][upper.name] = upper.rdp
     return list(table.values())

@@ -40,7 +40,7 @@ pub struct VerifyOptions {
     /// of datasets, `conversion` asks for epsilon and delta of one Rényi divergence, `smooth-sensitivity` for a sensitivity
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "command")]
     pub mechanism: Vec<MechanismName>,
-    /// What the claims of the program depend on
+    /// What the claims of the program depend on, and the directions in which they are tested: both, unless it says forward
     #[arg(long, value_enum, default_value = "data-dependent", requires = "command")]
     pub scope: ScopeName,
     /// Seconds for an answer of the program
@@ -77,8 +77,10 @@ pub struct CaseText(pub Case);
 pub enum ScopeName {
     /// The mechanism alone
     DataIndependent,
-    /// The votes too
+    /// The votes too, in both directions
     DataDependent,
+    /// The votes too, S against S' only: not an ε of differential privacy
+    DataDependentForward,
 }
 
 impl From<ScopeName> for Scope {
@@ -86,6 +88,7 @@ impl From<ScopeName> for Scope {
         match name {
             ScopeName::DataIndependent => Self::DataIndependent,
             ScopeName::DataDependent => Self::DataDependent,
+            ScopeName::DataDependentForward => Self::DataDependentForward,
         }
     }
 }

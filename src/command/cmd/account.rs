@@ -32,19 +32,26 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
     let mut left_out = None;
     if !options.no_exact {
         match account_curves::exact(mechanism, &queries, &options.orders.0, |times| bar.inc(times)) {
-            Ok(curve) => curves.push(curve),
+            Ok(curve) => {
+                curves.push(curve);
+                curves.extend(account_curves::one_voter(mechanism, &queries, &options.orders.0)?);
+            }
             // The other figures stand without it.
             Err(Error::Refused { reason, .. }) => left_out = Some(reason),
             Err(error) => return Err(error),
         }
     }
     bar.finish_and_clear();
+    account_curves::consistent(&curves)?;
     let losses = if options.composition == LossCalculus::Pld {
         let bar = progress(common, queries.len() as u64, "queries");
         let order = best_order(&curves, options)?;
         let done = |times| bar.inc(times);
-        let losses = account_losses::recorded(mechanism, &queries, order, &deltas(options.delta), options.delta, done)?;
+        let deltas = deltas(options.delta);
+        let mut losses = account_losses::recorded(mechanism, &queries, order, &deltas, options.delta, done)?;
+        losses.one_voter = account_losses::one_voter(mechanism, &queries, order, &deltas, options.delta)?;
         bar.finish_and_clear();
+        account_curves::consistent_losses(&curves, &losses, options.conversion)?;
         Some(losses)
     } else {
         None
@@ -93,17 +100,22 @@ fn of_scenario(common: &Common, options: &AccountOptions) -> Result<AccountDocum
         choose(scenario.queries.into_iter().enumerate().collect(), options, |query| query.0)?;
     let queries: Vec<ScenarioQuery> = queries.into_iter().map(|query| query.1).collect();
     let curves = account_curves::scenario(&queries, &options.orders.0)?;
+    account_curves::consistent(&curves)?;
     let title = format!("Upper bounds of {} answers of a scenario", queries.len());
     let warnings = warnings(&curves, &[], &[]);
     let envelope = envelope("leakbound.account/1", common, options, vec![scenario.input], warnings);
     let pld = options.composition == LossCalculus::Pld;
     let losses = pld.then(|| account_losses::scenario(&queries, &deltas(options.delta), options.delta)).transpose()?;
+    if let Some(losses) = &losses {
+        account_curves::consistent_losses(&curves, losses, options.conversion)?;
+    }
     Ok(AccountDocument { losses, ..document(options, envelope, title, queries.len(), &curves, Vec::new()) })
 }
 
-/// The order at which the last curve, the exact one where there is one, gives ε: where large divergences matter.
+/// The order at which the exact cost per answer, or the last curve without one, gives ε: where large divergences matter.
 fn best_order(curves: &[NamedCurve], options: &AccountOptions) -> Result<Order> {
-    let order = curves.last().map_or(2.0, |curve| curve.epsilon(options.delta, options.conversion).1);
+    let exact = curves.iter().find(|curve| curve.meaning == CostMeaning::ExactGivenVotes).or(curves.last());
+    let order = exact.map_or(2.0, |curve| curve.epsilon(options.delta, options.conversion).1);
     Order::new(order)
 }
 
@@ -161,6 +173,7 @@ fn document(
         CostCurve {
             name: curve.name,
             meaning: curve.meaning,
+            directions: curve.directions,
             validity: curve.validity,
             rdp: orders.iter().map(|&order| at(order)).collect(),
             epsilon: Number(epsilon),
@@ -190,7 +203,8 @@ fn document(
 
 fn warnings(curves: &[NamedCurve], budgets: &[BudgetRow], queries: &[RecordedQuery]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let dependent = [CostMeaning::DataDependent, CostMeaning::Expected, CostMeaning::ExactGivenVotes];
+    let dependent =
+        [CostMeaning::DataDependent, CostMeaning::Expected, CostMeaning::ExactGivenVotes, CostMeaning::ExactOfOneVoter];
     let names: Vec<&str> =
         curves.iter().filter(|curve| dependent.contains(&curve.meaning)).map(|curve| curve.name).collect();
     if !names.is_empty() {

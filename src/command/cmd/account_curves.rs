@@ -2,14 +2,14 @@
 //! [`scenario`].
 
 use super::upper::Upper;
+use super::voter_moves::VoterMoves;
 use crate::record::{RecordedQuery, ScenarioQuery};
-use crate::report::CostMeaning;
+use crate::report::{CostMeaning, LossComposition};
 use crate::{
-    Adjacency, ConfidentCost, Conversion, Delta, Noise, NoiseScale, Order, OutcomeLaw, RdpCurve, Result, ThresholdTest,
-    Validity, VoteHistogram, confident_argmax_law, gnmax_data_dependent, gnmax_data_independent,
-    gnmax_worst_case_curve, lnmax_data_dependent, lnmax_data_independent, log_flip_probability,
-    log_flip_probability_laplace, noisy_argmax_law, order_grid, renyi_divergence, threshold_data_dependent,
-    threshold_data_independent, worst_neighbors_of,
+    Adjacency, ConfidentCost, Conversion, Delta, Direction, Directions, Figures, Noise, Order, OutcomeLaw, RdpCurve,
+    Result, ThresholdTest, Validity, VoteCost, VoteHistogram, argmax_data_independent, confident_argmax_law,
+    gnmax_worst_case_curve, noisy_argmax_law, order_grid, renyi_divergence, threshold_data_independent,
+    worst_neighbors_of,
 };
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ pub struct Mechanism {
 pub struct NamedCurve {
     pub name: &'static str,
     pub meaning: CostMeaning,
+    /// The directions that the curve and its ε cover.
+    pub directions: Directions,
     pub validity: Validity,
     pub curve: RdpCurve,
 }
@@ -61,40 +63,28 @@ fn with(mut orders: Vec<Order>, asked: &[Order]) -> Vec<Order> {
     orders
 }
 
-/// The data-dependent cost of one recorded query, with what does not depend on the order computed once.
-pub struct QueryCost {
-    noise: Noise,
-    /// ln q of the argmax.
-    log_q: f64,
-    /// σ₁ and ln q of the test.
-    test: Option<(NoiseScale, f64)>,
-    /// The probability of an answer.
-    pass: f64,
-}
-
-impl QueryCost {
-    pub fn new(mechanism: Mechanism, votes: &VoteHistogram) -> Self {
-        let odds = mechanism.test.map(|test| (test.sigma(), test.odds(votes)));
-        Self {
-            noise: mechanism.noise,
-            log_q: match mechanism.noise {
-                Noise::Gaussian(sigma) => log_flip_probability(votes, sigma),
-                Noise::Laplace(b) => log_flip_probability_laplace(votes, b),
-            },
-            test: odds.map(|(sigma, odds)| (sigma, odds.log_q())),
-            pass: odds.map_or(1.0, |(_, odds)| odds.pass()),
+/// The names of the accountants of recorded votes: for any votes, for these votes, for these votes in one direction, and
+/// the expected charge.
+const fn names(mechanism: Mechanism) -> [&'static str; 4] {
+    match (mechanism.noise, mechanism.test) {
+        (Noise::Gaussian(_), None) => {
+            ["gnmax-data-independent", "gnmax-data-dependent", "gnmax-data-dependent-forward", ""]
         }
-    }
-
-    pub fn at(&self, order: Order) -> ConfidentCost {
-        ConfidentCost {
-            threshold: self.test.map_or(0.0, |(sigma, log_q)| threshold_data_dependent(order, sigma, log_q)),
-            answer: match self.noise {
-                Noise::Gaussian(sigma) => gnmax_data_dependent(order, sigma, self.log_q),
-                Noise::Laplace(b) => lnmax_data_dependent(order, b, self.log_q),
-            },
-            pass: self.pass,
+        (Noise::Laplace(_), None) => {
+            ["lnmax-data-independent", "lnmax-data-dependent", "lnmax-data-dependent-forward", ""]
         }
+        (Noise::Gaussian(_), Some(_)) => [
+            "confident-gnmax-data-independent",
+            "confident-gnmax-data-dependent",
+            "confident-gnmax-data-dependent-forward",
+            "confident-gnmax-expected",
+        ],
+        (Noise::Laplace(_), Some(_)) => [
+            "confident-lnmax-data-independent",
+            "confident-lnmax-data-dependent",
+            "confident-lnmax-data-dependent-forward",
+            "confident-lnmax-expected",
+        ],
     }
 }
 
@@ -102,33 +92,25 @@ impl QueryCost {
 pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
     let Mechanism { noise, test } = mechanism;
     let orders = all_orders(asked);
-    let costs: Vec<QueryCost> = queries.iter().map(|query| QueryCost::new(mechanism, &query.histogram)).collect();
-    let independent = |order| {
-        let threshold = test.map_or(0.0, |test| threshold_data_independent(order, test.sigma()));
-        let answer = match noise {
-            Noise::Gaussian(sigma) => gnmax_data_independent(order, sigma),
-            Noise::Laplace(b) => lnmax_data_independent(order, b),
-        };
-        costs.len() as f64 * (threshold + answer)
-    };
-    let sum = |order, cost: fn(ConfidentCost) -> f64| costs.iter().map(|query| cost(query.at(order))).sum();
-    let curve = |name, meaning, value: &(dyn Fn(Order) -> f64 + Sync)| -> Result<NamedCurve> {
+    let costs: Vec<VoteCost> =
+        queries.par_iter().map(|query| VoteCost::of_moved_vote(noise, test.as_ref(), &query.histogram)).collect();
+    let sum = |cost: &(dyn Fn(&VoteCost) -> f64 + Sync)| -> f64 { costs.iter().map(cost).sum() };
+    // All answers are about the same neighbor, so all have the same direction.
+    let whole = |order, direction| sum(&|query| query.at(order, direction).whole());
+    let curve = |name, meaning, directions, value: &(dyn Fn(Order) -> f64 + Sync)| -> Result<NamedCurve> {
         let values = orders.par_iter().map(|&order| value(order)).collect();
-        Ok(NamedCurve { name, meaning, validity: Validity::Exact, curve: RdpCurve::new(orders.clone(), values)? })
+        let curve = RdpCurve::new(orders.clone(), values)?;
+        Ok(NamedCurve { name, meaning, directions, validity: Validity::Exact, curve })
     };
-    let [first, second, expected] = match (noise, test) {
-        (Noise::Gaussian(_), None) => ["gnmax-data-independent", "gnmax-data-dependent", ""],
-        (Noise::Laplace(_), None) => ["lnmax-data-independent", "lnmax-data-dependent", ""],
-        (Noise::Gaussian(_), Some(_)) => {
-            ["confident-gnmax-data-independent", "confident-gnmax-data-dependent", "confident-gnmax-expected"]
-        }
-        (Noise::Laplace(_), Some(_)) => {
-            ["confident-lnmax-data-independent", "confident-lnmax-data-dependent", "confident-lnmax-expected"]
-        }
-    };
+    let [any, these, forward, expected] = names(mechanism);
     let mut curves = vec![
-        curve(first, CostMeaning::DataIndependent, &independent)?,
-        curve(second, CostMeaning::DataDependent, &|order| sum(order, ConfidentCost::whole))?,
+        curve(any, CostMeaning::DataIndependent, Directions::Both, &|order| {
+            costs.len() as f64 * argmax_data_independent(noise, test.as_ref(), order)
+        })?,
+        curve(these, CostMeaning::DataDependent, Directions::Both, &|order| {
+            whole(order, Direction::Forward).max(whole(order, Direction::Reverse))
+        })?,
+        curve(forward, CostMeaning::DataDependent, Directions::Forward, &|order| whole(order, Direction::Forward))?,
     ];
     if let Noise::Gaussian(sigma) = noise {
         let name = if test.is_some() { "confident-gnmax-worst-case" } else { "gnmax-worst-case" };
@@ -139,10 +121,12 @@ pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]
         });
         let curve = RdpCurve::new(orders.clone(), values.collect())?;
         let (meaning, validity) = (CostMeaning::DataIndependent, Validity::NumericallyCertified);
-        curves.insert(1, NamedCurve { name, meaning, validity, curve });
+        curves.insert(1, NamedCurve { name, meaning, directions: Directions::Both, validity, curve });
     }
     if test.is_some() {
-        curves.push(curve(expected, CostMeaning::Expected, &|order| sum(order, ConfidentCost::expected))?);
+        curves.push(curve(expected, CostMeaning::Expected, Directions::Both, &|order| {
+            sum(&|query| ConfidentCost::expected(query.in_both_directions(order)))
+        })?);
     }
     Ok(curves)
 }
@@ -160,6 +144,7 @@ pub fn exact(
     Ok(NamedCurve {
         name: "exact-per-query",
         meaning: CostMeaning::ExactGivenVotes,
+        directions: Directions::Both,
         validity: Validity::Exact,
         curve: exact_curve(mechanism, queries, &exact_orders(asked), done)?,
     })
@@ -207,13 +192,35 @@ fn exact_curve(
     RdpCurve::new(orders.to_vec(), sums)
 }
 
+/// The exact cost of all answers when one teacher, or one party, changes any of its votes; None where the recording does
+/// not say who voted for what.
+///
+/// # Errors
+/// Those of the distributions.
+pub fn one_voter(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Option<NamedCurve>> {
+    let orders = exact_orders(asked);
+    let Some(moves) = VoterMoves::new(mechanism, queries, &orders)? else { return Ok(None) };
+    let values = (0..orders.len()).map(|place| {
+        let largest = |direction| moves.sums(place, direction).into_iter().fold(0.0, f64::max);
+        largest(Direction::Forward).max(largest(Direction::Reverse))
+    });
+    let curve = RdpCurve::new(orders.clone(), values.collect())?;
+    Ok(Some(NamedCurve {
+        name: "exact-one-voter",
+        meaning: CostMeaning::ExactOfOneVoter,
+        directions: Directions::Both,
+        validity: Validity::Exact,
+        curve,
+    }))
+}
+
 /// Costs of one answer per query of a scenario.
 pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(asked);
     let laws: Vec<[OutcomeLaw; 2]> =
         queries.par_iter().map(|query| query.model.laws(query.noise)).collect::<Result<_>>()?;
     let mut uppers: Vec<Upper> =
-        queries.iter().zip(&laws).map(|(query, [law, _])| Upper::new(&query.model, query.noise, None, law)).collect();
+        queries.iter().zip(&laws).map(|(query, [p, q])| Upper::new(&query.model, query.noise, None, [p, q])).collect();
     uppers.iter_mut().for_each(|upper| upper.prepare(&orders));
     let mut names: Vec<&'static str> = Vec::new();
     for name in uppers.iter().flat_map(Upper::names) {
@@ -227,28 +234,77 @@ pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedC
         .into_iter()
         .map(|name| NamedCurve {
             name,
-            meaning: if name.ends_with("data-dependent") {
-                CostMeaning::DataDependent
-            } else {
-                CostMeaning::DataIndependent
-            },
-            validity: uppers[0].bound(name, orders[0]).validity,
-            curve: RdpCurve::from_fn(&orders, |order| uppers.iter().map(|upper| upper.rdp(name, order)).sum()),
+            // What does not add up over dependent answers depends on the distribution of the answer.
+            meaning: if uppers[0].adds_up(name) { CostMeaning::DataIndependent } else { CostMeaning::DataDependent },
+            directions: Directions::Both,
+            validity: uppers[0].validity(name),
+            curve: RdpCurve::from_fn(&orders, |order| {
+                let sum = |direction| uppers.iter().map(|upper| upper.rdp(name, order, direction)).sum::<f64>();
+                sum(Direction::Forward).max(sum(Direction::Reverse))
+            }),
         })
         .collect();
+    // The neighbor is one dataset, so all answers have the same direction.
+    let sum = |order, pick: fn(&[OutcomeLaw; 2]) -> [&OutcomeLaw; 2]| -> Result<f64> {
+        laws.iter().map(|laws| renyi_divergence(pick(laws)[0], pick(laws)[1], order)).sum()
+    };
     let sums: Vec<f64> = orders
         .par_iter()
-        .map(|&order| {
-            laws.iter()
-                .map(|[p, q]| Ok(renyi_divergence(p, q, order)?.max(renyi_divergence(q, p, order)?)))
-                .sum::<Result<f64>>()
-        })
+        .map(|&order| Ok(sum(order, |[p, q]| [p, q])?.max(sum(order, |[p, q]| [q, p])?)))
         .collect::<Result<_>>()?;
     curves.push(NamedCurve {
         name: "exact-sum",
         meaning: CostMeaning::ExactOfScenario,
+        directions: Directions::Both,
         validity: Validity::Exact,
         curve: RdpCurve::new(orders, sums)?,
     });
     Ok(curves)
+}
+
+/// No exact cost is above a bound of both directions, at any order that both are on.
+///
+/// # Errors
+/// [`Error::Contradiction`](crate::Error::Contradiction).
+pub fn consistent(curves: &[NamedCurve]) -> Result<()> {
+    // One voter is fewer changes than another voter at each answer.
+    let exact = |curve: &&NamedCurve| curve.meaning.is_exact();
+    let bound = |curve: &&NamedCurve| {
+        curve.directions == Directions::Both
+            && matches!(curve.meaning, CostMeaning::DataIndependent | CostMeaning::DataDependent)
+    };
+    for exact in curves.iter().filter(exact) {
+        for (order, value) in exact.curve.orders().iter().zip(exact.curve.values()) {
+            let words = format!("Rényi divergence of order {order} of all answers");
+            let mut figures = Figures::of_order(words, order.get());
+            figures.at_least(exact.name, *value);
+            for curve in curves.iter().filter(bound) {
+                if let Some(place) = curve.curve.orders().iter().position(|other| other == order) {
+                    figures.at_most(curve.name, curve.curve.values()[place]);
+                }
+            }
+            figures.check()?;
+        }
+    }
+    Ok(())
+}
+
+/// No lower end of a composition is above an ε by Rényi orders that covers both directions, or above its own upper end.
+///
+/// # Errors
+/// [`Error::Contradiction`](crate::Error::Contradiction).
+pub fn consistent_losses(curves: &[NamedCurve], losses: &LossComposition, conversion: Conversion) -> Result<()> {
+    for at in &losses.profile {
+        let mut figures = Figures::new(format!("ε at δ = {} of all answers", at.delta));
+        figures.at_least("privacy-loss, at least", at.lower.0);
+        figures.at_most("privacy-loss, at most", at.upper.0);
+        let delta = Delta::new(at.delta)?;
+        let bound =
+            |curve: &&NamedCurve| curve.directions == Directions::Both && curve.meaning != CostMeaning::Expected;
+        for curve in curves.iter().filter(bound) {
+            figures.at_most(curve.name, curve.epsilon(delta, conversion).0);
+        }
+        figures.check()?;
+    }
+    Ok(())
 }

@@ -1,8 +1,9 @@
 //! All answers together by composition of privacy losses: nothing is lost to an order of Rényi.
 
 use super::account_curves::{Mechanism, law};
+use super::voter_moves::VoterMoves;
 use crate::record::{RecordedQuery, ScenarioQuery};
-use crate::report::{ComposedEpsilonAt, CostMeaning, LossComposition, Number};
+use crate::report::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition, Number};
 use crate::{
     Adjacency, Delta, Direction, Error, Order, OutcomeLaw, PrivacyLoss, Result, VoteHistogram, compose_losses,
     renyi_divergence,
@@ -82,6 +83,31 @@ fn of_votes(mechanism: Mechanism, votes: &VoteHistogram, order: Order, times: u6
     }))
 }
 
+/// The least ε of the answers together when one teacher or party changes any of its votes, at each δ: of one such pair of
+/// recordings in each direction, that of the largest divergences of the given order. None where the recording does not
+/// say who voted for what.
+pub fn one_voter(
+    mechanism: Mechanism,
+    queries: &[RecordedQuery],
+    order: Order,
+    deltas: &[Delta],
+    delta: Delta,
+) -> Result<Option<Vec<EpsilonAtDelta>>> {
+    let Some(moves) = VoterMoves::new(mechanism, queries, &[order])? else { return Ok(None) };
+    let mut composed = Vec::new();
+    for direction in Direction::BOTH {
+        let losses = moves.losses(0, direction)?;
+        if !losses.is_empty() {
+            composed.push(compose_losses(&losses, delta, WIDTH)?);
+        }
+    }
+    let at = |&delta: &Delta| EpsilonAtDelta {
+        delta: delta.get(),
+        epsilon: Number(composed.iter().map(|composed| composed.epsilon(delta).lower).fold(0.0, f64::max)),
+    };
+    Ok(Some(deltas.iter().map(at).collect()))
+}
+
 /// One answer per query of a scenario, between its two worlds.
 pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
     let laws: Vec<[OutcomeLaw; 2]> =
@@ -115,5 +141,6 @@ fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Del
             upper: Number(ends(&above, |bracket| bracket.upper)),
         }
     };
-    Ok(LossComposition { meaning, epsilon: at(delta), profile: deltas.iter().map(|&delta| at(delta)).collect() })
+    let profile = deltas.iter().map(|&delta| at(delta)).collect();
+    Ok(LossComposition { meaning, epsilon: at(delta), profile, one_voter: None })
 }

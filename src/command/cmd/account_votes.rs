@@ -1,11 +1,11 @@
 //! The labelling loop: recorded votes are answered with fresh noise until a budget is spent.
 
-use super::account_curves::{Mechanism, QueryCost, all_orders};
+use super::account_curves::{Mechanism, all_orders};
 use crate::command::args::AccountOptions;
 use crate::record::RecordedQuery;
 use crate::report::{BudgetRow, Number};
 use crate::{
-    Answer, Conversion, Epsilon, Order, PrivacyBudget, RdpCurve, Result, Stream, StreamId, World,
+    Answer, Conversion, Epsilon, Order, PrivacyBudget, RdpCurve, Result, Stream, StreamId, VoteCost, World,
     draw_confident_answer, label_until_spent,
 };
 
@@ -34,8 +34,8 @@ fn spend(
         let mut stream = Stream::new(StreamId { seed, query: index as u64, world: World::Dataset, block: 0 });
         let class = draw_confident_answer(&query.histogram, mechanism.test.as_ref(), mechanism.noise, &mut stream);
         // What happened, data-dependent: the test always, the argmax where it answered.
-        let cost = QueryCost::new(mechanism, &query.histogram);
-        let cost = RdpCurve::from_fn(orders, |order| cost.at(order).realized(class.is_some()));
+        let cost = VoteCost::of_moved_vote(mechanism.noise, mechanism.test.as_ref(), &query.histogram);
+        let cost = RdpCurve::from_fn(orders, |order| cost.in_both_directions(order).realized(class.is_some()));
         Answer { class, cost, label: query.label }
     });
     let labelling = label_until_spent(answers, &mut budget)?;

@@ -4,7 +4,7 @@ use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::audit_counts::{Applied, apply, bound_rows, epsilon_rows};
 use super::upper::Upper;
 use super::vote_recording::{Query, Recording, choose};
-use super::{composed, vote_warnings};
+use super::{composed, vote_consistency, vote_warnings};
 use crate::command::args::{Common, ModelName, Sampling, VotesOptions};
 use crate::command::claims::Evidence;
 use crate::command::output::{Bar, Output, envelope, progress};
@@ -50,6 +50,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
     bar.finish_and_clear();
     let queries = rows(options, law, &audited, common.seed)?;
     let composed = composed::section(&audited, mode, law, options)?;
+    vote_consistency::check(common, options, law, &audited, &queries, composed.as_ref())?;
     let series = audited.iter().filter_map(|query| query.series).reduce(worse);
     let warnings = vote_warnings::all(options, mode, law, &audited, &queries, composed.as_ref());
     let document = VotesDocument {
@@ -139,7 +140,7 @@ fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Bar
                 &options.bound.direction.list(),
                 SetSource::ExactLaw,
             )?;
-            let upper = Upper::new(&query.model, options.noise, rate, &p);
+            let upper = Upper::new(&query.model, options.noise, rate, [&p, &q]);
             let Query { position, label, model } = query;
             Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, guide, upper })
         })
@@ -186,11 +187,12 @@ fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes], seed: u6
                 reverse: Number(renyi_divergence(&query.q, &query.p, order)?),
             })
         });
-        let upper = query.upper.names().into_iter().flat_map(|name| {
-            plan.orders.clone().into_iter().map(move |order| {
-                let bound = query.upper.bound(name, order);
-                UpperRow { name: bound.name, order: order.get(), rdp: Number(bound.value), validity: bound.validity }
-            })
+        let upper = query.upper.bounds(&plan.orders).into_iter().map(|(order, direction, bound)| UpperRow {
+            name: bound.name,
+            order: order.get(),
+            direction,
+            rdp: Number(bound.value),
+            validity: bound.validity,
         });
         let divergences = divergences.collect::<Result<Vec<_>>>()?;
         let (exact, approximate) =

@@ -1,9 +1,9 @@
 //! What the sequence of all answers leaks: which sums are bounds, and which only illustrate.
 
 use super::audit_votes::AuditedVotes;
-use super::lower_curves::{Answer, LowerCurves, curve, meaning, orders};
+use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
 use crate::command::args::VotesOptions;
-use crate::report::{ComposedSection, LawKind, Meaning};
+use crate::report::{ComposedSection, CurveKind, LawKind, Meaning};
 use crate::{Composition, Direction, Order, OutcomeLaw, Result, SharedTeachers, VoteModel, renyi_divergence};
 use rayon::prelude::*;
 
@@ -27,38 +27,37 @@ pub fn section(
     let orders = orders(&options.bound.orders.0);
     let answers: Vec<Answer> = sequence.queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
     let lower = LowerCurves::new(&answers, sequence.times, &options.bound)?;
-    let mut curves = Vec::new();
-    for direction in options.bound.direction.list() {
-        curves.extend(lower.curves(meaning, direction, &orders)?);
-        let exact = |order| {
-            let one = |query: &&AuditedVotes| {
-                let (p, q) = if direction == Direction::Forward { (&query.p, &query.q) } else { (&query.q, &query.p) };
-                // Both laws come from one model, so they have the same outcomes.
-                renyi_divergence(p, q, order).unwrap_or(f64::INFINITY)
-            };
-            sequence.times * sequence.queries.iter().map(one).sum::<f64>()
+    let mut found = lower.curves(meaning, &orders)?;
+    let exact = |order, direction| {
+        let one = |query: &&AuditedVotes| {
+            let (p, q) = if direction == Direction::Forward { (&query.p, &query.q) } else { (&query.q, &query.p) };
+            // Both distributions come from one model, so they have the same outcomes.
+            renyi_divergence(p, q, order).unwrap_or(f64::INFINITY)
         };
-        let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
-        curves.push(curve(law.sum(), direction, &orders, exact_meaning, exact_meaning, &options.bound, exact)?);
-        if mode == Composition::SharedTeachers && options.n_queries.is_some() {
-            let query = sequence.queries[0];
-            for (name, values) in together(&query.model, sequence.length, direction, &orders, options)? {
-                let value = |order: Order| {
-                    orders.iter().position(|other| *other == order).map_or(f64::INFINITY, |place| values[place])
-                };
-                curves.push(curve(name, direction, &orders, Meaning::Bound, Meaning::Bound, &options.bound, value)?);
-            }
-        }
-        for name in upper_names(&sequence.queries) {
-            let upper =
-                |order| sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order)).sum::<f64>();
-            // A data-dependent cost of the mixture over trainings is a cost of one answer; costs for all votes add.
-            let upper_meaning = if name == "gnmax-data-dependent" { meaning } else { Meaning::Bound };
-            if name != "gnmax-data-dependent" || direction == Direction::Forward {
-                curves.push(curve(name, direction, &orders, upper_meaning, upper_meaning, &options.bound, upper)?);
-            }
+        sequence.times * sequence.queries.iter().map(one).sum::<f64>()
+    };
+    let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
+    found.extend(curves((law.sum(), CurveKind::Exact), &orders, [exact_meaning; 2], &options.bound, exact)?);
+    if mode == Composition::SharedTeachers && options.n_queries.is_some() {
+        let query = sequence.queries[0];
+        for (name, kind, values) in together(&query.model, sequence.length, &orders, options)? {
+            let value = |order: Order, direction: Direction| {
+                let place = orders.iter().position(|other| *other == order);
+                place.map_or(f64::INFINITY, |place| values[direction as usize][place])
+            };
+            found.extend(curves((name, kind), &orders, [Meaning::Bound; 2], &options.bound, value)?);
         }
     }
+    for name in upper_names(&sequence.queries) {
+        let upper = |order, direction| {
+            sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order, direction)).sum::<f64>()
+        };
+        let adds_up = sequence.queries.iter().all(|query| query.upper.adds_up(name));
+        let upper_meaning = if adds_up { Meaning::Bound } else { meaning };
+        found.extend(curves((name, CurveKind::Upper), &orders, [upper_meaning; 2], &options.bound, upper)?);
+    }
+    // Direction by direction, as they are read.
+    found.sort_by_key(|curve| curve.direction as usize);
     Ok(Some(ComposedSection {
         composition: mode.to_string(),
         sequence: sequence.words,
@@ -66,23 +65,25 @@ pub fn section(
         meaning,
         reason,
         orders: orders.iter().map(|order| order.get()).collect(),
-        curves,
+        curves: found,
         failure_probability: options.bound.failure_probability.get(),
     }))
 }
 
-/// What all answers to one query leak together when the teachers are trained once: exactly for two classes, and at
-/// most, however many answers there are.
+/// A curve in both directions.
+type BothDirections = [Vec<f64>; 2];
+
+/// What all answers to one query leak together when the teachers are trained once, in both directions: exactly for two
+/// classes, and at most, however many answers there are.
 fn together(
     model: &VoteModel,
     answers: u64,
-    direction: Direction,
     orders: &[Order],
     options: &VotesOptions,
-) -> Result<Vec<(&'static str, Vec<f64>)>> {
-    let divergence = |[p, q]: &[OutcomeLaw; 2], order| {
-        let (p, q) = if direction == Direction::Forward { (p, q) } else { (q, p) };
-        renyi_divergence(p, q, order)
+) -> Result<Vec<(&'static str, CurveKind, BothDirections)>> {
+    let of_laws = |[p, q]: &[OutcomeLaw; 2]| -> Result<BothDirections> {
+        let curve = |p, q| orders.par_iter().map(|&order| renyi_divergence(p, q, order)).collect::<Result<_>>();
+        Ok([curve(p, q)?, curve(q, p)?])
     };
     let mut curves = Vec::new();
     let cap = match model {
@@ -91,10 +92,12 @@ fn together(
             let teachers = SharedTeachers::new(k, model.probabilities(), model.probabilities_marked(), m)?;
             // Refused for more classes and for very long sequences, where the cap says nearly as much.
             if let Ok(laws) = teachers.joint_laws(options.noise, answers) {
-                let joint = orders.par_iter().map(|&order| divergence(&laws, order)).collect::<Result<_>>()?;
-                curves.push(("joint-exact", joint));
+                curves.push(("joint-exact", CurveKind::Exact, of_laws(&laws)?));
             }
-            orders.par_iter().map(|&order| Ok(teachers.cap(order, direction)?.value)).collect::<Result<_>>()?
+            let cap = |direction| {
+                orders.par_iter().map(|&order| Ok(teachers.cap(order, direction)?.value)).collect::<Result<Vec<_>>>()
+            };
+            [cap(Direction::Forward)?, cap(Direction::Reverse)?]
         }
         VoteModel::Capc(model) => {
             // All answers are a function of the votes, of which only that of the first party has another law.
@@ -102,11 +105,11 @@ fn together(
                 OutcomeLaw::from_probabilities(&model.probabilities()[0])?,
                 OutcomeLaw::from_probabilities(model.probabilities_marked())?,
             ];
-            orders.iter().map(|&order| divergence(&laws, order)).collect::<Result<_>>()?
+            of_laws(&laws)?
         }
         _ => return Ok(curves),
     };
-    curves.push(("shared-teachers-cap", cap));
+    curves.push(("shared-teachers-cap", CurveKind::Upper, cap));
     Ok(curves)
 }
 

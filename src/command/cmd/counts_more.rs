@@ -2,10 +2,10 @@
 //! all queries together.
 
 use super::audit_counts::AuditedQuery;
-use super::lower_curves::{Answer, LowerCurves, curve, meaning, orders};
+use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
 use crate::command::args::{BoundOptions, FurtherOptions};
 use crate::report::{
-    ComposedCurve, ComposedSection, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
+    ComposedCurve, ComposedSection, CurveKind, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
 };
 use crate::{
     Composition, Direction, Epsilon, Error, FailureProbability, LowerBound, Order, OutcomeLaw, OutputSet, Rectangle,
@@ -120,11 +120,8 @@ pub fn composed(queries: &[AuditedQuery], mode: Composition, bound: &BoundOption
     let orders = orders(&bound.orders.0);
     let answers: Vec<Answer> = queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
     let lower = LowerCurves::new(&answers, 1.0, bound)?;
-    let mut curves = Vec::new();
-    for direction in bound.direction.list() {
-        curves.extend(lower.curves(meaning, direction, &orders)?);
-        curves.extend(law_sum(queries, direction, &orders, meaning, bound)?);
-    }
+    let mut curves = lower.curves(meaning, &orders)?;
+    curves.extend(law_sum(queries, &orders, meaning, bound)?);
     Ok(Some(ComposedSection {
         composition: mode.to_string(),
         sequence: format!("one answer to each of {} queries", queries.len()),
@@ -140,12 +137,12 @@ pub fn composed(queries: &[AuditedQuery], mode: Composition, bound: &BoundOption
 /// The sum of the divergences of the given laws.
 fn law_sum(
     queries: &[AuditedQuery],
-    direction: Direction,
     orders: &[Order],
     meaning: Meaning,
     bound: &BoundOptions,
-) -> Result<Option<ComposedCurve>> {
-    let Some(laws) = queries.iter().map(law).collect::<Option<Vec<_>>>() else { return Ok(None) };
-    let sum = |order| laws.iter().map(|laws| divergence(laws, direction, order).unwrap_or(f64::INFINITY)).sum();
-    curve("exact-sum", direction, orders, meaning, meaning, bound, sum).map(Some)
+) -> Result<Vec<ComposedCurve>> {
+    let Some(laws) = queries.iter().map(law).collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
+    let sum =
+        |order, direction| laws.iter().map(|laws| divergence(laws, direction, order).unwrap_or(f64::INFINITY)).sum();
+    curves(("exact-sum", CurveKind::Exact), orders, [meaning, meaning], bound, sum)
 }

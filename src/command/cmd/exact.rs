@@ -6,8 +6,8 @@ use crate::command::claims::Quantity;
 use crate::command::output::{Output, envelope};
 use crate::report::{Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
 use crate::{
-    Epsilon, Error, Order, OutcomeLaw, Result, ThresholdTest, VoteHistogram, WorstNeighbors, confident_argmax_law,
-    epsilon_at_delta, hockey_stick, noisy_argmax_law, renyi_divergence, worst_neighbors_of,
+    Direction, Epsilon, Error, Figures, Order, OutcomeLaw, Result, ThresholdTest, VoteHistogram, WorstNeighbors,
+    confident_argmax_law, epsilon_at_delta, hockey_stick, noisy_argmax_law, renyi_divergence, worst_neighbors_of,
 };
 use rayon::prelude::*;
 
@@ -40,7 +40,7 @@ fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
     }
     let (p, q) = (law(&options.histogram)?, law(&neighbor)?);
     let claims = claims(options, law, [&p, &q])?;
-    Ok(ExactDocument {
+    let document = ExactDocument {
         envelope: envelope("leakbound.exact/1", common, options, Vec::new(), Vec::new()),
         histogram: options.histogram.to_string(),
         neighbor: Some(neighbor.to_string()),
@@ -53,7 +53,25 @@ fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
         hockey_stick: hockey_sticks(&p, &q, &options.epsilons, worst.as_ref())?,
         accountants: accountants(options, test.as_ref(), &neighbor),
         claims,
-    })
+    };
+    consistent(&document)?;
+    Ok(document)
+}
+
+/// No exact value is above an accountant of its direction.
+fn consistent(document: &ExactDocument) -> Result<()> {
+    for row in &document.divergences {
+        for (direction, exact) in [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)] {
+            let mut figures =
+                Figures::of_order(format!("{direction} Rényi divergence of order {}", row.order), row.order);
+            figures.at_least("exact", exact.0);
+            let same = document.accountants.iter().filter(|upper| upper.order == row.order);
+            same.filter(|upper| upper.direction == direction)
+                .for_each(|upper| figures.at_most(upper.name, upper.rdp.0));
+            figures.check()?;
+        }
+    }
+    Ok(())
 }
 
 /// The law of the mechanism: abstention first where there is a test.

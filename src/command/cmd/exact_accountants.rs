@@ -3,12 +3,11 @@
 use crate::command::args::ExactOptions;
 use crate::report::{AccountantRow, Number};
 use crate::{
-    Adjacency, Noise, NoiseScale, Order, ThresholdForm, ThresholdTest, VoteHistogram, WorstCase, confident_gnmax_cost,
-    confident_gnmax_data_independent, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent,
-    gnmax_worst_case_curve, laplace_rdp, lnmax_data_dependent, lnmax_data_independent, log_flip_probability,
-    log_flip_probability_laplace, threshold_data_dependent, threshold_data_independent,
+    Adjacency, Direction, Noise, NoiseScale, Order, ThresholdForm, ThresholdTest, VoteCost, VoteHistogram,
+    argmax_data_independent, gaussian_rdp, gnmax_worst_case_curve, laplace_rdp, threshold_data_independent,
 };
 
+/// Upper bounds of both directions.
 pub fn accountants(
     options: &ExactOptions,
     test: Option<&ThresholdTest>,
@@ -34,50 +33,43 @@ pub fn accountants(
         };
         gaussian_rdp(order, test.sigma(), sensitivity)
     };
+    if moved {
+        // Against the worst of all neighbors, or against the one that was given.
+        let cost = match options.worst_neighbor {
+            Some(_) => VoteCost::of_moved_vote(options.noise, test, votes),
+            None => VoteCost::of_pair(options.noise, test, votes, neighbor),
+        };
+        let [dependent, independent] = match (options.noise, test) {
+            (Noise::Gaussian(_), None) => ["gnmax-data-dependent", "gnmax-data-independent"],
+            (Noise::Laplace(_), None) => ["lnmax-data-dependent", "lnmax-data-independent"],
+            (Noise::Gaussian(_), Some(_)) => ["confident-gnmax-data-dependent", "confident-gnmax-data-independent"],
+            (Noise::Laplace(_), Some(_)) => ["confident-lnmax-data-dependent", "confident-lnmax-data-independent"],
+        };
+        rows.add(dependent, &|order, direction| cost.at(order, direction).whole());
+        rows.add(independent, &|order, _| argmax_data_independent(options.noise, test, order));
+    }
     match (options.noise, test) {
         (Noise::Gaussian(sigma), None) if moved => {
-            let log_q = log_flip_probability(votes, sigma);
-            rows.add("gnmax-data-dependent", &|order| gnmax_data_dependent(order, sigma, log_q));
-            rows.add("gnmax-data-independent", &|order| gnmax_data_independent(order, sigma));
             rows.add_worst_case("gnmax-worst-case", sigma, Adjacency::Moved, &|_| 0.0);
         }
-        (Noise::Gaussian(sigma), None) => {
-            rows.add("gaussian", &|order| gaussian_rdp(order, sigma, length));
-            if let Some(adjacency) = adjacency {
-                rows.add_worst_case("gnmax-worst-case", sigma, adjacency, &|_| 0.0);
-            }
-        }
         (Noise::Gaussian(sigma), Some(test)) if moved => {
-            rows.add("confident-gnmax-data-dependent", &|order| {
-                confident_gnmax_cost(order, test, sigma, votes).whole()
-            });
-            rows.add("confident-gnmax-data-independent", &|order| {
-                confident_gnmax_data_independent(order, test.sigma(), sigma)
-            });
             rows.add_worst_case("confident-gnmax-worst-case", sigma, Adjacency::Moved, &|order| {
                 threshold_data_independent(order, test.sigma())
             });
         }
+        (Noise::Laplace(_), _) if moved => {}
+        (Noise::Gaussian(sigma), None) => {
+            rows.add("gaussian", &|order, _| gaussian_rdp(order, sigma, length));
+            if let Some(adjacency) = adjacency {
+                rows.add_worst_case("gnmax-worst-case", sigma, adjacency, &|_| 0.0);
+            }
+        }
         (Noise::Gaussian(sigma), Some(test)) => {
-            rows.add("confident-gaussian", &|order| threshold(order, test) + gaussian_rdp(order, sigma, length));
+            rows.add("confident-gaussian", &|order, _| threshold(order, test) + gaussian_rdp(order, sigma, length));
         }
-        (Noise::Laplace(b), None) if moved => {
-            let log_q = log_flip_probability_laplace(votes, b);
-            rows.add("lnmax-data-dependent", &|order| lnmax_data_dependent(order, b, log_q));
-            rows.add("lnmax-data-independent", &|order| lnmax_data_independent(order, b));
-        }
-        (Noise::Laplace(b), None) => rows.add("laplace", &|order| laplace(order, b)),
-        (Noise::Laplace(b), Some(test)) if moved => {
-            let (log_q, odds) = (log_flip_probability_laplace(votes, b), test.odds(votes));
-            rows.add("confident-lnmax-data-dependent", &|order| {
-                threshold_data_dependent(order, test.sigma(), odds.log_q()) + lnmax_data_dependent(order, b, log_q)
-            });
-            rows.add("confident-lnmax-data-independent", &|order| {
-                threshold_data_independent(order, test.sigma()) + lnmax_data_independent(order, b)
-            });
-        }
+        (Noise::Laplace(b), None) => rows.add("laplace", &|order, _| laplace(order, b)),
         (Noise::Laplace(b), Some(test)) => {
-            rows.add("confident-laplace", &|order| threshold(order, test) + laplace(order, b));
+            rows.add("confident-laplace", &|order, _| threshold(order, test) + laplace(order, b));
         }
     }
     rows.rows
@@ -90,9 +82,15 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn add(&mut self, name: &'static str, value: &dyn Fn(Order) -> f64) {
-        let row = |&order: &Order| AccountantRow { name, order: order.get(), rdp: Number(value(order)) };
-        self.rows.extend(self.orders.iter().map(row));
+    fn add(&mut self, name: &'static str, value: &dyn Fn(Order, Direction) -> f64) {
+        let row = |order: Order, direction| AccountantRow {
+            name,
+            order: order.get(),
+            direction,
+            rdp: Number(value(order, direction)),
+        };
+        let both = |&order: &Order| Direction::BOTH.map(|direction| row(order, direction));
+        self.rows.extend(self.orders.iter().flat_map(both));
     }
 
     /// The worst case, of which all orders are found together, and what is spent besides.
@@ -103,11 +101,10 @@ impl Rows<'_> {
         adjacency: Adjacency,
         besides: &dyn Fn(Order) -> f64,
     ) {
-        let row = |worst: WorstCase| AccountantRow {
-            name,
-            order: worst.order.get(),
-            rdp: Number(besides(worst.order) + worst.upper),
-        };
-        self.rows.extend(gnmax_worst_case_curve(self.orders, sigma, adjacency).into_iter().map(row));
+        let worst = gnmax_worst_case_curve(self.orders, sigma, adjacency);
+        self.add(name, &|order, _| {
+            let found = worst.iter().find(|worst| worst.order == order);
+            found.map_or(f64::INFINITY, |worst| besides(order) + worst.upper)
+        });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::args::BoundOptions;
 use crate::command::claims::{Evidence, Wanted};
-use crate::report::{ComposedCurve, ComposedEpsilon, Meaning, Number};
+use crate::report::{ComposedCurve, ComposedEpsilon, CurveKind, Meaning, Number};
 use crate::{
     Composition, Direction, Epsilon, Guide, JointQuery, Order, PairedCounts, RdpCurve, Result, joint_bound, order_grid,
 };
@@ -54,34 +54,42 @@ impl<'a> LowerCurves<'a> {
     }
 
     /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query` where
-    /// they do not.
-    pub fn curves(&self, meaning: Meaning, direction: Direction, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
+    /// they do not, in the directions of the options.
+    pub fn curves(&self, meaning: Meaning, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
         // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
         let few = lower_orders(&self.options.orders.0);
-        let lower: Vec<Vec<f64>> = self
+        let lower: Vec<[Vec<f64>; 2]> = self
             .evidence
             .par_iter()
-            .map(|evidence| few.iter().map(|&order| evidence.renyi(order, direction)).collect())
+            .map(|evidence| {
+                let at = |direction| few.iter().map(|&order| evidence.renyi(order, direction)).collect();
+                Direction::BOTH.map(at)
+            })
             .collect();
-        let at = |place: usize| lower.iter().map(move |values| values[place]);
-        let sums: Vec<f64> = (0..few.len()).map(|place| self.times * at(place).sum::<f64>()).collect();
-        let curve = |name, meaning, few: &[Order], values: &[f64]| {
-            let value = |order| rising(few, values, order);
-            curve(name, direction, orders, meaning, Meaning::Illustrative, self.options, value)
+        let at = |place: usize, direction: Direction| {
+            lower.iter().map(move |values: &[Vec<f64>; 2]| values[direction as usize][place])
         };
-        let mut curves = vec![curve("lower-sum", meaning, &few, &sums)?];
+        let all = |value: &dyn Fn(usize, Direction) -> f64| {
+            Direction::BOTH.map(|direction| (0..few.len()).map(|place| value(place, direction)).collect::<Vec<f64>>())
+        };
+        let rise = |name, meaning, few: &[Order], values: &[Vec<f64>; 2]| {
+            let value = |order, direction: Direction| rising(few, &values[direction as usize], order);
+            curves((name, CurveKind::Lower), orders, [meaning, Meaning::Illustrative], self.options, value)
+        };
+        let sums = all(&|place, direction| self.times * at(place, direction).sum::<f64>());
+        let mut found = rise("lower-sum", meaning, &few, &sums)?;
         if meaning == Meaning::Illustrative {
-            let largest: Vec<f64> = (0..few.len()).map(|place| at(place).fold(0.0, f64::max)).collect();
-            curves.push(curve("lower-largest-query", Meaning::Bound, &few, &largest)?);
-        } else if let Some(joint) = self.joint(direction)? {
-            curves.push(curve("lower-joint", meaning, &self.options.orders.0, &joint)?);
+            let largest = all(&|place, direction| at(place, direction).fold(0.0, f64::max));
+            found.extend(rise("lower-largest-query", Meaning::Bound, &few, &largest)?);
+        } else if let Some(joint) = self.joint()? {
+            found.extend(rise("lower-joint", meaning, &self.options.orders.0, &joint)?);
         }
-        Ok(curves)
+        Ok(found)
     }
 
-    /// The joint bound of all queries at the orders asked for, among which and the directions the failure probability is
-    /// divided; None for a single query, or one of which nothing was known.
-    fn joint(&self, direction: Direction) -> Result<Option<Vec<f64>>> {
+    /// The joint bound of all queries at the requested orders, among which and the directions the failure probability is
+    /// divided: nothing in a direction that is not requested. None for a single query, or one of which nothing was known.
+    fn joint(&self) -> Result<Option<[Vec<f64>; 2]>> {
         let query = |answer: &Answer<'a>| {
             let [p, q] = answer.guide.laws()?;
             Some(JointQuery { counts: answer.counts, p, q })
@@ -90,10 +98,14 @@ impl<'a> LowerCurves<'a> {
         else {
             return Ok(None);
         };
-        let (orders, directions) = (&self.options.orders.0, self.options.direction.list().len());
-        let share = self.options.failure_probability.split(orders.len() * directions);
-        let bound = |&order: &Order| Ok(joint_bound(&queries, order, direction, share)?.value);
-        orders.iter().map(bound).collect::<Result<_>>().map(Some)
+        let (orders, directions) = (&self.options.orders.0, self.options.direction.list());
+        let share = self.options.failure_probability.split(orders.len() * directions.len());
+        let mut joint = [vec![0.0; orders.len()], vec![0.0; orders.len()]];
+        for direction in directions {
+            let bound = |&order: &Order| Ok(joint_bound(&queries, order, direction, share)?.value);
+            joint[direction as usize] = orders.iter().map(bound).collect::<Result<_>>()?;
+        }
+        Ok(Some(joint))
     }
 }
 
@@ -126,33 +138,38 @@ pub fn orders(asked: &[Order]) -> Vec<Order> {
     orders
 }
 
-/// A curve with its conversion.
-pub fn curve(
-    name: &'static str,
-    direction: Direction,
+/// A curve in the directions of the options, each with the ε at δ of both directions: differential privacy is about
+/// both, so the larger one is the ε of the sequence. `meaning` is that of the curve, then that of ε.
+pub fn curves(
+    (name, kind): (&'static str, CurveKind),
     orders: &[Order],
-    meaning: Meaning,
-    epsilon_meaning: Meaning,
+    meaning: [Meaning; 2],
     options: &BoundOptions,
-    value: impl Fn(Order) -> f64,
-) -> Result<ComposedCurve> {
-    let curve = RdpCurve::from_fn(orders, value);
+    value: impl Fn(Order, Direction) -> f64,
+) -> Result<Vec<ComposedCurve>> {
     let delta = options.claims.delta;
-    let (mut epsilon, order) = curve.epsilon(delta);
-    if curve.values().iter().all(|value| *value == 0.0) {
-        // Equal laws, or nothing proved: a conversion would only add its own slack.
-        epsilon = Epsilon::new(0.0)?;
-    }
-    Ok(ComposedCurve {
+    let both = Direction::BOTH.map(|direction| RdpCurve::from_fn(orders, |order| value(order, direction)));
+    let convert = |curve: &RdpCurve| -> Result<(Epsilon, Order)> {
+        if curve.values().iter().all(|value| *value == 0.0) {
+            // Equal distributions, or nothing proved: a conversion would only add its own slack.
+            return Ok((Epsilon::new(0.0)?, orders[0]));
+        }
+        Ok(curve.epsilon(delta))
+    };
+    let [forward, reverse] = [convert(&both[0])?, convert(&both[1])?];
+    let (epsilon, order) = if reverse.0 > forward.0 { reverse } else { forward };
+    let curve = |direction: Direction| ComposedCurve {
         name,
+        kind,
         direction,
-        values: curve.values().iter().map(|&value| Number(value)).collect(),
-        meaning,
+        values: both[direction as usize].values().iter().map(|&value| Number(value)).collect(),
+        meaning: meaning[0],
         epsilon: ComposedEpsilon {
             delta: delta.get(),
             epsilon: Number(epsilon.get()),
             order: order.get(),
-            meaning: epsilon_meaning,
+            meaning: meaning[1],
         },
-    })
+    };
+    Ok(options.direction.list().into_iter().map(curve).collect())
 }

@@ -52,8 +52,10 @@ mod torch_student;
 mod torch_teachers;
 pub mod upper;
 pub mod verify;
-pub mod vote_recording;
+pub mod vote_consistency;
+mod vote_recording;
 pub mod vote_warnings;
+mod voter_moves;
 
 #[cfg(not(feature = "torch"))]
 pub use no_torch as torch;

@@ -1,10 +1,9 @@
 //! The accountants that promise something about one answer of a vote model.
 
 use crate::{
-    Adjacency, Noise, NoiseScale, Order, OutcomeLaw, Probability, UpperBound, Validity, VoteHistogram, VoteModel,
-    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case_curve, group_rdp, laplace_rdp,
-    lnmax_data_dependent, lnmax_data_independent, log_flip_probability, log_flip_probability_laplace,
-    log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
+    Adjacency, Direction, FlipProbability, Noise, NoiseScale, Order, OutcomeLaw, Probability, UpperBound, Validity,
+    VoteHistogram, VoteModel, argmax_data_dependent, argmax_data_independent, gaussian_rdp, gnmax_worst_case_curve,
+    group_rdp, laplace_rdp, log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
 };
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
@@ -15,18 +14,14 @@ const MOST_PARTIES: usize = 10_000;
 
 /// An accountant with its parameters.
 enum Accountant {
-    /// GNMax, one vote moved, with ln q.
-    GnmaxDataDependent { sigma: NoiseScale, log_q: f64 },
-    /// GNMax, one vote moved.
-    GnmaxDataIndependent { sigma: NoiseScale },
+    /// One vote moved, with ln q under each dataset.
+    DataDependent { noise: Noise, flip: FlipProbability },
+    /// One vote moved, whatever the votes.
+    DataIndependent { noise: Noise },
     /// GNMax, one vote moved, the supremum over all votes.
     GnmaxWorstCase { sigma: NoiseScale, prepared: Vec<(Order, f64)> },
     /// Gaussian noise, another change of the votes, with its l2 distance.
     Gaussian { sigma: NoiseScale, sensitivity: f64 },
-    /// Laplace noise, one vote moved, with ln q.
-    LnmaxDataDependent { b: NoiseScale, log_q: f64 },
-    /// Laplace noise, one vote moved.
-    Lnmax { b: NoiseScale },
     /// Laplace noise, another change of the votes.
     Laplace { b: NoiseScale, shifts: Vec<f64> },
     /// Gaussian noise on the votes of a subsample, to which one point more adds a vote and displaces another.
@@ -38,29 +33,28 @@ enum Accountant {
 impl Accountant {
     const fn name(&self) -> &'static str {
         match self {
-            Self::GnmaxDataDependent { .. } => "gnmax-data-dependent",
-            Self::GnmaxDataIndependent { .. } => "gnmax-data-independent",
+            Self::DataDependent { noise: Noise::Gaussian(_), .. } => "gnmax-data-dependent",
+            Self::DataDependent { noise: Noise::Laplace(_), .. } => "lnmax-data-dependent",
+            Self::DataIndependent { noise: Noise::Gaussian(_) } => "gnmax-data-independent",
+            Self::DataIndependent { noise: Noise::Laplace(_) } => "lnmax-data-independent",
             Self::GnmaxWorstCase { .. } => "gnmax-worst-case",
             Self::Gaussian { .. } => "gaussian",
-            Self::LnmaxDataDependent { .. } => "lnmax-data-dependent",
-            Self::Lnmax { .. } => "lnmax-data-independent",
             Self::Laplace { .. } => "laplace",
             Self::SubsampledGaussian { .. } => "subsampled-gaussian",
             Self::Group { .. } => "mironov-group",
         }
     }
 
-    fn rdp(&self, order: Order) -> f64 {
+    /// What it promises of the divergence in one direction. All but the data-dependent costs hold for both alike.
+    fn rdp(&self, order: Order, direction: Direction) -> f64 {
         match self {
-            Self::GnmaxDataDependent { sigma, log_q } => gnmax_data_dependent(order, *sigma, *log_q),
-            Self::GnmaxDataIndependent { sigma } => gnmax_data_independent(order, *sigma),
+            Self::DataDependent { noise, flip } => argmax_data_dependent(*noise, order, flip.log_q(direction)),
+            Self::DataIndependent { noise } => argmax_data_independent(*noise, None, order),
             Self::GnmaxWorstCase { sigma, prepared } => {
                 let found = prepared.iter().find(|(prepared, _)| *prepared == order);
                 found.map_or_else(|| worst_case(*sigma, &[order])[0], |found| found.1)
             }
             Self::Gaussian { sigma, sensitivity } => gaussian_rdp(order, *sigma, *sensitivity),
-            Self::LnmaxDataDependent { b, log_q } => lnmax_data_dependent(order, *b, *log_q),
-            Self::Lnmax { b } => lnmax_data_independent(order, *b),
             // A count that changes by several votes is a count with less noise.
             Self::Laplace { b, shifts } => {
                 shifts.iter().map(|shift| scaled(*b, *shift).map_or(f64::INFINITY, |b| laplace_rdp(order, b))).sum()
@@ -68,8 +62,21 @@ impl Accountant {
             Self::SubsampledGaussian { sigma, rate, points } => {
                 subsampled_gaussian_group_rdp(order, *rate, *sigma, SQRT_2, *points)
             }
-            Self::Group { points, one } => group_rdp(order, *points, |order| one.rdp(order)),
+            Self::Group { points, one } => group_rdp(order, *points, |order| one.rdp(order, direction)),
         }
+    }
+
+    const fn validity(&self) -> Validity {
+        match self {
+            Self::GnmaxWorstCase { .. } | Self::SubsampledGaussian { .. } => Validity::NumericallyCertified,
+            _ => Validity::Exact,
+        }
+    }
+
+    /// Whether its promise adds up over answers of teachers that are trained once: only what holds for all votes does. A
+    /// data-dependent cost of the mixture over trainings is a cost of one answer.
+    const fn adds_up(&self) -> bool {
+        !matches!(self, Self::DataDependent { .. })
     }
 }
 
@@ -78,19 +85,23 @@ fn scaled(scale: NoiseScale, votes: f64) -> Option<NoiseScale> {
     NoiseScale::new(scale.get() / votes).ok()
 }
 
-/// Upper bounds of D(S‖S') of one answer.
+/// Upper bounds of the Rényi divergence of one answer, each in both directions.
 pub struct Upper(Vec<Accountant>);
 
 impl Upper {
-    /// The accountants of a model; `rate` is the subsampling rate of Private-kNN, and `law` that of the answers under
-    /// the dataset.
+    /// The accountants of a model; `rate` is the subsampling rate of Private-kNN, and `laws` are the distributions of the
+    /// answers under the dataset and its neighbor.
     ///
-    /// For random votes q is the probability, by the law, that the likeliest class is not printed: the theorem holds
-    /// for any mechanism with the RDP of GNMax, training included. For fixed votes q is the union bound of the
+    /// For random votes q is the probability, under each dataset, that the likeliest class is not printed: the theorem
+    /// holds for any mechanism with the RDP of GNMax, training included. For fixed votes q is the union bound of the
     /// literature. Where m teachers are changed, m votes move, by at most m√2 together: GNMax with noise σ/m, and for
     /// Laplace noise, whose RDP is convex in the shift, the worst case of m votes from one class to another.
-    pub fn new(model: &VoteModel, noise: Noise, rate: Option<Probability>, law: &OutcomeLaw) -> Self {
-        let log_q = || law.complement()[law.mode()].ln();
+    pub fn new(model: &VoteModel, noise: Noise, rate: Option<Probability>, laws: [&OutcomeLaw; 2]) -> Self {
+        let flip = || {
+            // What the distribution may be wrong by is added: q must not be too small.
+            let [p, q] = laws.map(|law| (law.complement()[law.mode()] * (1.0 + 2.0 * law.error())).ln().min(0.0));
+            FlipProbability::new(p, q)
+        };
         let mut accountants = match model {
             VoteModel::PromptPate(model) => {
                 return Self(fixed(model.histogram(), model.histogram_neighbor(), noise));
@@ -102,25 +113,29 @@ impl Upper {
                 // Without the subsampling, which only helps.
                 _ => moved(noise, model.points(), None),
             },
-            VoteModel::Pate(model) => moved(noise, model.changed_teachers(), Some(log_q())),
+            VoteModel::Pate(model) => moved(noise, model.changed_teachers(), Some(flip())),
             // All changed points are with one party, which has one vote. Its law is a series; the union bound is a bound.
             VoteModel::Capc(model) => {
-                let log_q = match noise {
+                let flip = match noise {
                     Noise::Gaussian(sigma) if model.parties() <= MOST_PARTIES => {
-                        Some(log_flip_probability_of_parties(model.probabilities(), sigma))
+                        let mut marked = model.probabilities().to_vec();
+                        marked[0] = model.probabilities_marked().to_vec();
+                        let log_q = [model.probabilities(), &marked[..]]
+                            .map(|parties| log_flip_probability_of_parties(parties, sigma));
+                        Some(FlipProbability::new(log_q[0], log_q[1]))
                     }
                     _ => None,
                 };
-                moved(noise, 1, log_q)
+                moved(noise, 1, flip)
             }
         };
         let (points, one) = match (model, noise, rate) {
             (VoteModel::PrivateKnn(model), Noise::Gaussian(sigma), Some(rate)) => {
                 (model.points(), Accountant::SubsampledGaussian { sigma, rate, points: 1 })
             }
-            (VoteModel::PrivateKnn(model), ..) => (model.points(), independent(noise)),
-            (VoteModel::Pate(model), ..) => (model.changed_teachers(), independent(noise)),
-            _ => (1, independent(noise)),
+            (VoteModel::PrivateKnn(model), ..) => (model.points(), Accountant::DataIndependent { noise }),
+            (VoteModel::Pate(model), ..) => (model.changed_teachers(), Accountant::DataIndependent { noise }),
+            _ => (1, Accountant::DataIndependent { noise }),
         };
         if points > 1 {
             accountants.push(Accountant::Group { points, one: Box::new(one) });
@@ -142,16 +157,38 @@ impl Upper {
     }
 
     /// RDP promised under a name; infinite under a name that is not among [`Upper::names`].
-    pub fn rdp(&self, name: &str, order: Order) -> f64 {
-        let accountant = self.0.iter().find(|accountant| accountant.name() == name);
-        accountant.map_or(f64::INFINITY, |accountant| accountant.rdp(order))
+    pub fn rdp(&self, name: &str, order: Order, direction: Direction) -> f64 {
+        self.find(name).map_or(f64::INFINITY, |accountant| accountant.rdp(order, direction))
     }
 
-    /// The bound under a name.
-    pub fn bound(&self, name: &'static str, order: Order) -> UpperBound {
-        let numerical = matches!(name, "subsampled-gaussian" | "gnmax-worst-case");
-        let validity = if numerical { Validity::NumericallyCertified } else { Validity::Exact };
-        UpperBound { value: self.rdp(name, order), name, validity }
+    /// Whether what is promised under a name adds up over answers of teachers that are trained once.
+    pub fn adds_up(&self, name: &str) -> bool {
+        self.find(name).is_none_or(Accountant::adds_up)
+    }
+
+    /// Every bound at these orders, accountant by accountant, in both directions.
+    pub fn bounds(&self, orders: &[Order]) -> Vec<(Order, Direction, UpperBound)> {
+        let bound = |accountant: &Accountant, order, direction| UpperBound {
+            value: accountant.rdp(order, direction),
+            name: accountant.name(),
+            validity: accountant.validity(),
+        };
+        let of = |accountant| {
+            let at = move |&order: &Order| {
+                Direction::BOTH.map(|direction| (order, direction, bound(accountant, order, direction)))
+            };
+            orders.iter().flat_map(at)
+        };
+        self.0.iter().flat_map(of).collect()
+    }
+
+    /// What an accountant guarantees.
+    pub fn validity(&self, name: &str) -> Validity {
+        self.find(name).map_or(Validity::Exact, Accountant::validity)
+    }
+
+    fn find(&self, name: &str) -> Option<&Accountant> {
+        self.0.iter().find(|accountant| accountant.name() == name)
     }
 }
 
@@ -179,29 +216,17 @@ fn worst_case(sigma: NoiseScale, orders: &[Order]) -> Arc<[f64]> {
     found
 }
 
-/// What holds whatever the votes, when one vote moves.
-const fn independent(noise: Noise) -> Accountant {
-    match noise {
-        Noise::Gaussian(sigma) => Accountant::GnmaxDataIndependent { sigma },
-        Noise::Laplace(b) => Accountant::Lnmax { b },
-    }
-}
-
 /// Random votes of which `points` move.
-fn moved(noise: Noise, points: u64, log_q: Option<f64>) -> Vec<Accountant> {
+fn moved(noise: Noise, points: u64, flip: Option<FlipProbability>) -> Vec<Accountant> {
     let Some(noise) = scaled(scale(noise), points as f64).map(|scale| match noise {
         Noise::Gaussian(_) => Noise::Gaussian(scale),
         Noise::Laplace(_) => Noise::Laplace(scale),
     }) else {
         return Vec::new();
     };
-    let mut accountants = match (noise, log_q) {
-        (Noise::Gaussian(sigma), Some(log_q)) => {
-            vec![Accountant::GnmaxDataDependent { sigma, log_q }, independent(noise)]
-        }
-        (Noise::Laplace(b), Some(log_q)) => vec![Accountant::LnmaxDataDependent { b, log_q }, independent(noise)],
-        _ => vec![independent(noise)],
-    };
+    let dependent = flip.map(|flip| Accountant::DataDependent { noise, flip });
+    let mut accountants: Vec<Accountant> = dependent.into_iter().collect();
+    accountants.push(Accountant::DataIndependent { noise });
     // Several votes may leave different classes, which the supremum over one move says nothing about.
     if let (Noise::Gaussian(sigma), 1) = (noise, points) {
         accountants.push(Accountant::GnmaxWorstCase { sigma, prepared: Vec::new() });
@@ -220,19 +245,18 @@ fn fixed(votes: &VoteHistogram, other: &VoteHistogram, noise: Noise) -> Vec<Acco
     // Equal votes are a moved vote that did not matter.
     let moved = votes == other || votes.adjacency_to(other) == Some(Adjacency::Moved);
     let shifts = votes.counts().iter().zip(other.counts()).map(|(&a, &b)| a.abs_diff(b) as f64);
+    if moved {
+        let flip = FlipProbability::of_pair(votes, other, noise);
+        let mut accountants = vec![Accountant::DataDependent { noise, flip }, Accountant::DataIndependent { noise }];
+        if let Noise::Gaussian(sigma) = noise {
+            accountants.push(Accountant::GnmaxWorstCase { sigma, prepared: Vec::new() });
+        }
+        return accountants;
+    }
     match noise {
-        Noise::Gaussian(sigma) if moved => vec![
-            Accountant::GnmaxDataDependent { sigma, log_q: log_flip_probability(votes, sigma) },
-            Accountant::GnmaxDataIndependent { sigma },
-            Accountant::GnmaxWorstCase { sigma, prepared: Vec::new() },
-        ],
         Noise::Gaussian(sigma) => {
             vec![Accountant::Gaussian { sigma, sensitivity: shifts.map(|shift| shift * shift).sum::<f64>().sqrt() }]
         }
-        Noise::Laplace(b) if moved => vec![
-            Accountant::LnmaxDataDependent { b, log_q: log_flip_probability_laplace(votes, b) },
-            Accountant::Lnmax { b },
-        ],
         Noise::Laplace(b) => {
             vec![Accountant::Laplace { b, shifts: shifts.filter(|shift| *shift > 0.0).collect() }]
         }

@@ -5,8 +5,8 @@ use crate::command::output::{Output, envelope, print, progress};
 use crate::report::{PropertyRow, VerifyDocument, Warning, one_line};
 use crate::verify::{
     Accountant, Counterexample, ExternalAccountant, ExternalOptions, FunctionAccountant, Mechanism, MechanismKind,
-    Outcome, Plan, Problem, Property, Question, SimulatedRelease, SimulationPlan, Verdict, Violation, accountant_names,
-    accountant_of_name, verify, verify_by_simulation,
+    Outcome, Plan, Problem, Property, Question, Scope, SimulatedRelease, SimulationPlan, Verdict, Violation,
+    accountant_names, accountant_of_name, verify, verify_by_simulation,
 };
 use crate::{Noise, Result};
 use std::time::Duration;
@@ -102,8 +102,9 @@ fn commands(common: &Common, options: &VerifyOptions, property: &str, found: &Co
     match (&options.command, &options.accountant) {
         (Some(command), _) => {
             words.extend(["--command".to_owned(), command.clone()]);
-            if options.scope == crate::command::args::ScopeName::DataIndependent {
-                words.extend(["--scope", "data-independent"].map(str::to_owned));
+            let scope = Scope::from(options.scope);
+            if scope != Scope::DataDependent {
+                words.extend(["--scope", scope.name()].map(str::to_owned));
             }
             for (option, seconds) in
                 [("--answer-timeout", options.answer_timeout), ("--start-timeout", options.start_timeout)]

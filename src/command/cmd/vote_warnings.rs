@@ -19,11 +19,13 @@ pub fn all(
     let above: Vec<&str> = audited
         .iter()
         .filter(|query| {
-            let orders = &options.bound.orders.0;
-            orders.iter().any(|&order| {
-                let exact = renyi_divergence(&query.p, &query.q, order).unwrap_or(0.0);
-                query.upper.names().iter().any(|name| exact > query.upper.rdp(name, order) * (1.0 + 1e-9))
-            })
+            // Both distributions come from one model: a divergence that cannot be computed would be infinite.
+            let exact = |order, direction| {
+                let (p, q) = if direction == Direction::Forward { (&query.p, &query.q) } else { (&query.q, &query.p) };
+                renyi_divergence(p, q, order).unwrap_or(f64::INFINITY)
+            };
+            let bounds = query.upper.bounds(&options.bound.orders.0);
+            bounds.iter().any(|(order, direction, upper)| exact(*order, *direction) > upper.value * (1.0 + 1e-9))
         })
         .map(|query| query.name.as_str())
         .collect();

@@ -48,6 +48,10 @@ pub struct ComposedLoss {
     infinite_upper: f64,
     /// The sum of the largest finite losses: from there on δ is `infinite`.
     largest: f64,
+    /// The sum of the total variation distances, at least δ(0) and with it every δ(ε).
+    total_variation: f64,
+    /// The probability that some output has one of its largest, rare losses, and the sum of the largest of the others.
+    rare: (f64, f64),
     /// Whether every loss has one finite value only.
     single_valued: bool,
     /// None where losses have one value each, or are too small for a lattice.
@@ -124,6 +128,8 @@ pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64
         infinite,
         infinite_upper: infinite,
         largest: losses.iter().map(|(loss, times)| times_or_zero(first(loss), *times)).sum::<f64>().max(0.0),
+        total_variation: losses.iter().map(|(loss, times)| *times as f64 * loss.total_variation()).sum(),
+        rare: (1.0, f64::INFINITY),
         single_valued: losses.iter().all(|(loss, times)| *times == 0 || loss.atoms.len() <= 1),
         lattice: None,
         rounding: ROUNDING * queries,
@@ -131,6 +137,11 @@ pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64
     // What is kept of every loss when the largest are set aside.
     let spare = MOVED_SHARE * relative * delta.get() / queries.max(1.0);
     let set_aside: Vec<(usize, f64)> = losses.iter().map(|(loss, _)| kept(loss, spare)).collect();
+    let rare = losses.iter().zip(&set_aside).map(|((loss, times), (_, moved))| (moved + loss.infinite, *times));
+    let others = losses.iter().zip(&set_aside).map(|((loss, times), (count, _))| {
+        times_or_zero(loss.atoms.get(*count).map_or(f64::NEG_INFINITY, |atom| atom.l), *times)
+    });
+    composed.rare = (at_least_once(rare), others.sum::<f64>().max(0.0));
     let Some((tilt, scale, centre)) = tilt(losses, &set_aside, delta) else { return Ok(composed) };
     let rounded = losses.iter().zip(&set_aside).map(|((loss, times), (count, _))| {
         let farthest =
@@ -323,6 +334,12 @@ impl ComposedLoss {
         }
         // No loss is above the largest.
         let coarse = infinite + (1.0 - self.infinite) * -libm::expm1(epsilon - self.largest) * (1.0 + SLIGHTLY);
+        // δ(ε) ≤ δ(0), the total variation distance, which is at most the sum over the outputs. And but for the rare
+        // losses no loss is above the sum of the largest others. Without these a consensus, whose rare losses are large
+        // and whose other losses are next to nothing, would look as expensive as its rare losses.
+        let (rare, others) = self.rare;
+        let common = if epsilon < others { -libm::expm1(epsilon - others) } else { 0.0 };
+        let coarse = coarse.min(self.total_variation.min(rare + (1.0 - rare) * common) * (1.0 + SLIGHTLY));
         let fine = self.lattice.as_ref().map_or(1.0, |lattice| {
             let from = lattice.index_above(epsilon);
             let (p, q) = lattice.upper_p.get(from).zip(lattice.upper_q.get(from)).unwrap_or((&0.0, &0.0));

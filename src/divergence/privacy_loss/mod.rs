@@ -66,6 +66,12 @@ impl PrivacyLoss {
         if self.infinite > 0.0 { f64::INFINITY } else { finite }
     }
 
+    /// δ(0), the total variation distance of the pair.
+    fn total_variation(&self) -> f64 {
+        let positive = self.atoms.iter().take_while(|atom| atom.l > 0.0);
+        self.infinite + positive.map(|atom| atom.p * -libm::expm1(-atom.l)).sum::<f64>()
+    }
+
     /// The probability of an infinite loss, below which no δ is.
     #[must_use]
     pub const fn infinite(&self) -> f64 {

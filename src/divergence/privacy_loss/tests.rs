@@ -195,3 +195,22 @@ fn unusual_laws() {
         assert!(compose_losses(&[(loss.clone(), 1)], delta(1e-5), relative).is_err());
     }
 }
+
+/// Five answers that are all but certain: ε at δ = 1e-5 is 0, since no set of outputs has probabilities that differ by
+/// more than 1e-42, however large the losses of the rare outputs are.
+#[test]
+fn a_consensus_costs_nothing() {
+    let noise: Noise = "gaussian:2".parse().unwrap();
+    let votes = VoteHistogram::new(vec![40, 1]).unwrap();
+    let p = noisy_argmax_law(&votes, noise).unwrap();
+    for change in [Neighbor::Moved { from: 0, to: 1 }, Neighbor::Moved { from: 1, to: 0 }] {
+        let q = noisy_argmax_law(&votes.neighbor(change).unwrap(), noise).unwrap();
+        for (p, q) in [(&p, &q), (&q, &p)] {
+            let loss = PrivacyLoss::of_laws(p, q).unwrap();
+            for target in [1e-5, 1e-12] {
+                let bracket = compose_losses(&[(loss.clone(), 5)], delta(target), 1e-3).unwrap().epsilon(delta(target));
+                assert_eq!((bracket.lower, bracket.upper), (0.0, 0.0), "{change:?} {target}");
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ const fn kind(meaning: CostMeaning) -> SeriesKind {
     match meaning {
         CostMeaning::DataIndependent | CostMeaning::DataDependent => SeriesKind::Upper,
         CostMeaning::Expected => SeriesKind::Heuristic,
-        CostMeaning::ExactGivenVotes | CostMeaning::ExactOfScenario => SeriesKind::Exact,
+        CostMeaning::ExactGivenVotes | CostMeaning::ExactOfOneVoter | CostMeaning::ExactOfScenario => SeriesKind::Exact,
     }
 }
 
@@ -39,7 +39,7 @@ impl AccountDocument {
     fn profile(&self) -> Drawing {
         let series = |curve: &CostCurve| {
             Series::new(
-                format!("{} ({})", curve.name, curve.meaning),
+                format!("{} ({})", curve.name, curve.holds_for()),
                 kind(curve.meaning),
                 curve.profile.iter().map(|at| [at.delta, at.epsilon.0]).collect(),
             )

@@ -1,6 +1,7 @@
 //! The page of `leakbound exact`.
 
 use super::{Page, meaning};
+use crate::bound::Direction;
 use crate::report::{Axis, Curves, ExactDocument, Row, RowSeries, Rows, Series, SeriesKind};
 
 impl ExactDocument {
@@ -9,7 +10,11 @@ impl ExactDocument {
         page.claims.clone_from(&self.claims);
         page.figures.extend([self.renyi(), self.profile(), self.law()].into_iter().flatten());
         page.table("Output law", self.outcomes_table(), self.more_outcomes().unwrap_or_default());
-        page.table("Rényi divergence in nats", self.divergences_table(), "The accountants bound D(P‖Q) from above.");
+        page.table(
+            "Rényi divergence in nats",
+            self.divergences_table(),
+            "The accountants bound both directions from above, or the one they name.",
+        );
         page.table("Privacy profile", self.profile_table(), "The smallest δ at each ε.");
         page.meaning.push(
             "Exact values are computed from the output laws of this pair of histograms by numerical integration, with no \
@@ -29,12 +34,15 @@ impl ExactDocument {
         };
         let mut series = vec![exact("D(P‖Q)", &|row| row.forward.0), exact("D(Q‖P)", &|row| row.reverse.0)];
         for name in self.accountant_names() {
-            let rows = self.accountants.iter().filter(|row| row.name == name);
-            series.push(Series::new(name, SeriesKind::Upper, rows.map(|row| [row.order, row.rdp.0]).collect()));
+            for (name, direction, title) in self.accountant_columns(name) {
+                let direction = direction.unwrap_or(Direction::Forward);
+                let rows = self.accountants.iter().filter(|row| row.name == name && row.direction == direction);
+                series.push(Series::new(title, SeriesKind::Upper, rows.map(|row| [row.order, row.rdp.0]).collect()));
+            }
         }
         let figure = Curves {
             title: format!("Rényi divergence, {} noise{searched}", self.noise),
-            description: "The divergence itself in both directions, and what accountants promise of D(P‖Q).".into(),
+            description: "The divergence itself in both directions, and what accountants promise.".into(),
             x: Axis::log("order α"),
             y: Axis::log("Rényi divergence in nats"),
             series,

@@ -90,10 +90,6 @@ impl VotesDocument {
         (self.law.column().to_owned(), kind)
     }
 
-    fn upper_value(query: &VotesQuery, name: &str, order: f64) -> Option<f64> {
-        query.upper.iter().find(|row| row.name == name && row.order == order).map(|row| row.rdp.0)
-    }
-
     /// The method that certifies most of this order over all queries.
     fn strongest_method(&self, order: f64) -> Option<usize> {
         let methods = self.methods();
@@ -114,7 +110,7 @@ impl VotesDocument {
         let row = |query: &VotesQuery| {
             let lower = methods.iter().map(|name| self.lower(query, name, order));
             let exact = self.exact_value(query, order);
-            let upper = uppers.iter().map(|name| Self::upper_value(query, name, order));
+            let upper = uppers.iter().map(|name| self.upper(query, name, order));
             let values: Vec<Option<f64>> = lower.chain([Some(exact)]).chain(upper).collect();
             let proven = bar.and_then(|bar| values[bar]);
             let share = proven
@@ -159,7 +155,7 @@ impl VotesDocument {
             series.push(Series::new(name, kind, mean(&|query, order| self.lower(query, method, order).unwrap_or(0.0))));
         }
         for name in self.upper_names() {
-            let points = mean(&|query, order| Self::upper_value(query, name, order).unwrap_or(0.0));
+            let points = mean(&|query, order| self.upper(query, name, order).unwrap_or(0.0));
             series.push(Series::new(name, SeriesKind::Upper, points));
         }
         let figure = Curves {

@@ -1,8 +1,7 @@
 //! Labels for public images: Confident-GNMax, until the largest budget is spent.
 
 use crate::accountant::{
-    Answer, Labelling, PrivacyBudget, gnmax_data_dependent, gnmax_data_independent, label_until_spent,
-    log_flip_probability, threshold_data_dependent, threshold_data_independent,
+    Answer, Labelling, PrivacyBudget, VoteCost, gnmax_data_independent, label_until_spent, threshold_data_independent,
 };
 use crate::divergence::RdpCurve;
 use crate::error::Result;
@@ -16,7 +15,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelCosts {
-    /// For these votes, as the literature reports: the total, and where it stops, reveal something about the votes.
+    /// For these votes, in both directions: the total, and where it stops, reveal something about the votes.
     DataDependent,
     /// For any votes: with one order, a guarantee (Feldman and Zrnic 2021).
     DataIndependent,
@@ -52,19 +51,13 @@ impl LabellingPlan {
 
     /// The RDP of what happened to a query.
     fn cost(&self, histogram: &VoteHistogram, answered: bool) -> RdpCurve {
-        let (log_q_test, log_q_answer) =
-            (self.test.odds(histogram).log_q(), log_flip_probability(histogram, self.sigma));
-        RdpCurve::from_fn(self.orders(), |order| {
-            let (test, answer) = match self.costs {
-                LabelCosts::DataDependent => (
-                    threshold_data_dependent(order, self.test.sigma(), log_q_test),
-                    gnmax_data_dependent(order, self.sigma, log_q_answer),
-                ),
-                LabelCosts::DataIndependent => {
-                    (threshold_data_independent(order, self.test.sigma()), gnmax_data_independent(order, self.sigma))
-                }
-            };
-            if answered { test + answer } else { test }
+        let dependent = VoteCost::of_moved_vote(Noise::Gaussian(self.sigma), Some(&self.test), histogram);
+        RdpCurve::from_fn(self.orders(), |order| match self.costs {
+            LabelCosts::DataDependent => dependent.in_both_directions(order).realized(answered),
+            LabelCosts::DataIndependent => {
+                let test = threshold_data_independent(order, self.test.sigma());
+                if answered { test + gnmax_data_independent(order, self.sigma) } else { test }
+            }
         })
     }
 }
@@ -101,7 +94,6 @@ pub(super) fn campaign(queries: &[(VoteHistogram, usize)], plan: &LabellingPlan,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::confident_gnmax_cost;
     use crate::divergence::{Conversion, order_grid};
     use crate::law::ThresholdForm;
     use crate::quantity::{Delta, Epsilon};
@@ -158,7 +150,9 @@ mod tests {
                 let (histogram, answered) = (&queries[index].0, run.answers[index].is_some());
                 match costs {
                     LabelCosts::DataDependent => {
-                        confident_gnmax_cost(order, &plan.test, plan.sigma, histogram).realized(answered)
+                        VoteCost::of_moved_vote(Noise::Gaussian(plan.sigma), Some(&plan.test), histogram)
+                            .in_both_directions(order)
+                            .realized(answered)
                     }
                     LabelCosts::DataIndependent => {
                         order.get() / (2.0 * 40.0 * 40.0) + if answered { order.get() / (12.0 * 12.0) } else { 0.0 }

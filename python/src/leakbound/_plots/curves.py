@@ -19,8 +19,13 @@ def exact_curves(result: Any, ax: Any) -> Any:
     ax.plot(orders, result.divergences.column("forward"), "o-", color=BLACK, markersize=4, label="exact D(P‖Q)")
     ax.plot(orders, result.divergences.column("reverse"), "s--", color=BLACK, markersize=4, label="exact D(Q‖P)")
     for color, name in zip(COLORS[1:], _names(result.accountants)):
-        rows = result.accountants.where(name=name)
-        ax.plot(rows.column("order"), rows.column("rdp"), ":", color=color, label=name)
+        forward = result.accountants.where(name=name, direction="forward")
+        reverse = result.accountants.where(name=name, direction="reverse")
+        same = forward.column("rdp").tolist() == reverse.column("rdp").tolist()
+        label = name if same else f"{name}, D(P‖Q)"
+        ax.plot(forward.column("order"), forward.column("rdp"), ":", color=color, label=label)
+        if not same:
+            ax.plot(reverse.column("order"), reverse.column("rdp"), "-.", color=color, label=f"{name}, D(Q‖P)")
     orders_axis(ax, orders)
     positive_log(ax)
     return finish(ax, _ORDER, _DIVERGENCE, place="upper left")
@@ -55,8 +60,9 @@ def votes_curves(queries: Any, ax: Any, direction: str) -> Any:
         ax.plot(orders, means, marker, markersize=5, color=LOWER, label=f"{method} (lower bound)")
     ax.plot(orders, np.mean(exact, axis=0), "-", color=BLACK, label="law of the model")
     for style, name in zip((":", "--", "-.", (0, (1, 3))), _names(queries[0].upper)):
-        at = queries[0].upper.where(name=name).column("order")
-        means = np.mean([query.upper.where(name=name).column("rdp") for query in queries], axis=0)
+        at = queries[0].upper.where(name=name, direction=direction).column("order")
+        rows = [query.upper.where(name=name, direction=direction).column("rdp") for query in queries]
+        means = np.mean(rows, axis=0)
         ax.plot(at, means, linestyle=style, color=UPPER, label=name)
     orders_axis(ax, orders)
     positive_log(ax)

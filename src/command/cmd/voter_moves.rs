@@ -1,0 +1,107 @@
+//! One teacher or party that changes its vote on every query: the neighbors of a recording that says who voted for what.
+
+use super::account_curves::{Mechanism, law};
+use crate::record::RecordedQuery;
+use crate::{Adjacency, Direction, Neighbor, Order, OutcomeLaw, PrivacyLoss, Result, VoteHistogram, renyi_divergence};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// One move of a vote, between classes of known counts.
+struct Move {
+    /// Votes of the class that loses one.
+    from: u64,
+    change: Neighbor,
+    /// D_α by order, forward then reverse.
+    renyi: Vec<[f64; 2]>,
+}
+
+/// Every move of one vote of each recorded query.
+pub struct VoterMoves<'a> {
+    mechanism: Mechanism,
+    queries: &'a [RecordedQuery],
+    /// The different histograms up to the order of their classes, and the moves of each.
+    different: Vec<(VoteHistogram, Vec<Move>)>,
+    /// The histogram of each query among them.
+    places: Vec<usize>,
+    voters: usize,
+}
+
+impl<'a> VoterMoves<'a> {
+    /// Divergences of all moves at some orders; None unless every query says who voted for what.
+    pub fn new(mechanism: Mechanism, queries: &'a [RecordedQuery], orders: &[Order]) -> Result<Option<Self>> {
+        let voters = queries.first().map_or(0, |query| query.votes.len());
+        if voters == 0 || queries.iter().any(|query| query.votes.len() != voters) {
+            return Ok(None);
+        }
+        // Classes are alike: histograms that are permutations of each other have the same moves.
+        let mut places = Vec::with_capacity(queries.len());
+        let mut sorted: Vec<Vec<u64>> = Vec::new();
+        let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
+        for query in queries {
+            let mut counts = query.histogram.counts().to_vec();
+            counts.sort_unstable();
+            places.push(*known.entry(counts).or_insert_with_key(|counts| {
+                sorted.push(counts.clone());
+                sorted.len() - 1
+            }));
+        }
+        let moves = |counts: &Vec<u64>| {
+            let votes = VoteHistogram::new(counts.clone())?;
+            let p = law(mechanism, &votes)?;
+            let of = |change| {
+                let Neighbor::Moved { from, .. } = change else { return Ok(None) };
+                let q = law(mechanism, &votes.neighbor(change)?)?;
+                let both = |&order| Ok([renyi_divergence(&p, &q, order)?, renyi_divergence(&q, &p, order)?]);
+                let renyi = orders.iter().map(both).collect::<Result<_>>()?;
+                Ok(Some(Move { from: counts[from], change, renyi }))
+            };
+            let changes = votes.neighbors(Adjacency::Moved).into_iter();
+            let found: Vec<Option<Move>> = changes.map(of).collect::<Result<_>>()?;
+            Ok((votes, found.into_iter().flatten().collect()))
+        };
+        let different = sorted.par_iter().map(moves).collect::<Result<_>>()?;
+        Ok(Some(Self { mechanism, queries, different, places, voters }))
+    }
+
+    /// The costliest move of a voter on a query, at the order of this place; None with a single class.
+    fn worst(&self, query: usize, voter: usize, place: usize, direction: Direction) -> Option<&Move> {
+        let recorded = &self.queries[query];
+        let count = recorded.histogram.counts()[usize::from(recorded.votes[voter])];
+        let moves = self.different[self.places[query]].1.iter().filter(|one| one.from == count);
+        let value = |one: &&Move| one.renyi[place][direction as usize];
+        moves.max_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
+    /// For each voter the sum of its costliest moves.
+    pub fn sums(&self, place: usize, direction: Direction) -> Vec<f64> {
+        let cost = |query, voter| {
+            self.worst(query, voter, place, direction).map_or(0.0, |one| one.renyi[place][direction as usize])
+        };
+        let sum = |voter| (0..self.queries.len()).map(|query| cost(query, voter)).sum();
+        (0..self.voters).into_par_iter().map(sum).collect()
+    }
+
+    /// The losses of the costliest moves of the costliest voter, at the order of this place: one pair of recordings that
+    /// differ in the votes of one voter.
+    pub fn losses(&self, place: usize, direction: Direction) -> Result<Vec<(PrivacyLoss, u64)>> {
+        let sums = self.sums(place, direction);
+        let Some(voter) = (0..sums.len()).max_by(|&a, &b| sums[a].total_cmp(&sums[b])) else { return Ok(Vec::new()) };
+        let mut times: Vec<((usize, Neighbor), u64)> = Vec::new();
+        let mut known: HashMap<(usize, Neighbor), usize> = HashMap::new();
+        for query in 0..self.queries.len() {
+            let Some(one) = self.worst(query, voter, place, direction) else { continue };
+            let index = *known.entry((self.places[query], one.change)).or_insert_with_key(|key| {
+                times.push((*key, 0));
+                times.len() - 1
+            });
+            times[index].1 += 1;
+        }
+        let loss = |((place, change), times): ((usize, Neighbor), u64)| {
+            let votes = &self.different[place].0;
+            let laws: [OutcomeLaw; 2] = [law(self.mechanism, votes)?, law(self.mechanism, &votes.neighbor(change)?)?];
+            let [first, second] = if direction == Direction::Forward { [0, 1] } else { [1, 0] };
+            Ok((PrivacyLoss::of_laws(&laws[first], &laws[second])?, times))
+        };
+        times.into_par_iter().map(loss).collect()
+    }
+}
