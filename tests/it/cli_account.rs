@@ -156,7 +156,7 @@ fn other_figures_stand_without_the_exact_one() {
     let document = json(&format!("account {many} --noise gaussian:40"));
     assert_eq!(
         (document["curves"].as_array().unwrap().len(), &document["warnings"][1]["code"]),
-        (3, &"exact-left-out".into())
+        (4, &"exact-left-out".into())
     );
     for (counts, noise) in [(vec![1u64], "laplace:2"), (vec![1 << 53], "gaussian:1e-3"), (vec![0; 7], "laplace:1e9")] {
         for test in ["", "--threshold 3 --threshold-noise gaussian:2 --threshold-form per-class"] {

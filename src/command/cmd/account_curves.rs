@@ -299,8 +299,9 @@ pub fn consistent_losses(curves: &[NamedCurve], losses: &LossComposition, conver
         figures.at_least("privacy-loss, at least", at.lower.0);
         figures.at_most("privacy-loss, at most", at.upper.0);
         let delta = Delta::new(at.delta)?;
-        let bound =
-            |curve: &&NamedCurve| curve.directions == Directions::Both && curve.meaning != CostMeaning::Expected;
+        // The composition lets any voter change at each answer: the cost of one voter bounds less.
+        let less = [CostMeaning::Expected, CostMeaning::ExactOfOneVoter];
+        let bound = |curve: &&NamedCurve| curve.directions == Directions::Both && !less.contains(&curve.meaning);
         for curve in curves.iter().filter(bound) {
             figures.at_most(curve.name, curve.epsilon(delta, conversion).0);
         }
