@@ -17,6 +17,8 @@ usage: cargo xtask COMMAND
 
   test                              every check a change must pass; what CI runs
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
+  fuzz --hours N [TARGET...]        the same in rotation for N hours of processor time in all, with a result file in
+                                    validation/results; goes on where it was interrupted
   bench [FILTER]                    run the benches, or those whose name contains FILTER
   compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
   data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
