@@ -2,12 +2,14 @@
 
 mod adapters;
 mod command;
+mod compare;
 mod data;
 mod fuzz;
 mod gate;
 mod libtorch;
 mod python;
 mod readme;
+mod venv;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -20,7 +22,8 @@ usage: cargo xtask COMMAND
   fuzz --hours N [TARGET...]        the same in rotation for N hours of processor time in all, with a result file in
                                     validation/results; goes on where it was interrupted
   bench [FILTER]                    run the benches, or those whose name contains FILTER
-  compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
+  compare [ARGUMENT...]             run the Python programs of benches/baselines and ours in turn and print the
+                                    ratios of their rates; installs what they need in target/baselines first
   data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
   libtorch                          unpack what the feature `torch` links to into target/libtorch
   python                            the tests of the Python package, which `test` runs too
@@ -41,13 +44,7 @@ fn main() -> ExitCode {
             let mut bench = command::cargo(["bench", "--all-features", "--"]);
             ("bench", libtorch::run().and_then(|()| command::run_visibly(bench.args(rest))))
         }
-        Some(("compare", rest)) => {
-            let mut build = command::cargo(["build", "--release"]);
-            let mut compare =
-                command::cargo(["run", "--release", "-p", "leakbound-validation", "--bin", "compare", "--"]);
-            let mut run = || command::run_visibly(compare.args(rest));
-            ("compare", command::run_visibly(&mut build).and_then(|()| run()))
-        }
+        Some(("compare", rest)) => ("compare", compare::run(rest)),
         Some(("data", [name, rest @ ..])) if name == "fashion-mnist" && rest.len() < 2 => {
             ("data", data::fashion_mnist(rest.first().map(String::as_str)))
         }
