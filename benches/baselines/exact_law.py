@@ -1,9 +1,10 @@
 """The exact law of PATE's noisy argmax by NumPy, in both worlds: usage `exact_law.py [REPEATS = 3]`.
 
-H ~ Multinomial(k, P) is k Poisson variables H_j with means k P_j, given that they add up to k. So with independent noise
+H ~ Multinomial(k, P) is independent Poisson variables H_j with means k P_j, given that they add up to k. So with
+independent noise
     P(argmax = c) = integral over x of  [t^k] D_c(t) prod_{j != c} F_j(t) / Poisson(k; k),
     F_j(t) = sum_h Poisson(h; k P_j) Phi((x - h) / sigma) t^h,   D_c the same with the density of the noise.
-The coefficient of t^k is the mean over roots of unity of the product's values there. In the other world one teacher votes
+The coefficient of t^k is the mean over roots of unity of the product times t^-k. In the other world one teacher votes
 with P' instead: the product is linear in its vote, which is carried along as a derivative.
 """
 

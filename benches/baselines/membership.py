@@ -85,12 +85,9 @@ def attack_by_definition(scores, members):
         others = np.arange(MODELS) != victim
         for sample in range(members.shape[1]):
             inside = members[:, sample]
-            means, deviations = zip(
-                *((side.mean(0), side.std(0)) for side in (scores[others & inside, sample], scores[others & ~inside, sample])),
-                strict=True,
-            )
-            ratio = norm.logpdf(scores[victim, sample], means[0], deviations[0])
-            guesses[victim, sample] = (ratio - norm.logpdf(scores[victim, sample], means[1], deviations[1])).sum()
+            sides = [scores[others & side, sample] for side in (inside, ~inside)]
+            ln_in, ln_out = (norm.logpdf(scores[victim, sample], side.mean(0), side.std(0)) for side in sides)
+            guesses[victim, sample] = (ln_in - ln_out).sum()
     return guesses
 
 

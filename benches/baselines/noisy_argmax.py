@@ -76,7 +76,7 @@ def near_law(law, name):
 
 
 def near_plain_program(laws, sigma, outputs=200_000):
-    """A check of counts against the shortest program, which draws every vote: the sum of many laws has no short formula."""
+    """A check of counts against the shortest program, which draws every vote; the exact law has no short formula."""
     generator = np.random.default_rng(3)
     votes = np.zeros((outputs, CLASSES))
     for law in laws:

@@ -4,11 +4,14 @@ mod adapters;
 mod command;
 mod compare;
 mod data;
+mod deny;
 mod fuzz;
 mod gate;
 mod libtorch;
+mod mutants;
 mod python;
 mod readme;
+mod tools;
 mod venv;
 
 use std::process::ExitCode;
@@ -25,11 +28,15 @@ usage: cargo xtask COMMAND
   compare [ARGUMENT...]             run the Python programs of benches/baselines and ours in turn and print the
                                     ratios of their rates; installs what they need in target/baselines first
   data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
+  deny                              licenses, sources and known vulnerabilities of all dependencies; installs
+                                    cargo-deny in target/tools first
   libtorch                          unpack what the feature `torch` links to into target/libtorch
   python                            the tests of the Python package, which `test` runs too
   wheel                             build the wheel of the Python package into target/wheels
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
-                                    installs other libraries in target/adapters first";
+                                    installs other libraries in target/adapters first
+  validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
+                                    cargo-mutants in target/tools first";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,9 +55,11 @@ fn main() -> ExitCode {
         Some(("data", [name, rest @ ..])) if name == "fashion-mnist" && rest.len() < 2 => {
             ("data", data::fashion_mnist(rest.first().map(String::as_str)))
         }
+        Some(("deny", [])) => ("deny", deny::run()),
         Some(("python", [])) => ("python", python::test()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
+        Some(("validate", [name, rest @ ..])) if name == mutants::NAME => ("validate", mutants::run(rest)),
         Some(("validate", rest)) => {
             let mut validate = command::cargo([
                 "run",
