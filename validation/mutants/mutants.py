@@ -1,9 +1,9 @@
 """Mutation testing of the statistical rooms, run by `cargo xtask validate mutants [OPTION...]`; `--help` lists options.
 
 cargo-mutants names the mutants: one changed operator, negation, guard or return value each. It builds the crate again
-for every one of them, which takes minutes here. This program samples from its list with a fixed seed, writes all sampled
-mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the unit tests
-once, and runs them once for each mutant: first those of the mutated file, then those of its room.
+for every one of them, which takes minutes here. This program samples from its list with a fixed seed, writes all
+sampled mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the unit
+tests once, and runs them once for each mutant: first those of the mutated file, then those of its room.
 
 A mutant that no test notices is missed. The score is caught / (caught + missed). Deleted match arms, deleted fields and
 what the compiler evaluates (constants, `const fn`) cannot be switched and are counted apart.
@@ -16,7 +16,6 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +27,8 @@ import tree_sitter_rust
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "target" / "mutants"
 TREE = WORK / "tree"
+# Mutants that did not compile, so that they are not tried again.
+UNVIABLE = WORK / "unviable.txt"
 ROOMS = ["interval", "audit", "accountant", "divergence", "law"]
 SWITCH = """
 /// Which of the mutants written into this copy is on.
@@ -40,6 +41,8 @@ pub(crate) mod mutant_switch {
     }
 }
 """
+# A development dependency of the integration tests.
+EXPERIMENTS = 'leakbound-validation = { path = "validation" }\n'
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 
 
@@ -50,6 +53,7 @@ class Mutant:
         self.room, self.file, self.genre = room, entry["file"], entry["genre"]
         self.name, self.replacement = entry["name"], entry["replacement"]
         self.span = entry["span"]
+        self.key = f"{self.name} {self.span['start']['line']}:{self.span['start']['column']}"
         self.number, self.edit, self.outcome, self.seconds = 0, None, None, 0.0
 
     def module(self):
@@ -65,14 +69,20 @@ def listed(room):
     return [Mutant(entry, room) for entry in json.loads(output.stdout)]
 
 
-def copy_sources():
+def copy_sources(mutated):
     """The tracked files in target/mutants/tree; unchanged files keep their times, so that cargo builds little."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
-    for name in filter(None, names):
+    for name in set(names) - mutated - {"", "src/lib.rs", "Cargo.toml"}:
         source, copy = ROOT / name, TREE / name
-        if source.is_file() and not (copy.is_file() and copy.read_bytes() == source.read_bytes()):
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, copy)
+        if source.is_file():
+            replace(copy, source.read_bytes())
+
+
+def replace(path, content):
+    """Writes a file unless it has this content: its time tells cargo whether to build."""
+    if not (path.is_file() and path.read_bytes() == content):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def byte_offset(lines, place):
@@ -145,7 +155,6 @@ def write(mutants):
     by_file = collections.defaultdict(list)
     for mutant in mutants:
         by_file[mutant.file].append(mutant)
-    changed = {ROOT / "src/lib.rs"}
     for file, group in by_file.items():
         source = (ROOT / file).read_bytes()
         tree = PARSER.parse(source)
@@ -180,12 +189,11 @@ def write(mutants):
             return text
 
         new = rewritten(0, len(source), None)
-        if (TREE / file).read_bytes() != new:
-            (TREE / file).write_bytes(new)
-        changed.add(ROOT / file)
-    library = (ROOT / "src/lib.rs").read_text() + SWITCH
-    if (TREE / "src/lib.rs").read_text() != library:
-        (TREE / "src/lib.rs").write_text(library)
+        replace(TREE / file, new)
+    replace(TREE / "src/lib.rs", (ROOT / "src/lib.rs").read_bytes() + SWITCH.encode())
+    # Unit tests need no experiments: without them the library is built once, for its tests alone.
+    manifest = (ROOT / "Cargo.toml").read_text().replace(EXPERIMENTS, "")
+    replace(TREE / "Cargo.toml", manifest.encode())
 
 
 def cargo(arguments, profile):
@@ -225,6 +233,10 @@ def offenders(messages):
 
 def build(mutants, profile):
     """Builds the unit tests, leaving out mutants that do not compile; returns the program."""
+    known = set(UNVIABLE.read_text().splitlines()) if UNVIABLE.is_file() else set()
+    for mutant in mutants:
+        if mutant.key in known:
+            mutant.outcome = "unviable"
     for _ in range(12):
         write([mutant for mutant in mutants if mutant.outcome is None])
         status, messages = cargo(["check", "--lib", "--profile=test"], profile)
@@ -236,6 +248,8 @@ def build(mutants, profile):
         for mutant in mutants:
             if mutant.number in numbers:
                 mutant.outcome = "unviable"
+                known.add(mutant.key)
+        UNVIABLE.write_text("\n".join(sorted(known)))
         print(f"{len(numbers)} mutants do not compile and are left out", flush=True)
     status, messages = cargo(["test", "--lib", "--no-run"], profile)
     programs = [message["executable"] for message in messages if message.get("executable")]
@@ -302,7 +316,6 @@ def main():
     parser.add_argument("--result", type=pathlib.Path, help="also write the table and the survivors to this file")
     options = parser.parse_args()
     start = time.monotonic()
-    copy_sources()
     totals, mutants = {}, []
     for room in options.room or ROOMS:
         all_of_room = listed(room)
@@ -311,6 +324,7 @@ def main():
         mutants += sample
     for number, mutant in enumerate(mutants, 1):
         mutant.number = number
+    copy_sources({mutant.file for mutant in mutants})
     profile = ["--config", f"profile.dev.package.leakbound.opt-level={options.opt_level}"]
     program = build(mutants, profile)
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz --hours N`: all targets in rotation for N hours of processor time.
+//! `cargo xtask fuzz --hours N`: all targets in rotation, one on each core, for N hours of processor time in all.
 //!
 //! Hours are those that the fuzzers really got, so that a busy machine takes longer and not less. After each turn a line
 //! goes to a ledger beside the corpus: a campaign that is interrupted goes on where it was, with another N if that is
@@ -9,6 +9,7 @@ use crate::command::{self, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// Wall time of one turn: short, so that the targets share a night evenly and little is lost by an interruption.
 const TURN_SECONDS: u32 = 120;
@@ -56,33 +57,44 @@ struct Row {
     findings: BTreeSet<String>,
 }
 
-/// Fuzzes until the targets have had `hours` of processor time together, earlier turns of the ledger included.
+/// What the workers of a campaign share.
+struct State {
+    turns: Vec<Turn>,
+    /// Targets that a worker has in hand.
+    busy: BTreeSet<String>,
+    /// Targets that failed would fail again at once: the others take their time.
+    failed: BTreeSet<String>,
+}
+
+impl State {
+    fn seconds(&self) -> f64 {
+        self.turns.iter().map(|turn| turn.cpu_seconds).sum()
+    }
+
+    /// The target that has had the least time, of those that are free.
+    fn next<'a>(&self, targets: &'a [Target]) -> Option<&'a Target> {
+        let spent = |target: &Target| {
+            self.turns.iter().filter(|turn| turn.target == target.name).map(|turn| turn.cpu_seconds).sum::<f64>()
+        };
+        let free = |target: &&Target| !self.busy.contains(&target.name) && !self.failed.contains(&target.name);
+        targets.iter().filter(free).min_by(|a, b| spent(a).total_cmp(&spent(b)))
+    }
+}
+
+/// Fuzzes on all cores until the targets have had `hours` of processor time together, earlier turns of the ledger
+/// included.
 pub fn run(targets: &[Target], hours: f64) -> Outcome {
     let ledger = command::root().join(LEDGER);
     let mut turns = read(&ledger)?;
     turns.retain(|turn| targets.iter().any(|target| target.name == turn.target));
-    // A target that failed would fail again at once: the others take its time.
-    let mut failed = BTreeSet::new();
-    loop {
-        let seconds: f64 = turns.iter().map(|turn| turn.cpu_seconds).sum();
-        let Some(target) = next(targets, &turns, &failed).filter(|_| seconds < hours * 3600.0) else { break };
-        let turn = fuzz(target)?;
-        println!(
-            "{:.2} of {hours} CPU hours: {} {:.0} s, {} inputs, coverage {} -> {}{}",
-            (seconds + turn.cpu_seconds) / 3600.0,
-            turn.target,
-            turn.cpu_seconds,
-            turn.inputs,
-            turn.coverage.0,
-            turn.coverage.1,
-            turn.finding.as_ref().map_or_else(String::new, |input| format!(", FAILED on {input}")),
-        );
-        if turn.finding.is_some() {
-            failed.insert(turn.target.clone());
-        }
-        append(&ledger, &turn)?;
-        turns.push(turn);
-    }
+    let state = Mutex::new(State { turns, busy: BTreeSet::new(), failed: BTreeSet::new() });
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(|| work(&state, targets, hours, &ledger))).collect();
+        let ended = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())));
+        ended.collect::<Outcome>()
+    })?;
+    let turns = state.into_inner().map_err(|_| "a worker panicked")?.turns;
     let corpora = targets.iter().map(minimize).collect::<Result<Vec<_>, _>>()?;
     let rows = rows(targets, &turns);
     let date = command::output(command::program("date").args(["-u", "+%F"]))?;
@@ -98,14 +110,31 @@ pub fn run(targets: &[Target], hours: f64) -> Outcome {
     std::fs::remove_file(&ledger).map_err(|error| format!("{LEDGER}: {error}"))
 }
 
-/// The target that has had the least time.
-fn next<'a>(targets: &'a [Target], turns: &[Turn], failed: &BTreeSet<String>) -> Option<&'a Target> {
-    let spent = |target: &Target| {
-        turns.iter().filter(|turn| turn.target == target.name).map(|turn| turn.cpu_seconds).sum::<f64>()
-    };
-    let mut left: Vec<&Target> = targets.iter().filter(|target| !failed.contains(&target.name)).collect();
-    left.sort_by(|a, b| spent(a).total_cmp(&spent(b)));
-    left.first().copied()
+/// Takes turns until the time is spent or no target is free.
+fn work(state: &Mutex<State>, targets: &[Target], hours: f64, ledger: &Path) -> Outcome {
+    let lock = || state.lock().map_err(|_| "a worker panicked");
+    loop {
+        let target = {
+            let mut state = lock()?;
+            let Some(target) = state.next(targets).filter(|_| state.seconds() < hours * 3600.0) else { return Ok(()) };
+            state.busy.insert(target.name.clone());
+            target
+        };
+        let turn = fuzz(target)?;
+        let mut state = lock()?;
+        state.busy.remove(&turn.target);
+        append(ledger, &turn)?;
+        let failure = turn.finding.as_ref().map_or_else(String::new, |input| format!(", FAILED on {input}"));
+        if turn.finding.is_some() {
+            state.failed.insert(turn.target.clone());
+        }
+        let Turn { target, cpu_seconds, inputs, coverage: (first, last), .. } = &turn;
+        println!(
+            "{:.2} of {hours} CPU hours: {target} {cpu_seconds:.0} s, {inputs} inputs, coverage {first} -> {last}{failure}",
+            (state.seconds() + cpu_seconds) / 3600.0
+        );
+        state.turns.push(turn);
+    }
 }
 
 /// One turn, with the time that the system counted for it.
@@ -246,16 +275,17 @@ mod tests {
     }
 
     #[test]
-    fn the_target_with_the_least_time_is_next_and_a_failed_one_is_left_out() {
+    fn the_free_target_with_the_least_time_is_next() {
         let targets = [target("a"), target("b"), target("c")];
-        let turns = [turn("a", 5.0, (1, 1), None), turn("b", 3.0, (1, 1), None), turn("c", 1.0, (1, 1), None)];
-        let name = |failed: &[&str]| {
-            let failed = failed.iter().map(|&name| name.to_owned()).collect();
-            next(&targets, &turns, &failed).map(|target| target.name.clone())
+        let turns = vec![turn("a", 5.0, (1, 1), None), turn("b", 3.0, (1, 1), None), turn("c", 1.0, (1, 1), None)];
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let next = |busy: &[&str], failed: &[&str]| {
+            let state = State { turns: turns.clone(), busy: names(busy), failed: names(failed) };
+            state.next(&targets).map(|target| target.name.clone())
         };
-        assert_eq!(name(&[]).as_deref(), Some("c"));
-        assert_eq!(name(&["c"]).as_deref(), Some("b"));
-        assert_eq!(name(&["a", "b", "c"]), None);
+        assert_eq!(next(&[], &[]).as_deref(), Some("c"));
+        assert_eq!(next(&["c"], &[]).as_deref(), Some("b"));
+        assert_eq!(next(&["a"], &["b", "c"]), None);
     }
 
     #[test]
