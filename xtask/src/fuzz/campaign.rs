@@ -222,7 +222,9 @@ fn rows(targets: &[Target], turns: &[Turn]) -> BTreeMap<String, Row> {
         let row = rows.entry(turn.target.clone()).or_default();
         row.cpu_seconds += turn.cpu_seconds;
         row.inputs += turn.inputs;
-        row.coverage = Some((row.coverage.map_or(turn.coverage.0, |(first, _)| first), turn.coverage.1));
+        // A turn that ends while it still reads the corpus has covered less than the ones before.
+        let (first, last) = row.coverage.unwrap_or(turn.coverage);
+        row.coverage = Some((first, last.max(turn.coverage.1)));
         row.findings.extend(turn.finding.clone());
     }
     rows
@@ -234,8 +236,7 @@ fn markdown(rows: &BTreeMap<String, Row>, corpora: &[(usize, usize)], date: &str
     let mut text = format!(
         "# Fuzzing, {date}\n\n`cargo xtask fuzz --hours {asked}`: {hours:.2} CPU hours reached, {inputs} inputs in {} \
          targets, with debug assertions and overflow checks. CPU time is user and system time of the fuzzers. Coverage \
-         is the number of edges at the start of the first turn, seeds and earlier corpus included, and at the end of \
-         the last; code that the fuzzed library instantiates in several places counts once for each.\n\n\
+         is the number of edges after the corpus was read in the first turn, and the largest at the end of a turn.\n\n\
          | target | CPU minutes | inputs | coverage | corpus, minimized | findings |\n|---|---|---|---|---|---|\n",
         rows.len()
     );

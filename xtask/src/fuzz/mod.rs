@@ -256,10 +256,14 @@ impl Report {
             lines.iter().filter_map(move |line| line.split_once(mark)).map(|(_, rest)| rest.trim_start())
         };
         let number = |text: &str| text.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok();
-        let mut coverage = after("cov:").filter_map(number);
-        let first = coverage.next();
+        // Lines that come while a large corpus is read count a part of it only.
+        let read = lines.iter().position(|line| line.contains("INITED")).unwrap_or(0);
+        let coverage = |lines: &[String]| -> Vec<u64> {
+            lines.iter().filter_map(|line| number(line.split_once("cov:")?.1.trim_start())).collect()
+        };
+        let covered = coverage(&lines[read..]);
         Self {
-            coverage: first.map(|first| (first, coverage.next_back().unwrap_or(first))),
+            coverage: covered.first().copied().zip(covered.last().copied()),
             runs: after("Done ").filter_map(number).next_back().unwrap_or(0),
             artifact: after("Test unit written to ").next_back().map(|path| path.trim_start_matches("./").to_owned()),
         }
