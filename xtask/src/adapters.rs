@@ -1,27 +1,22 @@
 //! The other libraries that `leakbound verify` can ask through `validation/adapters`, in a virtual environment of their own.
 
 use crate::command::{self, Outcome};
+use crate::venv::Environment;
 
 /// The experiment that needs them.
 const EXPERIMENT: &str = "verify-others";
 /// As in `validation/adapters/README.md`.
 const PACKAGES: [&str; 2] = ["dp-accounting==0.6.0", "autodp==0.2.3.1"];
 
-/// Installs them in `target/adapters` when the experiment is asked for by name and there is no such environment yet.
+/// Installs them in `target/adapters` when the experiment is asked for by name and they are not there yet.
 ///
 /// Without Python or a package index nothing fails: the experiment says that none is installed.
 pub fn install_for(arguments: &[String]) -> Outcome {
-    let python = command::root().join("target/adapters/bin/python");
-    if python.exists() || !arguments.iter().any(|argument| argument == EXPERIMENT) {
+    if !arguments.iter().any(|argument| argument == EXPERIMENT) {
         return Ok(());
     }
-    let installed =
-        command::run_visibly(command::program("python3").args(["-m", "venv", "target/adapters"])).and_then(|()| {
-            let mut install = command::program(&python);
-            command::run_visibly(install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))
-        });
-    if let Err(failure) = installed {
-        // Half an environment would be taken for a whole one the next time.
+    if let Err(failure) = Environment::new("target/adapters").require(&PACKAGES.join("\n")) {
+        // Half an environment would be taken for a whole one by the experiment.
         let _ = std::fs::remove_dir_all(command::root().join("target/adapters"));
         eprintln!("warning: the adapters are not installed: {failure}");
     }

@@ -45,6 +45,16 @@ pub fn run_quietly(command: &mut Command) -> Outcome {
     Err(failure(command, &output.status))
 }
 
+/// The standard output of a command that must succeed; its other output is shown only if it fails.
+pub fn output(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| failure(command, &error))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    Err(failure(command, &output.status))
+}
+
 /// Prints the command as one would type it.
 pub fn announce(command: &Command) {
     println!("$ {}", describe(command));

@@ -1,14 +1,15 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{fuzz, libtorch, python, readme};
+use crate::{deny, fuzz, libtorch, python, readme};
 use std::time::{Duration, Instant};
 
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("format", format),
+    ("dependencies", deny::run_if_installed),
     // Every later step builds all features.
     ("libtorch", libtorch::run),
     ("lints", || {
@@ -21,8 +22,12 @@ const STEPS: [Step; 10] = [
     ("library alone", || run_visibly(&mut cargo(["check", "--no-default-features"]))),
     ("tests", || run_visibly(&mut cargo(["test", "--workspace", "--all-features"]))),
     ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
-    // That they run is what is asked: the profile of the tests, whose packages are built by now, says as much.
-    ("bench smoke", || run_quietly(&mut cargo(["bench", "--profile", "dev", "--all-features", "--", "--test"]))),
+    // That they run is what is asked: the profile of the tests says as much. The whole workspace is named, as for the
+    // tests, because other features of third-party packages would have the library built once more.
+    ("bench smoke", || {
+        let benches = ["bench", "--profile", "dev", "--workspace", "--all-features", "--bench", "*", "--", "--test"];
+        run_quietly(&mut cargo(benches))
+    }),
     ("Python", python::test),
     ("README", readme::run),
 ];

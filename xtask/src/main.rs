@@ -2,12 +2,17 @@
 
 mod adapters;
 mod command;
+mod compare;
 mod data;
+mod deny;
 mod fuzz;
 mod gate;
 mod libtorch;
+mod mutants;
 mod python;
 mod readme;
+mod tools;
+mod venv;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,14 +22,21 @@ usage: cargo xtask COMMAND
 
   test                              every check a change must pass; what CI runs
   fuzz [--seconds N] [TARGET...]    fuzz all or the named targets on stable Rust, N = 60 seconds each
+  fuzz --hours N [TARGET...]        the same in rotation for N hours of processor time in all, with a result file in
+                                    validation/results; goes on where it was interrupted
   bench [FILTER]                    run the benches, or those whose name contains FILTER
-  compare [ARGUMENT...]             run Python programs and ours in turn and print the ratios of their rates
+  compare [ARGUMENT...]             run the Python programs of benches/baselines and ours in turn and print the
+                                    ratios of their rates; installs what they need in target/baselines first
   data fashion-mnist [PATH]         unpack Fashion-MNIST from Debian's package, or from PATH, and print its folder
+  deny                              licenses, sources and known vulnerabilities of all dependencies; installs
+                                    cargo-deny in target/tools first
   libtorch                          unpack what the feature `torch` links to into target/libtorch
   python                            the tests of the Python package, which `test` runs too
   wheel                             build the wheel of the Python package into target/wheels
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
-                                    installs other libraries in target/adapters first";
+                                    installs other libraries in target/adapters first
+  validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
+                                    cargo-mutants in target/tools first";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,19 +51,15 @@ fn main() -> ExitCode {
             let mut bench = command::cargo(["bench", "--all-features", "--"]);
             ("bench", libtorch::run().and_then(|()| command::run_visibly(bench.args(rest))))
         }
-        Some(("compare", rest)) => {
-            let mut build = command::cargo(["build", "--release"]);
-            let mut compare =
-                command::cargo(["run", "--release", "-p", "leakbound-validation", "--bin", "compare", "--"]);
-            let mut run = || command::run_visibly(compare.args(rest));
-            ("compare", command::run_visibly(&mut build).and_then(|()| run()))
-        }
+        Some(("compare", rest)) => ("compare", compare::run(rest)),
         Some(("data", [name, rest @ ..])) if name == "fashion-mnist" && rest.len() < 2 => {
             ("data", data::fashion_mnist(rest.first().map(String::as_str)))
         }
+        Some(("deny", [])) => ("deny", deny::run()),
         Some(("python", [])) => ("python", python::test()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
+        Some(("validate", [name, rest @ ..])) if name == mutants::NAME => ("validate", mutants::run(rest)),
         Some(("validate", rest)) => {
             let mut validate = command::cargo([
                 "run",

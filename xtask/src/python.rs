@@ -1,11 +1,11 @@
 //! The Python package: its wheel, and its tests in a virtual environment of their own.
 
-use crate::command::{self, Outcome, cargo, program, run_quietly, run_visibly};
+use crate::command::{self, Outcome, cargo, run_quietly, run_visibly};
+use crate::venv::Environment;
 use std::path::PathBuf;
-use std::process::Command;
 
 /// Where the environment is, and the wheels.
-const ENVIRONMENT: &str = "target/python";
+const ENVIRONMENT: Environment = Environment::new("target/python");
 const WHEELS: &str = "target/wheels";
 /// What builds a wheel, as in `python/pyproject.toml`.
 const BUILDER: &str = "maturin>=1.7,<2";
@@ -25,52 +25,33 @@ pub fn test() -> Outcome {
     let wheel = newest_wheel()?;
     let mut with_extras = wheel.clone().into_os_string();
     with_extras.push("[test]");
-    run_visibly(pip().arg("install").arg("--quiet").arg(with_extras))?;
+    run_visibly(ENVIRONMENT.pip().arg("install").arg("--quiet").arg(with_extras))?;
     // The same version again: what pip has is not what was built.
-    run_visibly(pip().args(["install", "--quiet", "--force-reinstall", "--no-deps"]).arg(wheel))?;
+    run_visibly(ENVIRONMENT.pip().args(["install", "--quiet", "--force-reinstall", "--no-deps"]).arg(wheel))?;
     // A cluster engine that has no wheel for every machine; the test of it is skipped where it does not install.
-    if let Err(failure) = run_quietly(pip().args(["install", "--quiet", "--only-binary=:all:", "ray"])) {
+    if let Err(failure) = run_quietly(ENVIRONMENT.pip().args(["install", "--quiet", "--only-binary=:all:", "ray"])) {
         println!("{failure}; Ray does not install here, and its test is skipped");
     }
     run_quietly(&mut cargo(["build", "--release", "--bin", "leakbound"]))?;
     let folder = command::root().join("python");
-    run_visibly(python().args(["-m", "mypy", "--strict", "src/leakbound"]).current_dir(&folder))?;
+    run_visibly(ENVIRONMENT.python().args(["-m", "mypy", "--strict", "src/leakbound"]).current_dir(&folder))?;
     let command = command::root().join("target/release/leakbound");
-    run_visibly(python().args(["-m", "pytest", "-q"]).current_dir(&folder).env("LEAKBOUND_COMMAND", command))
+    run_visibly(
+        ENVIRONMENT.python().args(["-m", "pytest", "-q"]).current_dir(&folder).env("LEAKBOUND_COMMAND", command),
+    )
 }
 
 fn build() -> Outcome {
-    let maturin = command::root().join(ENVIRONMENT).join("bin/maturin");
+    let maturin = ENVIRONMENT.program("maturin");
     let arguments = ["build", "--release", "--manifest-path", "python/Cargo.toml", "--target-dir", "target", "--out"];
-    run_visibly(program(maturin).args(arguments).arg(WHEELS))
+    run_visibly(command::program(maturin).args(arguments).arg(WHEELS))
 }
 
 /// Makes the environment if there is none.
 fn environment() -> Outcome {
-    let folder = command::root().join(ENVIRONMENT);
-    if folder.join("bin/maturin").exists() {
-        return Ok(());
-    }
-    let made = run_visibly(program("python3").args(["-m", "venv", ENVIRONMENT]))
-        .and_then(|()| run_visibly(pip().args(["install", "--quiet", "--upgrade", "pip", BUILDER])));
-    made.map_err(|failure| {
-        // Half an environment would be taken for a whole one the next time.
-        let _ = std::fs::remove_dir_all(folder);
+    ENVIRONMENT.require(&format!("pip\n{BUILDER}")).map_err(|failure| {
         format!("{failure}; the package needs Python 3.10 or newer with `venv`, and a package index")
     })
-}
-
-fn python() -> Command {
-    let mut python = program(command::root().join(ENVIRONMENT).join("bin/python"));
-    // A package of the same name elsewhere is not what is tested.
-    python.env_remove("PYTHONPATH").env("PYTHONNOUSERSITE", "1");
-    python
-}
-
-fn pip() -> Command {
-    let mut pip = python();
-    pip.args(["-m", "pip"]);
-    pip
 }
 
 /// The wheel that was built last.

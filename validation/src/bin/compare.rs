@@ -1,7 +1,7 @@
 //! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--work NAME] [--write]`: runs the Python
-//! programs that a user would otherwise write and `leakbound bench`, one after the other and again, and prints the
-//! ratios of their rates round by round, of all works or of the one named. With `--write` the table of all goes to
-//! `benches/RESULTS.md`.
+//! programs that a user would otherwise write (`benches/baselines`) and `leakbound bench`, one after the other and again,
+//! and prints the ratios of their rates round by round, of all works or of the one named. With `--write` the table of all
+//! goes to `benches/RESULTS.md`.
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
@@ -19,57 +19,30 @@ use std::time::Instant;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// A work of `leakbound bench` and the script that does the same.
+/// A work and the program of `benches/baselines` that does the same.
 struct Work {
     name: &'static str,
-    /// The script with its arguments.
+    /// The program with its arguments.
     script: &'static [&'static str],
-    /// What the parameters of its lines must contain.
-    parameters: &'static str,
     /// How many times the rate of the best NumPy program is promised.
     promised: f64,
 }
 
-const WORKS: [Work; 6] = [
-    Work {
-        name: "fixed",
-        script: &["noisy_argmax_fixed.py", "4000000", "numpy", "numba", "jax", "--C", "10", "--reps", "1"],
-        parameters: "C=10",
-        promised: 5.0,
-    },
-    Work {
-        name: "pate",
-        script: &["noisy_argmax_pate.py", "1000000", "numpy", "numba", "--reps", "1"],
-        parameters: "k=250",
-        promised: 24.0,
-    },
-    Work {
-        name: "capc",
-        script: &["noisy_argmax_capc.py", "400000", "numpy", "numba", "--reps", "1"],
-        parameters: "k=250",
-        promised: 16.0,
-    },
-    Work {
-        name: "private-knn",
-        script: &["noisy_argmax_pate.py", "1000000", "numpy", "numba", "--reps", "1"],
-        parameters: "k=200",
-        promised: 20.0,
-    },
-    Work { name: LIRA, script: &["lira.py"], parameters: "64x50000x18", promised: 0.53 / 0.15 },
-    Work { name: ROC, script: &["lira.py"], parameters: "3200000 guesses", promised: 0.48 / 0.15 },
+const WORKS: [Work; 7] = [
+    Work { name: "fixed", script: &["noisy_argmax.py", "fixed", "4000000"], promised: 5.0 },
+    Work { name: "pate", script: &["noisy_argmax.py", "pate", "1000000"], promised: 24.0 },
+    Work { name: "capc", script: &["noisy_argmax.py", "capc", "200000"], promised: 16.0 },
+    Work { name: "private-knn", script: &["noisy_argmax.py", "private-knn", "1000000"], promised: 20.0 },
+    Work { name: LIRA, script: &["membership.py", "lira"], promised: 0.53 / 0.15 },
+    Work { name: ROC, script: &["membership.py", "roc"], promised: 0.48 / 0.15 },
+    Work { name: "exact-law-pair", script: &["exact_law.py", "1"], promised: 62e-3 * 2.0 / 5e-3 },
 ];
 
 /// ROC, AUC and TPR at 0.1 % FPR of the guesses of that attack, measured here too.
 const ROC: &str = "roc";
 
-/// A baseline that finds one rate and no curve is no ROC.
-const RATE_ALONE: &str = "by partition";
-
 /// Leave-one-out LiRA from memory, which is no work of `leakbound bench`: it is measured here, in the library.
 const LIRA: &str = "lira";
-
-/// A law of each world by the script: the pair takes the sum of the two.
-const LAW_SCRIPT: [&str; 5] = ["noisy_argmax_pate.py", "1000", "exact", "--reps", "1"];
 
 struct Options {
     python: PathBuf,
@@ -95,7 +68,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
     let root = root();
     let mut options = Options {
         python: "python3".into(),
-        baselines: root.join("../shared/baselines"),
+        baselines: root.join("benches/baselines"),
         rounds: 3,
         seconds: 2.0,
         work: None,
@@ -137,13 +110,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A line that the scripts write.
+/// A line that the programs write.
 #[derive(Deserialize)]
 struct Baseline {
     variant: String,
-    params: String,
     rate_median: f64,
-    sec_median: f64,
 }
 
 /// Rates by what was measured, one per round; ours beside them.
@@ -161,33 +132,19 @@ fn compare(options: &Options) -> Result<()> {
         WORKS.iter().filter(|work| options.work.as_ref().is_none_or(|name| work.name == name)).collect();
     let mut all: Vec<(String, f64, Measured)> =
         works.iter().map(|work| (work.name.to_owned(), work.promised, Measured::default())).collect();
-    let mut laws = Measured::default();
     let mut sweep = Vec::new();
     for round in 0..options.rounds {
         for (work, (_, _, measured)) in works.iter().zip(&mut all) {
             eprintln!("round {} of {}: {}", round + 1, options.rounds, work.name);
             for line in baseline(options, work.script)? {
-                if line.params.contains(work.parameters) && !line.variant.contains(RATE_ALONE) {
-                    measured.baselines.entry(line.variant).or_default().push(line.rate_median);
-                }
+                measured.baselines.entry(line.variant).or_default().push(line.rate_median);
             }
             measured.ours.push(ours(work.name, options.seconds)?);
         }
-        if options.work.is_some() {
-            continue;
+        if options.work.is_none() {
+            eprintln!("round {} of {}: a thousand queries", round + 1, options.rounds);
+            sweep.push(thousand_queries()?);
         }
-        eprintln!("round {} of {}: exact laws", round + 1, options.rounds);
-        let pair: f64 = baseline(options, &LAW_SCRIPT)?
-            .iter()
-            .filter(|line| line.params.contains("k=250"))
-            .map(|line| line.sec_median)
-            .sum();
-        laws.baselines.entry("numpy, generating function, both worlds".into()).or_default().push(1.0 / pair);
-        laws.ours.push(ours("exact-law-pair", options.seconds)?);
-        sweep.push(thousand_queries()?);
-    }
-    if options.work.is_none() {
-        all.push(("exact-law-pair".into(), 62e-3 * 2.0 / 5e-3, laws));
     }
     let text = table(options, &all, &sweep);
     println!("{text}");
@@ -198,25 +155,20 @@ fn compare(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Runs a script and returns its lines.
+/// Runs a program and returns its lines; one that finds its own result wrong ends with an error.
 fn baseline(options: &Options, script: &[&str]) -> Result<Vec<Baseline>> {
-    let file = std::env::temp_dir().join(format!("leakbound-compare-{}.jsonl", std::process::id()));
-    let _ = std::fs::remove_file(&file);
     let output = Command::new(&options.python)
         .args(script)
         .current_dir(&options.baselines)
-        .env("BASELINE_JSONL", &file)
-        .env("BASELINE_WAIT", "0")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{}: {error} (hint: --python PROGRAM)", options.python.display()))?;
-    let text = std::fs::read_to_string(&file).unwrap_or_default();
-    let _ = std::fs::remove_file(&file);
-    // JAX may be missing: its part comes last, and what was measured before counts.
-    if text.is_empty() {
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || text.is_empty() {
         let message = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{}: {}", script[0], message.lines().last().unwrap_or("no result")));
+        let hint = "(hint: `cargo xtask compare` installs benches/baselines/requirements.txt)";
+        return Err(format!("{}: {} {hint}", script[0], message.lines().last().unwrap_or("no result")));
     }
     text.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))).collect()
 }
@@ -327,8 +279,8 @@ fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> S
         options.rounds
     );
     for (name, promised, measured) in all {
-        let numpy = best(measured, "numpy").or_else(|| best(measured, "ROC"));
-        let others = ["numba", "jax", "sklearn"].map(|family| best(measured, family));
+        let numpy = best(measured, "numpy");
+        let others = ["numba", "sklearn"].map(|family| best(measured, family));
         for (variant, rates) in [numpy].into_iter().chain(others).flatten() {
             let ratios: Vec<f64> = measured.ours.iter().zip(rates).map(|(ours, theirs)| ours / theirs).collect();
             let promise = if Some(variant) == numpy.map(|(variant, _)| variant) {

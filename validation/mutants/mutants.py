@@ -1,0 +1,370 @@
+"""Mutation testing of the statistical rooms, run by `cargo xtask validate mutants [OPTION...]`; `--help` lists options.
+
+cargo-mutants names the mutants: one changed operator, negation, guard or return value each. It builds the crate again
+for every one of them, which takes minutes here. This program samples from its list with a fixed seed, writes all
+sampled mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the unit
+tests once, and runs them once for each mutant: first those of the mutated file, then those of its room.
+
+A mutant that no test notices is missed. The score is caught / (caught + missed). Deleted match arms, deleted fields and
+what the compiler evaluates (constants, `const fn`) cannot be switched and are counted apart.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import tree_sitter
+import tree_sitter_rust
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "target" / "mutants"
+TREE = WORK / "tree"
+# Mutants that did not compile, so that they are not tried again.
+UNVIABLE = WORK / "unviable.txt"
+ROOMS = ["interval", "audit", "accountant", "divergence", "law"]
+SWITCH = """
+/// Which of the mutants written into this copy is on.
+pub(crate) mod mutant_switch {
+    use std::sync::OnceLock;
+    static NUMBER: OnceLock<u32> = OnceLock::new();
+    #[inline(always)]
+    pub(crate) fn on(number: u32) -> bool {
+        *NUMBER.get_or_init(|| std::env::var("MUTANT").ok().and_then(|text| text.parse().ok()).unwrap_or(0)) == number
+    }
+}
+"""
+# A development dependency of the integration tests.
+EXPERIMENTS = 'leakbound-validation = { path = "validation" }\n'
+PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
+
+
+class Mutant:
+    """One mutant of cargo-mutants' list, with the place in the file where it is written."""
+
+    def __init__(self, entry, room):
+        self.room, self.file, self.genre = room, entry["file"], entry["genre"]
+        self.name, self.replacement = entry["name"], entry["replacement"]
+        self.span = entry["span"]
+        self.key = f"{self.name} {self.span['start']['line']}:{self.span['start']['column']}"
+        self.number, self.edit, self.outcome, self.seconds = 0, None, None, 0.0
+
+    def module(self):
+        """The path of the tests in the same file."""
+        parts = self.file.removeprefix("src/").removesuffix(".rs").removesuffix("/mod").split("/")
+        return "::".join(parts) + "::"
+
+
+def listed(room):
+    """All mutants of a room; cargo-mutants is installed in target/tools by the caller."""
+    command = [ROOT / "target/tools/bin/cargo-mutants", "mutants", "--list", "--json", "-p", "leakbound"]
+    output = subprocess.run([*command, "-f", f"src/{room}/**"], cwd=ROOT, check=True, capture_output=True)
+    return [Mutant(entry, room) for entry in json.loads(output.stdout)]
+
+
+def copy_sources(mutated):
+    """The tracked files in target/mutants/tree; unchanged files keep their times, so that cargo builds little."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    for name in set(names) - mutated - {"", "src/lib.rs", "Cargo.toml"}:
+        source, copy = ROOT / name, TREE / name
+        if source.is_file():
+            replace(copy, source.read_bytes())
+
+
+def replace(path, content):
+    """Writes a file unless it has this content: its time tells cargo whether to build."""
+    if not (path.is_file() and path.read_bytes() == content):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def byte_offset(lines, place):
+    """Offset in bytes of a line and column that count from 1."""
+    before = sum(len(line) for line in lines[: place["line"] - 1])
+    line = lines[place["line"] - 1].decode()
+    return before + len(line[: place["column"] - 1].encode())
+
+
+def ancestors(node):
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def is_constant(node):
+    """Whether the place is evaluated by the compiler, where no switch can be asked."""
+    for outer in ancestors(node):
+        if outer.type in ("const_item", "static_item", "array_type", "const_block"):
+            return True
+        if outer.type == "function_item":
+            return any(child.type == "function_modifiers" and b"const" in child.text for child in outer.children)
+    return False
+
+
+def edit_of(mutant, source, tree):
+    """How the mutant is written: the syntax node and the rewriting of its text, or None if it cannot be written."""
+    lines = source.splitlines(keepends=True)
+    start, end = (byte_offset(lines, mutant.span[side]) for side in ("start", "end"))
+    node = tree.root_node.descendant_for_byte_range(start, end)
+    if node is None or is_constant(node):
+        return None
+    text = lambda n: source[n.start_byte : n.end_byte]  # noqa: E731
+    condition = b"crate::mutant_switch::on(%d)" % mutant.number
+    if mutant.genre == "BinaryOperator":
+        outer = next((n for n in ancestors(node) if n.type in ("binary_expression", "compound_assignment_expr")), None)
+        if outer is None or outer.child_by_field_name("operator").start_byte != start:
+            return None
+        left, right = outer.child_by_field_name("left"), outer.child_by_field_name("right")
+        changed = text(left) + b" " + mutant.replacement.encode() + b" " + text(right)
+        return outer, lambda inner: b"(if " + condition + b" { " + changed + b" } else { " + inner + b" })"
+    if mutant.genre == "UnaryOperator":
+        outer = next((n for n in ancestors(node) if n.type == "unary_expression"), None)
+        if outer is None or outer.start_byte != start:
+            return None
+        changed = text(outer)[1:]
+        return outer, lambda inner: b"(if " + condition + b" { " + changed + b" } else { " + inner + b" })"
+    if mutant.genre == "MatchArmGuard":
+        if node.start_byte != start or node.end_byte != end:
+            return None
+        if mutant.replacement == "true":
+            return node, lambda inner: b"(" + condition + b" || (" + inner + b"))"
+        return node, lambda inner: b"(!" + condition + b" && (" + inner + b"))"
+    if mutant.genre == "FnValue":
+        function = next((n for n in ancestors(node) if n.type == "function_item"), None)
+        block = function and function.child_by_field_name("body")
+        if block is None or not block.start_byte <= start < block.end_byte:
+            return None
+        returned = function.child_by_field_name("return_type")
+        if returned is not None and b"impl " in text(returned):
+            return None
+        value = mutant.replacement.encode()
+        early = b" if " + condition + b" { return " + value + b"; } "
+        return block, lambda inner: b"{" + early + inner[1:]
+    return None
+
+
+def write(mutants):
+    """Writes the mutants into the copy; each is between comments with its number, by which errors find it."""
+    by_file = collections.defaultdict(list)
+    for mutant in mutants:
+        by_file[mutant.file].append(mutant)
+    for file, group in by_file.items():
+        source = (ROOT / file).read_bytes()
+        tree = PARSER.parse(source)
+        edits = collections.defaultdict(list)
+        for mutant in group:
+            edit = edit_of(mutant, source, tree)
+            if edit is None:
+                mutant.outcome = "not expressible"
+            else:
+                edits[(edit[0].start_byte, edit[0].end_byte)].append((mutant, edit[1]))
+
+        def rewritten(start, end, outermost, edits=edits, source=source):
+            """The text of a range with all edits in it; only one is ever on, so changed sides keep their old text."""
+            inside = [place for place in edits if start <= place[0] and place[1] <= end and place != outermost]
+            out, at = b"", start
+            for place in sorted(inside, key=lambda place: (place[0], -place[1])):
+                if place[0] < at:
+                    continue
+                out += source[at : place[0]] + one(place)
+                at = place[1]
+            return out + source[at:end]
+
+        def one(place, edits=edits):
+            text = rewritten(*place, place)
+            for mutant, wrap in edits[place]:
+                mark, text = b"%d*/" % mutant.number, wrap(text)
+                if mutant.genre == "FnValue":
+                    # Errors of the early return may show anywhere in the body.
+                    text = b"{/*<" + mark + text[1:-1] + b"/*>" + mark + b"}"
+                else:
+                    text = b"/*<" + mark + text + b"/*>" + mark
+            return text
+
+        new = rewritten(0, len(source), None)
+        replace(TREE / file, new)
+    replace(TREE / "src/lib.rs", (ROOT / "src/lib.rs").read_bytes() + SWITCH.encode())
+    # Unit tests need no experiments: without them the library is built once, for its tests alone.
+    manifest = (ROOT / "Cargo.toml").read_text().replace(EXPERIMENTS, "")
+    replace(TREE / "Cargo.toml", manifest.encode())
+
+
+def cargo(arguments, profile):
+    """Runs cargo in the copy and returns its messages."""
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), "CARGO_INCREMENTAL": "1"}
+    command = ["cargo", *arguments, "-p", "leakbound", "--message-format=json", *profile]
+    run = subprocess.run(
+        command, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    return run.returncode, [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+
+
+def offenders(messages):
+    """Numbers of the mutants in which the compiler found errors."""
+    numbers, unknown = set(), []
+    for message in messages:
+        if message.get("reason") != "compiler-message" or message["message"]["level"] != "error":
+            continue
+        spans = message["message"]["spans"]
+        found = set()
+        for span in spans:
+            path = TREE / span["file_name"]
+            if not path.is_file():
+                continue
+            text = path.read_bytes()
+            opened = [(m.start(), int(m[1])) for m in re.finditer(rb"/\*<(\d+)\*/", text)]
+            for start, number in opened:
+                end = text.find(b"/*>%d*/" % number)
+                if start < span["byte_end"] and span["byte_start"] < end:
+                    found.add((end - start, number))
+        if found:
+            numbers.add(min(found)[1])
+        elif spans:
+            unknown.append(message["message"]["rendered"])
+    return numbers, unknown
+
+
+def build(mutants, profile):
+    """Builds the unit tests, leaving out mutants that do not compile; returns the program."""
+    known = set(UNVIABLE.read_text().splitlines()) if UNVIABLE.is_file() else set()
+    for mutant in mutants:
+        if mutant.key in known:
+            mutant.outcome = "unviable"
+    for _ in range(12):
+        write([mutant for mutant in mutants if mutant.outcome is None])
+        status, messages = cargo(["check", "--lib", "--profile=test"], profile)
+        if status == 0:
+            break
+        numbers, unknown = offenders(messages)
+        if not numbers:
+            raise SystemExit("the copy does not compile:\n" + "\n".join(unknown[:3]))
+        for mutant in mutants:
+            if mutant.number in numbers:
+                mutant.outcome = "unviable"
+                known.add(mutant.key)
+        UNVIABLE.write_text("\n".join(sorted(known)))
+        print(f"{len(numbers)} mutants do not compile and are left out", flush=True)
+    status, messages = cargo(["test", "--lib", "--no-run"], profile)
+    programs = [message["executable"] for message in messages if message.get("executable")]
+    if status or not programs:
+        raise SystemExit("the unit tests cannot be built: " + "\n".join(offenders(messages)[1][:3]))
+    return programs[-1]
+
+
+def passes(program, number, filters, limit):
+    """Whether the tests pass with a mutant on; None if they take longer than `limit` seconds."""
+    environment = {**os.environ, "MUTANT": str(number), "RUST_BACKTRACE": "0", "PROPTEST_RNG_SEED": "20260101"}
+    process = subprocess.Popen(
+        [program, *filters],
+        cwd=TREE,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    start, verdict, rest = time.monotonic(), True, b""
+    os.set_blocking(process.stdout.fileno(), False)
+    while True:
+        ended = process.poll() is not None
+        rest += process.stdout.read() or b""
+        # The first failure decides.
+        if b"... FAILED" in rest:
+            verdict = False
+            break
+        if ended:
+            verdict = process.returncode == 0
+            break
+        if limit and time.monotonic() - start > limit:
+            verdict = None
+            break
+        time.sleep(0.05)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return verdict, rest
+
+
+def table(mutants, totals):
+    lines = ["| room | mutants | sampled | run | caught | missed | score |", "|---|---|---|---|---|---|---|"]
+    for room in [*totals, "all"]:
+        of_room = [mutant for mutant in mutants if room in (mutant.room, "all")]
+        count = collections.Counter(mutant.outcome for mutant in of_room)
+        caught, missed = count["caught"] + count["timeout"], count["missed"]
+        score = f"{100 * caught / (caught + missed):.1f} %" if caught + missed else "-"
+        total = totals.get(room, sum(totals.values()))
+        lines.append(f"| {room} | {total} | {len(of_room)} | {caught + missed} | {caught} | {missed} | {score} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="cargo xtask validate mutants", description=__doc__.split("\n")[0])
+    parser.add_argument("--room", action="append", choices=ROOMS, help="only this room; may be given again")
+    parser.add_argument("--sample", type=int, default=60, metavar="N", help="mutants of each room (default: 60)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
+    parser.add_argument(
+        "--minutes", type=float, default=120, help="after which no further mutant is run (default: 120)"
+    )
+    parser.add_argument("--opt-level", default="1", help="of the mutated crate (default: 1)")
+    parser.add_argument("--only", metavar="TEXT", help="run only sampled mutants whose name contains this")
+    parser.add_argument("--result", type=pathlib.Path, help="also write the table and the survivors to this file")
+    options = parser.parse_args()
+    start = time.monotonic()
+    totals, mutants = {}, []
+    for room in options.room or ROOMS:
+        all_of_room = listed(room)
+        totals[room] = len(all_of_room)
+        sample = random.Random(f"{options.seed} {room}").sample(all_of_room, min(options.sample, len(all_of_room)))
+        mutants += sample
+    for number, mutant in enumerate(mutants, 1):
+        mutant.number = number
+    copy_sources({mutant.file for mutant in mutants})
+    profile = ["--config", f"profile.dev.package.leakbound.opt-level={options.opt_level}"]
+    program = build(mutants, profile)
+    print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
+    limits = {}
+    for room in totals:
+        began = time.monotonic()
+        verdict, output = passes(program, 0, [f"{room}::"], None)
+        if not verdict:
+            raise SystemExit(f"the tests of {room} fail without a mutant:\n{output.decode(errors='replace')[-2000:]}")
+        limits[room] = 5 * (time.monotonic() - began) + 30
+        print(f"{room}: {time.monotonic() - began:.1f} s for its unit tests", flush=True)
+    # Rooms in turn, so that a run that is ended early has some of each.
+    order = sorted(
+        mutants, key=lambda mutant: ([m for m in mutants if m.room == mutant.room].index(mutant), mutant.number)
+    )
+    for mutant in order:
+        if mutant.outcome or (options.only and options.only not in mutant.name):
+            continue
+        if time.monotonic() - start > 60 * options.minutes:
+            break
+        began = time.monotonic()
+        for filters in ([mutant.module()], [f"{mutant.room}::", "--skip", mutant.module()]):
+            verdict, _ = passes(program, mutant.number, filters, limits[mutant.room])
+            if verdict is not True:
+                break
+        mutant.outcome = {True: "missed", False: "caught", None: "timeout"}[verdict]
+        print(f"{mutant.outcome:7} {time.monotonic() - began:6.1f} s  {mutant.name}", flush=True)
+    count = collections.Counter(mutant.outcome or "not run" for mutant in mutants)
+    missed = "\n".join(f"- `{mutant.name}`" for mutant in order if mutant.outcome == "missed") or "None."
+    others = ", ".join(
+        f"{count[key]} {key}" for key in ("timeout", "unviable", "not expressible", "not run") if count[key]
+    )
+    text = (
+        f"{table(mutants, totals)}\n\nSeed {options.seed}, {options.sample} mutants of each room; {others}. "
+        f"A timeout counts as caught; {(time.monotonic() - start) / 60:.0f} minutes.\n\n## Missed\n\n{missed}\n"
+    )
+    print(f"\n{text}")
+    if options.result:
+        options.result.write_text(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
