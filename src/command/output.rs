@@ -40,6 +40,11 @@ impl Output {
         Ok(Self { session: common.session.clone(), file, format: common.format, report })
     }
 
+    /// Whether nothing but the flat table of bounds is wanted, and what else a document has may be left out.
+    pub fn has_bounds_alone(&self) -> bool {
+        self.format == Format::Csv && self.report.is_none() && !self.session.is_hosted()
+    }
+
     /// Page and figures first: a reader of the result finds them there.
     pub fn write<D: Document + Clone + Send + Sync + 'static>(self, document: &D) -> Result<()> {
         // JSON is written piece by piece; the others are small, or refuse what they cannot say before anything is written.

@@ -146,7 +146,10 @@ impl Table {
         let mut keys = (1 + words).min(self.columns.len() - 1);
         if room(&self.columns[..keys]) > most {
             keys = 1;
-            self.columns[0].width = self.columns[0].width.min(most - GAP);
+            // Beside the widest of the others there may be room for more than half.
+            let widest = self.columns[1..].iter().map(|column| column.width).max().unwrap_or(0);
+            let most = (most - GAP).max((width - INDENT - GAP).saturating_sub(widest));
+            self.columns[0].width = self.columns[0].width.min(most);
         }
         let others = self.columns.split_off(keys);
         let keys = self.columns;

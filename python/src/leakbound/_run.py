@@ -47,7 +47,7 @@ def given(function: Callable[..., Any], arguments: Mapping[str, Any], *others: s
     Defaults are the command's. What is one of them is not passed on: the command knows whether a value was given, and
     refuses some of them together.
     """
-    defaults: Mapping[str, Any] = function.__kwdefaults__
+    defaults: Mapping[str, Any] = function.__kwdefaults__ or {}
     return {
         name: value
         for name, value in arguments.items()

@@ -24,16 +24,6 @@ fn words(text: &str) -> String {
 }
 
 #[test]
-fn wide_tables_go_on_below_with_their_keys() {
-    insta::assert_snapshot!(fit(&text(), Some(70)), @"");
-}
-
-#[test]
-fn narrow_terminals_break_cells() {
-    insta::assert_snapshot!(fit(&text(), Some(30)), @"");
-}
-
-#[test]
 fn no_line_is_wider_and_nothing_is_lost() {
     let whole = text();
     let mut counts: Vec<usize> = Vec::new();
