@@ -392,7 +392,7 @@ def test_defaults_and_choices_are_those_of_the_command(command, words, functions
                 found += 1
             elif choices:
                 assert option in IN_WORDS and all(re.search(rf"\b{choice}\b", text) for choice in choices), name
-    assert found >= 1
+    assert found >= 1 or words == "merge"
 
 
 def choices_of(kind):

@@ -31,9 +31,9 @@ from leakbound._rows import Row, Rows
 from leakbound._run import Progress, given, run
 
 # A file, a result of a simulation, or counts [outcome] or [query, outcome] in a pair.
-Counts = Union[Path, Result, "tuple[ArrayLike, ArrayLike]"]
+Counts = Union[Path, Result, tuple[ArrayLike, ArrayLike]]
 # A file, or probabilities of the same shapes in a pair.
-Law = Union[Path, "tuple[ArrayLike, ArrayLike]"]
+Law = Union[Path, tuple[ArrayLike, ArrayLike]]
 
 
 class CountsAudit(Result):

@@ -107,7 +107,7 @@ def audit_votes(
     n_queries: int | None = None,
     changed: int = 1,
     k: int = 200,
-    rate: float | None = None,
+    rate: float = 0.2,
     candidates: Literal["test", "train", "embedding"] = "test",
     train: Recording | None = None,
     orders: Numbers = (2, 4, 8, 16, 32, 64),
