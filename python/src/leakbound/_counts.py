@@ -106,8 +106,9 @@ def audit_counts(
     >>> audit.bounds.where(direction="forward")[0].rdp_lower > 0.01
     True
     """
-    data_names = ("counts", "counts_neighbor", "outcomes", "queries", "pilot", "law")
-    options = given(audit_counts, locals(), *data_names, "progress")
+    options = given(
+        audit_counts, locals(), "counts", "counts_neighbor", "outcomes", "queries", "pilot", "law", "progress"
+    )
     pair: Any = counts if counts_neighbor is None else (counts, counts_neighbor)
     data = {"counts": counts_file("counts", pair, outcomes, queries)}
     named = {
