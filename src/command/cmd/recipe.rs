@@ -43,8 +43,8 @@ impl<'a> Recipe<'a> {
         taken.push(&data.recording);
         let output = Output::open(common, &taken)?;
         let recording = AtomicFile::create(&data.recording)?;
-        let (train, mut inputs) = read_images(&data.data, ImagePart::Train)?;
-        let (test, more) = read_images(&data.data, ImagePart::Test)?;
+        let (train, mut inputs) = read_images(&data.data, ImagePart::Train, common.memory())?;
+        let (test, more) = read_images(&data.data, ImagePart::Test, common.memory())?;
         inputs.extend(more);
         inputs.dedup();
         Ok(Self { common, data, output, recording, device, train, test, inputs })
@@ -52,7 +52,7 @@ impl<'a> Recipe<'a> {
 
     /// The training half of one more set of images.
     pub fn read_others(&mut self, path: &Path) -> Result<ImageSet> {
-        let (others, more) = read_images(path, ImagePart::Train)?;
+        let (others, more) = read_images(path, ImagePart::Train, self.common.memory())?;
         self.inputs.extend(more);
         self.inputs.dedup();
         Ok(others)
