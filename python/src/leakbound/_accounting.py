@@ -132,6 +132,7 @@ def account(
     no_exact: bool = False,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Account:
     """Upper bounds on the leakage of all answers together: accountants, exact costs, and budgets spent.

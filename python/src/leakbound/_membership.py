@@ -42,6 +42,7 @@ def lira(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The likelihood ratio attack: how the answers of models with a sample differ from those of models without.
@@ -79,6 +80,7 @@ def label_only(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """Logistic regression on which views are answered correctly, nothing else; `strength` C weighs the loss against
@@ -102,6 +104,7 @@ def threshold_attack(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """One threshold for the answers on all samples; `score` is logit, hinge, loss, confidence, top-confidence,
@@ -128,6 +131,7 @@ def rmia(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The relative attack: confidences against those of other models, held against other samples. `gamma` is how many
@@ -153,6 +157,7 @@ def risk(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The privacy-risk score: the probability of membership given the answer, from the other models, with `bins` of
@@ -175,6 +180,7 @@ def attacker(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """A small network trained on the sorted confidences of other models."""
@@ -197,6 +203,7 @@ def compare_attacks(
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """Several attacks on one recording side by side, with the defaults of their own functions; all that the recording

@@ -49,6 +49,7 @@ def property_distance(
     permutations: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> PropertyDistance:
     """Infers a property of the training data from the ensemble that a student resembles most.

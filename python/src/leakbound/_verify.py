@@ -100,6 +100,7 @@ def verify(
     start_timeout: float | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Verification:
     """Tests the claims of an accountant against exact laws, and finds the smallest case that refutes them.

@@ -121,6 +121,7 @@ def audit_votes(
     claim_mu: float | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> VotesAudit:
     """Audits recorded votes of `model` pate, capc, prompt-pate or private-knn.
