@@ -315,6 +315,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_that_changes_while_it_is_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let mut source = Digested::new(open(&path).unwrap());
+        source.read_exact(&mut [0]).unwrap();
+        std::fs::write(&path, "abcd").unwrap();
+        let error = source.finish_unchanged(&path).unwrap_err().to_string();
+        assert!(error.contains("found a file that changed while it was read"), "{error}");
+        // Another file under the same name is none of this one's business.
+        let reader = open(&path).unwrap();
+        std::fs::write(folder.path().join("b"), "other").unwrap();
+        std::fs::rename(folder.path().join("b"), &path).unwrap();
+        assert_eq!(reader.identity(&path).unwrap(), InputFile::of_bytes(&path, b"abcd"));
+    }
+
+    #[test]
+    fn what_is_looked_at_is_read_again() {
+        let mut reader = InputReader::of_bytes(b"abcdef".to_vec());
+        assert_eq!(reader.peek(4).unwrap(), b"abcd");
+        let mut all = String::new();
+        reader.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "abcdef");
+    }
+
+    #[test]
     fn a_file_and_its_bytes_have_the_same_identity() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");

@@ -41,7 +41,7 @@ impl Names {
 pub(super) fn read(path: &Path, room: &mut Room) -> Result<Found> {
     let mut source = Digested::new(open(path)?);
     let mut found = table(path, BufReader::new(&mut source), room)?;
-    found.traces = vec![Trace::known(source.finish_unchanged(path)?)];
+    found.traces = vec![Trace::Read(source.finish_unchanged(path)?)];
     Ok(found)
 }
 

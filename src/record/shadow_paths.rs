@@ -232,7 +232,7 @@ fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>
 /// A file of its own whose array was read whole.
 fn all_read(array: &NpyArray) -> Result<Trace> {
     let reader = array.reader().unwrap_or_else(|| InputReader::of_bytes(Vec::new()));
-    Ok(Trace::known(reader.identity(&array.path)?))
+    Ok(Trace::Read(reader.identity(&array.path)?))
 }
 
 /// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.

@@ -297,7 +297,7 @@ fn faults_are_named_with_their_place() {
         ?: whole file: found arrays `scores`, expected the array `keep` of shape (model, sample)
         ?: whole file: found arrays `logits`, expected the array `keep` of shape (model, sample)
         ?: array `keep`, index [1, 2]: found `2`, expected 0 or 1; hint: 1 where the model was trained on the sample
-        ?: array `keep`: found shape [3, 3], expected 4 rows, one per model
+        ?: array `keep`: found shape [3, 3], expected shape [4, 3], a truth value for each model and sample
         ?: array `keep`: found shape [4, 2], expected shape [4, 3], a truth value for each model and sample
         ?: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with
         ?: array `scores`: found shape [4, 0, 2], expected at least 1 entry on axis 1

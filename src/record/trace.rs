@@ -20,28 +20,28 @@ pub(super) struct StoredArray {
 }
 
 /// A file of a recording.
-pub(super) struct Trace {
-    path: PathBuf,
-    /// Still open where data are read from it later.
-    open: Option<(InputReader, Vec<StoredArray>)>,
-    identity: OnceLock<InputFile>,
+pub(super) enum Trace {
+    /// One of which everything has been read.
+    Read(InputFile),
+    /// One from which data will be read.
+    Open {
+        path: PathBuf,
+        reader: InputReader,
+        /// Arrays that nobody has held against their checksums.
+        arrays: Vec<StoredArray>,
+        identity: OnceLock<InputFile>,
+    },
 }
 
 impl Trace {
-    /// A file of which everything has been read.
-    pub(super) fn known(input: InputFile) -> Self {
-        Self { path: input.path.clone(), open: None, identity: input.into() }
-    }
-
-    /// A file from which data will be read, among them arrays that nobody has held against their checksums.
     pub(super) fn open(path: &Path, reader: InputReader, arrays: Vec<StoredArray>) -> Self {
-        Self { path: path.into(), open: Some((reader, arrays)), identity: OnceLock::new() }
+        Self::Open { path: path.into(), reader, arrays, identity: OnceLock::new() }
     }
 
     /// Holds the arrays against their checksums: before any of their data are used, and in the same pass as the hash.
     pub(super) fn check_sums(&self) -> Result<()> {
-        match &self.open {
-            Some((_, arrays)) if !arrays.is_empty() => self.identity().map(|_| ()),
+        match self {
+            Self::Open { arrays, .. } if !arrays.is_empty() => self.identity().map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -49,21 +49,24 @@ impl Trace {
     /// The identity of the file that was read, which must be the same until now.
     pub(super) fn input(&self) -> Result<InputFile> {
         let identity = self.identity()?.clone();
-        if let Some((reader, _)) = &self.open {
-            reader.check_unchanged(&self.path)?;
+        if let Self::Open { path, reader, .. } = self {
+            reader.check_unchanged(path)?;
         }
         Ok(identity)
     }
 
     fn identity(&self) -> Result<&InputFile> {
-        if let Some(identity) = self.identity.get() {
-            return Ok(identity);
-        }
-        let identity = match &self.open {
-            Some((reader, arrays)) => summed(&self.path, reader, arrays)?,
-            None => InputFile::of_file(&self.path)?,
+        let (path, reader, arrays, identity) = match self {
+            Self::Read(identity) => return Ok(identity),
+            Self::Open { path, reader, arrays, identity } => (path, reader, arrays, identity),
         };
-        Ok(self.identity.get_or_init(|| identity))
+        match identity.get() {
+            Some(identity) => Ok(identity),
+            None => {
+                let found = summed(path, reader, arrays)?;
+                Ok(identity.get_or_init(|| found))
+            }
+        }
     }
 }
 

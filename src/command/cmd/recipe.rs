@@ -5,7 +5,7 @@ use crate::Result;
 use crate::command::args::{CheckpointOptions, Common, DataOptions};
 use crate::command::output::{Output, envelope, progress, refuse_any};
 use crate::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
-use crate::report::{RecordingDocument, TrainingFact, Warning};
+use crate::report::{RecordingDocument, TrainingFact, Warning, one_line};
 use crate::torch::{TrainingCheckpoint, TrainingDevice};
 use serde::Serialize;
 use std::path::Path;
@@ -70,7 +70,10 @@ impl<'a> Recipe<'a> {
         let device = if self.device.is_cuda() { "cuda" } else { "cpu" };
         let checkpoint = TrainingCheckpoint::open(path, options.resume, name, device, &self.inputs, plan)?;
         if checkpoint.networks() > 0 {
-            say(self.common, &format!("{} networks are in {}", checkpoint.networks(), path.display()));
+            say(
+                self.common,
+                &format!("{} networks are in {}", checkpoint.networks(), one_line(&path.to_string_lossy())),
+            );
         }
         Ok(Some(checkpoint))
     }

@@ -7,7 +7,7 @@ mod numpy;
 use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, unreadable};
 use super::input_file::{Digested, InputFile, InputReader};
-use crate::error::Result;
+use crate::error::{Result, one_line};
 use flate2::read::MultiGzDecoder;
 use ndarray::{Array1, Array4};
 use std::io::{BufReader, Read};
@@ -150,7 +150,7 @@ fn same_number(images: (&Path, usize), labels: (&Path, usize)) -> Result<()> {
         labels.0,
         "whole file",
         found,
-        format!("one for each of the {} images of {}", images.1, images.0.display()),
+        format!("one for each of the {} images of {}", images.1, one_line(&images.0.to_string_lossy())),
     )
     .into())
 }

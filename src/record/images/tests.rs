@@ -90,8 +90,8 @@ fn broken_idx_files_are_refused_with_their_place() {
     train-images-idx3-ubyte: data: found 4 bytes, expected 12 bytes; hint: the file is cut off; fetch it again
     train-images-idx3-ubyte: magic number: found 2 bytes, expected 4 bytes; hint: the file is cut off; fetch it again
     train-images-idx3-ubyte: end of the file: found more data, expected nothing after the last image
-    train-images-idx3-ubyte: sizes: found [4294967295, 4294967295, 4294967295], expected sizes of at least 1 and at most 4 GiB of data
-    train-images-idx3-ubyte: sizes: found [0, 2, 2], expected sizes of at least 1 and at most 4 GiB of data
+    train-images-idx3-ubyte: sizes: found [4294967295, 4294967295, 4294967295], expected sizes of at least 1, of fewer than 2^64 bytes
+    train-images-idx3-ubyte: sizes: found [0, 2, 2], expected sizes of at least 1, of fewer than 2^64 bytes
     train-labels-idx1-ubyte: whole file: found 2 labels, expected one for each of the 3 images of train-images-idx3-ubyte
     ");
     let cut =
