@@ -204,10 +204,12 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Control characters, the Unicode line breaks and the marks that turn the direction of writing.
+/// What is not shown as it is and no name holds: control characters, the Unicode line breaks, the marks that turn the
+/// direction of writing, and the code points that are no characters, which XML does not know.
 pub(crate) fn breaks_line(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(character, '\u{61c}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}')
+        || u32::from(character) & 0xfffe == 0xfffe
 }
 
 /// A number that reads back exactly, in powers of ten where it would have more than sixteen digits otherwise.

@@ -22,6 +22,7 @@ pub use stream::StreamOptions;
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
+use crate::record::MemoryBudget;
 use crate::{Adjacency, Composition, Delta, Epsilon, FailureProbability, Noise, Order, VoteHistogram};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -93,12 +94,23 @@ pub struct Common {
     /// Threads; one for each core if not given
     #[arg(long, value_name = "N", global = true, value_parser = threads, allow_hyphen_values = true)]
     pub threads: Option<usize>,
+    /// The most memory that what is read from a file may take, such as 4G; half of what is free if not given
+    #[arg(long, value_name = "SIZE", global = true, allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory: Option<MemoryBudget>,
     /// No progress bar
     #[arg(long, global = true)]
     pub quiet: bool,
     /// No colours (also with the environment variable NO_COLOR)
     #[arg(long, global = true)]
     pub no_color: bool,
+}
+
+impl Common {
+    /// The memory that input may take.
+    pub fn memory(&self) -> MemoryBudget {
+        self.max_memory.unwrap_or_default()
+    }
 }
 
 /// Form of a result.

@@ -1,18 +1,19 @@
 //! Named arrays in a numpy archive (.npz), checked before they are read.
 
-use super::archive::{Archive, directory};
+use super::archive::{Archive, directory, most_bytes};
+use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, listed, quoted, shortened};
-use super::input_file::{InputFile, PathKind, kind, open};
+use super::input_file::{InputFile, InputReader, open_file, pipe};
 use super::npy_header::{HeaderProblem, NpyHeader};
-use crate::error::{InputError, Result};
+use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
-use ndarray::{Array, Dimension, IxDyn};
-use ndarray_npy::{ReadNpyError, ReadNpyExt, ReadableElement};
-use std::io::{BufReader, Cursor, Read};
+use ndarray::{Array, ArrayD, Dimension, IxDyn, ShapeBuilder};
+use std::fmt::Display;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// The largest array read, as it is declared and unpacked.
-const MAX_ARRAY_BYTES: u64 = 1 << 30;
+/// Elements decoded at once.
+const PIECE: usize = 8 << 10;
 
 /// A numpy archive: the names of its arrays are known, none of them is read yet.
 ///
@@ -27,29 +28,61 @@ pub struct ArrayFile {
     input: InputFile,
     names: Vec<String>,
     archive: Archive,
+    reader: InputReader,
+    room: Room,
 }
 
 /// A type of element that an array of a file may be asked for.
 ///
 /// Implemented for `bool`, the integers of 8 to 64 bits and the two float types; not for others.
-pub trait Element: ReadableElement + sealed::Sealed {
+pub trait Element: sealed::Sealed + Copy + Display {
     /// The type's name in messages.
     const NAME: &'static str;
 }
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed: Sized {
+        /// Bytes of an element.
+        const WIDTH: usize;
+
+        /// The element of so many bytes, or what was found instead.
+        fn decode(bytes: &[u8], little: bool) -> Result<Self, u8>;
+    }
 }
 
 macro_rules! element {
     ($($type:ident)*) => {$(
-        impl sealed::Sealed for $type {}
+        impl sealed::Sealed for $type {
+            const WIDTH: usize = size_of::<Self>();
+
+            fn decode(bytes: &[u8], little: bool) -> std::result::Result<Self, u8> {
+                let mut own = [0; size_of::<Self>()];
+                own.copy_from_slice(bytes);
+                Ok(if little { Self::from_le_bytes(own) } else { Self::from_be_bytes(own) })
+            }
+        }
         impl Element for $type {
             const NAME: &'static str = stringify!($type);
         }
     )*};
 }
-element!(bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+element!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+
+impl sealed::Sealed for bool {
+    const WIDTH: usize = 1;
+
+    fn decode(bytes: &[u8], _: bool) -> std::result::Result<Self, u8> {
+        match bytes {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(bytes[0]),
+        }
+    }
+}
+
+impl Element for bool {
+    const NAME: &'static str = "bool";
+}
 
 impl ArrayFile {
     /// Opens an archive and lists its arrays.
@@ -58,13 +91,18 @@ impl ArrayFile {
     /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when it is no numpy archive, is empty or cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        if matches!(kind(path)?, PathKind::Other) {
-            let error = fault(path, "whole file", "a pipe or device", "a numpy archive (.npz)");
-            return Err(hinted(error, "archives are read at several places; save it as a file first").into());
+        Self::of_reader(path, open_file(path, "a numpy archive (.npz)")?)
+    }
+
+    /// Opens what has been opened already.
+    pub(super) fn of_reader(path: &Path, reader: InputReader) -> Result<Self> {
+        if reader.is_pipe() {
+            return Err(pipe(path, "a numpy archive (.npz)"));
         }
         // The directory of the archive is read first: only what may be votes is hashed.
-        let (archive, names) = directory(path, Box::new(BufReader::new(open(path)?)))?;
-        Ok(Self { input: InputFile::of_file(path)?, names, archive })
+        let (archive, names) = directory(path, &reader)?;
+        let room = Room::new(MemoryBudget::of_machine());
+        Ok(Self { input: reader.identity(path)?, names, archive, reader, room })
     }
 
     /// Opens an archive that is in memory; `name` stands for the file in messages.
@@ -73,9 +111,14 @@ impl ArrayFile {
     /// As [`ArrayFile::open`].
     pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let name = name.into();
-        let input = InputFile::of_bytes(&name, &bytes);
-        let (archive, names) = directory(&name, Box::new(Cursor::new(bytes)))?;
-        Ok(Self { input, names, archive })
+        Self::of_reader(&name, InputReader::of_bytes(bytes))
+    }
+
+    /// The same archive, all arrays of which may take so much memory together; half of what is free otherwise
+    /// ([`MemoryBudget::of_machine`]).
+    #[must_use]
+    pub fn within(self, memory: MemoryBudget) -> Self {
+        Self { room: Room::new(memory), ..self }
     }
 
     /// The file.
@@ -99,15 +142,16 @@ impl ArrayFile {
     /// Reads an array of elements of type `T` with as many axes as `D` has.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) when there is no such array, it has another dtype or number of axes, an axis of length 0, more
-    /// than 1 GiB of data, or less or more data than it declares.
+    /// [`Error::Input`](crate::Error::Input) when there is no such array, it has another dtype or number of axes, an axis
+    /// of length 0, less or more data than it declares or data that do not fit their checksum, when the arrays read from
+    /// this file take more memory than they may, and when the file changed since it was opened.
     pub fn array<T: Element, D: Dimension>(&mut self, name: &str) -> Result<Array<T, D>> {
         let header = self.header(name)?;
         if header.dtype() != T::NAME {
             let error = self.at(name, format!("dtype {}", quoted(header.dtype())), format!("dtype `{}`", T::NAME));
             return Err(error.into());
         }
-        self.read(name)
+        self.converted(name, &header, "", |value: T| Some(value))
     }
 
     /// Reads an array of whole numbers of any integer dtype.
@@ -115,51 +159,68 @@ impl ArrayFile {
     /// # Errors
     /// As [`ArrayFile::array`], and [`Error::Input`](crate::Error::Input) for a negative number, with its index.
     pub fn whole_numbers<D: Dimension>(&mut self, name: &str) -> Result<Array<u64, D>> {
-        let header = self.header(name)?;
-        let array: Array<i64, D> = match header.dtype() {
-            // Bytes are the common case and the largest arrays: converted without a detour.
-            "u8" => return Ok(self.read::<u8, D>(name)?.mapv(u64::from)),
-            "u16" => return Ok(self.read::<u16, D>(name)?.mapv(u64::from)),
-            "u32" => return Ok(self.read::<u32, D>(name)?.mapv(u64::from)),
-            "u64" => return self.read::<u64, D>(name),
-            "i8" => self.read::<i8, D>(name)?.mapv(i64::from),
-            "i16" => self.read::<i16, D>(name)?.mapv(i64::from),
-            "i32" => self.read::<i32, D>(name)?.mapv(i64::from),
-            "i64" => self.read(name)?,
-            other => {
-                let error = self.at(name, format!("dtype {}", quoted(other)), "an integer dtype");
-                return Err(hinted(error, "numpy converts with .astype(numpy.int64)").into());
-            }
-        };
-        if let Some(error) = self.first_fault(name, &array, |value| value < 0, "a whole number of at least 0") {
-            return Err(error.into());
-        }
-        Ok(array.mapv(|value| u64::try_from(value).unwrap_or_default()))
+        self.integers(name, "a whole number of at least 0", |value| u64::try_from(value).ok())
     }
 
     /// Reads an array of classes, counted from 0, of any integer dtype.
     pub(super) fn classes<D: Dimension>(&mut self, name: &str) -> Result<Array<u16, D>> {
-        if self.header(name)?.dtype() == "u8" {
-            return Ok(self.read::<u8, D>(name)?.mapv(u16::from));
-        }
-        let classes = self.whole_numbers::<D>(name)?;
         let expected = format!("a class from 0 to {}", MAX_CLASSES - 1);
-        match self.first_fault(name, &classes, |class| class >= MAX_CLASSES as u64, &expected) {
-            Some(error) => Err(error.into()),
-            None => Ok(classes.mapv(|class| class as u16)),
+        let class = |value: i128| u16::try_from(value).ok().filter(|&class| usize::from(class) < MAX_CLASSES);
+        self.integers(name, &expected, class)
+    }
+
+    /// Reads an array of any integer dtype; each number becomes what it is wanted as while it is read.
+    fn integers<T, D: Dimension>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        convert: impl Fn(i128) -> Option<T>,
+    ) -> Result<Array<T, D>> {
+        let header = self.header(name)?;
+        macro_rules! of {
+            ($type:ident) => {
+                self.converted(name, &header, expected, |value: $type| convert(value.into()))
+            };
+        }
+        match header.dtype() {
+            "u8" => of!(u8),
+            "u16" => of!(u16),
+            "u32" => of!(u32),
+            "u64" => of!(u64),
+            "i8" => of!(i8),
+            "i16" => of!(i16),
+            "i32" => of!(i32),
+            "i64" => of!(i64),
+            other => {
+                let error = self.at(name, format!("dtype {}", quoted(other)), "an integer dtype");
+                Err(hinted(error, "numpy converts with .astype(numpy.int64)").into())
+            }
         }
     }
 
     /// Reads an array of numbers of either float dtype.
     pub(super) fn numbers<D: Dimension>(&mut self, name: &str) -> Result<Array<f64, D>> {
-        match self.header(name)?.dtype() {
-            "f32" => Ok(self.read::<f32, D>(name)?.mapv(f64::from)),
-            "f64" => self.read(name),
+        let header = self.header(name)?;
+        match header.dtype() {
+            "f32" => self.converted(name, &header, "", |value: f32| Some(f64::from(value))),
+            "f64" => self.converted(name, &header, "", |value: f64| Some(value)),
             other => {
                 let error = self.at(name, format!("dtype {}", quoted(other)), "dtype `f32` or `f64`");
                 Err(hinted(error, "numpy converts with .astype(numpy.float64)").into())
             }
         }
+    }
+
+    /// The lengths of the axes of an array, before it is read.
+    pub(super) fn shape(&mut self, name: &str) -> Result<Vec<u64>> {
+        Ok(self.header(name)?.shape)
+    }
+
+    /// Counts what will be made of an array: `count` things of so many bytes each.
+    pub(super) fn take(&mut self, name: &str, count: u64, bytes: u64) -> Result<()> {
+        let place = format!("array {}", quoted(name));
+        let path = &self.input.path;
+        self.room.take(count, bytes, |found, expected| fault(path, place, found, expected))
     }
 
     /// An error of one array as a whole.
@@ -177,14 +238,8 @@ impl ArrayFile {
     ) -> Option<InputError> {
         let position = array.iter().position(|&value| wrong(value))?;
         let value = array.iter().nth(position)?;
-        let mut rest = position;
-        let mut index: Vec<usize> = Vec::new();
-        for &length in array.shape().iter().rev() {
-            index.push(rest % length);
-            rest /= length;
-        }
-        index.reverse();
-        let place = format!("array {}, index {index:?}", quoted(name));
+        let shape: Vec<u64> = array.shape().iter().map(|&length| length as u64).collect();
+        let place = format!("array {}, index {:?}", quoted(name), index_of(position as u64, &shape, false));
         Some(fault(&self.input.path, place, format!("`{value}`"), expected))
     }
 
@@ -194,63 +249,129 @@ impl ArrayFile {
             let found = format!("arrays {}", listed(&self.names));
             return Err(fault(&self.input.path, "whole file", found, format!("the array {}", quoted(name))).into());
         };
-        let declared = self.archive.by_index(index).map(NpyHeader::read);
-        let header = match declared {
-            Ok(Ok(header)) => header,
+        let declared = self.archive.by_index(index).map(|mut entry| {
+            let most = most_bytes(&entry);
+            NpyHeader::read(&mut entry).map(|header| (header, most))
+        });
+        let (header, most) = match declared {
+            Ok(Ok(declared)) => declared,
             Ok(Err(HeaderProblem::Malformed(found))) => {
                 return Err(self.at(name, shortened(&found, 100), "a numpy array").into());
             }
-            Ok(Err(HeaderProblem::Io(error))) => return Err(self.unpackable(name, &error.to_string()).into()),
-            Err(error) => return Err(self.unpackable(name, &error.to_string()).into()),
+            Ok(Err(HeaderProblem::Io(error))) => {
+                return Err(unpackable(&self.input.path, name, &error.to_string()).into());
+            }
+            Err(error) => return Err(unpackable(&self.input.path, name, &error.to_string()).into()),
         };
         if let Some(axis) = header.shape.iter().position(|&length| length == 0) {
             let found = format!("shape {:?}", header.shape);
             return Err(self.at(name, found, format!("at least 1 entry on axis {axis}")).into());
         }
         let bytes = header.elements().and_then(|elements| elements.checked_mul(header.element_bytes().unwrap_or(1)));
-        if bytes.is_none_or(|bytes| bytes > MAX_ARRAY_BYTES) {
+        if bytes.is_none_or(|bytes| bytes >= 1 << 62) {
             let found = format!("shape {:?} of dtype {}", header.shape, quoted(header.dtype()));
-            let error = self.at(name, found, "an array of at most 1 GiB");
-            return Err(hinted(error, "split the recording by queries into several files").into());
+            return Err(self.at(name, found, "an array of fewer than 2^62 bytes").into());
+        }
+        // Nothing is allocated for data that cannot be there.
+        if let Some(bytes) = bytes.filter(|bytes| header.element_bytes().is_some() && header.bytes + bytes > most) {
+            let expected = format!("{bytes} bytes of data for shape {:?}", header.shape);
+            return Err(hinted(self.at(name, "less data", expected), "the file may be cut off").into());
         }
         Ok(header)
     }
 
-    fn read<T: Element, D: Dimension>(&mut self, name: &str) -> Result<Array<T, D>> {
-        let header = self.header(name)?;
+    /// Reads an array whose header was looked at: each element becomes what it is wanted as while it is unpacked, so that
+    /// nothing is held but that.
+    fn converted<S: Element, T, D: Dimension>(
+        &mut self,
+        name: &str,
+        header: &NpyHeader,
+        wanted: &str,
+        convert: impl Fn(S) -> Option<T>,
+    ) -> Result<Array<T, D>> {
         if let Some(axes) = D::NDIM.filter(|&axes| axes != header.shape.len()) {
             let found = format!("shape {:?}", header.shape);
             return Err(self.at(name, found, format!("{axes} ax{}", if axes == 1 { "is" } else { "es" })).into());
         }
         let elements = header.elements().unwrap_or(u64::MAX);
-        let bytes = elements.saturating_mul(header.element_bytes().unwrap_or(1));
+        let path = self.input.path.clone();
+        let at = |found: &str, expected: &str| fault(&path, format!("array {}", quoted(name)), found, expected);
+        let mut values: Vec<T> = self
+            .room
+            .vector(elements, |found, expected| at(&format!("shape {:?}, {found}", header.shape), &expected))?;
+        let expected = format!("{} bytes of data for shape {:?}", elements * S::WIDTH as u64, header.shape);
+        let less = || Error::from(hinted(at("less data", &expected), "the file may be cut off"));
+        let broken = |error: &dyn Display| Error::from(unpackable(&path, name, &error.to_string()));
+        let little = !header.descriptor.starts_with('>');
         let index = self.names.iter().position(|other| other == name).unwrap_or_default();
-        let length = header.bytes + bytes;
-        // ndarray-npy reads to the end to see whether there is more: the limit keeps a packed gigabyte of zeros from
-        // being unpacked. Whether there is more is asked here, which also makes the archive check its checksum.
-        let unpacked = self.archive.by_index(index).map(|mut entry| {
-            let array = Array::<T, IxDyn>::read_npy((&mut entry).take(length));
-            array.map(|array| (array, entry.read(&mut [0])))
-        });
-        let expected = || format!("{bytes} bytes of data for shape {:?}", header.shape);
-        match unpacked {
-            Ok(Ok((array, Ok(0)))) => {
-                array.into_dimensionality().map_err(|_| self.at(name, "another shape", expected()).into())
+        let mut wrong: Option<(u64, String)> = None;
+        let mut entry = self.archive.by_index(index).map_err(|error| broken(&error))?;
+        std::io::copy(&mut (&mut entry).take(header.bytes), &mut std::io::sink()).map_err(|error| broken(&error))?;
+        let mut buffer = vec![0; PIECE * S::WIDTH];
+        while (values.len() as u64) < elements && wrong.is_none() {
+            let piece = (PIECE as u64).min(elements - values.len() as u64) as usize * S::WIDTH;
+            match entry.read_exact(&mut buffer[..piece]) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(less()),
+                Err(error) => return Err(broken(&error)),
             }
-            Ok(Ok((_, Ok(_)))) => Err(self.at(name, "more data", expected()).into()),
-            Ok(Ok((_, Err(error)))) => Err(self.unpackable(name, &error.to_string()).into()),
-            Ok(Err(ReadNpyError::MissingData)) => {
-                Err(hinted(self.at(name, "less data", expected()), "the file may be cut off").into())
+            for bytes in buffer[..piece].chunks_exact(S::WIDTH) {
+                let converted = match S::decode(bytes, little) {
+                    Ok(value) => convert(value).ok_or_else(|| format!("`{value}`")),
+                    Err(byte) => Err(format!("the byte {byte}")),
+                };
+                match converted {
+                    Ok(value) => values.push(value),
+                    Err(found) => {
+                        wrong = Some((values.len() as u64, found));
+                        break;
+                    }
+                }
             }
-            Ok(Err(error)) => Err(self.unpackable(name, &error.to_string()).into()),
-            Err(error) => Err(self.unpackable(name, &error.to_string()).into()),
         }
+        if let Some((position, found)) = wrong {
+            let wanted = if wanted.is_empty() { "0 or 1, a truth value" } else { wanted };
+            let place =
+                format!("array {}, index {:?}", quoted(name), index_of(position, &header.shape, header.fortran));
+            return Err(fault(&path, place, found, wanted).into());
+        }
+        // Whether there is more is asked at the end, which also makes the archive check its checksum.
+        match entry.read(&mut [0]) {
+            Ok(0) => {}
+            Ok(_) => return Err(at("more data", &expected).into()),
+            Err(error) => return Err(broken(&error)),
+        }
+        drop(entry);
+        self.reader.check_unchanged(&path)?;
+        let shape: Vec<usize> = header.shape.iter().map(|&length| length as usize).collect();
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(header.fortran), values)
+            .and_then(ArrayD::into_dimensionality)
+            .map_err(|_| at("another shape", &expected).into())
     }
+}
 
-    fn unpackable(&self, name: &str, reason: &str) -> InputError {
-        let found = format!("data that cannot be unpacked ({})", shortened(reason, 100));
-        hinted(self.at(name, found, "an array as numpy.savez or savez_compressed writes it"), "the file may be damaged")
+fn unpackable(path: &Path, name: &str, reason: &str) -> InputError {
+    let found = format!("data that cannot be unpacked ({})", shortened(reason, 100));
+    let expected = "an array as numpy.savez or savez_compressed writes it";
+    hinted(fault(path, format!("array {}", quoted(name)), found, expected), "the file may be damaged")
+}
+
+/// The index of the element that lies at a position of an array.
+fn index_of(mut position: u64, shape: &[u64], fortran: bool) -> Vec<u64> {
+    let mut index = Vec::new();
+    let mut next = |&length: &u64| {
+        index.push(position % length);
+        position /= length;
+    };
+    if fortran {
+        shape.iter().for_each(&mut next)
+    } else {
+        shape.iter().rev().for_each(&mut next)
     }
+    if !fortran {
+        index.reverse();
+    }
+    index
 }
 
 impl std::fmt::Debug for ArrayFile {

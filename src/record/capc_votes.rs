@@ -3,14 +3,11 @@
 
 use super::array_file::ArrayFile;
 use super::fault::{fault, hinted, listed};
-use super::vote_arrays::{asked, histogram, labels};
+use super::vote_arrays::{asked, histogram, histogram_bytes, labels};
 use crate::error::Result;
 use crate::model::Adversary;
 use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
-
-/// The most entries held: parties x queries x classes, 8 bytes each.
-const MAX_ENTRIES: u64 = 1 << 27;
 
 /// The array with the votes of the first party trained with the changed point.
 const fn array(adversary: Adversary) -> &'static str {
@@ -69,11 +66,9 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<CapcV
     let positions = asked(arrays, adversary, "capc_votes", queries, name, changed.nrows())?;
     let occurring = votes.iter().chain(changed.iter()).chain(labels.iter().flatten());
     let classes = 1 + usize::from(occurring.copied().max().unwrap_or(0));
-    let entries = (parties as u64).saturating_mul(positions.len() as u64).saturating_mul(classes as u64);
-    if entries > MAX_ENTRIES {
-        let found = format!("{} queries of {parties} parties and {classes} classes", positions.len());
-        return Err(arrays.at("capc_votes", found, format!("at most {MAX_ENTRIES} votes per party and class")).into());
-    }
+    // A histogram for each party on each query, and one for the changed party.
+    let histograms = (parties as u64 + 1).saturating_mul(positions.len() as u64);
+    arrays.take("capc_votes", histograms, histogram_bytes(classes as u64))?;
     let queries = positions
         .into_iter()
         .zip(changed.outer_iter())

@@ -1,14 +1,13 @@
 //! Recorded counts of the outcomes in both worlds, from any of their formats.
 
 use super::fault::{fault, hinted};
-use super::input_file::{Digested, InputFile, open};
+use super::input_file::{Digested, InputFile, InputReader, open};
 use super::table::{Group, Table};
 use super::text::{Text, sniff};
 use super::{counts_csv, counts_json};
 use crate::counts::{MAX_COUNT, PairedCounts};
 use crate::error::Result;
 use serde::Serialize;
-use std::io::Read;
 use std::path::Path;
 
 /// The counts of one query.
@@ -72,17 +71,17 @@ pub fn read_counts(path: impl AsRef<Path>) -> Result<CountsFile> {
 /// # Errors
 /// As [`read_counts`].
 pub fn counts_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<CountsFile> {
-    read(name.as_ref(), bytes)
+    read(name.as_ref(), InputReader::of_bytes(bytes.to_vec()))
 }
 
-fn read(file: &Path, reader: impl Read) -> Result<CountsFile> {
+fn read(file: &Path, reader: InputReader) -> Result<CountsFile> {
     let mut digested = Digested::new(reader);
     let table = match sniff(file, &mut digested, "recorded counts")? {
         Text::Csv(reader) => counts_csv::read(file, reader)?,
         Text::Json(text) => counts_json::read(file, &text)?,
     };
     let queries = into_queries(file, table)?;
-    Ok(CountsFile { input: digested.finish(file)?, queries })
+    Ok(CountsFile { input: digested.finish_unchanged(file)?, queries })
 }
 
 /// Checks the totals with the file at hand, where [`PairedCounts::new`] could only name the number.

@@ -1,13 +1,15 @@
 //! The identity of an input: path, size and SHA-256.
 
 use super::fault::{fault, hinted, unreadable};
-use super::memory::{MemoryReader, provided};
-use crate::error::Result;
+use super::memory::{MemoryFile, provided};
+use crate::error::{Error, Result};
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Which file a result was computed from, so that it can be told whether the same file is still there.
 ///
@@ -40,10 +42,10 @@ impl InputFile {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when the
-    /// path is a directory.
+    /// path is a directory, and when the file changes while it is read.
     pub fn of_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Digested::new(open(path)?).finish(path)
+        Digested::new(open(path)?).finish_unchanged(path)
     }
 }
 
@@ -55,63 +57,156 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An input, in a file or in memory.
-pub struct InputReader(Place);
+/// An input, in a file or in memory, with a position of its own: readers of one input do not disturb each other.
+///
+/// All that is said of an input is read through one descriptor, so that a file which is replaced meanwhile under the same
+/// name changes neither data nor hash; [`check_unchanged`](Self::check_unchanged) finds one that is overwritten.
+pub struct InputReader {
+    place: Place,
+    position: u64,
+    /// What was looked at of a pipe and not read yet.
+    peeked: Vec<u8>,
+}
 
+#[derive(Clone)]
 enum Place {
-    File(File),
-    Memory(MemoryReader),
+    /// A file that is read at any place, and its state when it was opened.
+    File(Arc<File>, Stamp),
+    /// A pipe or device, which is read once from front to back.
+    Pipe(Arc<File>),
+    Memory(MemoryFile),
+}
+
+/// The state of an open file, which another one is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self { length: metadata.len(), modified: metadata.modified().ok() }
+    }
 }
 
 impl InputReader {
-    /// Its length in bytes.
-    pub(super) fn length(&self) -> io::Result<u64> {
-        match &self.0 {
-            Place::File(file) => file.metadata().map(|metadata| metadata.len()),
-            Place::Memory(reader) => Ok(reader.file.length()),
+    const fn at(place: Place, position: u64) -> Self {
+        Self { place, position, peeked: Vec::new() }
+    }
+
+    /// Whether it is read once, from front to back.
+    pub(super) const fn is_pipe(&self) -> bool {
+        matches!(self.place, Place::Pipe(_))
+    }
+
+    /// The next bytes, which stay there to be read.
+    pub(super) fn peek(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if self.is_pipe() {
+            self.by_ref().take(length as u64).read_to_end(&mut bytes)?;
+            self.peeked.splice(0..0, bytes.iter().copied());
+        } else {
+            Self::at(self.place.clone(), self.position).take(length as u64).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Bytes that are in memory.
+    pub(super) fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self::at(Place::Memory(MemoryFile::of_bytes(bytes)), 0)
+    }
+
+    /// Its length in bytes when it was opened; 0 of a pipe.
+    pub(super) fn length(&self) -> u64 {
+        match &self.place {
+            Place::File(_, stamp) => stamp.length,
+            Place::Pipe(_) => 0,
+            Place::Memory(file) => file.length(),
         }
     }
 
-    /// Fills `into` with the bytes from `offset` on, whatever was read before; threads do not disturb each other.
-    pub(super) fn read_exact_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        match &self.0 {
-            Place::File(file) => read_exact_at(file, offset, into),
-            Place::Memory(reader) => reader.file.read_exact_at(offset, into),
+    /// The same input from its start, through the same descriptor. What a pipe has given it does not give again.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self::at(self.place.clone(), 0)
+    }
+
+    /// Refuses an input that was written to since it was opened: results would belong to no state of it.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if length or time of modification are others than at the start, and
+    /// [`Error::Io`](crate::Error::Io) when the system does not tell. `path` names the file.
+    pub fn check_unchanged(&self, path: &Path) -> Result<()> {
+        let Place::File(file, before) = &self.place else { return Ok(()) };
+        let now = Stamp::of(&file.metadata().map_err(|source| unreadable(path, source))?);
+        if now == *before {
+            return Ok(());
         }
+        let error = fault(path, "whole file", "a file that changed while it was read", "the same file until the end");
+        Err(hinted(error, "wait until it is written, and run the command again").into())
+    }
+
+    /// The identity of the whole input, read through the same descriptor.
+    ///
+    /// # Errors
+    /// As [`check_unchanged`](Self::check_unchanged).
+    pub fn identity(&self, path: &Path) -> Result<InputFile> {
+        Digested::new(self.again()).finish_unchanged(path)
+    }
+
+    /// Fills `into` with the bytes from `offset` on, whatever was read before.
+    pub(super) fn read_exact_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        Self::at(self.place.clone(), offset).read_exact(into)
     }
 }
 
 impl Read for InputReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.0 {
-            Place::File(file) => file.read(buffer),
-            Place::Memory(reader) => reader.read(buffer),
+        if !self.peeked.is_empty() {
+            let length = self.peeked.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&self.peeked[..length]);
+            self.peeked.drain(..length);
+            return Ok(length);
         }
+        let read = match &self.place {
+            Place::File(file, _) => read_at(file, self.position, buffer)?,
+            Place::Pipe(file) => (&**file).read(buffer)?,
+            Place::Memory(file) => file.read_at(self.position, buffer),
+        };
+        self.position += read as u64;
+        Ok(read)
     }
 }
 
 impl Seek for InputReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match &mut self.0 {
-            Place::File(file) => file.seek(to),
-            Place::Memory(reader) => reader.seek(to),
+        if matches!(self.place, Place::Pipe(_)) {
+            return Err(io::ErrorKind::NotSeekable.into());
         }
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(by) => self.length().checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
     }
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, into, offset)
+fn read_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, offset)
 }
 
 /// Reading moves the one position of a file here, so that threads take turns.
 #[cfg(not(unix))]
-fn read_exact_at(mut file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
+fn read_at(mut file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
     use std::sync::{Mutex, PoisonError};
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(into)
+    file.read(into)
 }
 
 /// What a path is, in memory or on a disk.
@@ -144,14 +239,33 @@ pub(super) fn kind(path: &Path) -> Result<PathKind> {
 /// directory, which opens well on Unix and fails at the first read.
 pub fn open(path: &Path) -> Result<InputReader> {
     if let Some(file) = provided(path) {
-        return Ok(InputReader(Place::Memory(MemoryReader { file, position: 0 })));
+        return Ok(InputReader::at(Place::Memory(file), 0));
     }
     let file = File::open(path).map_err(|source| unreadable(path, source))?;
-    if file.metadata().map_err(|source| unreadable(path, source))?.is_dir() {
+    let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
+    if metadata.is_dir() {
         let error = fault(path, "whole file", "a directory", "a file");
         return Err(hinted(error, "name one file inside it").into());
     }
-    Ok(InputReader(Place::File(file)))
+    let place = match metadata.is_file() {
+        true => Place::File(Arc::new(file), Stamp::of(&metadata)),
+        false => Place::Pipe(Arc::new(file)),
+    };
+    Ok(InputReader::at(place, 0))
+}
+
+/// Opens an input that is read at several places: no pipe or device, and none is waited for.
+pub(super) fn open_file(path: &Path, expected: &str) -> Result<InputReader> {
+    match kind(path)? {
+        PathKind::Other => Err(pipe(path, expected)),
+        PathKind::File | PathKind::Folder => open(path),
+    }
+}
+
+/// The error for a pipe where a file is wanted.
+pub(super) fn pipe(path: &Path, expected: &str) -> Error {
+    let error = fault(path, "whole file", "a pipe or device", expected);
+    hinted(error, "it is read at several places; save it as a file first").into()
 }
 
 /// A reader that hashes what passes through it, so that a large file is read once and garbage is not hashed at all.
@@ -166,10 +280,24 @@ impl<R: Read> Digested<R> {
         Self { inner, digest: Sha256::new(), bytes: 0 }
     }
 
+    /// What is read.
+    pub(super) const fn get_ref(&self) -> &R {
+        &self.inner
+    }
+
     /// Reads what is left and gives the identity.
     pub(super) fn finish(mut self, path: &Path) -> Result<InputFile> {
         io::copy(&mut self, &mut io::sink()).map_err(|source| unreadable(path, source))?;
         Ok(InputFile { path: path.to_path_buf(), bytes: self.bytes, sha256: hexadecimal(&self.digest.finalize()) })
+    }
+}
+
+impl Digested<InputReader> {
+    /// The same; refuses an input that changed meanwhile.
+    pub(super) fn finish_unchanged(mut self, path: &Path) -> Result<InputFile> {
+        io::copy(&mut self, &mut io::sink()).map_err(|source| unreadable(path, source))?;
+        self.inner.check_unchanged(path)?;
+        self.finish(path)
     }
 }
 
@@ -185,6 +313,32 @@ impl<R: Read> Read for Digested<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let mut source = Digested::new(open(&path).unwrap());
+        source.read_exact(&mut [0]).unwrap();
+        std::fs::write(&path, "abcd").unwrap();
+        let error = source.finish_unchanged(&path).unwrap_err().to_string();
+        assert!(error.contains("found a file that changed while it was read"), "{error}");
+        // Another file under the same name is none of this one's business.
+        let reader = open(&path).unwrap();
+        std::fs::write(folder.path().join("b"), "other").unwrap();
+        std::fs::rename(folder.path().join("b"), &path).unwrap();
+        assert_eq!(reader.identity(&path).unwrap(), InputFile::of_bytes(&path, b"abcd"));
+    }
+
+    #[test]
+    fn what_is_looked_at_is_read_again() {
+        let mut reader = InputReader::of_bytes(b"abcdef".to_vec());
+        assert_eq!(reader.peek(4).unwrap(), b"abcd");
+        let mut all = String::new();
+        reader.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "abcdef");
+    }
 
     #[test]
     fn a_file_and_its_bytes_have_the_same_identity() {

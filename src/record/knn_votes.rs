@@ -3,12 +3,9 @@
 
 use super::array_file::ArrayFile;
 use super::fault::{fault, hinted, listed, several};
-use super::vote_arrays::{labels, rows};
+use super::vote_arrays::{histogram_bytes, labels, rows};
 use crate::error::Result;
 use ndarray::{Array1, Array2};
-
-/// The most features held of one side, 8 bytes each.
-const MAX_FEATURES: usize = 1 << 27;
 
 /// What is recorded of the queries of a Private-kNN; at least one query.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +73,10 @@ pub(super) fn read(arrays: &mut ArrayFile) -> Result<KnnVotes> {
     let candidates = if arrays.has("candidate_rank") { Some(candidates(arrays, queries, like)?) } else { None };
     let largest = neighbors.iter().flatten().chain(labels.iter().flatten()).copied().max().unwrap_or(0);
     let largest_candidate = candidates.iter().flat_map(|candidates| &candidates.labels).copied().max().unwrap_or(0);
+    if let Some(neighbors) = &neighbors {
+        // Ranks as numbers of 8 bytes, in a list for each query.
+        arrays.take("neighbour_labels", queries as u64, histogram_bytes(neighbors.ncols() as u64))?;
+    }
     let query = |position: usize| KnnQuery {
         position,
         label: labels.as_ref().map(|labels| usize::from(labels[position])),
@@ -129,10 +130,6 @@ pub(super) fn read_training(arrays: &mut ArrayFile) -> Result<KnnTraining> {
 /// Features of shape (point, feature), finite numbers.
 fn features(arrays: &mut ArrayFile, name: &str) -> Result<Array2<f64>> {
     let features: Array2<f64> = arrays.numbers(name)?;
-    if features.len() > MAX_FEATURES {
-        let error = arrays.at(name, format!("shape {:?}", features.shape()), format!("at most {MAX_FEATURES} numbers"));
-        return Err(hinted(error, "fewer features, such as principal components, serve as well").into());
-    }
     match arrays.first_fault(name, &features, |value| !value.is_finite(), "a finite number") {
         Some(error) => Err(error.into()),
         None => Ok(features),

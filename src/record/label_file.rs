@@ -1,6 +1,7 @@
 //! Canaries with wrong labels, and a model's probabilities of all classes: an npz or a CSV file.
 
 use super::array_file::ArrayFile;
+use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, listed, quoted, several, unreadable};
 use super::input_file::{Digested, InputFile, open};
 use super::lines::Lines;
@@ -11,37 +12,35 @@ use crate::error::Result;
 use crate::histogram::MAX_CLASSES;
 use crate::label_dp::LabelCanaries;
 use ndarray::{Array1, Array2};
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 /// Probabilities may be rounded above 1 by this much in single precision.
 const ROUNDED: f64 = 1e-6;
-/// The most probabilities of a CSV file.
-const MAX_PROBABILITIES: usize = 1 << 27;
 
 /// Reads canaries of a label-memorisation audit. An npz file has `probabilities` or `logits` \[canary, class\],
 /// `labels_true` and `labels_trained` \[canary\]; a CSV file has the columns `label_true`, `label_trained`, `p_0`, `p_1`,
-/// and so on for all classes.
+/// and so on for all classes. The numbers may take `memory`.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
 /// index, or line and column, for anything else than such canaries.
-pub fn read_label_canaries(path: impl AsRef<Path>) -> Result<(LabelCanaries, InputFile)> {
+pub fn read_label_canaries(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(LabelCanaries, InputFile)> {
     let path = path.as_ref();
-    let mut start = Vec::new();
-    open(path)?.take(4).read_to_end(&mut start).map_err(|source| unreadable(path, source))?;
+    let mut reader = open(path)?;
+    let start = reader.peek(4).map_err(|source| unreadable(path, source))?;
     if start.starts_with(b"PK") {
-        let mut arrays = ArrayFile::open(path)?;
+        let mut arrays = ArrayFile::of_reader(path, reader)?.within(memory);
         let canaries = from_arrays(&mut arrays)?;
         return Ok((canaries, arrays.input().clone()));
     }
-    let mut source = Digested::new(open(path)?);
+    let mut source = Digested::new(reader);
     let Text::Csv(mut reader) = sniff(path, &mut source, "canaries with labels")? else {
         return Err(fault(path, "whole file", "JSON", "canaries with labels as npz or CSV").into());
     };
-    let canaries = from_csv(path, &mut reader)?;
+    let canaries = from_csv(path, &mut reader, &mut Room::new(memory))?;
     drop(reader);
-    Ok((canaries, source.finish(path)?))
+    Ok((canaries, source.finish_unchanged(path)?))
 }
 
 fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
@@ -93,7 +92,7 @@ fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
     LabelCanaries::new(values, truth, trained)
 }
 
-fn from_csv(file: &Path, reader: impl BufRead) -> Result<LabelCanaries> {
+fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelCanaries> {
     let mut lines = Lines::new(file, reader);
     let header = lines.header("the columns `label_true`, `label_trained`, `p_0`, `p_1`, `p_2` and so on")?;
     let labels = [Some(header.require("label_true")?), Some(header.require("label_trained")?)];
@@ -119,14 +118,12 @@ fn from_csv(file: &Path, reader: impl BufRead) -> Result<LabelCanaries> {
             let error = line.at("label_trained").fault(quoted(&fields[1]), "a label other than the true one");
             return Err(hinted(error, "a canary is a sample that was trained on with a wrong label").into());
         }
-        if values.len() + classes.len() > MAX_PROBABILITIES {
-            return Err(line.at("p_0").fault("more", format!("at most {MAX_PROBABILITIES} probabilities")).into());
-        }
         for (class, &column) in classes.iter().enumerate() {
             let [field] = line.fields(&header, [Some(column)])?;
             let value = field.trim().parse().ok().filter(|value| (0.0..=1.0).contains(value));
             let place = line.at(&format!("p_{class}"));
-            values.push(value.ok_or_else(|| place.fault(quoted(&field), PROBABILITY))?);
+            let value = value.ok_or_else(|| place.fault(quoted(&field), PROBABILITY))?;
+            room.push(&mut values, value, |found, expected| fault(file, "whole file", found, expected))?;
         }
     }
     let [truth, trained] = sides;
@@ -162,7 +159,10 @@ mod tests {
             writer.add_array("labels_trained", &array![1u8, 0]).unwrap();
         });
         let text = "label_true,label_trained,p_0,p_1,p_2\n0,1,0.25,0.5,0.25\n2,0,1,0,0\n";
-        assert_eq!(arrays.unwrap(), from_csv(Path::new("l.csv"), text.as_bytes()).unwrap());
+        assert_eq!(
+            arrays.unwrap(),
+            from_csv(Path::new("l.csv"), text.as_bytes(), &mut Room::new(MemoryBudget::of_machine())).unwrap()
+        );
         let logits = npz(&|writer| {
             writer.add_array("logits", &array![[0.0f64, 0.0, 0.0]]).unwrap();
             writer.add_array("labels_true", &array![0i64]).unwrap();
@@ -178,7 +178,11 @@ mod tests {
             writer.add_array("labels_true", &Array1::from(truth.to_vec())).unwrap();
             writer.add_array("labels_trained", &Array1::from(trained.to_vec())).unwrap();
         };
-        let csv = |text: &str| from_csv(Path::new("l.csv"), text.as_bytes()).unwrap_err().to_string();
+        let csv = |text: &str| {
+            from_csv(Path::new("l.csv"), text.as_bytes(), &mut Room::new(MemoryBudget::of_machine()))
+                .unwrap_err()
+                .to_string()
+        };
         insta::assert_snapshot!(
             [
                 message(&|writer| labels(writer, &[0], &[1])),

@@ -1,7 +1,7 @@
 //! The probabilities of the outcomes in both worlds, given instead of estimated.
 
 use super::fault::{fault, quoted};
-use super::input_file::{Digested, InputFile, open};
+use super::input_file::{Digested, InputFile, InputReader, open};
 use super::json::{Bounded, Name, Share, parse};
 use super::lines::Lines;
 use super::number::{PROBABILITY, probability};
@@ -10,7 +10,7 @@ use super::table::{Group, Table};
 use super::text::{Text, sniff};
 use crate::error::{InputError, Result};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 /// How far the probabilities of one world may be from summing to 1.
@@ -69,10 +69,10 @@ pub fn read_law(path: impl AsRef<Path>) -> Result<LawFile> {
 /// # Errors
 /// As [`read_law`].
 pub fn law_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<LawFile> {
-    read(name.as_ref(), bytes)
+    read(name.as_ref(), InputReader::of_bytes(bytes.to_vec()))
 }
 
-fn read(file: &Path, reader: impl Read) -> Result<LawFile> {
+fn read(file: &Path, reader: InputReader) -> Result<LawFile> {
     let mut digested = Digested::new(reader);
     let table = match sniff(file, &mut digested, "the law of the outputs")? {
         Text::Csv(reader) => read_csv(file, reader)?,
@@ -83,7 +83,7 @@ fn read(file: &Path, reader: impl Read) -> Result<LawFile> {
         return Err(fault(file, "whole file", "no outcome", "at least 1 outcome").into());
     }
     let laws = groups.into_iter().map(|group| into_law(file, group)).collect::<Result<_>>()?;
-    Ok(LawFile { input: digested.finish(file)?, laws })
+    Ok(LawFile { input: digested.finish_unchanged(file)?, laws })
 }
 
 fn into_law(file: &Path, group: Group<f64>) -> Result<RecordedLaw> {

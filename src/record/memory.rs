@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zip::write::SimpleFileOptions;
@@ -85,49 +85,23 @@ impl MemoryFile {
         (self.head.len() + self.data().len()) as u64
     }
 
-    /// Fills `into` with the bytes from `offset` on.
-    pub(super) fn read_exact_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        let mut reader = MemoryReader { file: self.clone(), position: offset };
-        reader.read_exact(into)
+    /// Reads some of the bytes from `offset` on; none at the end.
+    pub(super) fn read_at(&self, offset: u64, into: &mut [u8]) -> usize {
+        let head = self.head.len() as u64;
+        let rest = if offset < head {
+            &self.head[offset as usize..]
+        } else {
+            self.data().get((offset - head) as usize..).unwrap_or_default()
+        };
+        let length = rest.len().min(into.len());
+        into[..length].copy_from_slice(&rest[..length]);
+        length
     }
 }
 
 impl fmt::Debug for MemoryFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "MemoryFile({} bytes)", self.length())
-    }
-}
-
-/// Reads a file in memory.
-pub(super) struct MemoryReader {
-    pub(super) file: MemoryFile,
-    pub(super) position: u64,
-}
-
-impl Read for MemoryReader {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let head = self.file.head.len() as u64;
-        let rest = if self.position < head {
-            &self.file.head[self.position as usize..]
-        } else {
-            self.file.data().get((self.position - head) as usize..).unwrap_or_default()
-        };
-        let length = rest.len().min(into.len());
-        into[..length].copy_from_slice(&rest[..length]);
-        self.position += length as u64;
-        Ok(length)
-    }
-}
-
-impl Seek for MemoryReader {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
-            SeekFrom::Start(position) => Some(position),
-            SeekFrom::End(by) => self.file.length().checked_add_signed(by),
-            SeekFrom::Current(by) => self.position.checked_add_signed(by),
-        };
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.position)
     }
 }
 
@@ -179,6 +153,7 @@ pub(super) fn provided(path: &Path) -> Option<MemoryFile> {
 #[cfg(test)]
 mod tests {
     use super::super::array_file::ArrayFile;
+    use super::super::budget::MemoryBudget;
     use super::super::input_file::InputFile;
     use super::super::npy_array::NpyArray;
     use super::super::score_file::read_score_arrays;
@@ -232,7 +207,10 @@ mod tests {
             (PathBuf::from("members.npy"), one(&[1.0, f64::NAN])),
             (PathBuf::from("others.npy"), one(&[1.0])),
         ]);
-        let error = files.provide(|| read_score_arrays("members.npy", "others.npy")).unwrap_err().to_string();
+        let error = files
+            .provide(|| read_score_arrays("members.npy", "others.npy", MemoryBudget::of_machine()))
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("members.npy: ") && error.contains("NaN"), "{error}");
     }
 }

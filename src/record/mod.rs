@@ -8,6 +8,7 @@ mod archive;
 mod array_file;
 mod array_writer;
 mod atomic_file;
+mod budget;
 mod capc_votes;
 mod checkpoint;
 mod counts_csv;
@@ -44,6 +45,7 @@ mod simulated;
 mod simulated_file;
 mod table;
 mod text;
+mod trace;
 mod vote_arrays;
 mod vote_file;
 mod vote_histograms;
@@ -51,6 +53,9 @@ mod vote_histograms;
 pub use array_file::{ArrayFile, Element};
 pub use array_writer::{ArrayWriter, WrittenArray};
 pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
+pub use budget::MemoryBudget;
+#[cfg(feature = "torch")]
+pub(crate) use budget::free_memory;
 pub use capc_votes::{CapcQuery, CapcVotes};
 pub use checkpoint::Checkpoint;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
@@ -67,7 +72,7 @@ pub use property_file::{PropertyAnswers, read_property_answers};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
 pub use score_file::{read_score_arrays, read_scores};
 pub use shadow_file::{
-    LogitFile, ScoreFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models,
+    ConfidenceFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models,
     shadow_models_from_bytes,
 };
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};

@@ -1,7 +1,8 @@
 //! One numpy array that stays where it is, in a file or unpacked in memory, and is decoded piece by piece.
 
+use super::budget::{Room, reserve};
 use super::fault::{fault, hinted, quoted, shortened, unreadable};
-use super::input_file::{InputReader, open};
+use super::input_file::{InputReader, open_file};
 use super::npy_header::{HeaderProblem, NpyHeader};
 use crate::error::{Error, InputError, Result};
 use half::f16;
@@ -38,9 +39,17 @@ pub(super) enum Piece {
 impl NpyArray {
     /// Opens a file (.npy); its data are read when they are asked for.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = open(path)?;
-        let length = file.length().map_err(|source| unreadable(path, source))?;
+        let file = open_file(path, "a numpy array (.npy)")?;
+        let length = file.length();
         Self::stored(path, None, file, 0, length)
+    }
+
+    /// What the data are read from, where they are not in memory.
+    pub(super) fn reader(&self) -> Option<InputReader> {
+        match &self.data {
+            Data::Memory(_) => None,
+            Data::Input(file, _) => Some(file.again()),
+        }
     }
 
     /// An array that lies uncompressed in `length` bytes of a file.
@@ -57,16 +66,18 @@ impl NpyArray {
         Ok(array)
     }
 
-    /// Unpacks an array; `most` is what the reader can give at most, so that a header cannot reserve more.
-    pub(super) fn unpacked(path: &Path, name: &str, mut reader: impl Read, most: u64) -> Result<Self> {
+    /// Unpacks an array into memory; the archive checks its checksum. `most` is what the reader can give at most, so that
+    /// a header cannot reserve more.
+    pub(super) fn unpacked(path: &Path, name: &str, mut reader: impl Read, most: u64, room: &mut Room) -> Result<Self> {
         let header = read_header(path, Some(name), &mut reader)?;
         let mut array =
             Self { path: path.to_path_buf(), name: Some(name.into()), header, data: Data::Memory(Vec::new()) };
         let expected = array.data_bytes()?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(expected.min(most) as usize).map_err(|_| {
-            let error = array.at(format!("{expected} bytes of data"), "data that fit into memory");
-            Error::from(hinted(error, "save it with numpy.save, which is read in pieces"))
+        if array.header.bytes.saturating_add(expected) > most {
+            return Err(array.wrong_length(false, expected).into());
+        }
+        let mut bytes: Vec<u8> = room.vector(expected, |found, expected| {
+            hinted(array.at(found, expected), "numpy.save or savez write it so that it is read in pieces")
         })?;
         let read = reader.by_ref().take(expected).read_to_end(&mut bytes);
         let more = read.and_then(|_| reader.read(&mut [0]));
@@ -188,7 +199,8 @@ impl NpyArray {
         let (runs, stride, inner) = self.runs(axis);
         let length = range.len() * inner;
         let width = self.header.element_bytes().unwrap_or(1) as usize;
-        let mut values = Vec::with_capacity(runs * length / width.max(1));
+        let mut values = Vec::new();
+        reserve(&mut values, (runs * length / width.max(1)) as u64, |found, expected| self.at(found, expected))?;
         let mut buffer = vec![0; length.min(PIECE)];
         for run in 0..runs {
             let start = (run * stride + range.start * inner) as u64;
@@ -236,7 +248,9 @@ impl NpyArray {
     fn raw(&self, axis: usize, range: Range<usize>) -> Result<Vec<u8>> {
         let (runs, stride, inner) = self.runs(axis);
         let length = range.len() * inner;
-        let mut bytes = vec![0; runs * length];
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, (runs * length) as u64, |found, expected| self.at(found, expected))?;
+        bytes.resize(runs * length, 0);
         for (run, into) in bytes.chunks_exact_mut(length).enumerate() {
             self.read((run * stride + range.start * inner) as u64, into)?;
         }
@@ -256,9 +270,13 @@ impl NpyArray {
         }
     }
 
-    /// Calls `each` with the position of every element in C order and the element as a whole number, piece by piece.
-    /// `bool` counts as 0 and 1.
-    pub(super) fn whole_numbers(&self, mut each: impl FnMut(usize, i128) -> Result<()>) -> Result<()> {
+    /// All elements, each made by `convert` of a whole number, piece by piece; `bool` counts as 0 and 1. What is wrong
+    /// with a number is said with what was expected and a hint.
+    pub(super) fn whole_numbers<T>(
+        &self,
+        room: &mut Room,
+        mut convert: impl FnMut(i128) -> std::result::Result<T, (String, Option<&'static str>)>,
+    ) -> Result<ArrayD<T>> {
         let shape = self.shape();
         let width = self.header.element_bytes().unwrap_or(1) as usize;
         let dtype = self.header.dtype();
@@ -273,34 +291,43 @@ impl NpyArray {
             let unused = 64 - 8 * width as u32;
             if signed { i128::from(((value << unused) as i64) >> unused) } else { i128::from(value) }
         };
-        if shape.is_empty() {
-            let mut bytes = vec![0; width];
-            self.read(0, &mut bytes)?;
-            return each(0, decode(&bytes));
-        }
-        let row: usize = shape[1..].iter().product();
-        let step = (PIECE / (row * width).max(1)).max(1);
-        let mut position = 0;
-        for start in (0..shape[0]).step_by(step) {
-            let range = start..(start + step).min(shape[0]);
-            let values: Vec<i128> = self.raw(0, range.clone())?.chunks_exact(width).map(decode).collect();
-            for &value in self.shaped(0, range, values)?.iter() {
-                each(position, value)?;
-                position += 1;
+        let elements: usize = shape.iter().product();
+        let mut values: Vec<T> = room.vector(elements as u64, |found, expected| self.at(found, expected))?;
+        let mut buffer = vec![0; PIECE.min(elements * width)];
+        while values.len() < elements {
+            let bytes = &mut buffer[..PIECE.min((elements - values.len()) * width)];
+            self.read((values.len() * width) as u64, bytes)?;
+            for bytes in bytes.chunks_exact(width) {
+                let value = decode(bytes);
+                match convert(value) {
+                    Ok(value) => values.push(value),
+                    Err((expected, hint)) => {
+                        let index = self.index(values.len());
+                        let error = self.at_index(&index, format!("`{value}`"), expected);
+                        return Err(InputError { hint: hint.map(Into::into), ..error }.into());
+                    }
+                }
             }
         }
-        Ok(())
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(self.header.fortran), values)
+            .map_err(|_| self.at("another shape", "as many numbers as declared").into())
     }
 
-    /// An error of the element at a position in C order.
-    pub(super) fn at_position(&self, mut position: usize, found: String, expected: &str) -> InputError {
+    /// The index of the element that lies at a position of the data.
+    fn index(&self, mut position: usize) -> Vec<usize> {
+        let mut shape = self.shape();
+        if !self.header.fortran {
+            shape.reverse();
+        }
         let mut index: Vec<usize> = Vec::new();
-        for &length in self.shape().iter().rev() {
+        for length in shape {
             index.push(position % length);
             position /= length;
         }
-        index.reverse();
-        self.at_index(&index, found, expected)
+        if !self.header.fortran {
+            index.reverse();
+        }
+        index
     }
 }
 

@@ -2,14 +2,11 @@
 //! neighbour's.
 
 use super::array_file::ArrayFile;
-use super::vote_arrays::{asked, histogram, labels};
+use super::vote_arrays::{asked, histogram, histogram_bytes, labels};
 use crate::error::Result;
 use crate::model::Adversary;
 use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
-
-/// The most histogram entries held: instantiations x queries x classes, 8 bytes each.
-const MAX_ENTRIES: u64 = 1 << 27;
 
 /// The array with the votes of the teachers trained with the changed point.
 const fn array(adversary: Adversary) -> &'static str {
@@ -59,11 +56,9 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<PateV
     let classes = 1 + largest(&mut votes.iter().copied())
         .max(largest(&mut changed.iter().copied()))
         .max(largest(&mut labels.iter().flatten().copied())) as usize;
-    let entries = (instantiations as u64).saturating_mul(positions.len() as u64).saturating_mul(classes as u64);
-    if entries > MAX_ENTRIES {
-        let found = format!("{instantiations} x {} histograms of {classes} classes", positions.len());
-        return Err(arrays.at("pate_votes", found, format!("at most {MAX_ENTRIES} histogram entries")).into());
-    }
+    // A histogram for each instantiation of each query, and two for the query.
+    let histograms = (instantiations as u64 + 2).saturating_mul(positions.len() as u64);
+    arrays.take("pate_votes", histograms, histogram_bytes(classes as u64))?;
     let queries = positions
         .into_iter()
         .zip(changed.outer_iter())

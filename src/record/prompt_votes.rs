@@ -2,7 +2,7 @@
 
 use super::array_file::ArrayFile;
 use super::fault::{fault, listed, several};
-use super::vote_arrays::{histogram, labels, rows};
+use super::vote_arrays::{histogram, histogram_bytes, labels, rows};
 use crate::counts::MAX_COUNT;
 use crate::error::Result;
 use crate::histogram::{MAX_CLASSES, VoteHistogram};
@@ -87,10 +87,8 @@ fn count_votes(arrays: &mut ArrayFile, names: [&str; 2]) -> Result<[Array2<u64>;
     let occurring = votes.iter().flatten().chain(labels.iter().flatten());
     let classes = 1 + usize::from(occurring.copied().max().unwrap_or(0));
     for (votes, name) in votes.iter().zip(names) {
-        if votes.nrows().saturating_mul(classes) > MAX_ENTRIES {
-            let found = format!("{} histograms of {classes} classes", votes.nrows());
-            return Err(arrays.at(name, found, format!("at most {MAX_ENTRIES} histogram entries")).into());
-        }
+        // As an array, and then query by query.
+        arrays.take(name, votes.nrows() as u64, 2 * histogram_bytes(classes as u64))?;
     }
     Ok(votes.map(|votes| {
         let mut histograms = Array2::zeros((votes.nrows(), classes));
@@ -101,15 +99,15 @@ fn count_votes(arrays: &mut ArrayFile, names: [&str; 2]) -> Result<[Array2<u64>;
     }))
 }
 
-/// The most histogram entries held for one world, 8 bytes each.
-const MAX_ENTRIES: usize = 1 << 27;
-
 fn read_histogram(arrays: &mut ArrayFile, name: &str) -> Result<Array2<u64>> {
-    let histogram: Array2<u64> = arrays.whole_numbers(name)?;
-    if histogram.ncols() > MAX_CLASSES {
-        let found = format!("{} classes", histogram.ncols());
-        return Err(arrays.at(name, found, format!("at most {MAX_CLASSES} classes")).into());
+    if let [queries, classes] = arrays.shape(name)?[..] {
+        if classes > MAX_CLASSES as u64 {
+            let found = format!("{classes} classes");
+            return Err(arrays.at(name, found, format!("at most {MAX_CLASSES} classes")).into());
+        }
+        arrays.take(name, queries, histogram_bytes(classes))?;
     }
+    let histogram: Array2<u64> = arrays.whole_numbers(name)?;
     // Ten thousand classes of this size still sum without overflow.
     let expected = "a whole number from 0 to 2^49";
     match arrays.first_fault(name, &histogram, |votes| votes > MAX_COUNT >> 4, expected) {

@@ -1,6 +1,7 @@
 //! Answers of a student and of ensembles trained with each value of a property: an npz file.
 
 use super::array_file::ArrayFile;
+use super::budget::MemoryBudget;
 use super::fault::hinted;
 use super::input_file::InputFile;
 use crate::error::Result;
@@ -16,13 +17,14 @@ pub struct PropertyAnswers {
     pub ensembles: Array4<f64>,
 }
 
-/// Reads the arrays `student` \[point, class\] and `ensembles` \[property value, member, point, class\] of probabilities.
+/// Reads the arrays `student` \[point, class\] and `ensembles` \[property value, member, point, class\] of probabilities,
+/// which may take `memory` together.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
 /// index for anything else than such arrays that fit together.
-pub fn read_property_answers(path: impl AsRef<Path>) -> Result<(PropertyAnswers, InputFile)> {
-    let mut arrays = ArrayFile::open(path)?;
+pub fn read_property_answers(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(PropertyAnswers, InputFile)> {
+    let mut arrays = ArrayFile::open(path)?.within(memory);
     let answers = read(&mut arrays)?;
     Ok((answers, arrays.input().clone()))
 }

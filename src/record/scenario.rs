@@ -111,8 +111,9 @@ impl Scenario {
 /// line that names file, line and key, what was found and what was expected.
 pub fn read_scenario(path: impl AsRef<Path>) -> Result<Scenario> {
     let path = path.as_ref();
-    let mut bytes = Vec::new();
-    open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+    let (mut reader, mut bytes) = (open(path)?, Vec::new());
+    reader.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+    reader.check_unchanged(path)?;
     scenario_from_bytes(path, &bytes)
 }
 

@@ -1,5 +1,6 @@
 //! Scores of canaries: one CSV, or one numpy array for each side.
 
+use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, quoted, shortened, unreadable};
 use super::input_file::{Digested, InputFile, open};
 use super::lines::{Header, Lines};
@@ -7,35 +8,33 @@ use super::npy_header::{HeaderProblem, NpyHeader};
 use super::text::{Text, sniff};
 use crate::audit::CanaryScores;
 use crate::error::{InputError, Result};
-use ndarray::Array1;
-use ndarray_npy::ReadNpyExt;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-/// The most scores of one side.
-const MAX_SCORES: usize = 1 << 27;
+/// Bytes decoded at once.
+const PIECE: usize = 64 << 10;
 
 const SCORE: &str = "a number or inf";
 
 /// Reads scores of canaries from a CSV file with the columns `score` and `member` (1 or true for a canary that was
-/// trained on, 0 or false otherwise), high scores meaning members.
+/// trained on, 0 or false otherwise), high scores meaning members. The scores may take `memory`.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with line and
 /// column for anything but such a table with canaries of both kinds.
-pub fn read_scores(path: impl AsRef<Path>) -> Result<(CanaryScores, InputFile)> {
+pub fn read_scores(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(CanaryScores, InputFile)> {
     let path = path.as_ref();
     let mut source = Digested::new(open(path)?);
     let Text::Csv(mut reader) = sniff(path, &mut source, "scores of canaries")? else {
         let error = fault(path, "whole file", "JSON", "scores of canaries as CSV");
         return Err(hinted(error, "write a table with the columns score,member").into());
     };
-    let scores = scores_from_csv(path, &mut reader)?;
+    let scores = scores_from_csv(path, &mut reader, &mut Room::new(memory))?;
     drop(reader);
-    Ok((scores, source.finish(path)?))
+    Ok((scores, source.finish_unchanged(path)?))
 }
 
-fn scores_from_csv(file: &Path, reader: impl BufRead) -> Result<CanaryScores> {
+fn scores_from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<CanaryScores> {
     let mut lines = Lines::new(file, reader);
     let header: Header<'_> = lines.header("the columns `score` and `member`")?;
     let columns = [Some(header.require("score")?), Some(header.require("member")?)];
@@ -49,10 +48,7 @@ fn scores_from_csv(file: &Path, reader: impl BufRead) -> Result<CanaryScores> {
             "0" | "false" | "False" => 1,
             other => return Err(line.at("member").fault(quoted(other), "1 or true, 0 or false").into()),
         };
-        if sides[side].len() == MAX_SCORES {
-            return Err(line.at("score").fault("one more score", format!("at most {MAX_SCORES} of a kind")).into());
-        }
-        sides[side].push(value);
+        room.push(&mut sides[side], value, |found, expected| fault(file, "whole file", found, expected))?;
     }
     if sides.iter().all(Vec::is_empty) {
         return Err(header.alone().into());
@@ -74,13 +70,15 @@ fn scores_from_csv(file: &Path, reader: impl BufRead) -> Result<CanaryScores> {
 pub fn read_score_arrays(
     members: impl AsRef<Path>,
     others: impl AsRef<Path>,
+    memory: MemoryBudget,
 ) -> Result<(CanaryScores, [InputFile; 2])> {
-    let (first, first_input) = array(members.as_ref())?;
-    let (second, second_input) = array(others.as_ref())?;
+    let mut room = Room::new(memory);
+    let (first, first_input) = array(members.as_ref(), &mut room)?;
+    let (second, second_input) = array(others.as_ref(), &mut room)?;
     Ok((CanaryScores::new(first, second)?, [first_input, second_input]))
 }
 
-fn array(path: &Path) -> Result<(Vec<f64>, InputFile)> {
+fn array(path: &Path, room: &mut Room) -> Result<(Vec<f64>, InputFile)> {
     let whole = |found: &str| fault(path, "whole file", found, "a numpy array (.npy) of scores");
     let mut source = Digested::new(open(path)?);
     let mut bytes = Vec::new();
@@ -107,46 +105,61 @@ fn array(path: &Path) -> Result<(Vec<f64>, InputFile)> {
         return Err(hinted(error, "one score for each canary: .ravel() in numpy").into());
     }
     let scores = header.shape[0];
-    if scores == 0 || scores > MAX_SCORES as u64 {
-        return Err(at(format!("shape {:?}", header.shape), format!("1 to {MAX_SCORES} scores")).into());
+    if scores == 0 {
+        return Err(at(format!("shape {:?}", header.shape), "at least 1 score".into()).into());
     }
     let dtype = header.dtype().to_owned();
     if !matches!(&*dtype, "f32" | "f64") {
         let error = at(format!("dtype {}", quoted(&dtype)), "dtype `f32` or `f64`".into());
         return Err(hinted(error, "numpy converts with .astype(numpy.float64)").into());
     }
-    let length = header.bytes + scores * header.element_bytes().unwrap_or(8);
-    let missing = length.saturating_sub(bytes.len() as u64);
-    (&mut source).take(missing).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
-    let more = BufReader::new(&mut source).fill_buf().map_err(|source| unreadable(path, source))?.len();
-    if (bytes.len() as u64) < length {
-        let error =
-            at("less data".into(), format!("{} bytes of data for shape {:?}", length - header.bytes, header.shape));
-        return Err(hinted(error, "the file may be cut off").into());
+    let width = header.element_bytes().unwrap_or(8);
+    let expected = format!("{} bytes of data for shape {:?}", scores.saturating_mul(width), header.shape);
+    let less = || hinted(at("less data".into(), expected.clone()), "the file may be cut off");
+    // A file says how long it is; of a pipe memory is taken as the scores come.
+    let length = source.get_ref().length();
+    if !source.get_ref().is_pipe() && length < header.bytes.saturating_add(scores.saturating_mul(width)) {
+        return Err(less().into());
     }
-    if more > 0 || bytes.len() as u64 > length {
-        let expected = format!("{} bytes of data for shape {:?}", length - header.bytes, header.shape);
+    let mut values = room.vector(if length > 0 { scores } else { 0 }, at)?;
+    let little = !header.descriptor.starts_with('>');
+    let data = bytes.get(header.bytes as usize..).unwrap_or_default();
+    let mut data = BufReader::with_capacity(PIECE, data.chain(&mut source));
+    while (values.len() as u64) < scores {
+        let mut element = [0; 8];
+        let element = &mut element[..width as usize];
+        match data.read_exact(element) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(less().into()),
+            Err(error) => return Err(unreadable(path, error)),
+        }
+        let score = match (&*element, little) {
+            (&[a, b, c, d], true) => f64::from(f32::from_le_bytes([a, b, c, d])),
+            (&[a, b, c, d], false) => f64::from(f32::from_be_bytes([a, b, c, d])),
+            (&[a, b, c, d, e, f, g, h], true) => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            (&[a, b, c, d, e, f, g, h], false) => f64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            _ => f64::NAN,
+        };
+        room.push(&mut values, score, at)?;
+    }
+    if !data.fill_buf().map_err(|source| unreadable(path, source))?.is_empty() {
         return Err(at("more data".into(), expected).into());
     }
-    let read = |error: ndarray_npy::ReadNpyError| at(shortened(&error.to_string(), 100), "a numpy array".into());
-    let values: Vec<f64> = if dtype == "f32" {
-        Array1::<f32>::read_npy(&bytes[..]).map_err(read)?.iter().map(|&score| f64::from(score)).collect()
-    } else {
-        Array1::<f64>::read_npy(&bytes[..]).map_err(read)?.to_vec()
-    };
+    drop(data);
     if let Some(index) = values.iter().position(|score| score.is_nan()) {
         return Err(fault(path, format!("array, index [{index}]"), "`NaN`", SCORE).into());
     }
-    Ok((values, source.finish(path)?))
+    Ok((values, source.finish_unchanged(path)?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndarray::Array1;
     use ndarray_npy::WriteNpyExt;
 
     fn csv(text: &str) -> String {
-        let read = scores_from_csv(Path::new("s.csv"), text.as_bytes());
+        let read = scores_from_csv(Path::new("s.csv"), text.as_bytes(), &mut Room::new(MemoryBudget::of_machine()));
         read.map_or_else(|error| error.to_string(), |scores| format!("{:?} {:?}", scores.members(), scores.others()))
     }
 
@@ -209,11 +222,12 @@ mod tests {
         let mut bytes = Vec::new();
         ndarray::Array2::<f64>::zeros((1, 2)).write_npy(&mut bytes).unwrap();
         write("two", &bytes);
-        let (scores, inputs) = read_score_arrays(place("f32"), place("big")).unwrap();
+        let (scores, inputs) = read_score_arrays(place("f32"), place("big"), MemoryBudget::of_machine()).unwrap();
         assert_eq!((scores.members(), scores.others()), (&[1.0, -2.0][..], &[3.0][..]));
         assert_eq!(inputs[0], InputFile::of_file(place("f32")).unwrap());
         let message = |name: &str| {
-            let error = read_score_arrays(place("f32"), place(name)).unwrap_err().to_string();
+            let error =
+                read_score_arrays(place("f32"), place(name), MemoryBudget::of_machine()).unwrap_err().to_string();
             error.replace(&folder.path().display().to_string(), "")
         };
         let names = ["cut", "more", "empty", "zip", "text", "nan", "whole", "two", "absent"];

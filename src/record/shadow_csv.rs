@@ -1,10 +1,12 @@
 //! Scores of shadow models as a table with one row for each model, sample and view.
 
+use super::budget::Room;
 use super::fault::{fault, hinted, quoted};
-use super::input_file::open;
+use super::input_file::{Digested, open};
 use super::lines::Lines;
 use super::npy_array::NpyArray;
 use super::shadow_stack::{Found, Part};
+use super::trace::Trace;
 use crate::error::Result;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -12,9 +14,6 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 const COLUMNS: &str = "the columns `model`, `sample`, `score`, `member`, and optionally `view`";
-
-/// The most rows read: 2 GiB of them. More belong into arrays.
-const MAX_ROWS: usize = 1 << 26;
 
 /// Names in the order in which they come.
 #[derive(Default)]
@@ -39,11 +38,15 @@ impl Names {
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Found> {
-    table(path, BufReader::new(open(path)?))
+pub(super) fn read(path: &Path, room: &mut Room) -> Result<Found> {
+    let mut source = Digested::new(open(path)?);
+    let mut found = table(path, BufReader::new(&mut source), room)?;
+    found.traces = vec![Trace::Read(source.finish_unchanged(path)?)];
+    Ok(found)
 }
 
-fn table(path: &Path, reader: impl BufRead) -> Result<Found> {
+fn table(path: &Path, reader: impl BufRead, room: &mut Room) -> Result<Found> {
+    let at = |found, expected| fault(path, "whole file", found, expected);
     let mut lines = Lines::new(path, reader);
     let header = lines.header(COLUMNS)?;
     let columns = [
@@ -71,15 +74,13 @@ fn table(path: &Path, reader: impl BufRead) -> Result<Found> {
                 return Err(hinted(error, "1 where the model was trained on the sample").into());
             }
         };
+        // Names and truths are in maps: twice their size, with room to grow.
+        room.take(1, 48, at)?;
         if *truths.entry([key[0], key[1]]).or_insert(member) != member {
             let expected = "the same truth in every view of a sample under a model";
             return Err(line.at("member").fault(format!("`{}`", u8::from(member)), expected).into());
         }
-        if rows.len() == MAX_ROWS {
-            let error = fault(path, "whole file", "more than 2^26 rows", "a smaller table");
-            return Err(hinted(error, "save arrays with numpy instead").into());
-        }
-        rows.push((key, score));
+        room.push(&mut rows, (key, score), at)?;
     }
     if rows.is_empty() {
         return Err(header.alone().into());
@@ -89,7 +90,8 @@ fn table(path: &Path, reader: impl BufRead) -> Result<Found> {
     // A table with holes may name more triples than memory holds: one of them is missing or twice then.
     let mut seen: HashMap<[u32; 3], ()> = HashMap::new();
     let complete = size == rows.len();
-    let mut scores = vec![f64::NAN; if complete { size } else { 0 }];
+    let mut scores: Vec<f64> = room.vector(if complete { size as u64 } else { 0 }, at)?;
+    scores.resize(if complete { size } else { 0 }, f64::NAN);
     for &(key, score) in &rows {
         let [model, sample, view] = key.map(|number| number as usize);
         let twice = if complete {
@@ -115,9 +117,17 @@ fn table(path: &Path, reader: impl BufRead) -> Result<Found> {
     let keep = Array2::from_shape_fn((shape[0], shape[1]), |(m, s)| {
         truths.get(&[m as u32, s as u32]).copied().unwrap_or_default()
     });
+    room.take(size as u64, 16, at)?;
     let array = NpyArray::of_doubles(path, "score", &shape, &scores);
     let part = Part { array, stacked: true, models: shape[0] };
-    Ok(Found { files: vec![path.into()], logits: false, parts: vec![part], keep: vec![keep], labels: None })
+    Ok(Found {
+        files: vec![path.into()],
+        traces: Vec::new(),
+        logits: false,
+        parts: vec![part],
+        keep: vec![keep],
+        labels: None,
+    })
 }
 
 fn triple(names: &[Names; 3], [model, sample, view]: [usize; 3]) -> String {

@@ -1,20 +1,23 @@
 //! Recorded answers of shadow models: logits or scores, who was trained on what, and labels.
 
-use super::input_file::InputFile;
+use super::budget::{MemoryBudget, Room};
+use super::input_file::{InputFile, InputReader};
 use super::npy_array::Piece;
-use super::shadow_csv;
-use super::shadow_paths::{self, Source};
+use super::shadow_paths;
 use super::shadow_stack::{Part, Stack, assembled};
+use super::trace::Trace;
 use crate::error::Result;
 use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
 use ndarray::{Array3, Array4, ArrayD, ArrayView2, CowArray, Ix3, Ix4};
-use std::ops::Range;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 /// What shadow models left behind.
 ///
-/// Nothing but truth and labels is read before it is asked for; arrays in files (.npy, or .npz written by
-/// `numpy.savez`) are read in pieces, so that they may be larger than memory. Compressed archives are unpacked once.
+/// Nothing but truth and labels is held before it is asked for; arrays in files (.npy, or .npz written by
+/// `numpy.savez`) are read in pieces, so that they may be larger than memory, after one pass that holds those in archives
+/// against their checksums. Compressed archives are unpacked once.
 #[derive(Debug)]
 pub enum ShadowRecording {
     /// Logits \[model, sample, view, class\].
@@ -37,6 +40,10 @@ pub struct ScoreFile {
     stack: Stack,
     labels: Option<Vec<usize>>,
 }
+
+/// Recorded scores that are confidences: another number than one from 0 to 1 is refused with its place in the file.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfidenceFile<'a>(&'a ScoreFile);
 
 /// Where arrays lie that are in files of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,19 +70,19 @@ pub struct ShadowArrays {
 /// - a table (.csv) with the columns `model,sample,view,score,member`, `view` optional, one row for each triple;
 /// - a pattern such as `shadow_*.npz` if there is no file of that name.
 ///
-/// Several of them are taken as more models on the same samples. Floats have 16, 32 or 64 bits; arrays may be big-endian
+/// What is unpacked into memory, and the truth, may take `memory` together. Several of them are taken as more models on the
+/// same samples. Floats have 16, 32 or 64 bits; arrays may be big-endian
 /// or in Fortran order.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when a file cannot be read and [`Error::Input`](crate::Error::Input), naming file,
 /// array and index, when arrays are missing, are cut off, or disagree.
-pub fn read_shadow_models(paths: &[PathBuf]) -> Result<ShadowRecording> {
+pub fn read_shadow_models(paths: &[PathBuf], memory: MemoryBudget) -> Result<ShadowRecording> {
     let sources = shadow_paths::sources(paths)?;
-    let found = sources.into_iter().map(|source| match source {
-        Source::Csv(path) => shadow_csv::read(&path),
-        source => shadow_paths::arrays(source),
-    });
-    assembled(found.collect::<Result<Vec<_>>>()?)
+    let mut room = Room::new(memory);
+    let found = sources.into_iter().map(|source| shadow_paths::arrays(source, &mut room));
+    let found = found.collect::<Result<Vec<_>>>()?;
+    assembled(found, &mut room)
 }
 
 /// Reads an archive that is in memory; `name` stands for the file in messages.
@@ -83,15 +90,19 @@ pub fn read_shadow_models(paths: &[PathBuf]) -> Result<ShadowRecording> {
 /// # Errors
 /// As [`read_shadow_models`].
 pub fn shadow_models_from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Result<ShadowRecording> {
-    assembled(vec![shadow_paths::archive_in_memory(name.as_ref(), bytes)?])
+    let mut room = Room::new(MemoryBudget::of_machine());
+    let found = shadow_paths::archive(name.as_ref(), &InputReader::of_bytes(bytes), &mut room)?;
+    assembled(vec![found], &mut room)
 }
 
 /// Reads arrays in files of their own.
 ///
 /// # Errors
 /// As [`read_shadow_models`].
-pub fn read_shadow_arrays(arrays: &ShadowArrays) -> Result<ShadowRecording> {
-    assembled(vec![shadow_paths::files(arrays)?])
+pub fn read_shadow_arrays(arrays: &ShadowArrays, memory: MemoryBudget) -> Result<ShadowRecording> {
+    let mut room = Room::new(memory);
+    let found = shadow_paths::files(arrays, &mut room)?;
+    assembled(vec![found], &mut room)
 }
 
 impl ShadowScores for ScoreFile {
@@ -104,17 +115,48 @@ impl ShadowScores for ScoreFile {
     }
 
     fn block(&self, samples: Range<usize>) -> Result<ScoreBlock<'_>> {
+        self.block_within(samples, &(-1e100..=1e100), "a number of magnitude up to 1e100")
+    }
+}
+
+impl ShadowScores for ConfidenceFile<'_> {
+    fn members(&self) -> ArrayView2<'_, bool> {
+        self.0.members()
+    }
+
+    fn views(&self) -> usize {
+        self.0.views()
+    }
+
+    fn block(&self, samples: Range<usize>) -> Result<ScoreBlock<'_>> {
+        self.0.block_within(samples, &(0.0..=1.0), "a confidence from 0 to 1")
+    }
+}
+
+impl ScoreFile {
+    /// The same scores for an attack on confidences.
+    #[must_use]
+    pub fn confidences(&self) -> ConfidenceFile<'_> {
+        ConfidenceFile(self)
+    }
+
+    fn block_within(
+        &self,
+        samples: Range<usize>,
+        range: &RangeInclusive<f64>,
+        expected: &str,
+    ) -> Result<ScoreBlock<'_>> {
         let shape = (self.stack.members.nrows(), samples.len(), self.stack.views);
         if let [part] = &self.stack.parts[..] {
             // As it was recorded, without a copy.
-            return Ok(match part.block(samples, 1e100)? {
+            return Ok(match part.block(samples, range, expected)? {
                 Piece::Single(values) => ScoreBlock::Single(shaped3(values, shape).into()),
                 Piece::Double(values) => ScoreBlock::Double(shaped3(values, shape).into()),
             });
         }
         let mut scores = Array3::zeros(shape);
         for (start, part) in self.stack.starts() {
-            let values = match part.block(samples.clone(), 1e100)? {
+            let values = match part.block(samples.clone(), range, expected)? {
                 Piece::Single(values) => values.mapv(f64::from),
                 Piece::Double(values) => values,
             };
@@ -189,30 +231,33 @@ impl ScoreFile {
 }
 
 impl ShadowRecording {
-    /// The files with their digests, each read once more from start to end.
+    /// The files with their digests, from the descriptors that the data are read from. To be asked for when all is read:
+    /// that no file changed until now is checked here.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when a file cannot be read.
+    /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) when one changed
+    /// since it was opened.
     pub fn inputs(&self) -> Result<Vec<InputFile>> {
-        self.files().iter().map(InputFile::of_file).collect()
+        self.stack().traces.par_iter().map(Trace::input).collect()
+    }
+
+    fn stack(&self) -> &Stack {
+        match self {
+            Self::Logits(logits) => &logits.stack,
+            Self::Scores(scores) => &scores.stack,
+        }
     }
 
     /// The files.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
-        match self {
-            Self::Logits(logits) => &logits.stack.files,
-            Self::Scores(scores) => &scores.stack.files,
-        }
+        &self.stack().files
     }
 
     /// The truth \[model, sample\].
     #[must_use]
     pub fn members(&self) -> ArrayView2<'_, bool> {
-        match self {
-            Self::Logits(logits) => logits.stack.members.view(),
-            Self::Scores(scores) => scores.stack.members.view(),
-        }
+        self.stack().members.view()
     }
 
     /// The labels, where the recording has them.

@@ -1,23 +1,18 @@
 //! Where recorded answers of shadow models lie: archives, folders, the folders of `mi_lira_2021`, patterns.
 
-use super::archive::directory;
+use super::archive::{directory, most_bytes};
+use super::budget::Room;
 use super::fault::{fault, hinted, listed, quoted, several, shortened, unreadable};
-use super::input_file::{PathKind, kind, open};
+use super::input_file::{InputReader, PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
 use super::shadow_file::ShadowArrays;
 use super::shadow_stack::{Found, Part};
+use super::trace::{StoredArray, Trace};
 use crate::error::{Error, Result};
 use ndarray::Array2;
 use std::fs;
-use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use zip::CompressionMethod;
-
-/// The most that a compressed array may unpack to in memory; one that is not compressed has no limit.
-const MAX_UNPACKED: u64 = 32 << 30;
-
-/// What a byte of a compressed array can unpack to at most.
-const DEFLATE_RATIO: u64 = 1032;
 
 /// Something that holds shadow models.
 pub(super) enum Source {
@@ -63,10 +58,7 @@ fn source(path: &Path) -> Result<Source> {
                 false => Source::Experiments(path.into(), experiments),
             });
         }
-        PathKind::Other => {
-            let error = fault(path, "whole file", "a pipe or device", expected);
-            return Err(hinted(error, "recordings are read at several places; save it as a file first").into());
-        }
+        PathKind::Other => return Err(pipe(path, expected)),
     }
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("csv") => Ok(Source::Csv(path.into())),
@@ -104,9 +96,9 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The arrays of one source.
-pub(super) fn arrays(source: Source) -> Result<Found> {
+pub(super) fn arrays(source: Source, room: &mut Room) -> Result<Found> {
     match source {
-        Source::Archive(path) => archive(&path),
+        Source::Archive(path) => archive(&path, &open(&path)?, room),
         Source::Folder(folder) => {
             let file = |name: &str| Some(folder.join(name)).filter(|path| path.exists());
             let (logits, scores) = (file("logits.npy"), file("scores.npy"));
@@ -119,21 +111,33 @@ pub(super) fn arrays(source: Source) -> Result<Found> {
                 let expected = "`keep.npy` and `logits.npy` or `scores.npy`, or folders `experiment_I_of_N`";
                 return Err(fault(&folder, "whole folder", format!("files {}", listed(&names)), expected).into());
             };
-            files(&ShadowArrays { answers, logits: is_logits, keep, labels: file("labels.npy") })
+            files(&ShadowArrays { answers, logits: is_logits, keep, labels: file("labels.npy") }, room)
         }
-        Source::Experiments(folder, experiments) => of_experiments(&folder, &experiments),
-        Source::Csv(path) => super::shadow_csv::read(&path),
+        Source::Experiments(folder, experiments) => of_experiments(&folder, &experiments, room),
+        Source::Csv(path) => super::shadow_csv::read(&path, room),
     }
 }
 
 /// Arrays in files of their own.
-pub(super) fn files(arrays: &ShadowArrays) -> Result<Found> {
-    let answers = NpyArray::open(&arrays.answers)?;
-    let keep = truth(&NpyArray::open(&arrays.keep)?, false)?;
-    let labels = arrays.labels.as_ref().map(|path| labels(NpyArray::open(path)?)).transpose()?;
+pub(super) fn files(arrays: &ShadowArrays, room: &mut Room) -> Result<Found> {
+    let part = stacked(NpyArray::open(&arrays.answers)?);
+    let samples = part.checked_sizes(arrays.logits)?[0];
+    let keep_array = NpyArray::open(&arrays.keep)?;
+    let keep = truth(&keep_array, &[part.models, samples], room)?;
     let mut files = vec![arrays.answers.clone(), arrays.keep.clone()];
-    files.extend(arrays.labels.clone());
-    Ok(Found { files, logits: arrays.logits, parts: vec![stacked(answers)], keep: vec![keep], labels })
+    let mut traces = vec![trace(&part.array), all_read(&keep_array)?];
+    let labels = arrays.labels.as_ref().map(|path| labels(NpyArray::open(path)?, samples, room)).transpose()?;
+    if let Some((_, array)) = &labels {
+        files.push(array.path.clone());
+        traces.push(all_read(array)?);
+    }
+    Ok(Found { files, traces, logits: arrays.logits, parts: vec![part], keep: vec![keep], labels })
+}
+
+/// The file of an array whose data are read later.
+fn trace(array: &NpyArray) -> Trace {
+    let reader = array.reader().unwrap_or_else(|| InputReader::of_bytes(Vec::new()));
+    Trace::open(&array.path, reader, Vec::new())
 }
 
 fn stacked(array: NpyArray) -> Part {
@@ -141,9 +145,11 @@ fn stacked(array: NpyArray) -> Part {
     Part { array, stacked: true, models }
 }
 
-fn of_experiments(folder: &Path, experiments: &[PathBuf]) -> Result<Found> {
+fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Result<Found> {
     let labels_file = Some(folder.join("y_train.npy")).filter(|path| path.exists());
-    let mut found = Found { files: Vec::new(), logits: false, parts: Vec::new(), keep: Vec::new(), labels: None };
+    let (files, traces) = (Vec::new(), Vec::new());
+    let mut found = Found { files, traces, logits: false, parts: Vec::new(), keep: Vec::new(), labels: None };
+    let mut samples = 0;
     for (index, experiment) in experiments.iter().enumerate() {
         let last = |name: &str| -> Result<Option<PathBuf>> {
             let inner = experiment.join(name);
@@ -168,67 +174,72 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf]) -> Result<Found> {
             let hint = "logits need the labels y_train.npy beside the folders experiment_I_of_N";
             return Err(if labels_file.is_none() { hinted(error, hint) } else { error }.into());
         };
+        let part = Part { array: NpyArray::open(&path)?, stacked: false, models: 1 };
+        samples = part.checked_sizes(found.logits)?[0];
         let keep = experiment.join("keep.npy");
-        found.keep.push(truth(&NpyArray::open(&keep)?, true)?);
-        found.parts.push(Part { array: NpyArray::open(&path)?, stacked: false, models: 1 });
+        let array = NpyArray::open(&keep)?;
+        found.keep.push(truth(&array, &[samples], room)?);
+        found.traces.extend([trace(&part.array), all_read(&array)?]);
+        found.parts.push(part);
         found.files.extend([path, keep]);
     }
     if let Some(path) = labels_file {
-        found.labels = Some(labels(NpyArray::open(&path)?)?);
+        let labels = labels(NpyArray::open(&path)?, samples, room)?;
+        found.traces.push(all_read(&labels.1)?);
+        found.labels = Some(labels);
         found.files.push(path);
     }
     Ok(found)
 }
 
-/// Truth \[model, sample\], of `bool` or of whole numbers 0 and 1; of one model where `single`.
-fn truth(array: &NpyArray, single: bool) -> Result<Array2<bool>> {
-    let shape = match (&array.shape()[..], single) {
-        (&[samples], true) => (1, samples),
-        (&[models, samples], false) => (models, samples),
-        (shape, _) => {
-            let expected = if single { "one axis (sample)" } else { "axes (model, sample)" };
-            return Err(array.at(format!("shape {shape:?}"), expected).into());
-        }
-    };
-    let mut truth = Vec::with_capacity(shape.0 * shape.1);
-    array.whole_numbers(|position, value| {
-        if value != 0 && value != 1 {
-            let error = array.at_position(position, format!("`{value}`"), "0 or 1");
-            return Err(hinted(error, "1 where the model was trained on the sample").into());
-        }
-        truth.push(value == 1);
-        Ok(())
+/// Truth \[model, sample\], or \[sample\] of one model, of `bool` or of whole numbers 0 and 1. The shape is compared with
+/// that of the answers before anything is read.
+fn truth(array: &NpyArray, wanted: &[usize], room: &mut Room) -> Result<Array2<bool>> {
+    let shape = array.shape();
+    if shape.len() != wanted.len() {
+        let expected = if wanted.len() == 1 { "one axis (sample)" } else { "axes (model, sample)" };
+        return Err(array.at(format!("shape {shape:?}"), expected).into());
+    }
+    if shape != wanted {
+        let expected = format!("shape {wanted:?}, a truth value for each model and sample");
+        return Err(array.at(format!("shape {shape:?}"), expected).into());
+    }
+    let truth = array.whole_numbers(room, |value| match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(("0 or 1".into(), Some("1 where the model was trained on the sample"))),
     })?;
-    let truth = Array2::from_shape_vec(shape, truth).map_err(|_| array.at("another shape", "one value per entry"))?;
-    Ok(truth)
+    let rows = if let [models, _] = wanted { *models } else { 1 };
+    let columns = wanted.last().copied().unwrap_or_default();
+    // In the order in which most code walks through it.
+    let truth = if truth.is_standard_layout() { truth } else { truth.as_standard_layout().into_owned() };
+    truth.into_shape_with_order((rows, columns)).map_err(|_| array.at("another shape", "one value per entry").into())
 }
 
-fn labels(array: NpyArray) -> Result<(Vec<i128>, NpyArray)> {
+/// Labels, as many as there are samples.
+fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>, NpyArray)> {
     let shape = array.shape();
     if shape.len() != 1 {
         return Err(array.at(format!("shape {shape:?}"), "one axis (sample)").into());
     }
-    let mut labels = Vec::new();
-    array.whole_numbers(|_, label| {
-        labels.push(label);
-        Ok(())
-    })?;
+    if shape[0] != samples {
+        return Err(array.at(several(shape[0], "label"), format!("{samples}, one per sample")).into());
+    }
+    let labels = array.whole_numbers(room, Ok)?.into_raw_vec_and_offset().0;
     Ok((labels, array))
 }
 
-fn archive(path: &Path) -> Result<Found> {
-    let file = open(path)?;
-    of_archive(path, Box::new(BufReader::new(file)), true)
+/// A file of its own whose array was read whole.
+fn all_read(array: &NpyArray) -> Result<Trace> {
+    let reader = array.reader().unwrap_or_else(|| InputReader::of_bytes(Vec::new()));
+    Ok(Trace::Read(reader.identity(&array.path)?))
 }
 
-/// An archive that is in memory.
-pub(super) fn archive_in_memory(path: &Path, bytes: Vec<u8>) -> Result<Found> {
-    of_archive(path, Box::new(Cursor::new(bytes)), false)
-}
-
-fn of_archive(path: &Path, source: Box<dyn super::archive::Source>, on_disk: bool) -> Result<Found> {
-    let (mut archive, names) = directory(path, source)?;
-    let mut array = |name: &str| -> Result<Option<NpyArray>> {
+/// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.
+pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Found> {
+    let (mut archive, names) = directory(path, reader)?;
+    let mut sums = Vec::new();
+    let mut array = |name: &str, room: &mut Room| -> Result<Option<NpyArray>> {
         let Some(index) = names.iter().position(|other| other == name) else { return Ok(None) };
         let damaged = |reason: String| {
             let found = format!("data that cannot be unpacked ({})", shortened(&reason, 100));
@@ -236,43 +247,37 @@ fn of_archive(path: &Path, source: Box<dyn super::archive::Source>, on_disk: boo
             hinted(fault(path, format!("array {}", quoted(name)), found, expected), "the file may be damaged")
         };
         let entry = archive.by_index(index).map_err(|error| damaged(error.to_string()))?;
-        let (packed, unpacked) = (entry.compressed_size(), entry.size());
+        let most = most_bytes(&entry);
+        if entry.compression() != CompressionMethod::Stored {
+            return NpyArray::unpacked(path, name, entry, most, room).map(Some);
+        }
         // An entry in front of the end of the file: data that are cut off were noticed with the directory.
-        if on_disk && entry.compression() == CompressionMethod::Stored {
-            let file = open(path)?;
-            let length = file.length().map_err(|source| unreadable(path, source))?;
-            let start = entry.data_start();
-            if start.checked_add(unpacked).is_none_or(|end| end > length) {
-                return Err(damaged("it ends beyond the end of the file".into()).into());
-            }
-            return NpyArray::stored(path, Some(name), file, start, unpacked).map(Some);
+        let (start, length) = (entry.data_start(), entry.size());
+        if length != most || start.checked_add(length).is_none_or(|end| end > reader.length()) {
+            return Err(damaged("it ends beyond the end of the file".into()).into());
         }
-        let most = packed.saturating_mul(DEFLATE_RATIO);
-        if unpacked.min(most) > MAX_UNPACKED {
-            let error = fault(path, format!("array {}", quoted(name)), "more than 32 GiB, compressed", "less");
-            return Err(hinted(error, "numpy.save or savez write it so that it is read in pieces").into());
-        }
-        NpyArray::unpacked(path, name, entry, most).map(Some)
+        sums.push(StoredArray { name: name.into(), start, length, crc32: entry.crc32() });
+        NpyArray::stored(path, Some(name), reader.again(), start, length).map(Some)
     };
-    let (logits, is_logits) = match array("logits")? {
+    let (logits, is_logits) = match array("logits", room)? {
         Some(logits) => (Some(logits), true),
-        None => (array("scores")?, false),
+        None => (array("scores", room)?, false),
     };
     let missing =
         |expected: &str| -> Error { fault(path, "whole file", format!("arrays {}", listed(&names)), expected).into() };
     let answers = logits.ok_or_else(|| missing("the array `logits` or `scores`"))?;
-    let keep = array("keep")?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
-    let labels_array = array("labels")?;
+    let keep = array("keep", room)?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
+    let labels_array = array("labels", room)?;
     if is_logits && labels_array.is_none() {
         return Err(missing("the array `labels` of shape (sample)"));
     }
-    let keep = truth(&keep, false)?;
     let part = stacked(answers);
-    if keep.nrows() != part.models {
-        let found = format!("shape {:?}", keep.shape());
-        let expected = format!("{}, one per model", several(part.models, "row"));
-        return Err(fault(path, "array `keep`", found, expected).into());
-    }
-    let labels = labels_array.map(labels).transpose()?;
-    Ok(Found { files: vec![path.into()], logits: is_logits, parts: vec![part], keep: vec![keep], labels })
+    let samples = part.checked_sizes(is_logits)?[0];
+    // Before anything is made of them.
+    let trace = Trace::open(path, reader.again(), sums);
+    trace.check_sums()?;
+    let keep = truth(&keep, &[part.models, samples], room)?;
+    let labels = labels_array.map(|array| labels(array, samples, room)).transpose()?;
+    let (files, traces) = (vec![path.into()], vec![trace]);
+    Ok(Found { files, traces, logits: is_logits, parts: vec![part], keep: vec![keep], labels })
 }

@@ -1,12 +1,15 @@
 //! Arrays of shadow models put one below the other, and what they must agree in.
 
+use super::budget::Room;
 use super::fault::several;
 use super::npy_array::{NpyArray, Piece};
 use super::shadow_file::{LogitFile, ScoreFile, ShadowRecording};
+use super::trace::Trace;
 use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
 use ndarray::{Array2, ArrayD};
-use std::ops::Range;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 /// One array with the models that it holds.
@@ -20,6 +23,8 @@ pub(super) struct Part {
 /// Arrays one below the other.
 pub(super) struct Stack {
     pub(super) files: Vec<PathBuf>,
+    /// The same files, as they were read.
+    pub(super) traces: Vec<Trace>,
     pub(super) parts: Vec<Part>,
     pub(super) members: Array2<bool>,
     pub(super) views: usize,
@@ -28,6 +33,7 @@ pub(super) struct Stack {
 /// What a source was found to hold, before it is checked as a whole.
 pub(super) struct Found {
     pub(super) files: Vec<PathBuf>,
+    pub(super) traces: Vec<Trace>,
     pub(super) logits: bool,
     pub(super) parts: Vec<Part>,
     pub(super) keep: Vec<Array2<bool>>,
@@ -35,10 +41,11 @@ pub(super) struct Found {
     pub(super) labels: Option<(Vec<i128>, NpyArray)>,
 }
 
-/// Puts sources together and checks what they say about each other.
-pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
+/// Puts sources together and checks what they say about each other, and then every checksum.
+pub(super) fn assembled(all: Vec<Found>, room: &mut Room) -> Result<ShadowRecording> {
     let logits = all.first().is_some_and(|found| found.logits);
-    let mut stack = Stack { files: Vec::new(), parts: Vec::new(), members: Array2::default((0, 0)), views: 0 };
+    let (files, traces, parts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut stack = Stack { files, traces, parts, members: Array2::default((0, 0)), views: 0 };
     let mut labels: Option<(Vec<i128>, NpyArray)> = None;
     let mut truth: Vec<Array2<bool>> = Vec::new();
     let mut sizes: Option<[usize; 3]> = None;
@@ -49,10 +56,10 @@ pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
             return Err(part.array.at(kind(found.logits), expected).into());
         }
         stack.files.extend(found.files);
+        stack.traces.extend(found.traces);
         let models: usize = found.parts.iter().map(|part| part.models).sum();
         for part in found.parts {
-            part.array.check_floats()?;
-            let own = part.sizes(logits)?;
+            let own = part.checked_sizes(logits)?;
             match sizes {
                 Some(sizes) if sizes != own => {
                     let shown = |sizes: [usize; 3]| {
@@ -97,7 +104,10 @@ pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
         // Of one recording without a copy: it may be the largest thing in memory.
         1 => truth.swap_remove(0),
         _ => {
-            let rows: Vec<bool> = truth.iter().flat_map(|truth| truth.iter().copied()).collect();
+            let entries = truth.iter().map(Array2::len).sum::<usize>() as u64;
+            let array = &stack.parts[0].array;
+            let mut rows: Vec<bool> = room.vector(entries, |found, expected| array.at(found, expected))?;
+            rows.extend(truth.iter().flatten());
             Array2::from_shape_vec((rows.len() / samples, samples), rows).unwrap_or_default()
         }
     };
@@ -109,6 +119,8 @@ pub(super) fn assembled(all: Vec<Found>) -> Result<ShadowRecording> {
             .at("a single model", "at least 2 models: the others are what a victim is compared with")
             .into());
     }
+    // Many files side by side: hashing takes longer than reading.
+    stack.traces.par_iter().map(Trace::check_sums).collect::<Result<()>>()?;
     if !logits {
         return Ok(ShadowRecording::Scores(ScoreFile::new(stack, labels)));
     }
@@ -135,6 +147,12 @@ fn checked_labels(labels: &[i128], array: &NpyArray, samples: usize, classes: Op
 }
 
 impl Part {
+    /// Samples, views and classes (1 of scores), of an array of floats.
+    pub(super) fn checked_sizes(&self, logits: bool) -> Result<[usize; 3]> {
+        self.array.check_floats()?;
+        self.sizes(logits)
+    }
+
     /// Samples, views and classes (1 of scores).
     fn sizes(&self, logits: bool) -> Result<[usize; 3]> {
         let shape = self.array.shape();
@@ -161,15 +179,15 @@ impl Part {
         Ok(sizes)
     }
 
-    /// Some samples as \[model, sample, rest\], each of a magnitude up to this.
-    pub(super) fn block(&self, samples: Range<usize>, limit: f64) -> Result<Piece> {
+    /// Some samples as \[model, sample, rest\], each of a range that `expected` words.
+    pub(super) fn block(&self, samples: Range<usize>, range: &RangeInclusive<f64>, expected: &str) -> Result<Piece> {
         let axis = usize::from(self.stacked);
         let piece = self.array.piece(axis, samples.clone())?;
         let wrong = match &piece {
-            Piece::Single(values) => first(values, |x| !(f64::from(x.abs()) <= limit)),
-            Piece::Double(values) => first(values, |x| !(x.abs() <= limit)),
+            Piece::Single(values) => first(values, |x| !range.contains(&f64::from(x))),
+            Piece::Double(values) => first(values, |x| !range.contains(&x)),
         };
-        self.refused(wrong, &samples, "a number of magnitude up to 1e100")?;
+        self.refused(wrong, &samples, expected)?;
         Ok(piece)
     }
 

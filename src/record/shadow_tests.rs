@@ -1,5 +1,6 @@
 //! Every way in which shadow models are recorded, and what is said about those that are not.
 
+use super::budget::MemoryBudget;
 use super::shadow_file::*;
 use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
 use ndarray::{Array1, Array2, Array3, Array4, array};
@@ -82,21 +83,24 @@ fn archives_folders_and_patterns_hold_the_same() {
         let bytes = npz(whole, compressed);
         check(&shadow_models_from_bytes("a.npz", bytes.clone()).unwrap());
         let path = put(folder.path(), &format!("a{}.npz", u8::from(compressed)), &bytes);
-        let recording = read_shadow_models(&[path]).unwrap();
+        let recording = read_shadow_models(&[path], MemoryBudget::of_machine()).unwrap();
         check(&recording);
         assert_eq!(recording.inputs().unwrap()[0].bytes, bytes.len() as u64);
     }
     for (name, bytes) in [("logits", plain(&logits())), ("labels", plain(&labels())), ("keep", plain(&keep()))] {
         put(folder.path(), &format!("plain/{name}.npy"), &bytes);
     }
-    check(&read_shadow_models(&[at("plain")]).unwrap());
+    check(&read_shadow_models(&[at("plain")], MemoryBudget::of_machine()).unwrap());
     check(
-        &read_shadow_arrays(&ShadowArrays {
-            answers: at("plain/logits.npy"),
-            logits: true,
-            keep: at("plain/keep.npy"),
-            labels: Some(at("plain/labels.npy")),
-        })
+        &read_shadow_arrays(
+            &ShadowArrays {
+                answers: at("plain/logits.npy"),
+                logits: true,
+                keep: at("plain/keep.npy"),
+                labels: Some(at("plain/labels.npy")),
+            },
+            MemoryBudget::of_machine(),
+        )
         .unwrap(),
     );
     // Two models each; the pattern finds them in the order of their names.
@@ -113,9 +117,9 @@ fn archives_folders_and_patterns_hold_the_same() {
         );
         put(folder.path(), &format!("part{part}.npz"), &bytes);
     }
-    check(&read_shadow_models(&[at("part*.npz")]).unwrap());
-    check(&read_shadow_models(&[at("part0.npz"), at("part1.npz")]).unwrap());
-    let reversed = read_shadow_models(&[at("part1.npz"), at("part0.npz")]).unwrap();
+    check(&read_shadow_models(&[at("part*.npz")], MemoryBudget::of_machine()).unwrap());
+    check(&read_shadow_models(&[at("part0.npz"), at("part1.npz")], MemoryBudget::of_machine()).unwrap());
+    let reversed = read_shadow_models(&[at("part1.npz"), at("part0.npz")], MemoryBudget::of_machine()).unwrap();
     assert_eq!(reversed.members().row(0), keep().row(2));
 }
 
@@ -133,15 +137,15 @@ fn experiment_folders_are_read_in_their_order() {
         put(folder.path(), &format!("{name}/scores/0000000100.npy"), &plain(&scores));
         put(folder.path(), &format!("{name}/keep.npy"), &plain(&keep().row(model).to_owned()));
     }
-    let scores = read_shadow_models(&[folder.path().into()]).unwrap();
+    let scores = read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap();
     let ShadowRecording::Scores(scores) = scores else { panic!("without labels there are scores") };
     let ScoreBlock::Double(block) = scores.block(0..3).unwrap() else { panic!("several files are put together") };
     assert_eq!(block, logits().index_axis(ndarray::Axis(3), 0).mapv(f64::from));
     put(folder.path(), "y_train.npy", &plain(&array![2u8, 0, 1]));
-    check(&read_shadow_models(&[folder.path().into()]).unwrap());
+    check(&read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap());
     let missing = folder.path().join("experiment_2_of_16/keep.npy");
     fs::remove_file(&missing).unwrap();
-    let error = read_shadow_models(&[folder.path().into()]).unwrap_err().to_string();
+    let error = read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap_err().to_string();
     assert!(error.contains("keep.npy: cannot read"), "{error}");
 }
 
@@ -175,7 +179,7 @@ fn every_layout_of_numbers_is_read() {
                 let truth: Vec<u8> = keep().t().iter().map(|&member| u8::from(member)).collect();
                 put(folder.path(), "keep.npy", &npy(1, "|u1", true, &[4, 3], &truth));
                 put(folder.path(), "labels.npy", &npy(1, ">i2", false, &[3], &[0, 2, 0, 0, 1, 0]));
-                let recording = read_shadow_models(&[folder.path().into()]).unwrap();
+                let recording = read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap();
                 assert_eq!((recording.members(), recording.labels()), (keep().view(), Some(&[2, 0, 256][..])));
                 let ShadowRecording::Scores(file) = recording else { panic!("scores expected") };
                 for range in [0..3, 1..2] {
@@ -196,13 +200,15 @@ fn tables_are_read_in_any_order() {
     let text = "sample,model,score,member,view\nx,a,1.5,1,0\ny,a,2,0,0\nx,b,-1,false,0\ny,b,1e-3,true,0\n\
                 x,a,3,1,1\ny,a,4,0,1\nx,b,5,0,1\ny,b,6,1,1\n";
     let path = put(folder.path(), "t.csv", text.as_bytes());
-    let ShadowRecording::Scores(file) = read_shadow_models(&[path]).unwrap() else { panic!("scores expected") };
+    let ShadowRecording::Scores(file) = read_shadow_models(&[path], MemoryBudget::of_machine()).unwrap() else {
+        panic!("scores expected")
+    };
     assert_eq!(file.members(), array![[true, false], [false, true]]);
     let ScoreBlock::Double(found) = file.block(0..2).unwrap() else { panic!("doubles expected") };
     assert_eq!(found, array![[[1.5, 3.0], [2.0, 4.0]], [[-1.0, 5.0], [0.001, 6.0]]]);
     let message = |text: &str| {
         let path = put(folder.path(), "u.csv", text.as_bytes());
-        let error = read_shadow_models(&[path]).unwrap_err().to_string();
+        let error = read_shadow_models(&[path], MemoryBudget::of_machine()).unwrap_err().to_string();
         error.replace(&format!("{}/", folder.path().display()), "")
     };
     insta::assert_snapshot!(
@@ -291,7 +297,7 @@ fn faults_are_named_with_their_place() {
         ?: whole file: found arrays `scores`, expected the array `keep` of shape (model, sample)
         ?: whole file: found arrays `logits`, expected the array `keep` of shape (model, sample)
         ?: array `keep`, index [1, 2]: found `2`, expected 0 or 1; hint: 1 where the model was trained on the sample
-        ?: array `keep`: found shape [3, 3], expected 4 rows, one per model
+        ?: array `keep`: found shape [3, 3], expected shape [4, 3], a truth value for each model and sample
         ?: array `keep`: found shape [4, 2], expected shape [4, 3], a truth value for each model and sample
         ?: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with
         ?: array `scores`: found shape [4, 0, 2], expected at least 1 entry on axis 1
@@ -314,7 +320,8 @@ fn files_that_are_cut_off_say_so() {
         let bytes = npz(whole, compressed);
         for cut in (0..bytes.len()).step_by(7) {
             let path = put(folder.path(), "cut.npz", &bytes[..cut]);
-            let error = read_shadow_models(std::slice::from_ref(&path)).unwrap_err().to_string();
+            let error =
+                read_shadow_models(std::slice::from_ref(&path), MemoryBudget::of_machine()).unwrap_err().to_string();
             assert!(error.contains("cut.npz: ") && !error.contains('\n'), "{error}");
             assert!(shadow_models_from_bytes("cut.npz", bytes[..cut].to_vec()).is_err());
         }
@@ -326,13 +333,13 @@ fn files_that_are_cut_off_say_so() {
         put(folder.path(), "logits.npy", &bytes);
         put(folder.path(), "keep.npy", &plain(&keep()));
         put(folder.path(), "labels.npy", &plain(&labels()));
-        let error = read_shadow_models(&[folder.path().into()]).unwrap_err().to_string();
+        let error = read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap_err().to_string();
         assert!(error.contains("logits.npy: whole file: ") && error.contains(expected), "{error}");
     }
     for path in ["none.npz", "none*.npz"] {
-        assert!(read_shadow_models(&[folder.path().join(path)]).is_err());
+        assert!(read_shadow_models(&[folder.path().join(path)], MemoryBudget::of_machine()).is_err());
     }
-    assert!(read_shadow_models(&[]).is_err());
+    assert!(read_shadow_models(&[], MemoryBudget::of_machine()).is_err());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Documents of `leakbound simulate`, read again to be added up.
 
 use super::fault::{fault, hinted, quoted};
-use super::input_file::{Digested, InputFile, open};
+use super::input_file::{Digested, InputFile, InputReader, open};
 use super::json::{Bounded, Count, Name, parse};
 use super::rows::same_length;
 use super::simulated::{PartialSimulation, SimulationPlan, query_of};
@@ -9,7 +9,6 @@ use super::text::{Text, sniff};
 use crate::error::{Error, Result};
 use crate::simulate::BlockSet;
 use serde::Deserialize;
-use std::io::Read;
 use std::path::Path;
 
 /// Name and version of the form of the document.
@@ -60,10 +59,10 @@ pub fn read_simulated(path: impl AsRef<Path>) -> Result<SimulatedFile> {
 /// # Errors
 /// As [`read_simulated`].
 pub fn simulated_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<SimulatedFile> {
-    read(name.as_ref(), bytes)
+    read(name.as_ref(), InputReader::of_bytes(bytes.to_vec()))
 }
 
-fn read(file: &Path, reader: impl Read) -> Result<SimulatedFile> {
+fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
     let mut digested = Digested::new(reader);
     let text = match sniff(file, &mut digested, "a simulation")? {
         Text::Json(text) => text,
@@ -96,7 +95,7 @@ fn read(file: &Path, reader: impl Read) -> Result<SimulatedFile> {
         read.push(query_of(place, simulation.query(index as u64), query.query, blocks.clone(), counts)?);
     }
     drop(text);
-    Ok(SimulatedFile { input: digested.finish(file)?, simulation: PartialSimulation { plan, queries: read } })
+    Ok(SimulatedFile { input: digested.finish_unchanged(file)?, simulation: PartialSimulation { plan, queries: read } })
 }
 
 /// Adds up documents of parts of one simulation.

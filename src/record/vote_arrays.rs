@@ -6,6 +6,11 @@ use crate::error::Result;
 use crate::model::Adversary;
 use ndarray::{Array1, ArrayView1};
 
+/// Bytes of a histogram in memory, with what stands beside it in a list of queries.
+pub(super) const fn histogram_bytes(classes: u64) -> u64 {
+    classes.saturating_mul(8).saturating_add(96)
+}
+
 /// How many of the votes go to each class.
 pub(super) fn histogram(votes: ArrayView1<'_, u16>, classes: usize) -> Vec<u64> {
     let mut histogram = vec![0; classes];

@@ -1,6 +1,7 @@
 //! A file of recorded votes.
 
 use super::array_file::ArrayFile;
+use super::budget::MemoryBudget;
 use super::capc_votes::{self, CapcVotes};
 use super::input_file::InputFile;
 use super::knn_votes::{self, KnnTraining, KnnVotes};
@@ -32,6 +33,12 @@ impl VoteFile {
     /// As [`ArrayFile::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Ok(Self { arrays: ArrayFile::open(path)? })
+    }
+
+    /// The same file, all votes of which may take so much memory together; half of what is free otherwise.
+    #[must_use]
+    pub fn within(self, memory: MemoryBudget) -> Self {
+        Self { arrays: self.arrays.within(memory) }
     }
 
     /// The file.

@@ -2,15 +2,12 @@
 
 use super::array_file::ArrayFile;
 use super::fault::{fault, listed, several};
-use super::vote_arrays::{histogram, labels};
+use super::vote_arrays::{histogram, histogram_bytes, labels};
 use crate::counts::MAX_COUNT;
 use crate::error::Result;
 use crate::histogram::{MAX_CLASSES, VoteHistogram};
 use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
-
-/// The most histogram entries held, 8 bytes each.
-const MAX_ENTRIES: usize = 1 << 27;
 
 /// The votes on every query of a recording, as they were cast.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,12 +49,15 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
     let mut voters: Vec<Vec<u16>> = Vec::new();
     let mut classes;
     if array == "histogram" {
+        if let [queries, classes] = arrays.shape(array)?[..] {
+            if classes > MAX_CLASSES as u64 {
+                let expected = format!("1 to {MAX_CLASSES} classes");
+                return Err(arrays.at(array, format!("{classes} classes"), expected).into());
+            }
+            arrays.take(array, queries, histogram_bytes(classes))?;
+        }
         let votes: Array2<u64> = arrays.whole_numbers(array)?;
         classes = votes.ncols();
-        if !(1..=MAX_CLASSES).contains(&classes) {
-            let expected = format!("1 to {MAX_CLASSES} classes");
-            return Err(arrays.at(array, several(classes, "class"), expected).into());
-        }
         let most = "a whole number from 0 to 2^53";
         if let Some(error) = arrays.first_fault(array, &votes, |count| count > MAX_COUNT, most) {
             return Err(error.into());
@@ -76,10 +76,7 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
             votes.index_axis(Axis(0), instantiation).to_owned()
         };
         classes = 1 + usize::from(votes.iter().copied().max().unwrap_or(0));
-        if votes.nrows().saturating_mul(classes) > MAX_ENTRIES {
-            let found = format!("{} histograms of {classes} classes", votes.nrows());
-            return Err(arrays.at(array, found, format!("at most {MAX_ENTRIES} histogram entries")).into());
-        }
+        arrays.take(array, votes.nrows() as u64, histogram_bytes(classes as u64))?;
         counts.extend(votes.outer_iter().map(|row| histogram(row, classes)));
         voters.extend(votes.outer_iter().map(|row| row.to_vec()));
     }

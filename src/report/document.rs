@@ -1,7 +1,7 @@
 //! What all documents share.
 
 use super::page::Page;
-use crate::error::Result;
+use crate::error::{Result, breaks_line};
 use crate::record::InputFile;
 use serde::Serialize;
 use serde_json::Value;
@@ -55,7 +55,42 @@ pub trait Document: Serialize {
     fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
         text.push('\n');
-        text
+        ascii_escaped(text)
+    }
+}
+
+/// The same JSON without characters that rewrite a terminal or cannot stand in a page: as `\u009b`, which reads back the
+/// same. Outside of its texts JSON has none of them but line ends.
+fn ascii_escaped(json: String) -> String {
+    let hidden = |character: char| character != '\n' && breaks_line(character);
+    if !json.contains(hidden) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len() + 64);
+    for character in json.chars() {
+        if hidden(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                escaped += &format!("\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_shows_no_character_that_rewrites_a_terminal() {
+        let name = "a\u{7f}\u{9b}2J\u{202e}\u{ffff}\u{1fffe}é\n";
+        let json = serde_json::to_string_pretty(&[name]).unwrap();
+        let escaped = ascii_escaped(json.clone());
+        assert_eq!(escaped, "[\n  \"a\\u007f\\u009b2J\\u202e\\uffff\\ud83f\\udffeé\\n\"\n]");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).unwrap(), [name]);
     }
 
     /// Writes the documented JSON piece by piece: that of many queries is larger than everything it is made from.

@@ -3,7 +3,7 @@
 use super::document::{Document, Envelope};
 use super::number::{Number, significant};
 use super::table::{TextTable, csv_text, warnings_text};
-use crate::error::Result;
+use crate::error::{Result, one_line};
 use crate::record::WrittenArray;
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ impl RecordingDocument {
             arrays.row(vec![array.name.clone(), array.dtype.into(), format!("{:?}", array.shape)]);
         }
         let Self { title, device, recording, .. } = self;
-        let text = format!("{title}\n{device}\n\n{}\n{own}{recording}\n{}", facts.text(), arrays.text());
+        let text = format!("{title}\n{device}\n\n{}\n{own}{}\n{}", facts.text(), one_line(recording), arrays.text());
         text + &warnings_text(&self.envelope.warnings)
     }
 }

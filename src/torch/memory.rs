@@ -1,8 +1,8 @@
 //! The memory that networks need, counted before it is asked for: a system that promises more than it has ends the
 //! program by force when the promise is called in.
 
+use crate::record::free_memory;
 use std::panic::resume_unwind;
-use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use tch::Device;
 
 /// Bytes of a parameter in training, on a CPU: its value, its gradient and two moments of Adam.
@@ -19,7 +19,7 @@ impl Budget {
     /// A thread's share of the memory that is free now: all of it where no other thread trains.
     pub fn of(device: Device) -> Self {
         let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads().max(1) as u64);
-        let parameters = (device == Device::Cpu).then(|| free() / BYTES / threads);
+        let parameters = (device == Device::Cpu).then(|| free_memory().unwrap_or(0) / BYTES / threads);
         Self { parameters: parameters.filter(|&parameters| parameters > 0), spent: 0 }
     }
 
@@ -49,15 +49,6 @@ pub(super) fn out_of_memory(networks: usize, what: &str) -> ! {
     resume_unwind(Box::new(format!("not enough memory: {networks} {what}; {hint}")))
 }
 
-/// Bytes that are free on this machine, within the limit of this container; 0 if unknown.
-fn free() -> u64 {
-    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let Ok(system) = System::new_with_specifics(memory) else { return 0 };
-    // Of a container what it may have, not what is left of that: files that were read count as taken, and give way.
-    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
-    system.available_memory().min(limit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +67,6 @@ mod tests {
             "training: not enough memory: 3 networks take at least 3.0 GiB in training, and a thread's share of what \
              is free is 2.0 GiB; train fewer networks side by side"
         );
-        assert!(free() > 1 << 20);
+        assert!(free_memory() > Some(1 << 20));
     }
 }

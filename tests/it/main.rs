@@ -28,10 +28,13 @@ mod cli_votes;
 #[cfg(feature = "cli")]
 mod counts_together;
 mod coverage;
+mod damaged_archives;
 mod determinism;
 mod exact_frequencies;
 mod false_claims;
 mod hostile;
+#[cfg(feature = "cli")]
+mod hostile_inputs;
 mod k_cut;
 mod ladder;
 mod layering;

@@ -268,9 +268,9 @@ fn archives() {
         v.npz: array `pate_votes`: found dtype `f32`, expected an integer dtype; hint: numpy converts with .astype(numpy.int64)
         v.npz: array `pate_votes`: found shape [2, 3], expected 3 axes
         v.npz: array `pate_votes`: found shape [2, 3, 0], expected at least 1 entry on axis 2
-        v.npz: array `pate_votes`, index [0, 0, 0]: found `-1`, expected a whole number of at least 0
-        v.npz: array `pate_votes`: found shape [4000000, 1000, 250] of dtype `u8`, expected an array of at most 1 GiB; hint: split the recording by queries into several files
-        v.npz: array `pate_votes`: found shape [4294967296, 4294967296, 2] of dtype `i64`, expected an array of at most 1 GiB; hint: split the recording by queries into several files
+        v.npz: array `pate_votes`, index [0, 0, 0]: found `-1`, expected a class from 0 to 9999
+        v.npz: array `pate_votes`: found less data, expected 1000000000000 bytes of data for shape [4000000, 1000, 250]; hint: the file may be cut off
+        v.npz: array `pate_votes`: found shape [4294967296, 4294967296, 2] of dtype `i64`, expected an array of fewer than 2^62 bytes
         v.npz: array `pate_votes`: found less data, expected 6 bytes of data for shape [1, 2, 3]; hint: the file may be cut off
         v.npz: array `pate_votes`: found more data, expected 6 bytes of data for shape [1, 2, 3]
         v.npz: array `pate_votes`: found dtype `|O`, expected an integer dtype; hint: numpy converts with .astype(numpy.int64)

@@ -1,7 +1,7 @@
 //! Students of Confident-GNMax on Fashion-MNIST, trained here, beside a published table.
 
 use crate::experiment::{Report, data_folder};
-use leakbound::record::{ImagePart, read_images};
+use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound::torch::{
     DeviceChoice, LabelCosts, LabellingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingDevice,
     TrainingPlan, train_student,
@@ -85,7 +85,7 @@ pub fn report() -> Report {
          128, Adam 1e-3 decayed by 0.95; accuracy on the other 2,000 test images; means of {RUNS} runs, seed 0"
     ));
     let folder = data_folder();
-    let sets = [ImagePart::Train, ImagePart::Test].map(|part| read_images(&folder, part));
+    let sets = [ImagePart::Train, ImagePart::Test].map(|part| read_images(&folder, part, MemoryBudget::of_machine()));
     let [Ok((train, _)), Ok((test, _))] = sets else {
         report.line(format!(
             "set aside: {} does not hold Fashion-MNIST; --data FOLDER says where it is, `cargo xtask data \

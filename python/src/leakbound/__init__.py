@@ -4,8 +4,9 @@ Every function runs a command of the program `leakbound` in this process, on arr
 attributes for its keys, `to_json()`, `to_dict()`, `to_pandas()` and `plot()`. Options have the command's names with
 underscores, and its defaults where they are `None`. Errors are `ValueError`s with the library's own sentence.
 
-Every function takes `seed`, `threads` and `progress`: `True` for a bar of tqdm, or a function that is called with
-what is done, the whole, and their unit. Ctrl-C interrupts within a second.
+Every function takes `seed`, `threads`, `max_memory` and `progress`. `max_memory` is the most memory that what is read
+from a file may take, such as `"4G"`. `progress` is `True` for a bar of tqdm, or a function that is called with what is
+done, the whole, and their unit. Ctrl-C interrupts within a second.
 """
 
 from leakbound._accounting import Account, AccountCurve, Budget, Losses, account

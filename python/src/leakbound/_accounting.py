@@ -135,6 +135,7 @@ def account(
     no_exact: bool = False,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Account:
     """Upper bounds on the leakage of all answers together: accountants, exact costs, and budgets spent.

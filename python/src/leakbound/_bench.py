@@ -42,6 +42,7 @@ def bench(
     work: Names | None = None,
     seconds: float = 0.4,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Bench:
     """Measures simulated outputs per second on this machine, `seconds` for each work and number of threads.

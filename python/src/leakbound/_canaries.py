@@ -52,6 +52,7 @@ class CanaryScores:
         claim_mu: float | None = None,
         seed: int = 0,
         threads: int | None = None,
+        max_memory: str | None = None,
         progress: Progress = None,
     ) -> ScoresAudit:
         """Lower bounds of ε at `delta`, of μ, and of δ at each of `epsilons`.
@@ -73,6 +74,7 @@ class CanaryScores:
         claim_epsilon: float | None = None,
         seed: int = 0,
         threads: int | None = None,
+        max_memory: str | None = None,
         progress: Progress = None,
     ) -> EpsilonBound:
         """A lower bound of ε at `delta`; arguments as of `audit`."""
@@ -88,6 +90,7 @@ class CanaryScores:
         claim_mu: float | None = None,
         seed: int = 0,
         threads: int | None = None,
+        max_memory: str | None = None,
         progress: Progress = None,
     ) -> MuBound:
         """A lower bound of μ of Gaussian differential privacy; arguments as of `audit`."""
@@ -105,6 +108,7 @@ class CanaryScores:
         claim_mu: float | None = None,
         seed: int = 0,
         threads: int | None = None,
+        max_memory: str | None = None,
         progress: Progress = None,
     ) -> EpsilonBound:
         """A lower bound of ε from the canaries of one training run, each in or out by a fair coin of its own.

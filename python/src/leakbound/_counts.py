@@ -92,6 +92,7 @@ def audit_counts(
     claim_mu: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> CountsAudit:
     """Lower bounds of Rényi divergences and of ε from the recorded outputs of two worlds.
@@ -137,6 +138,7 @@ def audit_confusion(
     claim_mu: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> CountsAudit:
     """The bounds of `audit_counts` from the confusion matrix of an attack whose positive answer means member.

@@ -89,6 +89,7 @@ def exact(
     claim_mu: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Exact:
     """Exact output law, Rényi divergences and δ(ε) of a noisy argmax between two vote histograms.

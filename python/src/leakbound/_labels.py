@@ -61,6 +61,7 @@ def memorization(
     claim_epsilon: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Memorization:
     """Bounds ε of label privacy by the wrong labels that a model memorised (`leakbound label-dp memorization`).

@@ -45,6 +45,7 @@ def lira(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The likelihood ratio attack: how the answers of models with a sample differ from those of models without.
@@ -82,6 +83,7 @@ def label_only(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """Logistic regression on which views are answered correctly, nothing else; `strength` C weighs the loss against
@@ -108,6 +110,7 @@ def threshold_attack(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """One threshold for the answers on all samples; `score` is logit, hinge, loss, confidence, top-confidence,
@@ -134,6 +137,7 @@ def rmia(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The relative attack: confidences against those of other models, held against other samples. `gamma` is how many
@@ -162,6 +166,7 @@ def risk(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The privacy-risk score: the probability of membership given the answer, from the other models, with `bins` of
@@ -184,6 +189,7 @@ def attacker(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """A small network trained on the sorted confidences of other models."""
@@ -206,6 +212,7 @@ def compare_attacks(
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """Several attacks on one recording side by side, with the defaults of their own functions; all that the recording

@@ -49,6 +49,7 @@ def property_distance(
     permutations: int = 9999,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> PropertyDistance:
     """Infers a property of the training data from the ensemble that a student resembles most.

@@ -83,6 +83,7 @@ def self_check(
     claim_mu: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> SelfCheck:
     """Simulates audits of the sizes of the data, without leakage and with a known one, and counts wrong bounds.

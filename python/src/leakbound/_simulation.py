@@ -104,6 +104,7 @@ class Simulation:
         checkpoint_seconds: float = 10,
         no_law: bool = False,
         threads: int | None = None,
+        max_memory: str | None = None,
         progress: Progress = None,
     ) -> SimulationResult:
         """Counts `samples` outputs of each query in both worlds.
@@ -127,13 +128,14 @@ def merge(
     *,
     partial: bool = False,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> SimulationResult:
     """Adds up the shards of one simulation: results, or paths of their JSON.
 
     Shards of other scenarios or seeds and overlapping blocks are refused, missing blocks too unless `partial`.
     """
-    options = {"partial": partial, "threads": threads}
+    options = {"partial": partial, "threads": threads, "max_memory": max_memory}
     data: dict[str, str | File | None] = {}
     for index, part in enumerate(parts):
         name = f"part{index + 1}"

@@ -49,6 +49,7 @@ def audit_stream(
     horizon: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> StreamAudit:
     """Audits outputs in the order in which they came; reading stops as soon as a claim is refuted.

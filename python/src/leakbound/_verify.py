@@ -100,6 +100,7 @@ def verify(
     start_timeout: float = 60,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> Verification:
     """Tests the claims of an accountant against exact laws, and finds the smallest case that refutes them.

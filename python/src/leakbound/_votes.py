@@ -122,6 +122,7 @@ def audit_votes(
     claim_mu: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: str | None = None,
     progress: Progress = None,
 ) -> VotesAudit:
     """Audits recorded votes of `model` pate, capc, prompt-pate or private-knn.

@@ -24,7 +24,7 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
         return Err(refused("--noise", "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B"));
     };
     let mechanism = Mechanism { noise, test: options.threshold.test()? };
-    let mut file = VoteFile::open(&options.file)?;
+    let mut file = VoteFile::open(&options.file)?.within(common.memory());
     let votes = file.histograms(options.instantiation)?;
     let queries = choose(votes.queries, options, |query| query.position)?;
     let bar = progress(common, if options.no_exact { 0 } else { queries.len() as u64 }, "queries");

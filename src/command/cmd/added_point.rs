@@ -2,7 +2,7 @@
 
 use super::vote_recording::{Query, Recording};
 use crate::command::args::VotesOptions;
-use crate::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, VoteFile};
+use crate::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, MemoryBudget, VoteFile};
 use crate::report::AddedPoint;
 use crate::{
     Adversary, Error, InputError, NeighborIndex, NeighborLaws, NeighborSampling, PoisonSearch, PrivateKnnModel, Result,
@@ -34,10 +34,10 @@ struct Scene<'a> {
     laws: Vec<NeighborLaws>,
 }
 
-pub fn read(mut file: VoteFile, options: &VotesOptions) -> Result<Recording> {
+pub fn read(mut file: VoteFile, options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
     let votes = file.private_knn()?;
     let mut inputs = vec![file.input().clone()];
-    let training = training(&mut file, options, &votes, &mut inputs)?;
+    let training = training(&mut file, options, &votes, &mut inputs, memory)?;
     let scene = Scene::new(&options.file, votes, training, options)?;
     let (point, added) = match options.adversary {
         Adversary::PoisNatq => {
@@ -81,9 +81,10 @@ fn training(
     options: &VotesOptions,
     votes: &KnnVotes,
     inputs: &mut Vec<InputFile>,
+    memory: MemoryBudget,
 ) -> Result<Option<KnnTraining>> {
     if let Some(path) = &options.train {
-        let mut train = VoteFile::open(path)?;
+        let mut train = VoteFile::open(path)?.within(memory);
         let training = train.private_knn_training()?;
         inputs.push(train.input().clone());
         return Ok(Some(training));

@@ -2,7 +2,7 @@
 
 use crate::command::args::{Common, ScoreSource, ScoresOptions};
 use crate::command::output::{Output, envelope};
-use crate::record::{InputFile, read_score_arrays, read_scores};
+use crate::record::{InputFile, MemoryBudget, read_score_arrays, read_scores};
 use crate::report::{
     Claim, FalseClaimRow, Number, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument, Warning, short, significant,
 };
@@ -22,7 +22,7 @@ pub fn run(common: &Common, options: &ScoresOptions) -> Result<bool> {
         .map(|path| &**path)
         .collect();
     let output = Output::open(common, &paths)?;
-    let (scores, inputs) = read(&options.source)?;
+    let (scores, inputs) = read(&options.source, common.memory())?;
     let scores = if options.flip { scores.flipped()? } else { scores };
     let mut document = ScoresDocument {
         envelope: envelope("leakbound.audit-scores/1", common, options, inputs, Vec::new()),
@@ -51,15 +51,15 @@ pub fn run(common: &Common, options: &ScoresOptions) -> Result<bool> {
 }
 
 /// The scores of the command line.
-pub fn read(source: &ScoreSource) -> Result<(CanaryScores, Vec<InputFile>)> {
+pub fn read(source: &ScoreSource, memory: MemoryBudget) -> Result<(CanaryScores, Vec<InputFile>)> {
     if let (Some(members), Some(others)) = (&source.members, &source.non_members) {
-        let (scores, inputs) = read_score_arrays(members, others)?;
+        let (scores, inputs) = read_score_arrays(members, others, memory)?;
         return Ok((scores, inputs.to_vec()));
     }
     let Some(file) = &source.file else {
         return Err(Error::Refused { operation: "audit scores", reason: "no scores are named".into() });
     };
-    let (scores, input) = read_scores(file)?;
+    let (scores, input) = read_scores(file, memory)?;
     Ok((scores, vec![input]))
 }
 

@@ -35,7 +35,7 @@ pub struct AuditedVotes {
 pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
     let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();
     let output = Output::open(common, &inputs)?;
-    let recording = Recording::read(options)?;
+    let recording = Recording::read(options, common.memory())?;
     let options = &with_defaults(options);
     let queries = choose(recording.queries, options)?;
     let mode = options.composition.unwrap_or_else(|| queries[0].model.default_composition());

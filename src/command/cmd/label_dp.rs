@@ -11,7 +11,7 @@ const NOMINAL: f64 = 0.05;
 
 pub fn run(common: &Common, options: &MemorizationOptions) -> Result<bool> {
     let output = Output::open(common, &[&options.file])?;
-    let (canaries, input) = read_label_canaries(&options.file)?;
+    let (canaries, input) = read_label_canaries(&options.file, common.memory())?;
     let (threshold, selection) = match options.threshold {
         Some(threshold) => (LabelThreshold::Declared(threshold), "declared"),
         None => (LabelThreshold::Split, "split"),

@@ -4,7 +4,7 @@ use super::membership_attack::{Attack, views};
 use super::membership_watch::{Watch, Watched};
 use crate::command::args::{Common, LevelName, MeasureOptions, MembershipCommand, RecordingOptions, StudyOptions};
 use crate::command::output::{Output, envelope, progress};
-use crate::record::{InputFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
+use crate::record::{InputFile, MemoryBudget, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
 use crate::report::{MembershipDocument, Warning};
 use crate::{
     Error, Guesses, InputError, Level, MembershipMetrics, MembershipPlan, Probability, Result, Victims,
@@ -62,7 +62,6 @@ pub struct Work<'a> {
     measure: &'a MeasureOptions,
     /// The models that are attacked.
     pub victims: Vec<usize>,
-    files: Vec<PathBuf>,
     /// One per sample, where classes are wanted.
     labels: Option<Vec<i64>>,
     models: usize,
@@ -78,7 +77,7 @@ impl<'a> Work<'a> {
         study: &'a StudyOptions,
         victims: &Victims,
     ) -> Result<(Self, ShadowRecording)> {
-        let recording = read(&study.recording)?;
+        let recording = read(&study.recording, common.memory())?;
         let inputs: Vec<&Path> = recording.files().iter().map(AsRef::as_ref).collect();
         compared(recording.members(), &inputs)?;
         let (models, samples) = recording.members().dim();
@@ -92,7 +91,6 @@ impl<'a> Work<'a> {
                 Victims::LeaveOneOut => (0..models).collect(),
                 Victims::HeldOut(_) => victims.list(models)?,
             },
-            files: recording.files().to_vec(),
             labels: labels.map(|labels| labels.iter().map(|&label| label as i64).collect()),
             models,
             samples,
@@ -109,12 +107,13 @@ impl<'a> Work<'a> {
         let guesses = attack.run(&recording, &watch)?;
         let correct = self.correct(&recording, &watch)?;
         bar.finish_and_clear();
+        let inputs = recording.inputs()?;
         // What was unpacked into memory is not needed beside the metrics.
         drop(recording);
         let metrics = self.metrics(&guesses, correct.as_ref())?;
         let warnings = undecided(&guesses, None).into_iter().collect();
         let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
-        self.write(schema, title, &[(name.unwrap_or(title), &metrics)], warnings)?;
+        self.write(schema, title, &[(name.unwrap_or(title), &metrics)], inputs, warnings)?;
         Ok(false)
     }
 
@@ -155,9 +154,9 @@ impl<'a> Work<'a> {
         schema: &'static str,
         attack: &str,
         attacks: &[(&str, &MembershipMetrics)],
+        inputs: Vec<InputFile>,
         warnings: Vec<Warning>,
     ) -> Result<()> {
-        let inputs = self.files.iter().map(InputFile::of_file).collect::<Result<Vec<_>>>()?;
         let envelope = envelope(schema, self.common, &self.options, inputs, warnings);
         let title = format!(
             "Membership inference, {attack}: {} of {} models as victims, {} samples, {} view{}",
@@ -201,20 +200,18 @@ fn compared(members: ArrayView2<'_, bool>, files: &[&Path]) -> Result<()> {
     .into())
 }
 
-fn read(options: &RecordingOptions) -> Result<ShadowRecording> {
+fn read(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRecording> {
     let separate = match (&options.logits, &options.scores) {
         (Some(logits), _) => Some((logits, true)),
         (None, Some(scores)) => Some((scores, false)),
         (None, None) => None,
     };
     match (separate, &options.keep) {
-        (Some((answers, logits)), Some(keep)) => read_shadow_arrays(&ShadowArrays {
-            answers: answers.clone(),
-            logits,
-            keep: keep.clone(),
-            labels: options.labels.clone(),
-        }),
-        (None, None) if options.labels.is_none() => read_shadow_models(&options.files),
+        (Some((answers, logits)), Some(keep)) => {
+            let (answers, keep) = (answers.clone(), keep.clone());
+            read_shadow_arrays(&ShadowArrays { answers, logits, keep, labels: options.labels.clone() }, memory)
+        }
+        (None, None) if options.labels.is_none() => read_shadow_models(&options.files, memory),
         _ => Err(Error::Refused {
             operation: "--labels and --keep",
             reason: "they go with --logits or --scores; other recordings hold them".into(),

@@ -13,12 +13,30 @@ use crate::{
 
 /// An attack with all that it is told.
 pub enum Attack {
-    Lira { plan: LiraPlan, score: Option<MembershipScore> },
-    LabelOnly { strength: f64, victims: Victims },
-    Threshold { score: Option<MembershipScore> },
-    Rmia(RmiaPlan),
-    Risk { score: Option<MembershipScore>, bins: usize, victims: Victims },
-    Trained { seed: u64 },
+    Lira {
+        plan: LiraPlan,
+        score: Option<MembershipScore>,
+    },
+    LabelOnly {
+        strength: f64,
+        victims: Victims,
+    },
+    Threshold {
+        score: Option<MembershipScore>,
+    },
+    /// With the place of a score that is no confidence, or without.
+    Rmia {
+        plan: RmiaPlan,
+        placed: bool,
+    },
+    Risk {
+        score: Option<MembershipScore>,
+        bins: usize,
+        victims: Victims,
+    },
+    Trained {
+        seed: u64,
+    },
 }
 
 /// Runs an attack on recorded scores, or on those made of recorded logits.
@@ -51,7 +69,12 @@ impl Attack {
             Self::Threshold { score } => {
                 on_scores!(recording, watch, *score, Loss, |source| threshold_attack(source)).map(decided)
             }
-            Self::Rmia(plan) => on_scores!(recording, watch, None, Confidence, |source| rmia(source, plan)),
+            Self::Rmia { plan, placed } => match recording {
+                ShadowRecording::Scores(source) if *placed => {
+                    rmia(&Watched { source: &source.confidences(), watch }, plan)
+                }
+                recording => on_scores!(recording, watch, None, Confidence, |source| rmia(source, plan)),
+            },
             Self::Risk { score, bins, victims } => {
                 let labels = recording.labels();
                 on_scores!(recording, watch, *score, ModifiedEntropy, |source| risk_score(
@@ -95,7 +118,7 @@ impl Attack {
 
     pub fn rmia(options: &RmiaOptions) -> Self {
         let (mode, gamma, slope) = (mode(options.mode), options.gamma, options.slope);
-        Self::Rmia(RmiaPlan { mode, gamma, slope, victims: options.victims.victims.0.clone() })
+        Self::Rmia { plan: RmiaPlan { mode, gamma, slope, victims: options.victims.victims.0.clone() }, placed: true }
     }
 
     pub fn risk(options: &RiskOptions) -> Self {
@@ -109,7 +132,11 @@ impl Attack {
             let plan = LiraPlan { mode, variance, victims: victims.clone(), ..LiraPlan::default() };
             Self::Lira { plan, score: None }
         };
-        let rmia = |mode| Self::Rmia(RmiaPlan { mode, victims: victims.clone(), ..RmiaPlan::default() });
+        // Beside others an attack that cannot use the scores is left out.
+        let rmia = |mode| Self::Rmia {
+            plan: RmiaPlan { mode, victims: victims.clone(), ..RmiaPlan::default() },
+            placed: false,
+        };
         match name {
             ComparedName::Lira => lira(LiraMode::Online, LiraVariance::PerSample),
             ComparedName::LiraPooled => lira(LiraMode::Online, LiraVariance::Pooled),

@@ -37,6 +37,7 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let inputs = recording.inputs()?;
     drop(recording);
     if found.is_empty() {
         // Nothing can be shown: the first reason says why.
@@ -48,7 +49,7 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
     let attacks: Vec<(&str, &MembershipMetrics)> =
         found.iter().map(|(name, metrics)| (name.as_str(), metrics)).collect();
     let title = if attacks.len() == 1 { "1 attack".into() } else { format!("{} attacks", attacks.len()) };
-    work.write("leakbound.membership-compare/1", &title, &attacks, warnings)?;
+    work.write("leakbound.membership-compare/1", &title, &attacks, inputs, warnings)?;
     Ok(false)
 }
 

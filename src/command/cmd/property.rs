@@ -8,7 +8,7 @@ use crate::{Error, InputError, Result, property_distance};
 
 pub fn run(common: &Common, options: &DistanceOptions) -> Result<bool> {
     let output = Output::open(common, &[&options.file])?;
-    let (answers, input) = read_property_answers(&options.file)?;
+    let (answers, input) = read_property_answers(&options.file, common.memory())?;
     let decision =
         property_distance(answers.student.view(), answers.ensembles.view(), options.permutations, common.seed)
             .map_err(|error| of_file(options, &error))?;

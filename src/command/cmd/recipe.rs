@@ -5,7 +5,7 @@ use crate::Result;
 use crate::command::args::{CheckpointOptions, Common, DataOptions};
 use crate::command::output::{Output, envelope, progress, refuse_any};
 use crate::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
-use crate::report::{RecordingDocument, TrainingFact, Warning};
+use crate::report::{RecordingDocument, TrainingFact, Warning, one_line};
 use crate::torch::{TrainingCheckpoint, TrainingDevice};
 use serde::Serialize;
 use std::path::Path;
@@ -43,8 +43,8 @@ impl<'a> Recipe<'a> {
         taken.push(&data.recording);
         let output = Output::open(common, &taken)?;
         let recording = AtomicFile::create(&data.recording)?;
-        let (train, mut inputs) = read_images(&data.data, ImagePart::Train)?;
-        let (test, more) = read_images(&data.data, ImagePart::Test)?;
+        let (train, mut inputs) = read_images(&data.data, ImagePart::Train, common.memory())?;
+        let (test, more) = read_images(&data.data, ImagePart::Test, common.memory())?;
         inputs.extend(more);
         inputs.dedup();
         Ok(Self { common, data, output, recording, device, train, test, inputs })
@@ -52,7 +52,7 @@ impl<'a> Recipe<'a> {
 
     /// The training half of one more set of images.
     pub fn read_others(&mut self, path: &Path) -> Result<ImageSet> {
-        let (others, more) = read_images(path, ImagePart::Train)?;
+        let (others, more) = read_images(path, ImagePart::Train, self.common.memory())?;
         self.inputs.extend(more);
         self.inputs.dedup();
         Ok(others)
@@ -70,7 +70,10 @@ impl<'a> Recipe<'a> {
         let device = if self.device.is_cuda() { "cuda" } else { "cpu" };
         let checkpoint = TrainingCheckpoint::open(path, options.resume, name, device, &self.inputs, plan)?;
         if checkpoint.networks() > 0 {
-            say(self.common, &format!("{} networks are in {}", checkpoint.networks(), path.display()));
+            say(
+                self.common,
+                &format!("{} networks are in {}", checkpoint.networks(), one_line(&path.to_string_lossy())),
+            );
         }
         Ok(Some(checkpoint))
     }

@@ -13,7 +13,7 @@ pub fn run(common: &Common, options: &SelfCheckScoresOptions) -> Result<bool> {
     let paths: Vec<&Path> =
         [&source.file, &source.members, &source.non_members].into_iter().flatten().map(|path| &**path).collect();
     let output = Output::open(common, &paths)?;
-    let (scores, inputs) = read(source)?;
+    let (scores, inputs) = read(source, common.memory())?;
     let sizes = [scores.members().len(), scores.others().len()];
     let bar = progress(common, 2 * options.repetitions, "audits");
     let runs = CheckRuns { repetitions: options.repetitions, seed: common.seed };

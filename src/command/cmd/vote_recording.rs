@@ -2,7 +2,7 @@
 
 use super::added_point;
 use crate::command::args::{ModelName, Queries, VotesOptions};
-use crate::record::{CapcQuery, InputFile, PateQuery, PromptPateQuery, VoteFile};
+use crate::record::{CapcQuery, InputFile, MemoryBudget, PateQuery, PromptPateQuery, VoteFile};
 use crate::report::AddedPoint;
 use crate::{CapcModel, Error, InputError, PateModel, PromptPateModel, Result, VoteModel};
 use std::collections::HashMap;
@@ -26,9 +26,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    pub fn read(options: &VotesOptions) -> Result<Self> {
+    pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Self> {
         refuse_foreign_options(options)?;
-        let mut file = VoteFile::open(&options.file)?;
+        let mut file = VoteFile::open(&options.file)?.within(memory);
         let of = |queries: Result<Vec<Query>>, words: String, file: &VoteFile| {
             Ok(Self { queries: queries?, words, inputs: vec![file.input().clone()], point: None })
         };
@@ -64,7 +64,7 @@ impl Recording {
                 };
                 of(votes.queries.into_iter().map(fit).collect(), words, &file)
             }
-            ModelName::PrivateKnn => added_point::read(file, options),
+            ModelName::PrivateKnn => added_point::read(file, options, memory),
         }
     }
 }

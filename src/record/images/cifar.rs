@@ -1,9 +1,10 @@
 //! The binary versions of CIFAR-10 and CIFAR-100: records of labels and 3 x 32 x 32 pixels (Krizhevsky 2009).
 
-use super::{ImagePart, ImageSet, MAX_BYTES};
+use super::{ImagePart, ImageSet};
 use crate::error::Result;
+use crate::record::budget::Room;
 use crate::record::fault::{fault, hinted, unreadable};
-use crate::record::input_file::{InputFile, open};
+use crate::record::input_file::{Digested, InputFile, open_file};
 use ndarray::{Array1, Array4};
 use std::io::Read;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub(super) fn files(has: &dyn Fn(&str) -> bool, part: ImagePart) -> Option<Vec<S
     [ten, hundred].into_iter().find(|files| has(&files[0]))
 }
 
-pub(super) fn read(files: &[PathBuf]) -> Result<(ImageSet, Vec<InputFile>)> {
+pub(super) fn read(files: &[PathBuf], room: &mut Room) -> Result<(ImageSet, Vec<InputFile>)> {
     let hundred = files[0].file_name().is_some_and(|name| name == "train.bin" || name == "test.bin");
     // CIFAR-100 has the coarse label before the fine one.
     let (labels_each, classes) = if hundred { (2, 100) } else { (1, 10) };
@@ -32,7 +33,11 @@ pub(super) fn read(files: &[PathBuf]) -> Result<(ImageSet, Vec<InputFile>)> {
     let (mut labels, mut pixels, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
     for path in files {
         let mut data = Vec::new();
-        open(path)?.take(MAX_BYTES).read_to_end(&mut data).map_err(|source| unreadable(path, source))?;
+        let mut source = Digested::new(open_file(path, "a file of CIFAR records")?);
+        let at = |found, expected| fault(path, "whole file", found, expected);
+        // Once as they are read, and once in the order of the set.
+        room.take(source.get_ref().length(), 2, at)?;
+        source.read_to_end(&mut data).map_err(|source| unreadable(path, source))?;
         if data.is_empty() || data.len() % record != 0 {
             let error =
                 fault(path, "whole file", format!("{} bytes", data.len()), format!("records of {record} bytes"));
@@ -47,7 +52,7 @@ pub(super) fn read(files: &[PathBuf]) -> Result<(ImageSet, Vec<InputFile>)> {
             labels.push(label);
             pixels.extend_from_slice(&image[labels_each..]);
         }
-        inputs.push(InputFile::of_bytes(path, &data));
+        inputs.push(source.finish_unchanged(path)?);
     }
     let shape = (labels.len(), 3, 32, 32);
     // Every record added one label and 3072 pixels.

@@ -4,16 +4,14 @@ mod cifar;
 mod idx;
 mod numpy;
 
+use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, unreadable};
-use super::input_file::{InputFile, open};
-use crate::error::Result;
+use super::input_file::{Digested, InputFile, InputReader};
+use crate::error::{Result, one_line};
 use flate2::read::MultiGzDecoder;
 use ndarray::{Array1, Array4};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-
-/// The most bytes of pixels read.
-const MAX_BYTES: u64 = 1 << 32;
 
 /// Images and their classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,17 +70,23 @@ pub enum ImagePart {
 /// - `x_train.npy`, `y_train.npy`, `x_test.npy`, `y_test.npy`.
 ///
 /// A file is an npz with these four arrays: pixels u8 \[image, row, column\], \[image, row, column, channel\] as Keras
-/// has them with 1 or 3 channels, or \[image, channel, row, column\]; labels of any integer type below 256.
+/// has them with 1 or 3 channels, or \[image, channel, row, column\]; labels of any integer type below 256. Images and labels may take `memory`
+/// together.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) with the place for
 /// a wrong magic number, sizes that disagree, files that are cut off or longer than they say, and folders that hold
 /// none of these.
-pub fn read_images(path: impl AsRef<Path>, part: ImagePart) -> Result<(ImageSet, Vec<InputFile>)> {
+pub fn read_images(
+    path: impl AsRef<Path>,
+    part: ImagePart,
+    memory: MemoryBudget,
+) -> Result<(ImageSet, Vec<InputFile>)> {
     let path = path.as_ref();
+    let room = &mut Room::new(memory);
     let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
     if !metadata.is_dir() {
-        return numpy::read_archive(path, part);
+        return numpy::read_archive(path, part, memory);
     }
     let mut names: Vec<String> = std::fs::read_dir(path)
         .map_err(|source| unreadable(path, source))?
@@ -91,13 +95,13 @@ pub fn read_images(path: impl AsRef<Path>, part: ImagePart) -> Result<(ImageSet,
     names.sort_unstable();
     let has = |name: &str| names.iter().any(|other| other == name);
     if let Some((images, labels)) = idx::pair(&names, part) {
-        return idx::read(&path.join(images), &path.join(labels));
+        return idx::read(&path.join(images), &path.join(labels), room);
     }
     if let Some(files) = cifar::files(&has, part) {
-        return cifar::read(&files.iter().map(|name| path.join(name)).collect::<Vec<PathBuf>>());
+        return cifar::read(&files.iter().map(|name| path.join(name)).collect::<Vec<PathBuf>>(), room);
     }
     if let Some([images, labels]) = numpy::pair(&has, part) {
-        return numpy::read_pair(&path.join(images), &path.join(labels));
+        return numpy::read_pair(&path.join(images), &path.join(labels), memory);
     }
     let error = fault(
         path,
@@ -108,11 +112,11 @@ pub fn read_images(path: impl AsRef<Path>, part: ImagePart) -> Result<(ImageSet,
     Err(hinted(error, "`cargo xtask data fashion-mnist` prints a folder that holds Fashion-MNIST").into())
 }
 
-/// A file, unpacked if its name ends in `.gz`.
-fn reader(path: &Path) -> Result<Box<dyn Read>> {
-    let file = BufReader::new(open(path)?);
+/// The bytes of a file, unpacked if its name ends in `.gz`.
+fn unpacked<'a>(path: &Path, source: &'a mut Digested<InputReader>) -> Box<dyn Read + 'a> {
+    let file = BufReader::new(source);
     let packed = path.extension().is_some_and(|extension| extension == "gz");
-    Ok(if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+    if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) }
 }
 
 /// Exactly so many bytes, or an error that says how many there were. Memory is taken as the bytes come.
@@ -146,7 +150,7 @@ fn same_number(images: (&Path, usize), labels: (&Path, usize)) -> Result<()> {
         labels.0,
         "whole file",
         found,
-        format!("one for each of the {} images of {}", images.1, images.0.display()),
+        format!("one for each of the {} images of {}", images.1, one_line(&images.0.to_string_lossy())),
     )
     .into())
 }

@@ -1,12 +1,13 @@
 //! Images as numpy arrays.
 
-use super::{ImagePart, ImageSet, MAX_BYTES, same_number};
+use super::{ImagePart, ImageSet, same_number};
 use crate::error::Result;
 use crate::record::array_file::ArrayFile;
-use crate::record::fault::{fault, hinted};
-use crate::record::input_file::InputFile;
+use crate::record::budget::{MemoryBudget, Room};
+use crate::record::fault::{fault, hinted, unreadable};
+use crate::record::input_file::{Digested, InputFile, open_file};
 use ndarray::{Array1, ArrayD, Axis, Ix3, Ix4};
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 /// Names of pixels and labels, without an ending.
@@ -23,22 +24,27 @@ pub(super) fn pair(has: &dyn Fn(&str) -> bool, part: ImagePart) -> Option<[Strin
     files.iter().all(|file| has(file)).then_some(files)
 }
 
-pub(super) fn read_archive(path: &Path, part: ImagePart) -> Result<(ImageSet, Vec<InputFile>)> {
-    let mut arrays = ArrayFile::open(path)?;
+pub(super) fn read_archive(path: &Path, part: ImagePart, memory: MemoryBudget) -> Result<(ImageSet, Vec<InputFile>)> {
+    let mut arrays = ArrayFile::open(path)?.within(memory);
     let [images, labels] = names(part);
     let set = read(&mut arrays, images, labels)?;
     Ok((set, vec![arrays.input().clone()]))
 }
 
 /// Two files are read as an archive of two arrays, by the reader that checks everything.
-pub(super) fn read_pair(images: &Path, labels: &Path) -> Result<(ImageSet, Vec<InputFile>)> {
+pub(super) fn read_pair(images: &Path, labels: &Path, memory: MemoryBudget) -> Result<(ImageSet, Vec<InputFile>)> {
+    let mut room = Room::new(memory);
     let set = [images, labels].map(|path| -> Result<(ArrayFile, InputFile)> {
-        let input = InputFile::of_file(path)?;
-        if input.bytes > MAX_BYTES {
-            return Err(fault(path, "whole file", format!("{} bytes", input.bytes), "at most 4 GiB").into());
-        }
-        let bytes = std::fs::read(path).map_err(|source| crate::record::fault::unreadable(path, source))?;
-        Ok((ArrayFile::from_bytes(path, archived(&bytes))?, input))
+        let reader = open_file(path, "a numpy array (.npy)")?;
+        let length = reader.length();
+        // As it is read, in an archive, and as an array.
+        let at = |found, expected| fault(path, "whole file", found, expected);
+        room.take(length, 2, at)?;
+        let mut bytes: Vec<u8> = room.vector(length, at)?;
+        let mut source = Digested::new(reader);
+        source.read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+        let input = source.finish_unchanged(path)?;
+        Ok((ArrayFile::from_bytes(path, archived(&bytes))?.within(memory), input))
     });
     let [images, labels] = set;
     let ((mut images, first), (mut labels, second)) = (images?, labels?);

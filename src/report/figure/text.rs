@@ -6,7 +6,7 @@ use crate::error::one_line;
 /// direction of writing are spelled out. Tags and quotes are escaped where it is written.
 pub(in crate::report) fn visible(text: &str) -> String {
     // The two characters beside control characters that XML knows in no form.
-    one_line(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+    one_line(&text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
 
 /// At most so many characters of a visible text.

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::label_dp::LabelCanaries;
     use crate::quantity::{Epsilon, NoiseScale};
-    use crate::record::{ImagePart, read_images};
+    use crate::record::{ImagePart, MemoryBudget, read_images};
     use crate::torch::{DeviceChoice, Optimizer, Schedule};
 
     fn plan(epsilon: f64) -> AlibiPlan {
@@ -164,8 +164,8 @@ mod tests {
 
     fn train_on_sample(plan: &AlibiPlan) -> Result<AlibiModel> {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] =
-            [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
+        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
         train_alibi(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
     }
 

@@ -220,7 +220,7 @@ fn halves(models: usize, canaries: usize, stream: &mut impl Rng) -> Array2<bool>
 mod tests {
     use super::*;
     use crate::quantity::{Delta, Epsilon, NoiseScale};
-    use crate::record::{ImagePart, read_images};
+    use crate::record::{ImagePart, MemoryBudget, read_images};
     use crate::torch::dp_sgd::GradientNoise;
     use crate::torch::{DeviceChoice, Optimizer, Schedule};
 
@@ -247,7 +247,7 @@ mod tests {
 
     fn sample() -> [ImageSet; 2] {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap().0)
+        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0)
     }
 
     fn train_on_sample(plan: &PrivateModelsPlan) -> Result<PrivateModels> {

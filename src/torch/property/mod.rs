@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::property::property_distance;
     use crate::quantity::{Delta, NoiseScale};
-    use crate::record::{ImagePart, read_images};
+    use crate::record::{ImagePart, MemoryBudget, read_images};
     use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
     fn plan(value: usize) -> PropertyPlan {
@@ -230,8 +230,8 @@ mod tests {
 
     fn train_on_sample(plan: &PropertyPlan) -> Result<PropertyModels> {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] =
-            [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
+        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
         train_for_property(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::record::{ImagePart, read_images};
+use crate::record::{ImagePart, MemoryBudget, read_images};
 use crate::torch::{Augmentation, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
 fn plan() -> ShadowPlan {
@@ -18,7 +18,8 @@ fn plan() -> ShadowPlan {
 
 fn train_on_sample(plan: &ShadowPlan) -> Result<ShadowAnswers> {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
+    let [(train, _), (test, _)] =
+        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
     let others = (plan.canaries == CanaryKind::OutOfDistribution).then_some(&test);
     train_shadow_models(&train, &test, others, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
 }

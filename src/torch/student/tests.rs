@@ -6,7 +6,9 @@ use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::law::{Noise, ThresholdForm, ThresholdTest};
 use crate::membership::{MembershipScore, ScoredLogits, threshold_attack};
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
-use crate::record::{ArrayWriter, ImagePart, ShadowRecording, read_images, shadow_models_from_bytes, votes_from_bytes};
+use crate::record::{
+    ArrayWriter, ImagePart, MemoryBudget, ShadowRecording, read_images, shadow_models_from_bytes, votes_from_bytes,
+};
 use crate::simulate::{Stream, StreamId, World, draw_confident_answer};
 use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
@@ -48,7 +50,8 @@ fn plan() -> StudentPlan {
 
 fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
+    let [(train, _), (test, _)] =
+        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
     train_student(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
 }
 

@@ -147,7 +147,7 @@ fn labelled(images: &[u32]) -> Vec<Example> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ImagePart, read_images};
+    use crate::record::{ImagePart, MemoryBudget, read_images};
     use crate::torch::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
     fn plan() -> TeacherPlan {
@@ -166,8 +166,8 @@ mod tests {
 
     fn train_on_sample(plan: &TeacherPlan) -> Result<TeacherVotes> {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] =
-            [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part).unwrap());
+        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
         train_teachers(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
     }
 

@@ -1,0 +1,38 @@
+//! Any bytes as recorded answers of shadow models in a file, where arrays that are not compressed stay: refused in one
+//! line, or the scores that the same bytes have in memory, and the hash of all of them.
+//!
+//! Bytes that start with `m` are a table, all others an archive, see `leakbound_fuzz::archive`.
+#![no_main]
+
+use leakbound::record::{InputFile, MemoryBudget, ShadowRecording, read_shadow_models, shadow_models_from_bytes};
+use leakbound::{Result, ShadowLogits, ShadowScores};
+use leakbound_fuzz::{MEMORY, archive, on_disk};
+use libfuzzer_sys::fuzz_target;
+
+const NAMES: [&str; 4] = ["logits", "scores", "keep", "labels"];
+
+fuzz_target!(|bytes: &[u8]| {
+    let table = bytes.starts_with(b"m");
+    let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
+    let read = |recording: ShadowRecording| -> Result<_> {
+        let samples = recording.members().ncols();
+        let answers = match &recording {
+            ShadowRecording::Logits(logits) => logits.logits(0..samples)?.iter().copied().collect::<Vec<f64>>(),
+            ShadowRecording::Scores(scores) => match scores.block(0..samples)? {
+                leakbound::ScoreBlock::Single(block) => block.iter().map(|&score| f64::from(score)).collect(),
+                leakbound::ScoreBlock::Double(block) => block.iter().copied().collect(),
+            },
+        };
+        assert!(answers.iter().all(|answer| answer.is_finite()));
+        Ok((answers, recording.members().to_owned(), recording.inputs()?))
+    };
+    let memory = MemoryBudget::of_bytes(MEMORY);
+    let found = on_disk(&bytes, ending, |path| read_shadow_models(&[path.into()], memory).and_then(read));
+    if let Some((_, _, inputs)) = &found {
+        assert_eq!(inputs[0].sha256, InputFile::of_bytes("", &bytes).sha256);
+    }
+    if !table {
+        let there = shadow_models_from_bytes("s.npz", bytes).and_then(read).ok();
+        assert_eq!(found.map(|found| (found.0, found.1)), there.map(|found| (found.0, found.1)));
+    }
+});
