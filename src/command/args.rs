@@ -18,7 +18,7 @@ pub use membership::{
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
-pub use stream::StreamOptions;
+pub use stream::{Repeated, StreamOptions};
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 

@@ -165,7 +165,8 @@ fn folder(place: &Path) -> &Path {
 }
 
 fn replace(mut beside: NamedTempFile, place: &Path, bytes: &[u8]) -> io::Result<()> {
-    beside.write_all(bytes)?;
+    // Through the file itself: tempfile would name its own path in the error.
+    beside.as_file_mut().write_all(bytes)?;
     beside.as_file().sync_all()?;
     beside.persist(place).map_err(|error| error.error)?;
     // The new name is on the disk only once the folder is. Some systems and file systems cannot sync a folder; the

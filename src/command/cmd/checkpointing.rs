@@ -1,27 +1,25 @@
 //! When a simulation is saved, and how it ends when the user interrupts it.
 
-use super::interruptible::interruption;
+use super::pace::Pace;
 use crate::command::args::SimulateOptions;
+use crate::command::output::interrupted;
 use crate::command::session::{Interruption, Session};
+use crate::command::signals::{Second, interruption};
+use crate::command::usage::warn;
 use crate::record::{AtomicFile, Checkpoint, PartialSimulation, remove_leftovers};
 use crate::{Error, InputError, Result, Shard};
-use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-/// A checkpoint is written so seldom that its own time stays below one part in this many.
-const COST: u32 = 100;
 /// Where a simulation is saved, if anywhere.
 pub struct Keeper(Option<Place>);
 
 struct Place {
     path: PathBuf,
     shard: Shard,
-    interval: Duration,
-    /// When the last checkpoint was complete, and how long it took.
-    last: Instant,
-    took: Duration,
+    pace: Pace,
     interruption: Interruption,
+    /// Whether somebody reads what is said on stderr.
+    terminal: bool,
 }
 
 impl Keeper {
@@ -46,26 +44,28 @@ impl Keeper {
         }
         // Known now, not after hours: whether it can be written.
         drop(AtomicFile::create(&path)?);
-        let interruption = interruption(session, &path)?;
-        // The command line bounds the seconds.
-        let interval = Duration::try_from_secs_f64(options.checkpoint_seconds).unwrap_or(Duration::from_secs(10));
-        let place = Place { path, shard, interval, last: Instant::now(), took: Duration::ZERO, interruption };
+        let interruption = interruption(session, Second::Ends).map_err(|source| Error::Io {
+            path: path.clone(),
+            action: "be kept",
+            source,
+        })?;
+        let pace = Pace::new(options.checkpoint_seconds);
+        let place = Place { path, shard, pace, interruption, terminal: !session.is_hosted() };
         Ok((Self(Some(place)), state))
     }
 
     /// Saves what is done, which is this share of all, where it is time to; and ends where the user wants to.
     pub fn look_after(&mut self, state: &PartialSimulation, share: f64) -> Result<()> {
         let Some(place) = &mut self.0 else { return Ok(()) };
-        let interrupted = place.is_interrupted();
-        if interrupted || place.is_old() {
+        if place.interruption.is_noted() {
             place.save(state)?;
+            let reason = format!("interrupted at {:.1} %, which is saved; --resume goes on", 100.0 * share);
+            return Err(interrupted(&place.path, reason));
         }
-        if !interrupted {
-            return Ok(());
+        if place.pace.is_due() {
+            place.try_to_save(state);
         }
-        let reason = format!("interrupted at {:.1} %, which is saved; --resume goes on", 100.0 * share);
-        let source = io::Error::new(ErrorKind::Interrupted, reason);
-        Err(Error::Io { path: place.path.clone(), action: "complete", source })
+        Ok(())
     }
 
     /// Saves the complete simulation.
@@ -80,7 +80,7 @@ impl Keeper {
 
     /// Whether it is time to save, or the user wants to end.
     pub fn is_due(&self) -> bool {
-        self.0.as_ref().is_some_and(|place| place.is_interrupted() || place.is_old())
+        self.0.as_ref().is_some_and(|place| place.interruption.is_noted() || place.pace.is_due())
     }
 
     /// What someone should know who has to wait for long.
@@ -93,19 +93,18 @@ impl Keeper {
 }
 
 impl Place {
-    fn is_interrupted(&self) -> bool {
-        self.interruption.is_noted()
-    }
-
-    /// Whether the last checkpoint is old enough to be worth another one.
-    fn is_old(&self) -> bool {
-        self.last.elapsed() >= self.interval.max(self.took * COST)
+    /// The disk may have room again the next time, and until then the work is not lost.
+    fn try_to_save(&mut self, state: &PartialSimulation) {
+        if let Err(error) = self.save(state)
+            && self.pace.fail()
+            && self.terminal
+        {
+            warn(&format!("{error}; the simulation goes on and tries again, and until then nothing more is saved"));
+        }
     }
 
     fn save(&mut self, state: &PartialSimulation) -> Result<()> {
-        let start = Instant::now();
-        Checkpoint { shard: self.shard, simulation: state.clone() }.write(&self.path)?;
-        (self.last, self.took) = (Instant::now(), start.elapsed());
-        Ok(())
+        let Self { pace, shard, path, .. } = self;
+        pace.save(|| Checkpoint { shard: *shard, simulation: state.clone() }.write(path))
     }
 }
