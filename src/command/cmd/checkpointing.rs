@@ -20,6 +20,8 @@ struct Place {
     interruption: Interruption,
     /// Whether somebody reads what is said on stderr.
     terminal: bool,
+    /// Why the complete simulation could not be saved.
+    unsaved: Option<Error>,
 }
 
 impl Keeper {
@@ -50,7 +52,7 @@ impl Keeper {
             source,
         })?;
         let pace = Pace::new(options.checkpoint_seconds);
-        let place = Place { path, shard, pace, interruption, terminal: !session.is_hosted() };
+        let place = Place { path, shard, pace, interruption, terminal: !session.is_hosted(), unsaved: None };
         Ok((Self(Some(place)), state))
     }
 
@@ -68,9 +70,16 @@ impl Keeper {
         Ok(())
     }
 
-    /// Saves the complete simulation.
-    pub fn finish(&mut self, state: &PartialSimulation) -> Result<()> {
-        self.0.as_mut().map_or(Ok(()), |place| place.save(state))
+    /// Saves the complete simulation. What fails here is told by [`end`](Self::end): the result is not lost with it.
+    pub fn finish(&mut self, state: &PartialSimulation) {
+        if let Some(place) = &mut self.0 {
+            place.unsaved = place.save(state).err();
+        }
+    }
+
+    /// After the result was written: whether the checkpoint is complete too.
+    pub fn end(self) -> Result<()> {
+        self.0.and_then(|place| place.unsaved).map_or(Ok(()), Err)
     }
 
     /// Whether what is done is saved when the user interrupts.
