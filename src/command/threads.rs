@@ -113,16 +113,25 @@ fn wanted(asked: Option<usize>, variable: Option<&str>) -> (usize, Option<Fewer>
 /// A thread that was started and waits for its work.
 type Seat = SyncSender<ThreadBuilder>;
 
-/// Starts a thread that does the work that comes, or ends when nobody can send it any more.
+/// Starts a thread that does the work that comes, or ends when nobody can send it any more; returns once it runs, because
+/// a thread takes memory until then.
 fn start_one(index: usize) -> io::Result<Seat> {
     let (sender, receiver) = sync_channel::<ThreadBuilder>(1);
+    let (runs, is_running) = sync_channel::<()>(1);
     thread::Builder::new().name(format!("worker {index}")).spawn(move || {
+        // Whoever started it waits.
+        let _ = runs.send(());
         if let Ok(work) = receiver.recv() {
             work.run();
         }
     })?;
+    is_running.recv().map_err(|_| io::ErrorKind::OutOfMemory)?;
     Ok(sender)
 }
+
+/// Memory that nobody touches and that is given back once the threads run, so that threads never take the last of it
+/// under a limit of the address space.
+const RESERVE: usize = 32 << 20;
 
 fn seat(seats: &[Seat], thread: ThreadBuilder) -> io::Result<()> {
     let Some(seat) = seats.get(thread.index()) else { return Err(io::ErrorKind::WouldBlock.into()) };
@@ -134,8 +143,14 @@ fn seat(seats: &[Seat], thread: ThreadBuilder) -> io::Result<()> {
 ///
 /// The threads are there before the pool is: a pool that fails half way cannot be built again, and one that fails in the
 /// middle of the work is a panic.
+/// Without memory for it there is no thread but the one that calls.
 fn seats<T>(wanted: usize, mut start: impl FnMut(usize) -> io::Result<T>) -> (Vec<T>, Option<io::Error>) {
     let mut seats = Vec::new();
+    let mut reserve = Vec::<u8>::new();
+    if let Err(error) = reserve.try_reserve_exact(RESERVE) {
+        return (Vec::new(), Some(io::Error::new(io::ErrorKind::OutOfMemory, error)));
+    }
+    std::hint::black_box(&mut reserve);
     for index in 0..wanted {
         match start(index) {
             Ok(seat) => seats.push(seat),

@@ -39,7 +39,7 @@ impl FileLock {
     /// [`Error::Input`] when another process holds it, [`Error::Io`] when no file can be made beside it.
     pub fn take(path: impl AsRef<Path>, what: &str) -> Result<Self> {
         let named = path.as_ref();
-        let failed = |source: io::Error| Error::Io { path: named.into(), action: "lock", source };
+        let failed = |source: io::Error| Error::Io { path: named.into(), action: "write", source };
         let place = fs::canonicalize(named).unwrap_or_else(|_| named.to_path_buf());
         let name = place.file_name().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
         let mut lock = std::ffi::OsString::from(".");
@@ -56,7 +56,9 @@ impl FileLock {
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                     return Ok(Self { file: None, path });
                 }
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
+                Err(TryLockError::Error(source)) => {
+                    return Err(Error::Io { path: named.into(), action: "lock", source });
+                }
             }
         }
         Err(held(named, what))
@@ -118,7 +120,7 @@ mod tests {
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         }
         let absent = FileLock::take(folder.path().join("none").join("s"), "a state").unwrap_err().to_string();
-        assert!(absent.contains("cannot lock: "), "{absent}");
+        assert!(absent.contains("cannot write: "), "{absent}");
     }
 
     /// Each of several threads adds 1 so often; none is lost.

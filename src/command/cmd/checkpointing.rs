@@ -6,7 +6,7 @@ use crate::command::output::interrupted;
 use crate::command::session::{Interruption, Session};
 use crate::command::signals::{Second, interruption};
 use crate::command::usage::warn;
-use crate::record::{AtomicFile, Checkpoint, PartialSimulation, remove_leftovers};
+use crate::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
 use crate::{Error, InputError, Result, Shard};
 use std::path::PathBuf;
 
@@ -22,12 +22,15 @@ struct Place {
     terminal: bool,
     /// Why the complete simulation could not be saved.
     unsaved: Option<Error>,
+    /// Two processes would remove each other's files.
+    _lock: FileLock,
 }
 
 impl Keeper {
     /// The place that the options name, and what is done already.
     pub fn open(session: &Session, options: &SimulateOptions, wanted: Checkpoint) -> Result<(Self, PartialSimulation)> {
         let Some(path) = options.checkpoint.clone() else { return Ok((Self(None), wanted.simulation)) };
+        let lock = FileLock::take(&path, "a checkpoint")?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !options.resume {
             return Err(Error::from(InputError {
@@ -52,7 +55,8 @@ impl Keeper {
             source,
         })?;
         let pace = Pace::new(options.checkpoint_seconds);
-        let place = Place { path, shard, pace, interruption, terminal: !session.is_hosted(), unsaved: None };
+        let place =
+            Place { path, shard, pace, interruption, terminal: !session.is_hosted(), unsaved: None, _lock: lock };
         Ok((Self(Some(place)), state))
     }
 
