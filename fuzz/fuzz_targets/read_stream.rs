@@ -12,7 +12,7 @@ fuzz_target!(|input: &[u8]| {
     let mut names = OutcomeNames::default();
     let process = EProcess::new(OUTCOMES).expect("64 outcomes");
     let mut stream = PairStream::new(process, u64::from(input.first().copied().unwrap_or(0)));
-    let read = read_outputs("fuzzed", input, &mut names, |_, world, outcome| {
+    let read = read_outputs("fuzzed", input, &mut names, |_, world, outcome, _| {
         match world {
             OutputWorld::Dataset => stream.observe(outcome)?,
             OutputWorld::Neighbor => stream.observe_neighbor(outcome)?,

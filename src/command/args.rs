@@ -18,7 +18,7 @@ pub use membership::{
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
-pub use stream::StreamOptions;
+pub use stream::{Repeated, StreamOptions};
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
@@ -55,7 +55,15 @@ pub use verify::VerifyOptions;
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
 #[derive(Debug, Parser)]
-#[command(name = "leakbound", version, about, max_term_width = 100)]
+#[command(
+    name = "leakbound",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "Exit status: 0 done, 1 bad data or a failure of the system, 2 wrong usage, 3 a claim or a property is \
+                  refuted; 129, 130 or 143 ended early, after saving what can be saved, by a hangup, Ctrl-C or a \
+                  request to terminate (128 plus the number of the signal)."
+)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
@@ -219,7 +227,9 @@ pub enum AuditCommand {
     /// Audit raw outputs while they come: bounds that hold at any time, and a stop as soon as a claim is refuted
     #[command(after_help = "Example:\n  my-mechanism | leakbound audit stream - --claim-rdp 2:0.05\n\nEach line is \
                             `s,OUTPUT` or `s_prime,OUTPUT` below the header `world,output`. Outputs of one world must \
-                            be independent, and which world is asked next must not depend on them.")]
+                            be independent, and which world is asked next must not depend on them.\n\nWith --state a batch is \
+                            counted once: a run that was ended in any way is repeated with the same input, and an \
+                            input that was counted before is refused.")]
     Stream(StreamOptions),
 }
 

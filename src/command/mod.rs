@@ -9,11 +9,14 @@ mod claims;
 mod cmd;
 mod output;
 mod session;
+mod signals;
+mod threads;
 mod usage;
 
 pub use self::session::{Answer, Ask, Interruption, Progress, Refusal, Request, TextForm, answer};
 
 use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
+use self::threads::Alone;
 use crate::error::Result;
 use std::process::ExitCode;
 
@@ -27,13 +30,16 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage::explain(&error),
     };
-    if let Some(threads) = cli.common.threads {
-        // Fails only when a pool exists already, and none does before the first command.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    signals::make_limits_errors();
+    if threads::needed(&cli.command) {
+        match threads::start(cli.common.threads, Alone::Works) {
+            Ok(fewer) => _ = fewer.map(|fewer| usage::warn(&fewer.sentence())),
+            Err(error) => return usage::refuse(&error, None),
+        }
     }
     match run(&cli) {
         Ok(refuted) => ExitCode::from(if refuted { REFUTED } else { 0 }),
-        Err(error) => usage::refuse(&error),
+        Err(error) => usage::refuse(&error, cli.common.session.terminal().signal()),
     }
 }
 

@@ -173,14 +173,25 @@ fn terminal_width() -> Option<usize> {
     stdout.is_terminal().then(|| given().or_else(found).filter(|&columns| columns > 0).unwrap_or(80))
 }
 
+/// Work that ended early because somebody wanted it to; `path` is what is not complete.
+pub fn interrupted(path: &Path, reason: String) -> Error {
+    let source = std::io::Error::new(ErrorKind::Interrupted, reason);
+    Error::Io { path: path.into(), action: "complete", source }
+}
+
 /// The common part of a document.
 pub fn envelope(
     schema: &'static str,
     common: &Common,
     options: &impl Serialize,
     inputs: Vec<InputFile>,
-    warnings: Vec<Warning>,
+    mut warnings: Vec<Warning>,
 ) -> Envelope {
+    warnings.extend(common.session.fewer_threads().map(|fewer| Warning {
+        code: "fewer-threads",
+        message: fewer.sentence(),
+        hint: "raise the limit of processes or memory, or ask for fewer threads".into(),
+    }));
     let mut all = serde_json::to_value(options).unwrap_or_default();
     if let (Some(all), Ok(serde_json::Value::Object(shared))) = (all.as_object_mut(), serde_json::to_value(common)) {
         all.extend(shared);

@@ -1,6 +1,8 @@
 //! For whom a command works: the terminal, or a program that wants its document.
 
 use super::args::{Command, Format};
+use super::signals::Signal;
+use super::threads::{self, Alone, Fewer};
 use super::{run, usage};
 use crate::error::Error;
 use crate::record::MemoryFiles;
@@ -9,23 +11,51 @@ use std::any::Any;
 use std::ffi::OsString;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Whether someone wants the work to end.
 #[derive(Debug, Clone, Default)]
-pub struct Interruption(Arc<AtomicBool>);
+pub struct Interruption {
+    noted: Arc<AtomicBool>,
+    /// The number of the signal that asked for it, or 0.
+    signal: Arc<AtomicUsize>,
+}
 
 impl Interruption {
     /// Asks for the end; true if that was asked before.
     pub fn note(&self) -> bool {
-        self.0.swap(true, Ordering::Relaxed)
+        self.noted.swap(true, Ordering::Relaxed)
     }
 
     /// Whether it was asked for.
     #[must_use]
     pub fn is_noted(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.noted.load(Ordering::Relaxed)
+    }
+
+    /// True as soon as it was asked for.
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.noted)
+    }
+
+    /// The signal that asked for it last, if one did.
+    pub(super) fn signal(&self) -> Option<Signal> {
+        let number = self.signal.load(Ordering::Relaxed);
+        Signal::ALL.into_iter().find(|signal| usize::from(signal.number()) == number)
+    }
+
+    /// The number of the signal, for what sets it when a signal comes, before the flag.
+    #[cfg(unix)]
+    pub(super) fn number(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.signal)
+    }
+
+    /// Asks for the end because of a signal; true if that was asked before.
+    #[cfg(windows)]
+    pub(super) fn note_signal(&self, signal: Signal) -> bool {
+        self.signal.store(usize::from(signal.number()), Ordering::Relaxed);
+        self.note()
     }
 }
 
@@ -148,19 +178,21 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
         interruption,
         has_accountant: accountant.is_some(),
         accountant: Mutex::new(accountant),
+        fewer: Mutex::default(),
         found: Mutex::default(),
     });
-    cli.common.session = Session { host: Some(Arc::clone(&host)), uninterrupted: false };
+    cli.common.session = Session { host: Some(Arc::clone(&host)), ..Session::default() };
     cli.common.format = Format::Json;
     let work = || files.provide(|| run(&cli));
     let ended = catch_unwind(AssertUnwindSafe(|| match cli.common.threads {
-        None => Ok(work()),
+        None => {
+            host.note(threads::start(None, Alone::Refuses)?);
+            Ok(work())
+        }
         Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .map_err(|error| Error::Refused { operation: "--threads", reason: error.to_string() });
-            pool.map(|pool| pool.install(work))
+            let (pool, fewer) = threads::pool(threads)?;
+            host.note(fewer);
+            Ok(pool.install(work))
         }
     }));
     cli.common.session = Session::default();
@@ -185,6 +217,8 @@ struct Interrupted;
 #[derive(Clone, Default)]
 pub(super) struct Session {
     host: Option<Arc<Host>>,
+    /// The wish of whoever sits at the terminal.
+    terminal: Interruption,
     /// The work looks after the wish to end itself.
     uninterrupted: bool,
 }
@@ -203,6 +237,8 @@ struct Host {
     accountant: Mutex<Option<Ask>>,
     /// Whether there was one, which is taken when the work begins.
     has_accountant: bool,
+    /// Whether the system starts fewer threads than were asked for.
+    fewer: Mutex<Option<Fewer>>,
     found: Mutex<Option<Found>>,
 }
 
@@ -211,6 +247,12 @@ struct Found {
     json: String,
     text: TextForm,
     page: Option<String>,
+}
+
+impl Host {
+    fn note(&self, fewer: Option<Fewer>) {
+        *self.fewer.lock().unwrap_or_else(PoisonError::into_inner) = fewer;
+    }
 }
 
 impl Session {
@@ -228,6 +270,16 @@ impl Session {
     /// The program's wish to end the work.
     pub(super) fn interruption(&self) -> Option<&Interruption> {
         self.host.as_ref().map(|host| &host.interruption)
+    }
+
+    /// The wish to end of whoever sits at the terminal.
+    pub(super) const fn terminal(&self) -> &Interruption {
+        &self.terminal
+    }
+
+    /// What a program is told of its threads in the document, and a terminal on stderr.
+    pub(super) fn fewer_threads(&self) -> Option<Fewer> {
+        self.host.as_ref()?.fewer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The program's accountant, once.

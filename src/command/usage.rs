@@ -1,6 +1,7 @@
 //! Arguments as clap parses them, and what is said about those that cannot be used.
 
 use super::args::Cli;
+use super::signals::Signal;
 use crate::error::{Error, bounded, echo, one_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -9,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// The data or the system failed.
@@ -84,10 +85,19 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, inner)| innermost(inner))
 }
 
-/// The exit status of an error, which is printed.
-pub(super) fn refuse(error: &Error) -> ExitCode {
+/// The exit status of an error, which is printed: that of the signal where one ended the work.
+pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
     complain(&error.to_string());
-    ExitCode::from(if is_usage(error) { USAGE } else { FAILED })
+    ExitCode::from(match signal {
+        Some(signal) if is_interruption(error) => signal.status(),
+        _ if is_usage(error) => USAGE,
+        _ => FAILED,
+    })
+}
+
+/// Whether work ended because somebody asked for it.
+fn is_interruption(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::Interrupted)
 }
 
 /// Files are refused as input errors; what else lies outside a domain was written on the command line.
@@ -100,11 +110,21 @@ fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "error: {}", one_line(text));
 }
 
+/// One line on stderr about work that goes on.
+pub(super) fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {}", one_line(text));
+}
+
 /// Help, version and wrong options as clap prints them; a bad value as one line.
 pub(super) fn explain(error: &clap::Error) -> ExitCode {
-    match bad_value(error) {
-        Some(line) => complain(&line),
-        None => _ = error.print(),
+    if let Some(line) = bad_value(error) {
+        complain(&line);
+    } else if let Err(source) = error.print().and_then(|()| io::stdout().flush())
+        // A reader that has seen enough is no error, and nothing is left to report a closed stderr to.
+        && !error.use_stderr()
+        && source.kind() != io::ErrorKind::BrokenPipe
+    {
+        return refuse(&Error::Io { path: "stdout".into(), action: "write", source }, None);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
 }

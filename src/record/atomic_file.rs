@@ -74,8 +74,8 @@ impl AtomicFile {
     pub fn commit_with(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let target = self.stream.map_or_else(|| reserve(&self.path), |file| Ok(Target::Stream(file)));
         let done = target.and_then(|target| match target {
-            Target::Stream(file) => buffered(file, write).map(drop),
-            Target::Beside(beside, place) => replace(buffered(beside, write)?, &place),
+            Target::Stream(mut file) => buffered(&mut file, write),
+            Target::Beside(beside, place) => replace(beside, &place, write),
         });
         done.map_err(|source| unwritable(&self.path, source))
     }
@@ -172,15 +172,20 @@ fn folder(place: &Path) -> &Path {
     }
 }
 
-/// The file with everything written to it.
-fn buffered<F: Write>(file: F, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<F> {
+/// Writes everything through a buffer.
+fn buffered(file: &mut File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = BufWriter::new(file);
     write(&mut buffer)?;
-    // `into_inner` flushes, and what it refuses is the error of the file.
-    buffer.into_inner().map_err(io::IntoInnerError::into_error)
+    buffer.flush()
 }
 
-fn replace(beside: NamedTempFile, place: &Path) -> io::Result<()> {
+fn replace(
+    mut beside: NamedTempFile,
+    place: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    // Through the file itself: tempfile would name its own path in the error.
+    buffered(beside.as_file_mut(), write)?;
     beside.as_file().sync_all()?;
     beside.persist(place).map_err(|error| error.error)?;
     // The new name is on the disk only once the folder is. Some systems and file systems cannot sync a folder; the

@@ -1,25 +1,18 @@
-//! Raw outputs as they come, row by row in bounded memory, and an audit of them that was saved.
+//! Raw outputs as they come, row by row in bounded memory.
 
-use super::atomic_file::write_atomically;
-use super::fault::{fault, hinted, quoted, unreadable};
-use super::input_file::{Digested, InputFile, open};
+use super::fault::{fault, hinted, quoted};
+use super::input_file::{Digested, InputFile};
 use super::lines::Lines;
 use super::rows::check_name;
 use super::table::MAX_OUTCOMES;
 use super::text::{Text, sniff};
-use crate::audit::PairStream;
 use crate::error::Result;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 const COLUMNS: &str = "`world`, `output`";
-/// First words of a saved audit; the number rises when the content takes another form.
-const MARK: &str = "leakbound stream 1, sha256 ";
-/// The largest saved audit read.
-const MAX_BYTES: u64 = 64 << 20;
 
 /// Names of outcomes in the order in which they came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +32,7 @@ impl OutcomeNames {
     pub const MOST: usize = MAX_OUTCOMES;
 
     /// The number of a name, which is added if it is new; `None` where there is no room for it.
-    fn position(&mut self, name: &str) -> Option<usize> {
+    pub(super) fn position(&mut self, name: &str) -> Option<usize> {
         if let Some(&position) = self.positions.get(name) {
             return Some(position);
         }
@@ -62,7 +55,7 @@ pub enum OutputWorld {
 }
 
 /// Reads CSV with the columns `world` (`s` or `s_prime`) and `output`, one row per output, and hands each row with its
-/// line number, world and outcome to `each`, until the end or until `each` breaks off. `file` stands for the reader in
+/// line number, world, outcome and the names so far to `each`, until the end or until `each` breaks off. `file` stands for the reader in
 /// messages. Returns the identity of what was read where that was all.
 ///
 /// # Errors
@@ -76,7 +69,7 @@ pub enum OutputWorld {
 /// let mut names = OutcomeNames::default();
 /// let mut neighbors = 0;
 /// let text = b"world,output\ns,cat\ns_prime,dog\ns_prime,cat\n";
-/// read_outputs("t.csv", &text[..], &mut names, |_, world, _| {
+/// read_outputs("t.csv", &text[..], &mut names, |_, world, _, _| {
 ///     neighbors += u32::from(world == OutputWorld::Neighbor);
 ///     Ok(ControlFlow::Continue(()))
 /// })?;
@@ -87,7 +80,7 @@ pub fn read_outputs(
     file: impl AsRef<Path>,
     reader: impl Read,
     names: &mut OutcomeNames,
-    mut each: impl FnMut(u64, OutputWorld, usize) -> Result<ControlFlow<()>>,
+    mut each: impl FnMut(u64, OutputWorld, usize, &OutcomeNames) -> Result<ControlFlow<()>>,
 ) -> Result<Option<InputFile>> {
     let file = file.as_ref();
     let mut digested = Digested::new(reader);
@@ -119,7 +112,7 @@ pub fn read_outputs(
             return Err(hinted(error, "bin continuous outputs before recording them").into());
         };
         rows += 1;
-        if each(line.number(), world, outcome)?.is_break() {
+        if each(line.number(), world, outcome, names)?.is_break() {
             return Ok(None);
         }
     }
@@ -128,86 +121,4 @@ pub fn read_outputs(
     }
     drop(lines);
     digested.finish(file).map(Some)
-}
-
-/// An audit of a stream that goes on with the next rows.
-///
-/// The file has a first line with the SHA-256 of all that follows, and then one line of JSON. It is written beside its
-/// place and renamed; a file with a single byte changed, or cut off anywhere, is refused.
-#[derive(Debug, Clone)]
-pub struct SavedStream {
-    /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so that it must
-    /// not change once outputs have been seen.
-    pub asked: String,
-    /// Names of the outcomes.
-    pub names: OutcomeNames,
-    /// Rows of both worlds so far.
-    pub rows: [u64; 2],
-    /// The pairs.
-    pub stream: PairStream,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Body {
-    asked: String,
-    names: Vec<String>,
-    rows: [u64; 2],
-    stream: PairStream,
-}
-
-impl SavedStream {
-    /// Writes the file beside its place and renames it.
-    ///
-    /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when it cannot be written; what stood there stays.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        let body = Body {
-            asked: self.asked.clone(),
-            names: self.names.names.clone(),
-            rows: self.rows,
-            stream: self.stream.clone(),
-        };
-        // Finite numbers, texts and lists can always be written as JSON.
-        let body = serde_json::to_string(&body).unwrap_or_default() + "\n";
-        write_atomically(path, format!("{}\n{body}", first_line(body.as_bytes())).as_bytes())
-    }
-
-    /// Reads a file that [`write`](Self::write) wrote.
-    ///
-    /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when it cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
-    /// line that says what is wrong: no saved stream, or one that was changed or cut off since.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
-        let file = path.as_ref();
-        let mut bytes = Vec::new();
-        open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
-        let refuse = |found: String, hint: &str| {
-            hinted(fault(file, "whole file", found, "a state of leakbound audit stream"), hint)
-        };
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(refuse("more than 64 MiB".into(), "name another file").into());
-        }
-        let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
-        let (first, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
-        if !first.starts_with(MARK.as_bytes()) {
-            return Err(refuse("another kind of file".into(), "name a file that is not there to start anew").into());
-        }
-        let anew = "remove it to start anew";
-        let text = std::str::from_utf8(rest).ok().filter(|_| first == first_line(rest).as_bytes());
-        let Some(text) = text else {
-            return Err(refuse("a state that was changed or cut off after it was written".into(), anew).into());
-        };
-        let body: Body = serde_json::from_str(text).map_err(|error| refuse(quoted(&error.to_string()), anew))?;
-        let mut names = OutcomeNames::default();
-        let distinct = body.names.iter().enumerate().all(|(index, name)| names.position(name) == Some(index));
-        if !distinct || body.stream.process().outcomes() != OutcomeNames::MOST {
-            return Err(refuse("impossible outcomes".into(), anew).into());
-        }
-        Ok(Self { asked: body.asked, names, rows: body.rows, stream: body.stream })
-    }
-}
-
-fn first_line(body: &[u8]) -> String {
-    format!("{MARK}{}", InputFile::of_bytes("", body).sha256)
 }

@@ -5,6 +5,7 @@ use crate::error::{Result, breaks_line};
 use crate::record::InputFile;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
 
 /// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
@@ -53,44 +54,10 @@ pub trait Document: Serialize {
 
     /// The documented JSON.
     fn json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
-        text.push('\n');
-        ascii_escaped(text)
-    }
-}
-
-/// The same JSON without characters that rewrite a terminal or cannot stand in a page: as `\u009b`, which reads back the
-/// same. Outside of its texts JSON has none of them but line ends.
-fn ascii_escaped(json: String) -> String {
-    let hidden = |character: char| character != '\n' && breaks_line(character);
-    if !json.contains(hidden) {
-        return json;
-    }
-    let mut escaped = String::with_capacity(json.len() + 64);
-    for character in json.chars() {
-        if hidden(character) {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                escaped += &format!("\\u{unit:04x}");
-            }
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_shows_no_character_that_rewrites_a_terminal() {
-        let name = "a\u{7f}\u{9b}2J\u{202e}\u{ffff}\u{1fffe}é\n";
-        let json = serde_json::to_string_pretty(&[name]).unwrap();
-        let escaped = ascii_escaped(json.clone());
-        assert_eq!(escaped, "[\n  \"a\\u007f\\u009b2J\\u202e\\uffff\\ud83f\\udffeé\\n\"\n]");
-        assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).unwrap(), [name]);
+        let mut text = Vec::new();
+        let written = self.write_json(&mut text).map_err(|error| error.to_string());
+        let text = written.and_then(|()| String::from_utf8(text).map_err(|error| error.to_string()));
+        text.unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}\n"))
     }
 
     /// Writes the documented JSON piece by piece: that of many queries is larger than everything it is made from.
@@ -98,7 +65,94 @@ mod tests {
     /// # Errors
     /// Those of the writer.
     fn write_json(&self, writer: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *writer, self)?;
+        let formatter = Escaped(PrettyFormatter::new());
+        self.serialize(&mut serde_json::Serializer::with_formatter(&mut *writer, formatter))?;
         writer.write_all(b"\n")
+    }
+}
+
+/// Pretty JSON without characters that rewrite a terminal or cannot stand in a page: as `\u009b`, which reads back the
+/// same.
+struct Escaped(PrettyFormatter<'static>);
+
+impl Formatter for Escaped {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if !fragment.contains(breaks_line) {
+            return writer.write_all(fragment.as_bytes());
+        }
+        for character in fragment.chars() {
+            let mut bytes = [0; 4];
+            let mut units = [0; 2];
+            if !breaks_line(character) {
+                writer.write_all(character.encode_utf8(&mut bytes).as_bytes())?;
+                continue;
+            }
+            for unit in character.encode_utf16(&mut units) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Named(Vec<&'static str>);
+
+    impl Document for Named {
+        fn text(&self) -> String {
+            String::new()
+        }
+
+        fn csv(&self) -> Result<String> {
+            Ok(String::new())
+        }
+    }
+
+    #[test]
+    fn json_shows_no_character_that_rewrites_a_terminal() {
+        let name = "a\u{7f}\u{9b}2J\u{202e}\u{ffff}\u{1fffe}é\n";
+        let escaped = Named(vec![name]).json();
+        assert_eq!(escaped, "[\n  \"a\\u007f\\u009b2J\\u202e\\uffff\\ud83f\\udffeé\\n\"\n]\n");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).unwrap(), [name]);
     }
 }

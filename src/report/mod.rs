@@ -4,6 +4,7 @@
 //! made from the same struct. The figures of pages, [`Curves`] and [`Rows`], serve other programs too.
 
 mod account;
+mod accountants;
 mod advice;
 mod bench;
 mod composed;
@@ -34,6 +35,7 @@ pub use crate::error::one_line;
 pub use account::{
     AccountDocument, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, LossComposition,
 };
+pub use accountants::AccountantsDocument;
 pub use advice::{ForecastRow, RecommendationRow};
 pub use bench::{BenchDocument, BenchRow};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};

@@ -1,6 +1,7 @@
 //! Whoever answers requests.
 
 use super::request::{MechanismKind, Request};
+use super::stop::Stop;
 use crate::bound::Directions;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -36,6 +37,12 @@ pub trait Accountant: Sync {
 
     /// Its answer.
     fn answer(&self, request: &Request) -> Answer;
+
+    /// Its answer, for which nobody waits once it is time to stop; what it declines then counts for nothing. One that
+    /// computes its answers in this process gives them a moment later.
+    fn answer_before(&self, request: &Request, _stop: &Stop) -> Answer {
+        self.answer(request)
+    }
 
     /// The mechanisms it is asked about.
     fn mechanisms(&self) -> Vec<MechanismKind> {

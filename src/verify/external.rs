@@ -2,15 +2,17 @@
 
 use super::accountant::{Accountant, Answer, Fault, FaultKind, Scope};
 use super::answer_line::{quoted, read_answer};
+use super::process_group::ProcessGroup;
 use super::request::{MechanismKind, Request};
+use super::stop::Stop;
 use crate::error::{Error, Result, one_line};
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest line that is read as an answer, in bytes.
 const LONGEST_LINE: u64 = 65_536;
@@ -19,6 +21,8 @@ const KEPT_LINES: usize = 5;
 const KEPT_BYTES: u64 = 4_096;
 /// How long the end of a process that closed its stdout, or its last lines, may take.
 const GRACE: Duration = Duration::from_millis(200);
+/// How long the wish to stop may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How to start a program, and how long to wait for it.
 #[derive(Debug, Clone)]
@@ -47,7 +51,9 @@ impl Default for ExternalOptions {
 /// A program as an accountant: one process, kept alive and asked one question after the other.
 ///
 /// Whatever it does is an answer: a crash, silence, NaN, a line that is no answer or that nobody asked for are
-/// [`Fault`]s. After a fault the process is killed and waited for, and the next question starts another one.
+/// [`Fault`]s. After a fault the process is killed and waited for, and the next question starts another one. With the
+/// process ends what it started, as far as that stayed in its process group: a daemon, which makes a session of its own,
+/// lives on.
 ///
 /// The command is split into words as a POSIX shell splits them, quotes included, and the first word is run; no shell takes
 /// part. Variables, globs, pipes and `;` therefore mean themselves, nothing in a command can run another one, and
@@ -74,14 +80,21 @@ impl ExternalAccountant {
         Ok(Self { words, options, process: Mutex::new(Some(process)) })
     }
 
-    fn ask(&self, slot: &mut Option<Process>, request: &Request) -> std::result::Result<Answer, Fault> {
+    fn ask(&self, slot: &mut Option<Process>, request: &Request, stop: &Stop) -> std::result::Result<Answer, Fault> {
         let mut process = match slot.take() {
             Some(process) => process,
-            None => Process::start(&self.words)
-                .map_err(|error| Fault { kind: FaultKind::Crash, message: one_line(&error.to_string()) })?,
+            None => match Process::start(&self.words) {
+                Ok(process) => process,
+                // The fault of the machine is none of the program.
+                Err(error) if is_short_of_means(&error) => return Ok(Answer::Declined(one_line(&error.to_string()))),
+                Err(error) => return Err(Fault { kind: FaultKind::Crash, message: one_line(&error.to_string()) }),
+            },
         };
         let time = if process.answers == 0 { self.options.start_time } else { self.options.answer_time };
-        let line = process.exchange(request, time)?;
+        let Some(line) = process.exchange(request, time, stop)? else {
+            // The process, which may answer yet, ends with this.
+            return Ok(Answer::Declined("the time is over".into()));
+        };
         let answer = read_answer(&line)?;
         process.answers += 1;
         // Kept only after an answer: after a fault dropping it ends the process.
@@ -96,8 +109,12 @@ impl Accountant for ExternalAccountant {
     }
 
     fn answer(&self, request: &Request) -> Answer {
+        self.answer_before(request, &Stop::default())
+    }
+
+    fn answer_before(&self, request: &Request, stop: &Stop) -> Answer {
         let mut slot = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ask(&mut slot, request).unwrap_or_else(Answer::Fault)
+        self.ask(&mut slot, request, stop).unwrap_or_else(Answer::Fault)
     }
 
     fn mechanisms(&self) -> Vec<MechanismKind> {
@@ -118,7 +135,7 @@ type Line = std::result::Result<String, Fault>;
 
 #[derive(Debug)]
 struct Process {
-    child: Child,
+    program: ProcessGroup,
     /// Requests on their way to its stdin, written elsewhere: a program that reads nothing blocks no one.
     requests: Option<Sender<String>>,
     lines: Receiver<Line>,
@@ -129,24 +146,22 @@ struct Process {
 impl Process {
     fn start(words: &[String]) -> Result<Self> {
         let failed = |source| Error::Io { path: words[0].clone().into(), action: "run", source };
-        let mut child = Command::new(&words[0])
-            .args(&words[1..])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
+        // A thread that does not start ends the program with what is dropped here.
+        let spawn = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop).map_err(failed);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut program = ProcessGroup::spawn(&mut command).map_err(failed)?;
         let (requests, to_send) = channel::<String>();
-        if let Some(mut stdin) = child.stdin.take() {
-            thread::spawn(move || {
+        if let Some(mut stdin) = program.child.stdin.take() {
+            spawn(Box::new(move || {
                 let mut write = |text: String| stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush());
                 while to_send.recv().is_ok_and(|text| write(text).is_ok()) {}
-            });
+            }))?;
         }
         let (sender, lines) = channel();
         // The readers end with their pipes; a grandchild that keeps one open holds a sleeping thread and nothing else.
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || {
+        if let Some(stdout) = program.child.stdout.take() {
+            spawn(Box::new(move || {
                 let mut reader = BufReader::new(stdout);
                 while let Some(line) = read_line(&mut reader) {
                     // What is there already beside the line of an answer was written before the next request.
@@ -157,18 +172,23 @@ impl Process {
                         break;
                     }
                 }
-            });
+            }))?;
         }
         let last_words = Arc::new(Mutex::new(VecDeque::new()));
-        if let Some(stderr) = child.stderr.take() {
+        if let Some(stderr) = program.child.stderr.take() {
             let kept = Arc::clone(&last_words);
-            thread::spawn(move || keep_last_lines(BufReader::new(stderr), &kept));
+            spawn(Box::new(move || keep_last_lines(BufReader::new(stderr), &kept)))?;
         }
-        Ok(Self { child, requests: Some(requests), lines, last_words, answers: 0 })
+        Ok(Self { program, requests: Some(requests), lines, last_words, answers: 0 })
     }
 
-    /// Sends a request and waits for a line.
-    fn exchange(&mut self, request: &Request, time: Duration) -> Line {
+    /// Sends a request and waits for a line; none where it is time to stop before it came.
+    fn exchange(
+        &mut self,
+        request: &Request,
+        time: Duration,
+        stop: &Stop,
+    ) -> std::result::Result<Option<String>, Fault> {
         match self.lines.try_recv() {
             Ok(line) => return Err(unasked(&line?)),
             Err(TryRecvError::Disconnected) => return Err(self.crash()),
@@ -178,32 +198,27 @@ impl Process {
         text.push('\n');
         // A writer that has ended saw its pipe break; what became of the program shows when its lines end.
         let _ = self.requests.as_ref().map(|requests| requests.send(text));
-        match self.lines.recv_timeout(time) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Disconnected) => Err(self.crash()),
-            Err(RecvTimeoutError::Timeout) => Err(Fault {
-                kind: FaultKind::TimeOut,
-                message: format!("no answer in {} s{}", time.as_secs_f64(), self.said()),
-            }),
+        let start = Instant::now();
+        loop {
+            let rest = time.saturating_sub(start.elapsed());
+            match self.lines.recv_timeout(rest.min(PATIENCE).min(stop.left().unwrap_or(PATIENCE))) {
+                Ok(line) => return line.map(Some),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.crash()),
+                Err(RecvTimeoutError::Timeout) if stop.is_over() => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if !rest.is_zero() => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    let message = format!("no answer in {} s{}", time.as_secs_f64(), self.said());
+                    return Err(Fault { kind: FaultKind::TimeOut, message });
+                }
+            }
         }
     }
 
     /// What became of a process that reads or writes no more.
     fn crash(&mut self) -> Fault {
-        let mut waited = Duration::ZERO;
-        let step = Duration::from_millis(5);
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if waited < GRACE => {
-                    thread::sleep(step);
-                    waited += step;
-                }
-                _ => break None,
-            }
-        };
+        let status = self.program.ended_within(GRACE);
         // Its last words may still be on their way.
-        thread::sleep(step * 4);
+        thread::sleep(GRACE / 10);
         let ended = match status {
             Some(status) => format!("the program ended ({status})"),
             None => "the program closed its stdout".to_owned(),
@@ -222,13 +237,9 @@ impl Process {
     }
 }
 
-impl Drop for Process {
-    /// No process is left behind: asked to end by the end of its stdin, then killed; waited for in any case.
-    fn drop(&mut self) {
-        drop(self.requests.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Whether the machine, and not the program, is why it did not start: too many processes or threads, or no memory.
+fn is_short_of_means(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if matches!(source.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory))
 }
 
 /// A line without its end; None at the end of the stream.
@@ -283,7 +294,7 @@ mod tests {
     #[test]
     fn no_process_is_left_behind() {
         let accountant = ExternalAccountant::new("sleep 100", ExternalOptions::default()).unwrap();
-        let id = accountant.process.lock().unwrap().as_ref().unwrap().child.id();
+        let id = accountant.process.lock().unwrap().as_ref().unwrap().program.child.id();
         let running = || std::path::Path::new(&format!("/proc/{id}")).exists();
         assert!(running());
         drop(accountant);

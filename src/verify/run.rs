@@ -5,6 +5,7 @@ use super::generate;
 use super::property::{Check, Property, PropertyKind, Violation};
 use super::request::{Case, MechanismKind};
 use super::shrink::shrink;
+use super::stop::{Punctual, Stop};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -22,6 +23,8 @@ pub struct Plan {
     pub seed: u64,
     /// The time for all properties together; each gets its share of what is left.
     pub time_limit: Option<Duration>,
+    /// Ends the work early, inside a case too.
+    pub stop: Stop,
     /// Cases tried while a counterexample is made smaller.
     pub shrink_limit: usize,
     /// Only this case.
@@ -30,7 +33,15 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { properties: Vec::new(), cases: 2_000, seed: 0, time_limit: None, shrink_limit: 2_000, case: None }
+        Self {
+            properties: Vec::new(),
+            cases: 2_000,
+            seed: 0,
+            time_limit: None,
+            stop: Stop::default(),
+            shrink_limit: 2_000,
+            case: None,
+        }
     }
 }
 
@@ -155,11 +166,8 @@ pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sy
     let mut findings = Vec::new();
     for (place, &property) in properties.iter().enumerate() {
         let share = (properties.len() - place) as u32;
-        let deadline = plan.time_limit.map(|limit| {
-            let now = Instant::now();
-            now + limit.saturating_sub(now - start) / share
-        });
-        findings.push(test(accountant, property, plan, deadline, done));
+        let stop = plan.stop.within(plan.time_limit.map(|limit| limit.saturating_sub(start.elapsed()) / share));
+        findings.push(test(accountant, property, plan, &stop, done));
     }
     Outcome { accountant: accountant.name(), scope, findings }
 }
@@ -182,15 +190,14 @@ fn test(
     accountant: &dyn Accountant,
     property: &'static Property,
     plan: &Plan,
-    deadline: Option<Instant>,
+    stop: &Stop,
     done: &(dyn Fn(u64) + Sync),
 ) -> Finding {
     let start = Instant::now();
     let mechanisms = accountant.mechanisms();
-    let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let run_block = |block: u64| -> Block {
         let result = match &plan.case {
-            Some(case) => block_of(accountant, property, std::iter::once(case.clone()), &late),
+            Some(case) => block_of(accountant, property, std::iter::once(case.clone()), stop),
             None => {
                 let size = BLOCK.min(plan.cases - block * BLOCK);
                 let mut stream = stream(plan.seed, property.name, block);
@@ -200,7 +207,7 @@ fn test(
                         return case;
                     }
                 };
-                block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), &late)
+                block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), stop)
             }
         };
         done(result.drawn);
@@ -227,7 +234,7 @@ fn test(
     let failed = total.failed.take();
     let verdict = match failed {
         Some((case, problem)) => {
-            Verdict::Refuted(Box::new(smallest(accountant, property, plan, case, problem, total.drawn)))
+            Verdict::Refuted(Box::new(smallest(accountant, property, plan, stop, case, problem, total.drawn)))
         }
         None if total.cases == 0 => Verdict::NotTested,
         None => Verdict::NotRefuted,
@@ -278,20 +285,21 @@ fn check(property: &Property, accountant: &dyn Accountant, case: &Case) -> Check
 }
 
 /// The cases until one fails.
-fn block_of(
-    accountant: &dyn Accountant,
-    property: &Property,
-    cases: impl Iterator<Item = Case>,
-    late: &impl Fn() -> bool,
-) -> Block {
+fn block_of(accountant: &dyn Accountant, property: &Property, cases: impl Iterator<Item = Case>, stop: &Stop) -> Block {
     let mut block = Block::default();
+    let accountant = Punctual::new(accountant, stop);
     for case in cases {
-        if late() {
+        if stop.is_over() {
             block.out_of_time = true;
             break;
         }
         block.drawn += 1;
-        match check(property, accountant, &case) {
+        match check(property, &accountant, &case) {
+            // It was not answered whole.
+            Check::Declined(_) | Check::NotApplicable if accountant.was_late() => {
+                block.out_of_time = true;
+                break;
+            }
             Check::Holds { share } => {
                 block.cases += 1;
                 if let Some(share) = share {
@@ -322,6 +330,7 @@ fn smallest(
     accountant: &dyn Accountant,
     property: &Property,
     plan: &Plan,
+    stop: &Stop,
     drawn: Case,
     problem: Problem,
     index: u64,
@@ -336,7 +345,9 @@ fn smallest(
         Problem::Fault(fault) => Some(fault.kind),
         Problem::Violation(_) => None,
     };
-    let fails = |case: &Case| match check(property, accountant, case) {
+    let accountant = Punctual::new(accountant, stop);
+    let check = |case: &Case| if stop.is_over() { Check::NotApplicable } else { check(property, &accountant, case) };
+    let fails = |case: &Case| match check(case) {
         Check::Violated(violation) if fault.is_none() => Some(Problem::Violation(violation)),
         Check::Fault(found) if fault == Some(found.kind) => Some(Problem::Fault(found)),
         _ => None,
@@ -345,7 +356,7 @@ fn smallest(
     // No step may lead from a large case to a small one although there are small ones: those are drawn.
     let kind = case.request.mechanism.kind();
     let mut stream = stream(plan.seed, property.name, u64::MAX);
-    while !is_small(&case) && fault.is_none() && shrink_steps < limit {
+    while !is_small(&case) && fault.is_none() && shrink_steps < limit && !stop.is_over() {
         shrink_steps += 1;
         let Some(small) = generate::small_case(kind, property.asks, &mut stream) else { continue };
         if let Some(found) = fails(&small) {

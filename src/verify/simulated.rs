@@ -6,6 +6,7 @@ use super::property::{Asks, Check, Property, PropertyKind, Violation};
 use super::request::{Case, Mechanism, MechanismKind, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
+use super::stop::Punctual;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
@@ -13,12 +14,13 @@ use crate::histogram::{Adjacency, VoteHistogram};
 use crate::law::{Noise, ThresholdForm};
 use crate::model::PromptPateModel;
 use crate::quantity::{Delta, FailureProbability};
-use crate::simulate::{Mechanism as Sampler, NoisyArgmax, Simulation, Stream, World, simulate};
+use crate::simulate::{Mechanism as Sampler, NoisyArgmax, PartialCounts, Simulation, Stream, World};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::cell::Cell;
 use std::f64::consts::PI;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Claimed Rényi divergences against lower bounds from simulated outputs.
@@ -73,6 +75,8 @@ pub fn verify_by_simulation<M: Sampler>(
     let mechanisms = accountant.mechanisms();
     let mut stream = ChaCha8Rng::seed_from_u64(plan.seed);
     let tests = Cell::new(0);
+    let stop = plan.stop.within(plan.time_limit);
+    let accountant = Punctual::new(accountant, &stop);
     let mut finding = Finding {
         property: &PROPERTY,
         verdict: Verdict::NotTested,
@@ -99,7 +103,12 @@ pub fn verify_by_simulation<M: Sampler>(
         tests.set(tests.get() + 1);
         let failure = share(simulation.failure, tests.get());
         let draws = Simulation::new(simulation.samples)?.seed(plan.seed).query(tests.get());
-        let counts = simulate(&mechanism, draws, |_| ())?;
+        let mut part = PartialCounts::new(draws, mechanism.outcomes())?;
+        let watch = |_| if stop.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        if part.advance(&mechanism, 0..draws.blocks(), watch)? {
+            return Ok(Check::NotApplicable);
+        }
+        let counts = part.counts()?;
         let audit = AuditPlan {
             orders: vec![order],
             delta: Delta::new(0.0)?,
@@ -137,7 +146,7 @@ pub fn verify_by_simulation<M: Sampler>(
         Ok(Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| lower / claim) })
     };
     for index in 1..=plan.cases {
-        if plan.time_limit.is_some_and(|limit| start.elapsed() >= limit) {
+        if stop.is_over() {
             finding.out_of_time = true;
             break;
         }
@@ -150,6 +159,10 @@ pub fn verify_by_simulation<M: Sampler>(
                     (finding.largest_share, finding.closest) = (share, Some(case));
                 }
                 continue;
+            }
+            Check::Declined(_) | Check::NotApplicable if stop.is_over() => {
+                finding.out_of_time = true;
+                break;
             }
             Check::NotApplicable => {
                 finding.not_applicable += 1;
@@ -164,7 +177,7 @@ pub fn verify_by_simulation<M: Sampler>(
             Check::Fault(fault) => Problem::Fault(fault),
         };
         finding.cases += 1;
-        let fails = |case: &Case| match test(case) {
+        let fails = |case: &Case| match if stop.is_over() { Ok(Check::NotApplicable) } else { test(case) } {
             Ok(Check::Violated(violation)) => Some(Problem::Violation(violation)),
             _ => None,
         };

@@ -39,6 +39,7 @@ mod k_cut;
 mod ladder;
 mod layering;
 mod membership_peers;
+mod nothing_lost;
 mod peers;
 mod peers_canaries;
 mod record_data;

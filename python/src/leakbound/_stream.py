@@ -40,6 +40,8 @@ def audit_stream(
     in_neighbor: ArrayLike | None = None,
     *,
     state: Path | None = None,
+    repeated: str | None = None,
+    state_seconds: float | None = None,
     orders: Numbers | None = None,
     direction: Literal["forward", "reverse", "both"] = "both",
     failure_probability: float = 0.05,
@@ -56,8 +58,10 @@ def audit_stream(
 
     `outputs` are integers or names, and `in_neighbor` is true where the output came from the neighbouring world; or
     `outputs` is a CSV file with the columns world,output. With `state` the audit goes on from that file if it is
-    there, saves what it read in it, and `outputs` are new ones only. Outputs of one world must be independent, and
-    which world is asked next must not depend on them.
+    there, saves what it read in it (every `state_seconds`, by default 10, and at the end), and `outputs` are new ones
+    only: outputs that begin with a batch counted before are refused, left out with `repeated="skip"`, or counted again
+    with `repeated="count"`. Outputs of one world must be independent, and which world is asked next must not depend on
+    them.
 
     >>> outputs, worlds = [0, 0, 1, 0] * 200, [False, True] * 400
     >>> audit = leakbound.audit_stream(outputs, worlds, claim_rdp={2: 0.05})

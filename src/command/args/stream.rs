@@ -1,8 +1,9 @@
 //! Options of `leakbound audit stream`.
 
+use super::simulate::seconds;
 use super::{Directions, Orders, claim_rdp, delta, epsilon, failure_probability, orders, samples};
 use crate::{Delta, Epsilon, FailureProbability, Order};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -32,7 +33,26 @@ pub struct StreamOptions {
     /// Planned pairs of outputs: bounds are sharpest there, and valid everywhere
     #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
     pub horizon: Option<u64>,
-    /// Go on from this file if it is there, and save what was read in it; FILE then holds new outputs only
+    /// Go on from this file if it is there, and save what was read in it; FILE then holds new outputs only, and a run that
+    /// did not end is repeated with the same FILE
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// What is done with outputs at the start of FILE that the state has counted already, byte for byte
+    #[arg(long, value_enum, default_value = "refuse", requires = "state")]
+    pub repeated: Repeated,
+    /// Seconds after which the state is saved while FILE is read, or more where saving takes 1 % of the time
+    #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true)]
+    pub state_seconds: f64,
+}
+
+/// What is done with outputs that were counted already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeated {
+    /// The command ends; only what a run that did not end has counted is left out
+    Refuse,
+    /// They are left out, and what follows them is counted
+    Skip,
+    /// They are counted: they are of another recording, which is the same by chance
+    Count,
 }

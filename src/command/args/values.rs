@@ -1,5 +1,6 @@
 //! Values of options, read and checked.
 
+use crate::command::threads::MOST as MOST_THREADS;
 use crate::{Adjacency, Delta, Direction, Epsilon, FailureProbability, Method, Order, VoteHistogram};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -97,8 +98,8 @@ pub(super) fn seed(text: &str) -> Parsed<u64> {
 }
 
 pub(super) fn threads(text: &str) -> Parsed<usize> {
-    let threads = text.trim().parse().ok().filter(|count| (1..=4096).contains(count));
-    threads.ok_or_else(|| format!("`{text}` is not a whole number of threads in [1, 4096]"))
+    let threads = text.trim().parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
+    threads.ok_or_else(|| format!("`{text}` is not a whole number of threads in [1, {MOST_THREADS}]"))
 }
 
 /// A number of outputs, digit by digit: a count above 2^53 would be rounded.

@@ -1,12 +1,14 @@
 //! `leakbound audit stream`.
 
-use super::interruptible::{Interruptible, interruption};
+use super::interruptible::Interruptible;
+use super::stream_state::{Counting, StateFile};
 use crate::command::args::{Common, StreamOptions};
-use crate::command::output::{Output, envelope};
-use crate::record::{AtomicFile, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs};
+use crate::command::output::{Output, envelope, interrupted};
+use crate::command::signals::{Second, interruption};
+use crate::record::{BatchReader, InputFile, OutcomeNames, SavedStream, read_outputs};
 use crate::report::{BoundRow, Claim, Number, StreamDocument, Warning, one_line, short};
 use crate::{Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, PairStream, Result};
-use std::io::{self, Read, stdin};
+use std::io::{Read, stdin};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -18,36 +20,43 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
     let taken: Vec<&Path> = options.state.iter().map(|path| &**path).chain((!live).then_some(&*options.file)).collect();
     let output = Output::open(common, &taken)?;
     let questions = Questions::new(options);
-    let mut saved = start(common, options)?;
+    let state = StateFile::open(&common.session, options)?;
+    let mut saved = start(common, options, &state)?;
     let mut refuted = questions.refuted(options, saved.stream.process());
     let (mut inputs, mut stopped_at_line) = (Vec::new(), None);
+    let (mut warnings, mut batch) = (Vec::new(), None);
     if !refuted.contains(&true) {
         let file = (!live).then(|| crate::record::open(&options.file)).transpose()?;
         let source =
             move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
-        let interruption = options.state.as_ref().map(|path| interruption(&common.session, path)).transpose()?;
+        let interruption = match &options.state {
+            None => None,
+            Some(path) => Some(interruption(&common.session, Second::Ends).map_err(|source| Error::Io {
+                path: path.clone(),
+                action: "be kept",
+                source,
+            })?),
+        };
         let reader: Box<dyn Read> = match &interruption {
-            Some(interruption) => Box::new(Interruptible::new(source, interruption.clone())),
+            Some(interruption) => Interruptible::of(source, interruption.clone()),
             // Without a state there is nothing to save.
             None => source(),
         };
         let file = if live { Path::new("stdin") } else { &*options.file };
-        let SavedStream { names, rows, stream, .. } = &mut saved;
-        let (mut next_look, mut last_line) = (1, 0);
-        let read = read_outputs(file, reader, names, |line, world, outcome| {
-            match world {
-                OutputWorld::Dataset => stream.observe(outcome)?,
-                OutputWorld::Neighbor => stream.observe_neighbor(outcome)?,
-            }
-            rows[usize::from(world == OutputWorld::Neighbor)] += 1;
-            last_line = line;
-            // Without a claim there is nothing to stop for.
-            if questions.claims == 0 || stream.process().pairs() < next_look {
+        let mut names = std::mem::take(&mut saved.names);
+        let mut counting = Counting::new(file, &state, options, &mut saved);
+        let reader = BatchReader::new(reader, counting.known());
+        let mut next_look = 1;
+        let read = read_outputs(file, &reader, &mut names, |line, world, outcome, names| {
+            counting.count(&reader, line, world, outcome, names)?;
+            let process = counting.stream().process();
+            // Without a claim there is nothing to stop for, and nothing follows from outputs that may be counted twice.
+            if questions.claims == 0 || process.pairs() < next_look || reader.is_undecided() {
                 return Ok(ControlFlow::Continue(()));
             }
-            let pairs = stream.process().pairs();
+            let pairs = process.pairs();
             next_look = pairs + (pairs / LOOKS).max(1);
-            refuted = questions.refuted(options, stream.process());
+            refuted = questions.refuted(options, process);
             if refuted.contains(&true) {
                 stopped_at_line = Some(line);
                 return Ok(ControlFlow::Break(()));
@@ -55,18 +64,20 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
             Ok(ControlFlow::Continue(()))
         });
         if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
-            return interrupted(options, &saved, last_line);
+            return interrupted_reading(options, &mut counting, &reader, &names);
         }
-        inputs.extend(match read? {
+        let read = read?;
+        counting.settle(&reader)?;
+        counting.finish(&reader, read.is_some(), &names)?;
+        (warnings, batch) = counting.end(&reader);
+        saved.names = names;
+        inputs.extend(match read {
             None if !live => Some(InputFile::of_file(&options.file)?),
             read => read,
         });
-        refuted = questions.refuted(options, stream.process());
+        refuted = questions.refuted(options, saved.stream.process());
     }
-    if let Some(path) = &options.state {
-        saved.write(path)?;
-    }
-    let warnings = unpaired(&saved);
+    warnings.extend(unpaired(&saved));
     let process = saved.stream.process();
     let document = StreamDocument {
         envelope: envelope("leakbound.audit-stream/1", common, options, inputs, warnings),
@@ -80,16 +91,26 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         claims: questions.claims(options, process, &refuted),
     };
     output.write(&document)?;
+    state.deliver(saved, batch);
     Ok(refuted.contains(&true))
 }
 
 /// Saves what was read.
-fn interrupted(options: &StreamOptions, saved: &SavedStream, line: u64) -> Result<bool> {
-    let path = options.state.clone().unwrap_or_default();
-    saved.write(&path)?;
-    let reason = format!("interrupted after line {line}, up to which all is saved; go on with the lines after it");
-    let source = io::Error::new(io::ErrorKind::Interrupted, reason);
-    Err(Error::Io { path, action: "complete", source })
+fn interrupted_reading<R: Read>(
+    options: &StreamOptions,
+    counting: &mut Counting<'_>,
+    reader: &BatchReader<R>,
+    names: &OutcomeNames,
+) -> Result<bool> {
+    let line = counting.last_line;
+    let reason = if counting.leave(reader, names)? {
+        format!(
+            "interrupted after line {line}, up to which all is saved; go on with the same input, or with the lines after it"
+        )
+    } else {
+        "interrupted while reading what may have been counted before; go on with the same input".into()
+    };
+    Err(interrupted(options.state.as_deref().unwrap_or(Path::new("state")), reason))
 }
 
 /// What is asked, each question with its share of the failure probability.
@@ -177,28 +198,22 @@ impl Questions {
 }
 
 /// The stream as it was saved, or a new one.
-fn start(common: &Common, options: &StreamOptions) -> Result<SavedStream> {
+fn start(common: &Common, options: &StreamOptions, state: &StateFile) -> Result<SavedStream> {
     let asked = asked(common, options);
-    let Some(path) = options.state.as_ref().filter(|path| path.symlink_metadata().is_ok()) else {
+    let Some(saved) = state.read()? else {
         let process = EProcess::new(OutcomeNames::MOST)?;
         let process = match options.horizon {
             Some(pairs) => process.with_horizon(pairs)?,
             None => process,
         };
-        if let Some(path) = &options.state {
-            // Known now, not after hours: whether it can be written.
-            drop(AtomicFile::create(path)?);
-        }
         let stream = PairStream::new(process, common.seed);
-        return Ok(SavedStream { asked, names: OutcomeNames::default(), rows: [0, 0], stream });
+        return Ok(SavedStream { asked, names: OutcomeNames::default(), rows: [0, 0], batches: Vec::new(), stream });
     };
-    let saved = SavedStream::read(path)?;
-    drop(AtomicFile::create(path)?);
     if saved.asked == asked {
         return Ok(saved);
     }
     Err(Error::from(InputError {
-        file: path.clone(),
+        file: options.state.clone().unwrap_or_default(),
         place: "whole file".into(),
         found: format!("a state of `{}`", one_line(&saved.asked)),
         expected: format!("one of `{asked}`, as asked for"),

@@ -2,10 +2,11 @@
 
 use crate::command::args::{BenchOptions, Common, Work};
 use crate::command::output::{Output, envelope};
+use crate::command::threads::pool;
 use crate::report::{BenchDocument, BenchRow, Warning};
 use crate::{Error, MAX_COUNT, Mechanism, NoisyArgmax, PartialCounts, Result, Simulation};
+use rayon::ThreadPool;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,10 +20,11 @@ pub fn run(common: &Common, options: &BenchOptions) -> Result<bool> {
     let time = Duration::try_from_secs_f64(options.seconds).unwrap_or_default();
     let mut rows = Vec::new();
     for threads in steps(most) {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| Error::Refused { operation: "bench", reason: error.to_string() })?;
+        let (pool, fewer) = pool(threads)?;
+        if let Some(fewer) = fewer {
+            // Rates of fewer threads under the name of more would be wrong.
+            return Err(Error::Unavailable { operation: "bench", reason: fewer.reason });
+        }
         for &work in &works {
             let (samples, seconds) = measure(&pool, work, time)?;
             let rate = samples as f64 / seconds;

@@ -1,33 +1,36 @@
 //! When a simulation is saved, and how it ends when the user interrupts it.
 
-use super::interruptible::interruption;
+use super::pace::Pace;
 use crate::command::args::SimulateOptions;
+use crate::command::output::interrupted;
 use crate::command::session::{Interruption, Session};
-use crate::record::{AtomicFile, Checkpoint, PartialSimulation, remove_leftovers};
+use crate::command::signals::{Second, interruption};
+use crate::command::usage::warn;
+use crate::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
 use crate::{Error, InputError, Result, Shard};
-use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-/// A checkpoint is written so seldom that its own time stays below one part in this many.
-const COST: u32 = 100;
 /// Where a simulation is saved, if anywhere.
 pub struct Keeper(Option<Place>);
 
 struct Place {
     path: PathBuf,
     shard: Shard,
-    interval: Duration,
-    /// When the last checkpoint was complete, and how long it took.
-    last: Instant,
-    took: Duration,
+    pace: Pace,
     interruption: Interruption,
+    /// Whether somebody reads what is said on stderr.
+    terminal: bool,
+    /// Why the complete simulation could not be saved.
+    unsaved: Option<Error>,
+    /// Two processes would remove each other's files.
+    _lock: FileLock,
 }
 
 impl Keeper {
     /// The place that the options name, and what is done already.
     pub fn open(session: &Session, options: &SimulateOptions, wanted: Checkpoint) -> Result<(Self, PartialSimulation)> {
         let Some(path) = options.checkpoint.clone() else { return Ok((Self(None), wanted.simulation)) };
+        let lock = FileLock::take(&path, "a checkpoint")?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !options.resume {
             return Err(Error::from(InputError {
@@ -46,31 +49,41 @@ impl Keeper {
         }
         // Known now, not after hours: whether it can be written.
         drop(AtomicFile::create(&path)?);
-        let interruption = interruption(session, &path)?;
-        // The command line bounds the seconds.
-        let interval = Duration::try_from_secs_f64(options.checkpoint_seconds).unwrap_or(Duration::from_secs(10));
-        let place = Place { path, shard, interval, last: Instant::now(), took: Duration::ZERO, interruption };
+        let interruption = interruption(session, Second::Ends).map_err(|source| Error::Io {
+            path: path.clone(),
+            action: "be kept",
+            source,
+        })?;
+        let pace = Pace::new(options.checkpoint_seconds);
+        let place =
+            Place { path, shard, pace, interruption, terminal: !session.is_hosted(), unsaved: None, _lock: lock };
         Ok((Self(Some(place)), state))
     }
 
     /// Saves what is done, which is this share of all, where it is time to; and ends where the user wants to.
     pub fn look_after(&mut self, state: &PartialSimulation, share: f64) -> Result<()> {
         let Some(place) = &mut self.0 else { return Ok(()) };
-        let interrupted = place.is_interrupted();
-        if interrupted || place.is_old() {
+        if place.interruption.is_noted() {
             place.save(state)?;
+            let reason = format!("interrupted at {:.1} %, which is saved; --resume goes on", 100.0 * share);
+            return Err(interrupted(&place.path, reason));
         }
-        if !interrupted {
-            return Ok(());
+        if place.pace.is_due() {
+            place.try_to_save(state);
         }
-        let reason = format!("interrupted at {:.1} %, which is saved; --resume goes on", 100.0 * share);
-        let source = io::Error::new(ErrorKind::Interrupted, reason);
-        Err(Error::Io { path: place.path.clone(), action: "complete", source })
+        Ok(())
     }
 
-    /// Saves the complete simulation.
-    pub fn finish(&mut self, state: &PartialSimulation) -> Result<()> {
-        self.0.as_mut().map_or(Ok(()), |place| place.save(state))
+    /// Saves the complete simulation. What fails here is told by [`end`](Self::end): the result is not lost with it.
+    pub fn finish(&mut self, state: &PartialSimulation) {
+        if let Some(place) = &mut self.0 {
+            place.unsaved = place.save(state).err();
+        }
+    }
+
+    /// After the result was written: whether the checkpoint is complete too.
+    pub fn end(self) -> Result<()> {
+        self.0.and_then(|place| place.unsaved).map_or(Ok(()), Err)
     }
 
     /// Whether what is done is saved when the user interrupts.
@@ -80,7 +93,7 @@ impl Keeper {
 
     /// Whether it is time to save, or the user wants to end.
     pub fn is_due(&self) -> bool {
-        self.0.as_ref().is_some_and(|place| place.is_interrupted() || place.is_old())
+        self.0.as_ref().is_some_and(|place| place.interruption.is_noted() || place.pace.is_due())
     }
 
     /// What someone should know who has to wait for long.
@@ -93,19 +106,18 @@ impl Keeper {
 }
 
 impl Place {
-    fn is_interrupted(&self) -> bool {
-        self.interruption.is_noted()
-    }
-
-    /// Whether the last checkpoint is old enough to be worth another one.
-    fn is_old(&self) -> bool {
-        self.last.elapsed() >= self.interval.max(self.took * COST)
+    /// The disk may have room again the next time, and until then the work is not lost.
+    fn try_to_save(&mut self, state: &PartialSimulation) {
+        if let Err(error) = self.save(state)
+            && self.pace.fail()
+            && self.terminal
+        {
+            warn(&format!("{error}; the simulation goes on and tries again, and until then nothing more is saved"));
+        }
     }
 
     fn save(&mut self, state: &PartialSimulation) -> Result<()> {
-        let start = Instant::now();
-        Checkpoint { shard: self.shard, simulation: state.clone() }.write(&self.path)?;
-        (self.last, self.took) = (Instant::now(), start.elapsed());
-        Ok(())
+        let Self { pace, shard, path, .. } = self;
+        pace.save(|| Checkpoint { shard: *shard, simulation: state.clone() }.write(path))
     }
 }

@@ -66,7 +66,10 @@ pub fn draw_missing(
     }
     watch.bar.finish_and_clear();
     // A complete checkpoint is left as it is.
-    if watch.done > before { watch.keeper.finish(state) } else { Ok(()) }
+    if watch.done > before {
+        watch.keeper.finish(state);
+    }
+    Ok(())
 }
 
 impl Watch<'_> {

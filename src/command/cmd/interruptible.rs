@@ -1,34 +1,15 @@
 //! A reader that ends at a line where the user interrupts the program.
 
-use crate::command::session::{Interruption, Session};
-use crate::{Error, Result};
-use std::io::{self, Read};
-use std::path::Path;
+use crate::command::session::Interruption;
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 /// How long Ctrl-C may go unnoticed while nothing comes.
 const PATIENCE: Duration = Duration::from_millis(100);
 const CHUNK: usize = 1 << 16;
-
-/// The wish to end of whoever runs the command: of a program, or Ctrl-C from now on. Then a second one ends the process
-/// at once: whoever asks twice does not want to wait for what is begun. `path` is what would be lost.
-pub fn interruption(session: &Session, path: &Path) -> Result<Interruption> {
-    if let Some(interruption) = session.interruption() {
-        return Ok(interruption.clone());
-    }
-    let interruption = Interruption::default();
-    let noted = interruption.clone();
-    let handler = move || {
-        if noted.note() {
-            std::process::exit(1);
-        }
-    };
-    let failed = |error| Error::Io { path: path.into(), action: "be kept", source: io::Error::other(error) };
-    ctrlc::set_handler(handler).map_err(failed)?;
-    Ok(interruption)
-}
 
 /// Whole lines of another reader, which waits in a thread of its own; ends early, after a whole line, on Ctrl-C.
 pub struct Interruptible {
@@ -41,11 +22,29 @@ pub struct Interruptible {
     ended: bool,
 }
 
+/// Opens a reader, in the thread in which it is read or, where that thread does not start, here.
+type Open = Box<dyn FnOnce() -> Box<dyn Read> + Send>;
+
 impl Interruptible {
-    /// Reads from what `open` opens.
-    pub fn new(open: impl FnOnce() -> Box<dyn Read> + Send + 'static, interruption: Interruption) -> Self {
+    /// Reads from what `open` opens. Where the system starts no thread the reader itself is handed back: it works as
+    /// well, and an interruption is noticed when something comes.
+    pub fn of(open: impl FnOnce() -> Box<dyn Read> + Send + 'static, interruption: Interruption) -> Box<dyn Read> {
+        let start = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop);
+        Self::with(Box::new(open), interruption, start)
+    }
+
+    fn with(
+        open: Open,
+        interruption: Interruption,
+        start: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
+    ) -> Box<dyn Read> {
         let (sender, chunks) = sync_channel(1);
-        thread::spawn(move || {
+        // What opens is lost with a thread that does not start, unless it is kept here too.
+        let open = Arc::new(Mutex::new(Some(open)));
+        let take = |open: &Mutex<Option<Open>>| open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let there = Arc::clone(&open);
+        let started = start(Box::new(move || {
+            let Some(open) = take(&there) else { return };
             let mut reader = open();
             loop {
                 let mut chunk = vec![0; CHUNK];
@@ -65,8 +64,11 @@ impl Interruptible {
                     return;
                 }
             }
-        });
-        Self { chunks, interruption, held: Vec::new(), lines: 0, ended: false }
+        }));
+        match started.err().and_then(|_| take(&open)) {
+            Some(open) => Box::new(WholeLines { inner: BufReader::new(open()), interruption, within: false }),
+            None => Box::new(Self { chunks, interruption, held: Vec::new(), lines: 0, ended: false }),
+        }
     }
 
     /// Waits until a whole line has come, the end, or the user.
@@ -114,6 +116,29 @@ impl Read for Interruptible {
     }
 }
 
+/// The same without a thread: it ends after a whole line too, but waits for what comes.
+struct WholeLines {
+    inner: BufReader<Box<dyn Read>>,
+    interruption: Interruption,
+    /// Whether a part of a line was handed out.
+    within: bool,
+}
+
+impl Read for WholeLines {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.interruption.is_noted() && !self.within {
+            return Ok(0);
+        }
+        let held = self.inner.fill_buf()?;
+        let most = held.len().min(into.len());
+        let length = held[..most].iter().rposition(|&byte| byte == b'\n').map_or(most, |end| end + 1);
+        into[..length].copy_from_slice(&held[..length]);
+        self.within = length > 0 && held[length - 1] != b'\n';
+        self.inner.consume(length);
+        Ok(length)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,9 +149,13 @@ mod tests {
             let source = text.clone().into_bytes();
             let interruption = Interruption::default();
             let mut read = String::new();
-            Interruptible::new(move || Box::new(io::Cursor::new(source)), interruption)
-                .read_to_string(&mut read)
-                .unwrap();
+            let open = move || Box::new(io::Cursor::new(source)) as Box<dyn Read>;
+            Interruptible::of(open.clone(), interruption.clone()).read_to_string(&mut read).unwrap();
+            assert!(read == text);
+            // Without a thread the same.
+            read.clear();
+            let refuse = |_| Err(io::ErrorKind::WouldBlock.into());
+            Interruptible::with(Box::new(open), interruption, refuse).read_to_string(&mut read).unwrap();
             assert!(read == text);
         }
     }

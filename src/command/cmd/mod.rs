@@ -30,12 +30,14 @@ mod membership_watch;
 pub mod merge;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
+mod pace;
 pub mod property;
 #[cfg(feature = "torch")]
 mod recipe;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;
+mod stream_state;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]

@@ -29,13 +29,14 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     let mut state = PartialSimulation::new(plan, queries)?;
     let taken: Vec<&Path> = [&options.scenario].into_iter().chain(&options.checkpoint).map(|path| &**path).collect();
     let output = Output::open(common, &taken)?;
+    let mut keeper = None;
     let laws = match options.sampling {
         Sampling::ExactLaw => Some(sample(options, &scenario, &mut state)?),
         Sampling::MonteCarlo => {
             let wanted = Checkpoint { shard: options.shard, simulation: state };
-            let mut keeper;
-            (keeper, state) = Keeper::open(&common.session, options, wanted)?;
-            draw_missing(common, &scenario, &blocks, &mut state, &mut keeper)?;
+            let opened;
+            (opened, state) = Keeper::open(&common.session, options, wanted)?;
+            draw_missing(common, &scenario, &blocks, &mut state, keeper.insert(opened))?;
             None
         }
     };
@@ -53,6 +54,7 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     document.shard = Some(options.shard);
     document.laws = laws;
     output.write(&document)?;
+    keeper.map_or(Ok(()), Keeper::end)?;
     Ok(false)
 }
 

@@ -1,22 +1,31 @@
 //! `leakbound verify`.
 
 use crate::command::args::{Common, VerifyOptions};
-use crate::command::output::{Output, envelope, print, progress};
-use crate::report::{PropertyRow, VerifyDocument, Warning, one_line};
+use crate::command::output::{Output, envelope, interrupted, progress};
+use crate::command::session::Interruption;
+use crate::command::signals::{Second, interruption};
+use crate::report::{AccountantsDocument, PropertyRow, VerifyDocument, Warning, one_line};
 use crate::verify::{
     Accountant, Counterexample, ExternalAccountant, ExternalOptions, FunctionAccountant, Mechanism, MechanismKind,
-    Outcome, Plan, Problem, Property, Question, Scope, SimulatedRelease, SimulationPlan, Verdict, Violation,
+    Outcome, Plan, Problem, Property, Question, Scope, SimulatedRelease, SimulationPlan, Stop, Verdict, Violation,
     accountant_names, accountant_of_name, verify, verify_by_simulation,
 };
-use crate::{Noise, Result};
+use crate::{Error, Noise, Result};
+use std::path::Path;
 use std::time::Duration;
 
 pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
+    let output = Output::open(common, &[])?;
     if options.accountant.as_deref() == Some("list") && !common.session.is_hosted() {
-        print((accountant_names().join("\n") + "\n").as_bytes())?;
+        let envelope = envelope("leakbound.accountants/1", common, options, Vec::new(), Vec::new());
+        output.write(&AccountantsDocument { envelope, accountants: accountant_names() })?;
         return Ok(false);
     }
-    let output = Output::open(common, &[])?;
+    // Before the program starts: it has a process group of its own, which no signal of a terminal reaches.
+    let stop = match (&options.command, common.session.has_accountant()) {
+        (Some(command), false) => Some((command, noted(common, command)?)),
+        _ => None,
+    };
     let accountant = accountant(common, options)?;
     let plan = Plan {
         properties: options.property.iter().map(|name| name.0).collect(),
@@ -25,6 +34,7 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
         seed: common.seed,
         time_limit: options.time_limit.map(Duration::from_secs_f64),
         case: options.case.as_ref().map(|case| case.0.clone()),
+        stop: stop.as_ref().map_or_else(Stop::default, |(_, interruption)| Stop::when(interruption.flag())),
         ..Plan::default()
     };
     let properties =
@@ -41,9 +51,22 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
         }
     };
     bar.finish_and_clear();
+    // The program and what it started end here, whatever comes.
+    drop(accountant);
+    if let Some((command, _)) = stop.filter(|(_, interruption)| interruption.is_noted()) {
+        common.session.check();
+        let tried: u64 = outcome.findings.iter().map(|finding| finding.cases).sum();
+        return Err(interrupted(Path::new(command), format!("interrupted after {tried} cases; nothing is printed")));
+    }
     let document = document(common, options, &outcome);
     output.write(&document)?;
     Ok(document.refuted)
+}
+
+/// The wish to end of whoever runs the command, from now on.
+fn noted(common: &Common, command: &str) -> Result<Interruption> {
+    let failed = |source| Error::Io { path: command.into(), action: "be watched", source };
+    interruption(&common.session, Second::Waits).map_err(failed)
 }
 
 fn accountant(common: &Common, options: &VerifyOptions) -> Result<Box<dyn Accountant>> {

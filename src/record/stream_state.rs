@@ -1,0 +1,119 @@
+//! An audit of a stream that was saved.
+
+use super::atomic_file::write_atomically;
+use super::fault::{fault, hinted, quoted, unreadable};
+use super::input_file::{InputFile, open};
+use super::known_batches::Batch;
+use super::output_stream::OutcomeNames;
+use crate::audit::PairStream;
+use crate::error::Result;
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::Path;
+
+/// First words of a saved audit; the number rises when the content takes another form.
+const MARK: &str = "leakbound stream 2, sha256 ";
+/// The same before batches were known.
+const OLD_MARK: &str = "leakbound stream 1, sha256 ";
+/// The largest saved audit read.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// An audit of a stream that goes on with the next rows.
+///
+/// The file has a first line with the SHA-256 of all that follows, and then one line of JSON. It is written beside its
+/// place and renamed; a file with a single byte changed, or cut off anywhere, is refused.
+#[derive(Debug, Clone)]
+pub struct SavedStream {
+    /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so that it must
+    /// not change once outputs have been seen.
+    pub asked: String,
+    /// Names of the outcomes.
+    pub names: OutcomeNames,
+    /// Rows of both worlds so far.
+    pub rows: [u64; 2],
+    /// The batches that these rows came in.
+    pub batches: Vec<Batch>,
+    /// The pairs.
+    pub stream: PairStream,
+}
+
+#[derive(Serialize)]
+struct BodyOut<'a> {
+    asked: &'a str,
+    names: &'a [String],
+    rows: [u64; 2],
+    batches: &'a [Batch],
+    stream: &'a PairStream,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    asked: String,
+    names: Vec<String>,
+    rows: [u64; 2],
+    #[serde(default)]
+    batches: Vec<Batch>,
+    stream: PairStream,
+}
+
+impl SavedStream {
+    /// Writes the file beside its place and renames it.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when it cannot be written; what stood there stays.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.write_with(path, &self.names)
+    }
+
+    /// The same with these names in place of its own, which a reader may hold.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_with(&self, path: impl AsRef<Path>, names: &OutcomeNames) -> Result<()> {
+        let Self { asked, rows, batches, stream, .. } = self;
+        let body = BodyOut { asked, names: names.names(), rows: *rows, batches, stream };
+        // Finite numbers, texts and lists can always be written as JSON.
+        let body = serde_json::to_string(&body).unwrap_or_default() + "\n";
+        write_atomically(path, format!("{MARK}{}\n{body}", sha256(body.as_bytes())).as_bytes())
+    }
+
+    /// Reads a file that [`write`](Self::write) wrote.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when it cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
+    /// line that says what is wrong: no saved stream, or one that was changed or cut off since.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let file = path.as_ref();
+        let mut bytes = Vec::new();
+        open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
+        let refuse = |found: String, hint: &str| {
+            hinted(fault(file, "whole file", found, "a state of leakbound audit stream"), hint)
+        };
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(refuse("more than 64 MiB".into(), "name another file").into());
+        }
+        let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+        let (first, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+        let digest = [MARK, OLD_MARK].iter().find_map(|mark| first.strip_prefix(mark.as_bytes()));
+        let Some(digest) = digest else {
+            return Err(refuse("another kind of file".into(), "name a file that is not there to start anew").into());
+        };
+        let anew = "remove it to start anew";
+        let text = std::str::from_utf8(rest).ok().filter(|_| digest == sha256(rest).as_bytes());
+        let Some(text) = text else {
+            return Err(refuse("a state that was changed or cut off after it was written".into(), anew).into());
+        };
+        let body: Body = serde_json::from_str(text).map_err(|error| refuse(quoted(&error.to_string()), anew))?;
+        let mut names = OutcomeNames::default();
+        let distinct = body.names.iter().enumerate().all(|(index, name)| names.position(name) == Some(index));
+        if !distinct || body.stream.process().outcomes() != OutcomeNames::MOST {
+            return Err(refuse("impossible outcomes".into(), anew).into());
+        }
+        Ok(Self { asked: body.asked, names, rows: body.rows, batches: body.batches, stream: body.stream })
+    }
+}
+
+fn sha256(body: &[u8]) -> String {
+    InputFile::of_bytes("", body).sha256
+}

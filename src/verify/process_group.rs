@@ -1,0 +1,79 @@
+//! A program and what it starts, ended together.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A program in a process group of its own. When it is dropped, every process of the group is killed, and the program is
+/// waited for.
+///
+/// What a program starts belongs to its group, through shells and pipelines, unless it leaves it: a process that makes a
+/// session of its own (`setsid`, daemons) is no longer known to anyone and lives on. Where there are no process groups
+/// (Windows) the program alone is killed. If this process itself is killed with `SIGKILL`, nothing can be ended any more;
+/// the program then sees the end of its stdin.
+#[derive(Debug)]
+pub(super) struct ProcessGroup {
+    pub(super) child: Child,
+    /// Its end was seen and its number may be given to another process.
+    reaped: bool,
+}
+
+/// Between two looks at a program that may be about to end.
+const STEP: Duration = Duration::from_millis(5);
+
+impl ProcessGroup {
+    /// Starts the program.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        Ok(Self { child: command.spawn()?, reaped: false })
+    }
+
+    /// Waits so long for the program to end by itself; then its group is ended too. None if it has not ended.
+    pub(super) fn ended_within(&mut self, time: Duration) -> Option<ExitStatus> {
+        let start = Instant::now();
+        while !self.has_ended() {
+            if start.elapsed() >= time {
+                return None;
+            }
+            thread::sleep(STEP);
+        }
+        self.end()
+    }
+
+    /// Whether the program has ended; its number stays its own until it is waited for.
+    #[cfg(unix)]
+    fn has_ended(&mut self) -> bool {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error means that there is nothing to wait for.
+        self.reaped || !matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), look), Ok(None))
+    }
+
+    #[cfg(not(unix))]
+    fn has_ended(&mut self) -> bool {
+        self.reaped || !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Kills the group and waits for the program. The group goes first: as long as the program was not waited for, its
+    /// number means this group and no other.
+    fn end(&mut self) -> Option<ExitStatus> {
+        if !std::mem::replace(&mut self.reaped, true) {
+            #[cfg(unix)]
+            let _ = rustix::process::kill_process_group(
+                rustix::process::Pid::from_child(&self.child),
+                rustix::process::Signal::KILL,
+            );
+            // If it is no leader of a group yet.
+            let _ = self.child.kill();
+        }
+        self.child.wait().ok()
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,108 @@
+//! When work ends before it is done.
+
+use super::accountant::{Accountant, Answer, Scope};
+use super::request::{MechanismKind, Request};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// When work ends before it is done: at a moment, or as soon as somebody wants it to.
+///
+/// ```
+/// # use leakbound::verify::Stop;
+/// # use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+/// # use std::time::Duration;
+/// let wish = Arc::new(AtomicBool::new(false));
+/// let stop = Stop::when(Arc::clone(&wish)).within(Some(Duration::from_secs(3600)));
+/// assert!(!stop.is_over());
+/// wish.store(true, Ordering::Relaxed);
+/// assert!(stop.is_over());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    at: Option<Instant>,
+    wish: Option<Arc<AtomicBool>>,
+}
+
+impl Stop {
+    /// As soon as this is true.
+    #[must_use]
+    pub const fn when(wish: Arc<AtomicBool>) -> Self {
+        Self { at: None, wish: Some(wish) }
+    }
+
+    /// The same, and at the latest after this time from now on.
+    #[must_use]
+    pub fn within(&self, time: Option<Duration>) -> Self {
+        let at = time.and_then(|time| Instant::now().checked_add(time));
+        Self { at: self.at.into_iter().chain(at).min(), wish: self.wish.clone() }
+    }
+
+    /// Whether it is time.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.wish.as_ref().is_some_and(|wish| wish.load(Ordering::Relaxed)) || self.left() == Some(Duration::ZERO)
+    }
+
+    /// The time that is left, if it is limited.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        self.at.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// An accountant that is asked nothing more once the time is over, inside a case too.
+pub(super) struct Punctual<'a> {
+    inner: &'a dyn Accountant,
+    stop: &'a Stop,
+    late: AtomicBool,
+}
+
+impl<'a> Punctual<'a> {
+    pub(super) const fn new(inner: &'a dyn Accountant, stop: &'a Stop) -> Self {
+        Self { inner, stop, late: AtomicBool::new(false) }
+    }
+
+    /// Whether a question was not answered because the time was over.
+    pub(super) fn was_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed)
+    }
+
+    fn late(&self) -> Answer {
+        self.late.store(true, Ordering::Relaxed);
+        Answer::Declined("the time is over".into())
+    }
+}
+
+impl Accountant for Punctual<'_> {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
+        if self.stop.is_over() {
+            return self.late();
+        }
+        match self.inner.answer_before(request, self.stop) {
+            // Nobody knows what it would have answered.
+            Answer::Declined(_) if self.stop.is_over() => self.late(),
+            answer => answer,
+        }
+    }
+
+    fn mechanisms(&self) -> Vec<MechanismKind> {
+        self.inner.mechanisms()
+    }
+
+    fn scope(&self) -> Scope {
+        self.inner.scope()
+    }
+
+    fn precision(&self) -> f64 {
+        self.inner.precision()
+    }
+
+    fn sequential(&self) -> bool {
+        self.inner.sequential()
+    }
+}
