@@ -45,6 +45,7 @@ mod reference;
 #[cfg(feature = "cli")]
 mod report_pages;
 mod roc;
+mod rounding;
 mod scenarios;
 #[cfg(feature = "cli")]
 mod self_check_command;

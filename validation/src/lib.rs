@@ -19,6 +19,7 @@ pub mod laws_by_simulation;
 pub mod membership;
 pub mod multinomial;
 pub mod private_prediction;
+pub mod rounding;
 pub mod samplers;
 pub mod tables;
 pub mod tightness;
