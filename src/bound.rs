@@ -2,6 +2,8 @@
 //!
 //! Lower and upper bounds are different types: no code can print one as the other.
 
+pub(crate) mod outward;
+
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! A privacy budget that is spent query by query.
 
+use crate::bound::outward::{product_up, sum_up};
 use crate::divergence::{Conversion, RdpCurve};
 use crate::error::Result;
 use crate::quantity::{Delta, Epsilon, Order};
@@ -96,7 +97,7 @@ impl PrivacyBudget {
             self.curve.orders().iter().zip(self.curve.values()).zip(cost.values()).map(|((&order, &spent), &each)| {
                 // Both conversions add to the RDP what depends on the order only, and stop at 0.
                 let fits = |times: f64| {
-                    let rdp = if times == 0.0 { spent } else { times.mul_add(each, spent) };
+                    let rdp = if times == 0.0 { spent } else { sum_up(product_up(times, each), spent) };
                     self.conversion.epsilon(rdp, order, self.delta) <= self.epsilon
                 };
                 let (mut low, mut high) = (0u64, u64::MAX);

@@ -1,6 +1,7 @@
 //! Confident-GNMax and Interactive-GNMax: a threshold test, then GNMax where it passed.
 
 use super::gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
+use crate::bound::outward::{log_probability_up, product_down, product_up, sum_up, up};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::law::{ThresholdOdds, ThresholdTest};
@@ -33,7 +34,7 @@ use std::f64::consts::SQRT_2;
 /// Papernot et al. (2018), "Scalable private learning with PATE", section 4.2 and appendix A, for the maximum.
 #[must_use]
 pub fn threshold_data_independent(order: Order, sigma: NoiseScale) -> f64 {
-    0.5 * gnmax_data_independent(order, sigma)
+    product_up(0.5, gnmax_data_independent(order, sigma))
 }
 
 /// Data-dependent RDP of the answer of a noisy threshold test from ln q, q ≥ min(P(pass), P(fail)); see
@@ -60,8 +61,9 @@ pub fn threshold_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> 
         // No finite threshold is passed with probability 0: a probability beyond the doubles.
         return independent;
     }
-    match NoiseScale::new(sigma.get() * SQRT_2) {
-        Ok(wider) => gnmax_data_dependent(order, wider, log_q).min(independent),
+    // Less noise than there is, by a rounding error: a weaker promise. The double √2 is above √2.
+    match NoiseScale::new(product_down(sigma.get(), SQRT_2.next_down())) {
+        Ok(wider) => up(gnmax_data_dependent(order, wider, log_q), 8.0).min(independent),
         Err(_) => independent,
     }
 }
@@ -80,7 +82,7 @@ pub fn threshold_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> 
 /// Papernot et al. (2018), appendix A; composition by Mironov (2017), Proposition 1.
 #[must_use]
 pub fn confident_gnmax_data_independent(order: Order, sigma1: NoiseScale, sigma2: NoiseScale) -> f64 {
-    threshold_data_independent(order, sigma1) + gnmax_data_independent(order, sigma2)
+    sum_up(threshold_data_independent(order, sigma1), gnmax_data_independent(order, sigma2))
 }
 
 /// What one query to Confident-GNMax or Interactive-GNMax costs, part by part.
@@ -110,7 +112,7 @@ impl ConfidentCost {
     /// The test and GNMax.
     #[must_use]
     pub fn whole(self) -> f64 {
-        self.threshold + self.answer
+        sum_up(self.threshold, self.answer)
     }
 
     /// The test, and GNMax if it answered.
@@ -187,8 +189,10 @@ fn cost(
     sigma: NoiseScale,
     histogram: &VoteHistogram,
 ) -> ConfidentCost {
+    // One probability, or a product of one for each class.
+    let log_q = log_probability_up(odds.log_q(), 8.0 + 2.0 * histogram.classes() as f64);
     ConfidentCost {
-        threshold: threshold_data_dependent(order, test.sigma(), odds.log_q()),
+        threshold: threshold_data_dependent(order, test.sigma(), log_q),
         answer: gnmax_data_dependent(order, sigma, log_flip_probability(histogram, sigma)),
         pass: odds.pass(),
     }

@@ -1,8 +1,12 @@
 //! The Gaussian mechanism.
 
+use crate::bound::outward::{over_square_up, product_up, quotient_up};
 use crate::quantity::{NoiseScale, Order};
 
-/// RDP of the Gaussian mechanism: α s²/(2σ²) for an ℓ₂ sensitivity s (in votes) and standard deviation σ.
+/// RDP of the Gaussian mechanism: α s²/(2σ²) for an ℓ₂ sensitivity s (in votes) and standard deviation σ, rounded up.
+///
+/// Each product and quotient is rounded up by itself, which leaves what is exact as it is: three doubles above the
+/// formula at most, four beyond 10^±125.
 ///
 /// ```
 /// # use leakbound::{NoiseScale, Order, gaussian_rdp};
@@ -14,6 +18,14 @@ use crate::quantity::{NoiseScale, Order};
 /// Mironov (2017), Proposition 7.
 #[must_use]
 pub fn gaussian_rdp(order: Order, sigma: NoiseScale, sensitivity: f64) -> f64 {
-    let ratio = sensitivity / sigma.get();
-    0.5 * order.get() * ratio * ratio
+    let s = sensitivity.abs();
+    let most = product_up(order.get(), product_up(s, s));
+    let twice = if most == 0.0 && s == 0.0 || (1e-250..1e250).contains(&most) {
+        over_square_up(most, sigma.get())
+    } else {
+        // The square of the ratio where that of s leaves the range of doubles.
+        let ratio = quotient_up(s, sigma.get());
+        product_up(order.get(), product_up(ratio, ratio))
+    };
+    product_up(0.5, twice)
 }

@@ -1,11 +1,18 @@
 //! GNMax: the argmax of votes with Gaussian noise, when one vote may move.
 
+use crate::bound::outward::{log_probability_up, over_square_up, up};
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order};
 use crate::special::{CompensatedSum, log_ndtr, log_sum_exp};
 use std::f64::consts::SQRT_2;
 
-/// RDP of GNMax whatever the votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing.
+/// Units of 2^-52 of 1 + |ln q| by which ln q is rounded up: z = d/(σ√2) is off by two units, so that z²/2 is by four,
+/// ln Φ adds one, and the sum of terms that lie below the largest two.
+pub(super) const LN_Q_UNITS: f64 = 8.0;
+/// What probabilities below the normal doubles lose to underflow, before they are divided by α - 1.
+const UNDERFLOW: f64 = 1e-321;
+
+/// RDP of GNMax whatever the votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing. Rounded up.
 ///
 /// ```
 /// # use leakbound::{NoiseScale, Order, gnmax_data_independent};
@@ -17,11 +24,11 @@ use std::f64::consts::SQRT_2;
 /// Papernot et al. (2018), "Scalable private learning with PATE", Proposition 8.
 #[must_use]
 pub fn gnmax_data_independent(order: Order, sigma: NoiseScale) -> f64 {
-    order.get() / sigma.get() / sigma.get()
+    over_square_up(order.get(), sigma.get())
 }
 
 /// ln q, an upper bound of the probability that GNMax does not print the plurality class i*:
-/// q = min(1 - 1/C, ½ Σ_{i≠i*} erfc((n_{i*} - n_i)/(2σ))), by the union bound.
+/// q = min(1 - 1/C, ½ Σ_{i≠i*} erfc((n_{i*} - n_i)/(2σ))), by the union bound. Rounded up.
 ///
 /// `-inf` for a single class.
 ///
@@ -42,7 +49,7 @@ pub fn log_flip_probability(histogram: &VoteHistogram, sigma: NoiseScale) -> f64
         return largest;
     }
     let union = largest + log_terms.map(|term| libm::exp(term - largest)).collect::<CompensatedSum>().value().ln();
-    union.min(libm::log1p(-1.0 / counts.len() as f64))
+    log_probability_up(union.min(libm::log1p(-1.0 / counts.len() as f64)), LN_Q_UNITS)
 }
 
 /// ln q for the votes of independent parties with laws of their own (CaPC), an upper bound of the probability that
@@ -95,7 +102,8 @@ pub fn log_flip_probability_of_parties(parties: &[Vec<f64>], sigma: NoiseScale) 
         log_sum_exp(terms)
     });
     let log_terms: Vec<f64> = log_terms.collect();
-    log_sum_exp(log_terms.iter().copied()).min(0.0)
+    // Sums of products of at most k factors, all of them positive.
+    log_probability_up(log_sum_exp(log_terms.iter().copied()), LN_Q_UNITS + 2.0 * k as f64)
 }
 
 /// Data-dependent RDP of GNMax from ln q, q ≥ P(output ≠ i*): bounds D_α(M(D)‖M(D')) for every D' that differs from D
@@ -109,6 +117,9 @@ pub fn log_flip_probability_of_parties(parties: &[Vec<f64>], sigma: NoiseScale) 
 /// ```
 /// Everything is in logarithms: q reaches 1e-300 and less. The bound holds for any mechanism that satisfies
 /// (μ, μ/σ²)-RDP, so q may also be the exact probability from a law, and the histogram may be random.
+///
+/// Rounded up by a bound of its rounding errors, which is 1e-14 of it unless |ln q| is large or 1 - q e^{ε₂} is small; an
+/// inequality that holds only to within rounding counts as not holding, and the bound is then α/σ².
 ///
 /// ```
 /// # use leakbound::{NoiseScale, Order, gnmax_data_dependent};
@@ -127,39 +138,63 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
     }
     let (a, s) = (order.get(), sigma.get());
     let mu2 = s * (-log_q).sqrt();
-    let mu1 = mu2 + 1.0;
-    if !(log_q < 0.0 && mu2 > 1.0 && mu1 >= a) {
+    // μ₂ is off by a unit and a half.
+    if !(log_q < 0.0 && mu2 > 1.0 + 4.0 * f64::EPSILON && mu2 * (1.0 - 4.0 * f64::EPSILON) + 1.0 >= a) {
         return independent;
     }
-    let (e1, e2) = (mu1 / s / s, mu2 / s / s);
-    let limit = (mu2 - 1.0) * e2 - mu2 * (libm::log1p(1.0 / mu2) - libm::log1p(-1.0 / mu2));
-    // (q e^{ε₂})^{(μ₂-1)/μ₂}
+    let (e1, e2) = ((mu2 + 1.0) / s / s, mu2 / s / s);
+    let (rise, fall) = ((mu2 - 1.0) * e2, mu2 * (libm::log1p(1.0 / mu2) - libm::log1p(-1.0 / mu2)));
+    // (q e^{ε₂})^{(μ₂-1)/μ₂}; μ₂ - 1 is off by two units of μ₂.
     let log_ratio = (log_q + e2) * (mu2 - 1.0) / mu2;
-    if !(log_q <= limit && log_ratio < 0.0) {
+    let size = e2 - log_q;
+    let ratio_error = 8.0 * f64::EPSILON * size;
+    // 1/(1 - 1/μ₂) is how much ln(1 - 1/μ₂) makes of an error of μ₂.
+    let limit_error = 8.0 * f64::EPSILON * (mu2 * e2 + fall + mu2 / (mu2 - 1.0));
+    if !(log_q <= rise - fall - limit_error && log_ratio < -2.0 * ratio_error) {
         return independent;
     }
     let q = libm::exp(log_q);
     // A - 1 = (r - q)/(1 - r) with r = (q e^{ε₂})^{(μ₂-1)/μ₂} = q e^growth, growth > 0.
     let growth = (e2 * (mu2 - 1.0) - log_q) / mu2;
-    let excess_of_a = times_expm1(q, log_q, growth) / -libm::expm1(log_ratio);
+    let missing = -libm::expm1(log_ratio);
+    let excess_of_a = times_expm1(q, log_q, growth) / missing;
+    let units = 24.0 + times_expm1_units(log_q, growth) + 2.0 * ratio_error / missing / f64::EPSILON;
     let stay = (a - 1.0) * libm::log1p(excess_of_a); // ln A^{α-1} ≥ 0
-    let leave = (a - 1.0) * (e1 - log_q / (mu1 - 1.0)); // ln B^{α-1} ≥ 0
-    let value = if log_q + leave < 0.0 && stay < 1.0 {
-        // (1-q) (A^{α-1} - 1) + q (B^{α-1} - 1): without the 1 that cancels, however small the cost.
-        libm::log1p((1.0 - q) * libm::expm1(stay) + times_expm1(q, log_q, leave))
-    } else {
-        let (stay, leave) = (libm::log1p(-q) + stay, log_q + leave);
-        let top = stay.max(leave);
-        top + libm::log1p(libm::exp(stay.min(leave) - top))
-    };
-    let cost = value / (a - 1.0);
+    let leave = (a - 1.0) * (e1 - log_q / mu2); // ln B^{α-1} ≥ 0
+    let cost = cost_of_branches(a - 1.0, log_q, stay, units, leave);
     // Exponents that overflow leave no number; the data-independent cost holds always.
     if cost.is_nan() { independent } else { cost.clamp(0.0, independent) }
+}
+
+/// ln[(1-q) e^s + q e^x]/l for s, x ≥ 0, rounded up, where s is known to `units` times 2^-52 of itself and x to 16.
+///
+/// Without the 1 that cancels it is ln(1 + (1-q)(e^s - 1) + q (e^x - 1))/l, of positive terms. With s < 1 and q e^x < 1
+/// relative errors of terms are at most 1.6 `units` (x/(1 - e^-x) ≤ 1.6 up to 1) and those of [`times_expm1`]; beyond, the
+/// logarithm has the absolute errors of the exponents.
+pub(super) fn cost_of_branches(l: f64, log_q: f64, stay: f64, units: f64, leave: f64) -> f64 {
+    let q = libm::exp(log_q);
+    let value = if log_q + leave < 0.0 && stay < 1.0 {
+        let excess = (1.0 - q) * libm::expm1(stay) + times_expm1(q, log_q, leave);
+        up(libm::log1p(excess), 16.0 + 1.6 * units + times_expm1_units(log_q, leave))
+    } else {
+        let (staying, leaving) = (libm::log1p(-q) + stay, log_q + leave);
+        let top = staying.max(leaving);
+        let value = top + libm::log1p(libm::exp(staying.min(leaving) - top));
+        up(value, 4.0) + f64::EPSILON * (4.0 + (units + 2.0) * stay + 16.0 * leave - 2.0 * log_q)
+    };
+    up((value + UNDERFLOW) / l, 4.0)
 }
 
 /// q (e^x - 1) for x ≥ 0, where q = e^{ln q} may underflow while the product does not.
 pub(super) fn times_expm1(q: f64, log_q: f64, x: f64) -> f64 {
     if x > 1.0 { libm::exp(log_q + x) - q } else { q * libm::expm1(x) }
+}
+
+/// The relative error of [`times_expm1`] in units of 2^-52, for an x that is off by 16 units: up to 1 those of
+/// the two functions, and 1.6 · 16; beyond, the sum ln q + x is off by half a unit of itself and 16 of x, and
+/// q e^x - q makes 1.6 of it.
+pub(super) fn times_expm1_units(log_q: f64, x: f64) -> f64 {
+    if x > 1.0 { 8.0 + 0.8 * (log_q + x).abs() + 26.0 * x } else { 32.0 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! GNSS: a number released with Gaussian noise in proportion to its smooth sensitivity.
 
+use crate::bound::outward::{over_square_up, product_up, sum_up, up};
 use crate::quantity::{NoiseScale, Order};
+use crate::special::{exp_remainder, log_remainder};
 
 /// RDP of releasing f(D) + SS(D) N(0, σ²), where SS is a β-smooth upper bound of the local sensitivity of f:
 /// ```text
@@ -19,6 +21,13 @@ use crate::quantity::{NoiseScale, Order};
 /// at every distance |ln r| less than it falls before: with v = 1 - e^{-2t}, αv/(1-αv) ≥ αv/(1 + (α-1)v). So the largest
 /// value is at r = e^{-β}. ∎
 ///
+/// *In doubles.* With E = e^{2β} - 1 and z = (α-1)E, α u < 1 is z < 1, 1 - αu = (1-z) e^{-2β}, and both parts are sums of
+/// positive terms that grow with E and z:
+/// ```text
+/// D = α/(2σ² (1-z)) + ½ [e^{2β} - 1 - 2β + (-ln(1-z) - z)/(α-1)].
+/// ```
+/// E and z are rounded up, and so is D, by 4e-15 of it; it is infinite where z reaches 1 to within rounding.
+///
 /// *The published formula* is [`gnss_rdp_as_published`]: its first term is α e^{2β}/σ², twice as large where αβ is small,
 /// and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
@@ -36,13 +45,23 @@ use crate::quantity::{NoiseScale, Order};
 #[must_use]
 pub fn gnss_rdp(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
     let (a, s) = (order.get(), sigma.get());
-    let u = -libm::expm1(-2.0 * beta);
-    if !(beta >= 0.0 && a * u < 1.0) {
+    if !(beta >= 0.0) {
         return f64::INFINITY;
     }
-    let distance = a * libm::exp(-2.0 * beta) / (2.0 * (1.0 - a * u)) / s / s;
-    let widths = -(0.5 * libm::log1p(-a * u) + a * beta) / (a - 1.0);
-    distance + widths.max(0.0)
+    if beta == 0.0 {
+        return product_up(0.5, over_square_up(a, s));
+    }
+    let excess = up(libm::expm1(2.0 * beta), 2.0);
+    let less_one = if a > 2.0 { (a - 1.0).next_up() } else { a - 1.0 };
+    let z = product_up(less_one, excess);
+    if !(z < 1.0) {
+        return f64::INFINITY;
+    }
+    let distance = over_square_up(up(0.5 * a / (1.0 - z), 4.0), s);
+    // z is at least a subnormal number; -ln(1-z) - z is below z² there, and z/(α-1) is E.
+    let of_z = if z < 1e-100 { product_up(z, excess) } else { up(log_remainder(z) / (a - 1.0), 16.0) };
+    let widths = product_up(0.5, sum_up(up(exp_remainder(2.0 * beta), 12.0), of_z));
+    sum_up(distance, widths)
 }
 
 /// The formula of the literature for the same release, for comparison with published tables:

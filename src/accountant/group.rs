@@ -1,12 +1,13 @@
 //! Groups: datasets that differ in several points.
 
+use crate::bound::outward::product_up;
 use crate::quantity::Order;
 
 /// RDP of any mechanism for datasets that differ in m points, from its RDP curve `rdp` for one point:
 /// ```text
 /// D(α) ≤ 3^c ρ(2^c α)   for α ≥ 2,   c = ⌈log₂ m⌉,
 /// ```
-/// where ρ is the curve. Orders below 2 get the value of order 2, since divergences do not decrease with the order.
+/// where ρ is the curve. Rounded up. Orders below 2 get the value of order 2, since divergences do not decrease with the order.
 ///
 /// The proposition says: if a change of 2^c points is a chain of as many changes of one and the mechanism has RDP
 /// (α', ρ), α' ≥ 2^{c+1}, then a change of 2^c points has RDP (α'/2^c, 3^c ρ). Set α = α'/2^c. Here c counts
@@ -35,10 +36,15 @@ pub fn group_rdp(order: Order, points: u64, rdp: impl Fn(Order) -> f64) -> f64 {
     }
     let doublings = (points - 1).ilog2() as i32 + 1;
     match Order::new(order.get().max(2.0) * 2f64.powi(doublings)) {
-        Ok(raised) => 3f64.powi(doublings) * rdp(raised),
+        Ok(raised) => product_up(power_of_three(doublings), rdp(raised)),
         // An order beyond the doubles: nothing is promised.
         Err(_) => f64::INFINITY,
     }
+}
+
+/// 3^c, rounded up; exact up to c = 33.
+fn power_of_three(doublings: i32) -> f64 {
+    (0..doublings).fold(1.0, |power, _| product_up(power, 3.0))
 }
 
 #[cfg(test)]

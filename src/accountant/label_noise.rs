@@ -1,10 +1,10 @@
 //! ALIBI and AGIBI: noise on one-hot labels, when one label changes.
 
-use super::gaussian::gaussian_rdp;
+use super::gnmax::gnmax_data_independent;
 use super::laplace::laplace_rdp;
+use crate::bound::outward::quotient_up;
 use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, NoiseScale, Order};
-use std::f64::consts::SQRT_2;
 
 /// RDP of ALIBI's labels: a one-hot label with Laplace noise of scale λ on every coordinate, for two labels of one
 /// record. Two coordinates move by 1 (ℓ₁ distance 2), independently: twice the Laplace mechanism, exactly. At most 2/λ.
@@ -24,7 +24,7 @@ pub fn alibi_rdp(order: Order, lambda: NoiseScale) -> f64 {
     2.0 * laplace_rdp(order, lambda)
 }
 
-/// The scale λ = 2/ε at which ALIBI's labels are ε-label-differentially private.
+/// The scale λ = 2/ε at which ALIBI's labels are ε-label-differentially private, rounded up.
 ///
 /// # Errors
 /// [`Error::Domain`](crate::Error::Domain) for ε = 0 or infinity, which no scale has.
@@ -42,10 +42,10 @@ pub fn alibi_scale(epsilon: Epsilon) -> Result<NoiseScale> {
     if !(value > 0.0 && value.is_finite()) {
         return Err(Error::Domain { quantity: "epsilon", value, domain: "(0, inf)" });
     }
-    NoiseScale::new(2.0 / value)
+    NoiseScale::new(quotient_up(2.0, value))
 }
 
-/// RDP of AGIBI's labels: the same with Gaussian noise of standard deviation σ, ℓ₂ distance √2: α/σ².
+/// RDP of AGIBI's labels: the same with Gaussian noise of standard deviation σ, ℓ₂ distance √2: α/σ², rounded up.
 ///
 /// ```
 /// # use leakbound::{NoiseScale, Order, agibi_rdp};
@@ -57,7 +57,7 @@ pub fn alibi_scale(epsilon: Epsilon) -> Result<NoiseScale> {
 /// Malek Esmaeili et al. (2021), section 5.1; Mironov (2017), Proposition 7.
 #[must_use]
 pub fn agibi_rdp(order: Order, sigma: NoiseScale) -> f64 {
-    gaussian_rdp(order, sigma, SQRT_2)
+    gnmax_data_independent(order, sigma)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! LNMax: the argmax of votes with Laplace noise, when one vote may move.
 
-use super::gnmax::times_expm1;
+use super::gnmax::{cost_of_branches, times_expm1, times_expm1_units};
 use super::laplace::lnmax_data_independent;
+use crate::bound::outward::{log_probability_up, quotient_up};
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order};
 use crate::special::{log_sum_exp, softplus};
@@ -10,7 +11,8 @@ use crate::special::{log_sum_exp, softplus};
 /// ```text
 /// q = min(1 - 1/C, Σ_{i≠i*} (2 + g_i)/4 e^{-g_i}),    g_i = (n_{i*} - n_i)/b,
 /// ```
-/// by the union bound: a summand is the probability that the difference of two Laplace variables exceeds g_i.
+/// by the union bound: a summand is the probability that the difference of two Laplace variables exceeds g_i. Rounded up
+/// by 8 units of 2^-52 of 1 + |ln q|: a gap is off by half a unit of itself, which is at most 1.3 (1 + |ln q|).
 ///
 /// `-inf` for a single class.
 ///
@@ -31,7 +33,7 @@ pub fn log_flip_probability_laplace(histogram: &VoteHistogram, b: NoiseScale) ->
         let gap = (most - count) as f64 / b.get();
         libm::log1p(0.5 * gap) - std::f64::consts::LN_2 - gap
     });
-    log_sum_exp(log_terms).min(libm::log1p(-1.0 / counts.len() as f64))
+    log_probability_up(log_sum_exp(log_terms).min(libm::log1p(-1.0 / counts.len() as f64)), 8.0)
 }
 
 /// Data-dependent RDP of LNMax from ln q, q ≥ P(output ≠ i*): bounds D_α(M(D)‖M(D')) for every D' that differs from D
@@ -50,6 +52,9 @@ pub fn log_flip_probability_laplace(histogram: &VoteHistogram, b: NoiseScale) ->
 /// The bound holds for every mechanism that is ε-differentially private, so q may also be the exact probability from a
 /// law, and the histogram may be random.
 ///
+/// Rounded up: ε = 2/b is, with which the bound grows, and the result by a bound of its rounding errors, which is 1e-14
+/// of it unless |ln q| is large or 1 - e^ε q small.
+///
 /// ```
 /// # use leakbound::{NoiseScale, Order, lnmax_data_dependent};
 /// let rdp = lnmax_data_dependent(Order::new(10.0)?, NoiseScale::new(20.0)?, -6.855_299_858_475_555);
@@ -65,21 +70,19 @@ pub fn lnmax_data_dependent(order: Order, b: NoiseScale, log_q: f64) -> f64 {
     if log_q == f64::NEG_INFINITY {
         return 0.0;
     }
-    let (l, epsilon) = (order.get() - 1.0, 2.0 / b.get());
-    if !(log_q <= -softplus(epsilon)) {
+    let (l, epsilon) = (order.get() - 1.0, quotient_up(2.0, b.get()));
+    let most = softplus(epsilon);
+    if !(log_q <= -most * (1.0 + 4.0 * f64::EPSILON)) {
         return independent;
     }
     let q = libm::exp(log_q);
-    // t = 1 + (e^ε - 1) q/(1 - e^ε q); the condition keeps 1 - e^ε q ≥ 1/(e^ε + 1).
-    let ln_t = libm::log1p(times_expm1(q, log_q, epsilon) / -libm::expm1(log_q + epsilon));
-    let (stay, leave) = (l * ln_t, l * epsilon);
-    let value = if stay < 1.0 && log_q + leave < 0.0 {
-        // Without the 1 that cancels: both terms are positive.
-        libm::log1p((1.0 - q) * libm::expm1(stay) + times_expm1(q, log_q, leave))
-    } else {
-        log_sum_exp([libm::log1p(-q) + stay, log_q + leave].into_iter())
-    };
-    let cost = value / l;
+    // t = 1 + (e^ε - 1) q/(1 - e^ε q); the condition keeps 1 - e^ε q ≥ 1/(e^ε + 1), and what the sum ln q + ε loses in
+    // rounding is given back, as it counts where that is small.
+    let sum = log_q + epsilon;
+    let lost = epsilon - (sum - log_q);
+    let missing = -libm::expm1(sum) - lost * libm::exp(sum);
+    let ln_t = libm::log1p(times_expm1(q, log_q, epsilon) / missing);
+    let cost = cost_of_branches(l, log_q, l * ln_t, 12.0 + times_expm1_units(log_q, epsilon), l * epsilon);
     if cost.is_nan() { independent } else { cost.clamp(0.0, independent) }
 }
 

@@ -1,5 +1,6 @@
 //! Randomised response, of two answers and of k.
 
+use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, Order, Probability};
 use crate::special::softplus;
@@ -8,12 +9,13 @@ use crate::special::softplus;
 /// ```text
 /// D = ln[p^α (1-p)^{1-α} + (1-p)^α p^{1-α}]/(α-1).
 /// ```
-/// It is k-ary randomised response of two answers with ε = |ln p/(1-p)|; infinite for p = 0 or 1.
+/// It is k-ary randomised response of two answers with ε = |ln p/(1-p)|; infinite for p = 0 or 1. ε is rounded up, with
+/// which D grows, and so is D.
 ///
 /// ```
 /// # use leakbound::{Order, Probability, randomized_response_rdp};
 /// let rdp = randomized_response_rdp(Order::new(2.0)?, Probability::new(0.75)?);
-/// assert!((rdp - (0.5625f64 / 0.25 + 0.0625 / 0.75).ln()).abs() < 1e-15);
+/// assert!((rdp - (0.5625f64 / 0.25 + 0.0625 / 0.75).ln()).abs() < 2e-14);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
@@ -24,7 +26,7 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
     // The less likely answer, exactly: no digit is lost by 1 - p above one half.
     let rare = truth.get().min(1.0 - truth.get());
     let epsilon = if rare < 0.25 { libm::log1p(-rare) - rare.ln() } else { libm::log1p((1.0 - 2.0 * rare) / rare) };
-    response(order.get(), epsilon, 2.0)
+    response(order.get(), if epsilon == 0.0 { 0.0 } else { up(epsilon, 4.0) }, 2.0)
 }
 
 /// RDP of k-ary randomised response: the truth with probability e^ε/(e^ε + k - 1), each other answer with probability
@@ -34,7 +36,7 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
 /// ```
 /// *Derivation.* Two truths have laws that differ in two answers: Σ P^α Q^{1-α} = λ (e^{αε} + e^{(1-α)ε} + k - 2), and
 /// less 1 = λ (e^ε + k - 1) that is λ (e^{αε} + e^{(1-α)ε} - 1 - e^ε), which factors as above: both factors are
-/// positive, so no digit cancels at any order or ε.
+/// positive, so no digit cancels at any order or ε. Rounded up by the rounding errors of the logarithms of its factors.
 ///
 /// # Errors
 /// [`Error::Domain`] for fewer than 2 answers.
@@ -60,7 +62,7 @@ pub fn k_ary_randomized_response_rdp(order: Order, epsilon: Epsilon, answers: u6
     Ok(response(order.get(), epsilon.get(), answers as f64))
 }
 
-/// The formula above, by the logarithm of what exceeds 1.
+/// The formula above, by the logarithm of what exceeds 1, rounded up; never above ε, which bounds every order.
 fn response(a: f64, epsilon: f64, answers: f64) -> f64 {
     if epsilon == 0.0 || epsilon == f64::INFINITY {
         return epsilon;
@@ -72,9 +74,11 @@ fn response(a: f64, epsilon: f64, answers: f64) -> f64 {
     } else {
         epsilon + libm::log1p((answers - 1.0) * libm::exp(-epsilon))
     };
-    let ln_excess = (-libm::expm1(-x)).ln() + ln_expm1(a * epsilon) - ln_total;
-    let value = softplus(ln_excess) / (a - 1.0);
-    // Orders whose product with ε overflows: ε itself bounds every order.
+    let (ln_first, ln_second) = ((-libm::expm1(-x)).ln(), ln_expm1(a * epsilon));
+    // Factors that are off by two units of themselves move their logarithms by as much, a product α ε by a unit of itself.
+    let error = f64::EPSILON * (8.0 + 2.0 * (ln_first.abs() + ln_second.abs() + ln_total.abs()));
+    let value = up(softplus(ln_first + ln_second - ln_total + error) / (a - 1.0), 4.0);
+    // Products of order and ε that are beyond the doubles on either side.
     if value.is_nan() { epsilon } else { value.min(epsilon) }
 }
 

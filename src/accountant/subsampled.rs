@@ -1,6 +1,7 @@
 //! The Gaussian mechanism on a Poisson subsample.
 
 use super::gaussian::gaussian_rdp;
+use crate::bound::outward::{product_up, quotient_up, up};
 use crate::quantity::{NoiseScale, Order, Probability};
 use crate::special::{LN_SQRT_2PI, log_binomial_pmf, log_sum_exp, softplus};
 
@@ -30,7 +31,9 @@ const LEVELS: usize = 4;
 /// differ in one added point, `sensitivity` is √2, not 1.
 ///
 /// The integral is taken by the trapezoid rule in the form E[(1+u)^α - 1 - αu], u = γ (e^w - 1), where nothing cancels
-/// and all terms are positive: relative error below 1e-12, and the result is rounded up by as much. Where the order or
+/// and all terms are positive. The integrand grows with w like e^{kw}, k between 0 and max(α, 2): like e^{2w} as long as αu is
+/// small, however close α is to 1. So its peaks are between 0 and max(α, 2) ν. Relative error below 1e-12, to which the
+/// rounding of exponents is added where they are large; the result is rounded up by as much, and so is ν. Where the order or
 /// ν is so large that the rule needs more than 65,536 nodes, Minkowski's inequality gives
 /// D ≤ α/(α-1) ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
 ///
@@ -47,7 +50,8 @@ const LEVELS: usize = 4;
 /// Zhu et al. (2020), "Private-kNN", for the mechanism.
 #[must_use]
 pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScale, sensitivity: f64) -> f64 {
-    let (a, q, shift) = (order.get(), rate.get(), (sensitivity / sigma.get()).abs());
+    let (a, q) = (order.get(), rate.get());
+    let shift = quotient_up(sensitivity.abs(), sigma.get());
     let whole = gaussian_rdp(order, sigma, sensitivity);
     if q == 0.0 || shift == 0.0 {
         return 0.0;
@@ -55,10 +59,12 @@ pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScal
     if q == 1.0 || !whole.is_finite() {
         return whole;
     }
-    let exponent = 0.5 * (a - 1.0) * shift * shift;
-    let minkowski = a / (a - 1.0) * log_mean_exp(q, exponent);
-    let integral = integral(a, q, shift).map_or(f64::INFINITY, |log_excess| softplus(log_excess) / (a - 1.0));
-    (integral * (1.0 + TOLERANCE)).min(minkowski * (1.0 + TOLERANCE)).min(whole)
+    let exponent = up(0.5 * (a - 1.0) * shift * shift, 4.0);
+    // e^x is off by x rounding errors of it, which its logarithm takes back from 1 on.
+    let minkowski = a / (a - 1.0) * log_mean_exp(q, exponent) * (1.0 + TOLERANCE);
+    let integral = integral(a, q, shift)
+        .map_or(f64::INFINITY, |Integral { ln, error }| up(softplus(ln + TOLERANCE + error) / (a - 1.0), 8.0));
+    integral.min(minkowski.next_up()).min(whole)
 }
 
 /// RDP of the same mechanism for datasets of which one has up to m points more, each of which moves the votes by at
@@ -66,7 +72,7 @@ pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScal
 /// ```text
 /// exp((α-1) D) ≤ Σ_{b=1..m} w_b/γ_m exp((α-1) D(γ_m, b s)),    γ_m = 1 - (1-γ)^m,   w_b = P(Bin(m, γ) = b),
 /// ```
-/// with D(γ, s) of [`subsampled_gaussian_rdp`]. For m = 1 that is D(γ, s) itself.
+/// with D(γ, s) of [`subsampled_gaussian_rdp`]. For m = 1 that is D(γ, s) itself. Rounded up.
 ///
 /// *Proof.* Given the other points of the subsample, b of the m are in it with probability w_b and move the votes by
 /// some v_b, ‖v_b‖ ≤ b s. With N_v = N(h + v, σ²I) the answers are N_0 without the points and Σ_b w_b N_{v_b} with them,
@@ -94,12 +100,15 @@ pub fn subsampled_gaussian_group_rdp(
     points: u64,
 ) -> f64 {
     let (a, q) = (order.get(), rate.get());
-    let together = -libm::expm1(points as f64 * libm::log1p(-q));
+    let together = up(-libm::expm1(points as f64 * libm::log1p(-q)), 8.0).min(1.0);
     let Some(together_rate) = Probability::new(together).ok().filter(|rate| rate.get() > 0.0) else { return 0.0 };
     let terms: Vec<(f64, f64)> = (1..=points)
         .map(|b| {
-            let rdp = subsampled_gaussian_rdp(order, together_rate, sigma, b as f64 * sensitivity);
-            (log_binomial_pmf(b, points, q) - together.ln(), (a - 1.0) * rdp)
+            let rdp = subsampled_gaussian_rdp(order, together_rate, sigma, product_up(b as f64, sensitivity.abs()));
+            let (ln_weight, ln_together) = (log_binomial_pmf(b, points, q), together.ln());
+            // Both are off by some units of 1 and of themselves, and `together` was moved up by 8.
+            let error = f64::EPSILON * (24.0 + 8.0 * (ln_weight.abs() + ln_together.abs()));
+            (ln_weight - ln_together + error, (a - 1.0) * rdp)
         })
         .filter(|(ln_weight, _)| *ln_weight > f64::NEG_INFINITY)
         .collect();
@@ -109,8 +118,9 @@ pub fn subsampled_gaussian_group_rdp(
     } else {
         log_sum_exp(terms.iter().map(|(ln_weight, exponent)| ln_weight + exponent))
     };
-    // Weights that add up to 1 to a rounding error or two; a mean that overflows is no more than without subsampling.
-    (log_mean.min(largest).max(0.0) / (a - 1.0)).min(gaussian_rdp(order, sigma, points as f64 * sensitivity))
+    // Sums of m terms; a mean is no more than the largest, and one that overflows no more than without subsampling.
+    let value = up(log_mean.min(largest).max(0.0) / (a - 1.0), 16.0 + points as f64);
+    value.min(gaussian_rdp(order, sigma, product_up(points as f64, sensitivity.abs())))
 }
 
 /// ln(1 - q + q e^x): nothing cancels where q e^x is small.
@@ -122,10 +132,16 @@ fn log_mean_exp(q: f64, x: f64) -> f64 {
     if y > 40.0 { y + libm::log1p((1.0 - q) * libm::exp(-y)) } else { libm::log1p((libm::exp(y) - q).max(0.0)) }
 }
 
-/// ln(E (1+u)^a - 1), or none where the trapezoid rule would be too long or does not settle.
-fn integral(a: f64, q: f64, shift: f64) -> Option<f64> {
-    // Peaks lie between 0 and a ν; 1 - q + q e^w vanishes at a distance of πσ/s from the real line.
-    let (low, high) = (-REACH, a * shift + REACH);
+/// ln(E (1+u)^a - 1) and a bound of its rounding error.
+struct Integral {
+    ln: f64,
+    error: f64,
+}
+
+/// None where the trapezoid rule would be too long or does not settle.
+fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
+    // 1 - q + q e^w vanishes at a distance of πσ/s from the real line.
+    let (low, high) = (-REACH, a.max(2.0) * shift + REACH);
     let mut step = STEP.min(0.4 / shift);
     let mut before = None;
     for _ in 0..=LEVELS {
@@ -133,13 +149,19 @@ fn integral(a: f64, q: f64, shift: f64) -> Option<f64> {
         if !(nodes <= MAX_NODES) {
             return None;
         }
-        let terms = (0..=nodes.ceil() as u32).map(|node| {
-            let t = low + f64::from(node) * step;
-            log_excess(a, q, t * shift - 0.5 * shift * shift) - 0.5 * t * t - LN_SQRT_2PI
-        });
-        let value = log_sum_exp(terms) + step.ln();
+        let at = |node: usize| low + node as f64 * step;
+        let term = |t: f64| log_excess(a, q, t * shift - 0.5 * shift * shift) - 0.5 * t * t - LN_SQRT_2PI;
+        let terms: Vec<f64> = (0..=nodes.ceil() as usize).map(|node| term(at(node))).collect();
+        let value = log_sum_exp(terms.iter().copied()) + step.ln();
         if before.is_some_and(|before: f64| (before - value).abs() <= TOLERANCE) {
-            return Some(value);
+            // The largest term decides: w = t ν - ν²/2 is off by units of its parts and counts with the weight max(α, 2), and
+            // so do ln q, where it is added to w, and t²/2. Terms far from it are smaller by more than their errors are larger.
+            let peak = (0..terms.len()).fold(0, |best, node| if terms[node] > terms[best] { node } else { best });
+            let t = at(peak);
+            let w = t.abs() * shift + 0.5 * shift * shift;
+            let exponent = w + if w > 40.0 { q.ln().abs() } else { 0.0 };
+            let size = a.max(2.0) * exponent + t * t + value.abs();
+            return Some(Integral { ln: value, error: 4.0 * f64::EPSILON * size });
         }
         before = Some(value);
         step *= 0.5;

@@ -1,5 +1,6 @@
 //! From Rényi to (ε, δ): an RDP guarantee is a curve over orders, and nothing is converted before it is composed.
 
+use crate::bound::outward::{product_up, sum_up, up};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, Order};
 
@@ -9,7 +10,7 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// # use leakbound::{Order, RdpCurve};
 /// let orders: Vec<Order> = [2.0, 10.0].into_iter().map(Order::new).collect::<Result<_, _>>()?;
 /// let gaussian = RdpCurve::from_fn(&orders, |order| order.get() / 1600.0);
-/// assert_eq!(gaussian.repeated(1000.0).values(), [1.25, 6.25]);
+/// assert_eq!(gaussian.repeated(1600.0).values(), [2.0, 10.0]);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +60,7 @@ impl RdpCurve {
         &self.values
     }
 
-    /// Order-wise sum: the guarantee of running both mechanisms (Mironov 2017, Proposition 1).
+    /// Order-wise sum: the guarantee of running both mechanisms (Mironov 2017, Proposition 1). Rounded up.
     ///
     /// # Errors
     /// [`Error::Refused`] when the curves are on different orders.
@@ -70,14 +71,14 @@ impl RdpCurve {
                 reason: "the two RDP curves are on different orders".into(),
             });
         }
-        let values = self.values.iter().zip(&other.values).map(|(a, b)| a + b).collect();
+        let values = self.values.iter().zip(&other.values).map(|(&a, &b)| sum_up(a, b)).collect();
         Ok(Self { orders: self.orders.clone(), values })
     }
 
-    /// The guarantee of `times` runs of the mechanism.
+    /// The guarantee of `times` runs of the mechanism. Rounded up.
     #[must_use]
     pub fn repeated(&self, times: f64) -> Self {
-        let values = self.values.iter().map(|value| value * times).collect();
+        let values = self.values.iter().map(|&value| product_up(value, times)).collect();
         Self { orders: self.orders.clone(), values }
     }
 
@@ -134,22 +135,41 @@ fn best(orders: &[Order], values: &[f64], convert: impl Fn(f64, Order) -> f64) -
 
 /// ε at δ of an (α, ρ)-RDP mechanism: ρ + ln((α-1)/α) - (ln δ + ln α)/(α-1), never below 0; infinite at δ = 0.
 ///
+/// Rounded up by four units of 2^-52 of every logarithm in it, which is the error of the sum where they cancel: near
+/// order 1 with δ near 1.
+///
 /// # References
 /// Balle, Barthe, Gaboardi, Hsu and Sato (2020), "Hypothesis testing interpretations and Rényi differential privacy",
 /// Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12.
 #[must_use]
 pub fn epsilon_of_rdp(rdp: f64, order: Order, delta: Delta) -> Epsilon {
     let (a, d) = (order.get(), delta.get());
-    at_least_zero(rdp + libm::log1p(-1.0 / a) - (d.ln() + a.ln()) / (a - 1.0), d)
+    let ([shift, ln_order], ln_delta) = (logarithms(a), d.ln());
+    let value = rdp + shift - (ln_delta + ln_order) / (a - 1.0);
+    let size = rdp.abs() + shift.abs() + (ln_delta.abs() + ln_order) / (a - 1.0);
+    at_least_zero(value + UNITS * size, d)
 }
 
-/// ε at δ by the classic conversion ρ + ln(1/δ)/(α-1).
+/// Rounding of a logarithm or of a term that is one of few, generously.
+const UNITS: f64 = 4.0 * f64::EPSILON;
+
+/// ln((α-1)/α) and ln α: α - 1 is exact up to 2, where the quotient would lose its digits next to 1.
+fn logarithms(a: f64) -> [f64; 2] {
+    if a <= 2.0 {
+        let ln_order = libm::log1p(a - 1.0);
+        [libm::log(a - 1.0) - ln_order, ln_order]
+    } else {
+        [libm::log1p(-1.0 / a), a.ln()]
+    }
+}
+
+/// ε at δ by the classic conversion ρ + ln(1/δ)/(α-1), rounded up.
 ///
 /// # References
 /// Mironov (2017), "Rényi differential privacy", Proposition 3.
 #[must_use]
 pub fn classic_epsilon_of_rdp(rdp: f64, order: Order, delta: Delta) -> Epsilon {
-    at_least_zero(rdp - delta.get().ln() / (order.get() - 1.0), delta.get())
+    at_least_zero(up(rdp - delta.get().ln() / (order.get() - 1.0), 4.0), delta.get())
 }
 
 fn at_least_zero(epsilon: f64, delta: f64) -> Epsilon {
@@ -159,15 +179,23 @@ fn at_least_zero(epsilon: f64, delta: f64) -> Epsilon {
 
 /// δ at ε of an (α, ρ)-RDP mechanism: exp((α-1)(ρ-ε)) (1-1/α)^{α-1}/α, at most 1.
 ///
+/// Rounded up by the rounding errors of the exponent, which are 1e-15 of α (ρ + ε): a δ below the doubles is the smallest
+/// of them.
+///
 /// # References
 /// The same theorem solved for δ.
 #[must_use]
 pub fn delta_of_rdp(rdp: f64, order: Order, epsilon: Epsilon) -> f64 {
-    let a = order.get();
-    if rdp == f64::INFINITY || epsilon.get() == f64::INFINITY {
+    let (a, e) = (order.get(), epsilon.get());
+    if rdp == f64::INFINITY || e == f64::INFINITY {
         return if rdp == f64::INFINITY { 1.0 } else { 0.0 };
     }
-    libm::exp((a - 1.0) * (rdp - epsilon.get() + libm::log1p(-1.0 / a)) - a.ln()).min(1.0)
+    let [shift, ln_order] = logarithms(a);
+    let exponent = (a - 1.0) * (rdp - e + shift) - ln_order;
+    let size = (a - 1.0) * (rdp.abs() + e + shift.abs()) + ln_order;
+    let value = libm::exp(exponent + UNITS * size);
+    // Exponents that overflow leave no number, and 1 holds always.
+    if value < 1.0 { up(value, 4.0).min(1.0) } else { 1.0 }
 }
 
 #[cfg(test)]

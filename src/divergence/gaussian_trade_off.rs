@@ -95,7 +95,15 @@ pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
         return refuse("no noise is private enough");
     }
     // Powers of two on both sides of the largest μ that is private: δ(ε) is nearly 1 at the upper end of all.
-    let private = |mu: f64| Ok::<bool, Error>(gdp_delta(mu, epsilon)? <= delta.get());
+    // δ is computed to 1e-13 of itself. Above one half its complement has the digits, which a δ next to 1 needs.
+    let private = |mu: f64| {
+        Ok::<bool, Error>(if delta.get() > 0.5 {
+            check(mu)?;
+            remaining(mu, epsilon.get()) >= (1.0 - delta.get()) * (1.0 + ROUNDING)
+        } else {
+            gdp_delta(mu, epsilon)? <= delta.get()
+        })
+    };
     let (mut low, mut high) = (1.0, 1.0);
     while private(high)? {
         low = high;
@@ -130,6 +138,17 @@ fn check(mu: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Domain { quantity: "mu", value: mu, domain: "[0, inf)" })
+}
+
+/// 1 - δ(ε) = Φ(ε/μ - μ/2) + e^ε Φ(-ε/μ - μ/2), a sum of positive terms.
+fn remaining(mu: f64, epsilon: f64) -> f64 {
+    if mu == 0.0 || epsilon == f64::INFINITY {
+        return 1.0;
+    }
+    let ratio = epsilon / mu;
+    // e^ε φ(-ε/μ - μ/2) = φ(ε/μ - μ/2).
+    let (high, low) = (0.5 * mu - ratio, -ratio - 0.5 * mu);
+    (ndtr(-high) + libm::exp(log_normal_density(high)) * normal_tail_ratio(low)).min(1.0)
 }
 
 struct Parts {

@@ -20,13 +20,13 @@
 //! cancels where the two laws are close.
 
 use crate::error::{Error, Result};
-use crate::special::{log_poisson_pmf, log_sum_exp};
+use crate::special::{exp_remainder, log_poisson_pmf, log_sum_exp};
 
 /// The classes that voters of the dataset may choose, and how often they are that voter's choice.
 pub(super) struct MeanRatio {
     k: f64,
-    /// P_y > 0 and r_y.
-    classes: Vec<(f64, f64)>,
+    /// P_y > 0, r_y and r_y - 1, which r_y itself has not where the laws are close.
+    classes: Vec<(f64, f64, f64)>,
     /// P'(P = 0): votes that the dataset never has.
     outside: f64,
 }
@@ -45,39 +45,39 @@ impl MeanRatio {
         let pairs = || p.iter().zip(p_marked).map(|(&p, &marked)| (p, marked));
         Self {
             k: k as f64,
-            classes: pairs().filter(|pair| pair.0 > 0.0).map(|(p, marked)| (p, marked / p)).collect(),
+            classes: pairs().filter(|pair| pair.0 > 0.0).map(|(p, marked)| (p, marked / p, (marked - p) / p)).collect(),
             outside: pairs().filter(|pair| pair.0 == 0.0).map(|pair| pair.1).sum(),
         }
     }
 
-    /// ln of the largest ratio, the limit of D_α(H'‖H); infinite where H' may hold what H cannot.
+    /// ln of the largest ratio, the limit of D_α(H'‖H), rounded up; infinite where H' may hold what H cannot.
     pub(super) fn ln_largest(&self) -> f64 {
         if self.outside > 0.0 {
             return f64::INFINITY;
         }
-        self.classes.iter().map(|class| class.1).fold(0.0, f64::max).ln()
+        libm::log1p(self.classes.iter().map(|class| class.2).fold(-1.0, f64::max)) * UP
     }
 
-    /// -ln of the smallest ratio, the limit of D_α(H‖H'); infinite where H may hold what H' cannot.
+    /// -ln of the smallest ratio, the limit of D_α(H‖H'), rounded up; infinite where H may hold what H' cannot.
     pub(super) fn minus_ln_smallest(&self) -> f64 {
-        -self.classes.iter().map(|class| class.1).fold(f64::INFINITY, f64::min).ln()
+        -libm::log1p(self.classes.iter().map(|class| class.2).fold(f64::INFINITY, f64::min)) * UP
     }
 
     /// ln E_H L^power for a whole power of 2 to [`MAX_POWER`], rounded up; no class may be outside.
     pub(super) fn ln_moment(&self, power: u32) -> Result<f64> {
         if power == 2 {
-            let chi_square: f64 = self.classes.iter().map(|(p, r)| p * (r - 1.0).powi(2)).sum();
+            let chi_square: f64 = self.classes.iter().map(|(p, _, d)| p * d * d).sum();
             return Ok(libm::log1p(chi_square / self.k) * UP);
         }
         let degree = u64::from(power);
         let tilt = self.tilt(f64::from(power));
         // ln M(t) - t, the excess over the constant ratio.
         let excess = self.ln_excess(tilt);
-        let weights: Vec<f64> = self.classes.iter().map(|(p, r)| p * libm::exp(tilt * (r - 1.0) - excess)).collect();
+        let weights: Vec<f64> = self.classes.iter().map(|(p, _, d)| p * libm::exp(tilt * d - excess)).collect();
         let series = (0..=degree)
             .map(|d| {
                 let terms = self.classes.iter().zip(&weights);
-                terms.map(|((_, r), weight)| weight * libm::exp(log_poisson_pmf(d, tilt * r))).sum()
+                terms.map(|((_, r, _), weight)| weight * libm::exp(log_poisson_pmf(d, tilt * r))).sum()
             })
             .collect();
         let share = coefficient_of_power(series, self.k as u64, power as usize);
@@ -101,7 +101,7 @@ impl MeanRatio {
         let (mut low, mut high) = (power / (self.k * largest), power / self.k);
         for _ in 0..60 {
             let t = 0.5 * (low + high);
-            let weight = |(p, r): &(f64, f64)| p * libm::exp(t * (r - largest));
+            let weight = |(p, r, _): &(f64, f64, f64)| p * libm::exp(t * (r - largest));
             let mean = self.classes.iter().map(|class| weight(class) * class.1).sum::<f64>()
                 / self.classes.iter().map(weight).sum::<f64>();
             if self.k * t * mean < power { low = t } else { high = t }
@@ -112,11 +112,11 @@ impl MeanRatio {
     /// ln(Σ_y P_y e^{t r_y}) - t for t of either sign, from Σ P_y (e^{t(r_y-1)} - 1 - t(r_y - 1)), whose terms are
     /// positive; the linear part sums to -t P'(P = 0).
     fn ln_excess(&self, t: f64) -> f64 {
-        let largest = self.classes.iter().map(|(_, r)| t * (r - 1.0)).fold(0.0, f64::max);
+        let largest = self.classes.iter().map(|(_, _, d)| t * d).fold(0.0, f64::max);
         if largest > 500.0 {
-            return log_sum_exp(self.classes.iter().map(|(p, r)| p.ln() + t * (r - 1.0)));
+            return log_sum_exp(self.classes.iter().map(|(p, _, d)| p.ln() + t * d));
         }
-        let curved: f64 = self.classes.iter().map(|(p, r)| p * exp_beyond_linear(t * (r - 1.0))).sum();
+        let curved: f64 = self.classes.iter().map(|(p, _, d)| p * exp_remainder(t * d)).sum();
         libm::log1p(curved - t * self.outside)
     }
 
@@ -161,20 +161,6 @@ impl MeanRatio {
 const UP: f64 = 1.0 + 1e-10;
 /// Nodes of a tail: it falls at least like e^{-|u|}, over 60 of which there are 60/h nodes.
 const MAX_TAIL: i64 = 200_000;
-
-/// e^x - 1 - x, at least 0.
-fn exp_beyond_linear(x: f64) -> f64 {
-    if x.abs() > 0.5 {
-        return libm::expm1(x) - x;
-    }
-    // x^j/j! from j = 2: the 16th is below 1e-18 of the first.
-    let (mut term, mut sum) = (0.5 * x * x, 0.0);
-    for j in 3..18 {
-        sum += term;
-        term *= x / f64::from(j);
-    }
-    sum
-}
 
 /// [z^degree] q(z)^k for a q of non-negative coefficients that sum to at most 1.
 fn coefficient_of_power(mut square: Vec<f64>, k: u64, degree: usize) -> f64 {
@@ -293,7 +279,7 @@ mod tests {
         for (x, expected) in
             [(1e-8, 5.000_000_016_666_667e-17), (-0.3, 0.040_818_220_681_717_866), (2.0, 4.389_056_098_930_65)]
         {
-            assert!((exp_beyond_linear(x) / expected - 1.0).abs() < 4e-16, "{x} {}", exp_beyond_linear(x));
+            assert!((exp_remainder(x) / expected - 1.0).abs() < 4e-16, "{x} {}", exp_remainder(x));
         }
     }
 

@@ -17,8 +17,8 @@ pub use epsilon::{epsilon_at_delta, gdp_of_laws};
 pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
 pub use privacy_loss::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
-pub(crate) use renyi::bernoulli_renyi_of_logs;
 pub use renyi::{bernoulli_renyi, renyi_divergence};
+pub(crate) use renyi::{bernoulli_renyi_of_logs, two_ratios_renyi};
 pub use shared_teachers::SharedTeachers;
 pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors, worst_neighbors_of};
 

@@ -55,6 +55,27 @@ pub(crate) fn bernoulli_renyi_of_logs(ln_p: [f64; 2], ln_q: [f64; 2], order: Ord
     two_outcomes(of_logs(ln_p), ln_p, of_logs(ln_q), ln_q, order)
 }
 
+/// The same from the probabilities of Q, all of them positive, and the logarithms of the ratios p/q, which keep their
+/// digits however close the two laws are: the sums of both are trusted to be 1.
+pub(crate) fn two_ratios_renyi(q: [f64; 2], ratios: [f64; 2], order: Order) -> f64 {
+    let a = order.get();
+    let log_terms = [0, 1].map(|i| a * ratios[i] + q[i].ln());
+    let value = if log_terms.iter().any(|term| *term > 1.0) {
+        log_sum_exp(log_terms.into_iter())
+    } else {
+        let of_one = |i: usize| {
+            let (q, l) = (q[i], ratios[i]);
+            if l.abs() <= 0.02 / a {
+                return q * series(a, l);
+            }
+            // q (e^{al} - 1 - a (e^l - 1)) = q e^l (e^{(a-1)l} - 1) - (a-1) q (e^l - 1).
+            (q * libm::exp(l) * libm::expm1((a - 1.0) * l) - (a - 1.0) * q * libm::expm1(l)).max(0.0)
+        };
+        libm::log1p(of_one(0) + of_one(1))
+    };
+    (value / (a - 1.0)).max(0.0)
+}
+
 fn two_outcomes(p: (f64, f64), ln_p: [f64; 2], q: (f64, f64), ln_q: [f64; 2], order: Order) -> f64 {
     let terms = || {
         [

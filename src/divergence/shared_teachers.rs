@@ -1,6 +1,7 @@
 //! What one query leaks when it is asked again and again of teachers that were trained once.
 
 use super::mean_ratio::{MAX_POWER, MeanRatio};
+use crate::bound::outward::{product_up, sum_up};
 use crate::bound::{Direction, UpperBound, Validity};
 use crate::error::{Error, Result};
 use crate::law::{Noise, OutcomeLaw, vote_probabilities};
@@ -112,7 +113,7 @@ impl SharedTeachers {
         Ok([law(0)?, law(1)?])
     }
 
-    /// An upper bound of the Rényi divergence of *all* answers together, however many there are and whatever they ask
+    /// An upper bound, rounded up, of the Rényi divergence of *all* answers together, however many there are and whatever they ask
     /// about the votes: by data processing, that of the votes themselves, D_α(H‖H') forward and D_α(H'‖H) in reverse.
     ///
     /// For one changed teacher (m = 1), with r_y = P'_y/P_y and the mean ratio L = Σ_y H_y r_y/k,
@@ -143,7 +144,7 @@ impl SharedTeachers {
         for (groups, voters) in [(self.changed - longer, base), (longer, base + 1)] {
             if groups > 0 {
                 let ratio = MeanRatio::new(voters.min(MOST_VOTERS_OF_CAP), &self.p, &self.p_marked);
-                value += groups as f64 * one_changed(&ratio, order.get(), direction)?;
+                value = sum_up(value, product_up(groups as f64, one_changed(&ratio, order.get(), direction)?));
             }
         }
         Ok(bound(value))

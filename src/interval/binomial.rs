@@ -74,14 +74,17 @@ impl ProportionLimit {
 /// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against the tabulated
 /// roots of `validation/reference`.
 const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
+/// The same for each unit of |ln f| or |ln(1-f)|, which is the size of the logarithms that are solved for: more from f = 1e-7 on.
+const MARGIN_OF_LOGARITHM: f64 = 4.0 * f64::EPSILON;
 
 /// The lower limit from an accurate root (x, 1 - x): the smaller of the two moves outwards and determines the other.
-fn round_down((x, y): (f64, f64)) -> ProportionLimit {
+fn round_down((x, y): (f64, f64), f: f64) -> ProportionLimit {
+    let margin = MARGIN.max(MARGIN_OF_LOGARITHM * f.ln().abs().max(libm::log1p(-f).abs()));
     if x <= y {
-        let value = x * (1.0 - MARGIN);
+        let value = x * (1.0 - margin);
         ProportionLimit { value, complement: (1.0 - value).next_up().min(1.0) }
     } else {
-        let complement = (y * (1.0 + MARGIN)).min(1.0);
+        let complement = (y * (1.0 + margin)).min(1.0);
         ProportionLimit { value: (1.0 - complement).next_down().max(0.0), complement }
     }
 }
@@ -89,7 +92,8 @@ fn round_down((x, y): (f64, f64)) -> ProportionLimit {
 /// The one-sided lower Clopper-Pearson limit: the p with P(Bin(n, p) ≥ k) = f.
 ///
 /// For k successes in n trials and failure probability f, P(p ≥ limit) ≥ 1 - f for every true p and every n.
-/// The result is rounded towards 0 by a relative 2^-46 of the smaller of p and 1 - p; it is 0 for k = 0.
+/// The result is rounded towards 0 by a relative 2^-46 of the smaller of p and 1 - p, or 2^-50 of |ln f| or |ln(1-f)|
+/// where that is more; it is 0 for k = 0.
 ///
 /// # Errors
 /// [`Error::NoConvergence`] when an iteration limit is met; none was for n up to 2^53.
@@ -123,7 +127,7 @@ pub fn clopper_pearson_lower(counts: BinomialCounts, failure: FailureProbability
         let (y, x) = binomial_tail_root(n - k + 1, n, 1.0 - f)?;
         (x, y)
     };
-    Ok(round_down(root))
+    Ok(round_down(root, f))
 }
 
 /// The one-sided upper Clopper-Pearson limit: the p with P(Bin(n, p) ≤ k) = f, the mirror image of the lower one.

@@ -20,7 +20,8 @@ const MARGIN: f64 = 1e-12;
 /// *Proof.* P(S - E S ≥ z sd S) ≤ 1 - Φ(z) + C lyapunov, which is g for 1 - Φ(z) = g - C lyapunov. For z ≥ 0, z sd S
 /// grows with the variance. ∎
 pub(crate) fn normal_width(failure: FailureProbability, variance: f64, lyapunov: f64) -> Option<f64> {
-    let tail = failure.get() - BERRY_ESSEEN * lyapunov * (1.0 + MARGIN);
+    // A difference that is small beside its parts has their rounding errors.
+    let tail = failure.get() * (1.0 - 4.0 * f64::EPSILON) - BERRY_ESSEEN * lyapunov * (1.0 + MARGIN);
     // A tail above one half would be a width below 0; 0 is as valid and needs no lower limit of the variance.
     (tail > 0.0).then(|| (-ndtri(tail)).max(0.0) * variance.sqrt() * (1.0 + MARGIN))
 }

@@ -7,6 +7,7 @@ mod exp;
 mod ln;
 mod log;
 mod normal;
+mod remainder;
 mod sum;
 mod tails;
 
@@ -19,5 +20,6 @@ pub(crate) use ln::{ln_in_loops, ln_of_one_plus_in_loops};
 pub(crate) use log::{log_sum_exp, softplus};
 pub(crate) use normal::{LN_SQRT_2PI, log_normal_density, normal_tail_ratio};
 pub use normal::{erfc, log_erfc, log_ndtr, ndtr, ndtr_complement, ndtri, ndtri_exp};
+pub(crate) use remainder::{exp_remainder, log_remainder};
 pub use sum::CompensatedSum;
 pub(crate) use tails::NormalTails;

@@ -51,6 +51,7 @@ mod registry;
 #[cfg(feature = "cli")]
 mod report_pages;
 mod roc;
+mod rounding;
 mod scenarios;
 #[cfg(feature = "cli")]
 mod self_check_command;

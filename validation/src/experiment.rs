@@ -89,6 +89,7 @@ pub struct Experiment {
 /// All experiments, quick ones first.
 pub const ALL: &[Experiment] = &[
     Experiment { name: "tables", run: crate::tables::report },
+    Experiment { name: "rounding", run: crate::rounding::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
     Experiment { name: "labelling-budget", run: crate::labelling_budget::report },

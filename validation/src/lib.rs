@@ -20,6 +20,7 @@ pub mod membership;
 pub mod multinomial;
 pub mod private_prediction;
 pub mod registry;
+pub mod rounding;
 pub mod samplers;
 pub mod tables;
 pub mod tightness;

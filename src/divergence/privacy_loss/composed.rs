@@ -4,6 +4,7 @@ use super::PrivacyLoss;
 use super::lattice::{Masses, OnLattice, kept};
 use super::spectrum::{CyclicLaw, convolve};
 use super::tail::{cumulants, log_moment, window};
+use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon};
 
@@ -46,8 +47,9 @@ pub struct ComposedLoss {
     /// Probability of an infinite loss, and that with what was counted as infinite on the upper side.
     infinite: f64,
     infinite_upper: f64,
-    /// The sum of the largest finite losses: from there on δ is `infinite`.
+    /// The sum of the largest finite losses, rounded up and down: from there on δ is `infinite`.
     largest: f64,
+    largest_lower: f64,
     /// The sum of the total variation distances, at least δ(0) and with it every δ(ε).
     total_variation: f64,
     /// The probability that some output has one of its largest, rare losses, and the sum of the largest of the others.
@@ -124,11 +126,17 @@ pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64
     let queries: f64 = losses.iter().map(|loss| loss.1 as f64).sum();
     let infinite = at_least_once(losses.iter().map(|(loss, times)| (loss.infinite, *times)));
     let first = |loss: &PrivacyLoss| loss.atoms.first().map_or(f64::NEG_INFINITY, |atom| atom.l);
+    let largest = losses.iter().map(|(loss, times)| times_or_zero(first(loss), *times)).sum::<f64>();
+    // What sums of both signs lose in rounding.
+    let size = losses.iter().map(|(loss, times)| times_or_zero(first(loss).abs(), *times)).sum::<f64>();
+    let slack = if size.is_finite() { f64::EPSILON * (2.0 + losses.len() as f64) * size } else { 0.0 };
     let mut composed = ComposedLoss {
         infinite,
         infinite_upper: infinite,
-        largest: losses.iter().map(|(loss, times)| times_or_zero(first(loss), *times)).sum::<f64>().max(0.0),
-        total_variation: losses.iter().map(|(loss, times)| *times as f64 * loss.total_variation()).sum(),
+        largest: if largest + slack > 0.0 { up(largest + slack, 1.0) } else { 0.0 },
+        largest_lower: (largest - slack).max(0.0),
+        // Sums of rounded terms, rounded up.
+        total_variation: up(losses.iter().map(|(loss, times)| *times as f64 * loss.total_variation()).sum(), 1e4),
         rare: (1.0, f64::INFINITY),
         single_valued: losses.iter().all(|(loss, times)| *times == 0 || loss.atoms.len() <= 1),
         lattice: None,
@@ -141,7 +149,7 @@ pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64
     let others = losses.iter().zip(&set_aside).map(|((loss, times), (count, _))| {
         times_or_zero(loss.atoms.get(*count).map_or(f64::NEG_INFINITY, |atom| atom.l), *times)
     });
-    composed.rare = (at_least_once(rare), others.sum::<f64>().max(0.0));
+    composed.rare = (at_least_once(rare), up(others.sum::<f64>().max(0.0) + slack, 1e3));
     let Some((tilt, scale, centre)) = tilt(losses, &set_aside, delta) else { return Ok(composed) };
     let rounded = losses.iter().zip(&set_aside).map(|((loss, times), (count, _))| {
         let farthest =
@@ -353,7 +361,7 @@ impl ComposedLoss {
     fn lower_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite * (1.0 - SLIGHTLY);
         let Some(lattice) = &self.lattice else {
-            let gap = if self.single_valued { -libm::expm1(epsilon - self.largest) } else { 0.0 };
+            let gap = if self.single_valued { -libm::expm1(epsilon - self.largest_lower) } else { 0.0 };
             return infinite + (1.0 - self.infinite) * gap.max(0.0) * (1.0 - SLIGHTLY);
         };
         let growth = libm::exp(epsilon) * (1.0 + self.rounding);

@@ -80,7 +80,7 @@ pub const ALL: [Table; 23] = [
 ///
 /// # Panics
 /// When the file is missing or has another form: the tables are part of this repository.
-fn load<T: DeserializeOwned>(file: &str) -> Vec<T> {
+pub(crate) fn load<T: DeserializeOwned>(file: &str) -> Vec<T> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("reference").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
