@@ -10,6 +10,7 @@ mod composed;
 mod counts;
 mod document;
 mod exact;
+mod failure;
 mod figure;
 mod label_dp;
 mod membership;
@@ -39,6 +40,7 @@ pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, Meaning};
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
+pub use failure::FailureNote;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use label_dp::{LabelBoundRow, LabelDocument};
 pub use membership::{

@@ -194,6 +194,7 @@ def compare_attacks(
     per_class: bool = False,
     top: Numbers | None = None,
     failure_probability: float | None = None,
+    failure_per: str | None = None,
     resamples: int | None = None,
     seed: int | None = None,
     threads: int | None = None,

@@ -11,6 +11,7 @@ from leakbound import _inputs
 from leakbound._bound_rows import (
     Composed,
     EpsilonLower,
+    Failure,
     Names,
     Numbers,
     RdpBound,
@@ -56,6 +57,7 @@ class VotesAudit(Result):
     _main = "queries"
 
     law: str
+    failure: Failure
     queries: Rows[Query]
     composed: Composed
     claims: Rows[Claim]
@@ -105,6 +107,7 @@ def audit_votes(
     queries: Positions | None = None,
     composition: str | None = None,
     n_queries: int | None = None,
+    answer_queries: int | None = None,
     changed: int | None = None,
     k: int | None = None,
     rate: float | None = None,
@@ -112,6 +115,7 @@ def audit_votes(
     train: Recording | None = None,
     orders: Numbers | None = None,
     failure_probability: float | None = None,
+    failure_per: str | None = None,
     methods: Names | None = None,
     direction: str | None = None,
     resamples: int | None = None,
@@ -129,7 +133,8 @@ def audit_votes(
     `{"histogram": ..., "histogram_prime": ...}` [query, class] for prompt-pate; the README lists those of the other
     models. The model is fitted to the votes, `samples` outputs are simulated for each query and world, and for each
     query the document holds what the outputs prove, what is true of the model, and what accountants promise.
-    `queries` are positions in the recording; all of them if not given.
+    `queries` are positions in the recording; all of them if not given. `failure_probability` is for all numbers of
+    the answer together, or with `failure_per="query"` for each method on each query by itself.
 
     >>> import numpy
     >>> votes = {"histogram": numpy.array([[30, 20]]), "histogram_prime": numpy.array([[29, 21]])}

@@ -36,6 +36,7 @@ mod recipe;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;
+mod spending;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]
