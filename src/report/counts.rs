@@ -269,8 +269,8 @@ impl Document for CountsDocument {
             delta: Option<f64>,
             lower: String,
             failure_probability: f64,
-            validity: &'a str,
             failure_per: &'a str,
+            validity: &'a str,
         }
         let failure_per = self.failure.per.name();
         let bounds = self.bounds.iter().map(|row| Row {
@@ -282,8 +282,8 @@ impl Document for CountsDocument {
             delta: None,
             lower: row.rdp_lower.text(),
             failure_probability: row.failure_probability,
-            validity: row.validity.name(),
             failure_per,
+            validity: row.validity.name(),
         });
         let epsilon = self.epsilon.iter().map(|row| Row {
             query: &row.query,
@@ -294,8 +294,8 @@ impl Document for CountsDocument {
             delta: Some(row.delta),
             lower: row.epsilon_lower.text(),
             failure_probability: row.failure_probability,
-            validity: row.validity.name(),
             failure_per,
+            validity: row.validity.name(),
         });
         csv_text(bounds.chain(epsilon))
     }

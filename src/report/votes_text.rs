@@ -181,8 +181,8 @@ impl Document for VotesDocument {
             delta: Option<f64>,
             value: String,
             failure_probability: Option<f64>,
-            validity: &'a str,
             failure_per: Option<&'a str>,
+            validity: &'a str,
         }
         let per = self.failure.per.name();
         let mut rows = Vec::new();
@@ -197,8 +197,8 @@ impl Document for VotesDocument {
                 delta: None,
                 value: row.rdp_lower.text(),
                 failure_probability: Some(row.failure_probability),
-                validity: row.validity.name(),
                 failure_per: Some(per),
+                validity: row.validity.name(),
             }));
             rows.extend(query.epsilon.iter().map(|row| Row {
                 query: name,
@@ -209,8 +209,8 @@ impl Document for VotesDocument {
                 delta: Some(row.delta),
                 value: row.epsilon_lower.text(),
                 failure_probability: Some(row.failure_probability),
-                validity: row.validity.name(),
                 failure_per: Some(per),
+                validity: row.validity.name(),
             }));
             let exact = query.divergences().iter().flat_map(|row| {
                 Direction::BOTH.map(|direction| {
@@ -226,8 +226,8 @@ impl Document for VotesDocument {
                 delta: None,
                 value: value.text(),
                 failure_probability: None,
-                validity: self.law.validity().name(),
                 failure_per: None,
+                validity: self.law.validity().name(),
             }));
             rows.extend(query.upper.iter().map(|row| Row {
                 query: name,
@@ -238,8 +238,8 @@ impl Document for VotesDocument {
                 delta: None,
                 value: row.rdp.text(),
                 failure_probability: None,
-                validity: row.validity.name(),
                 failure_per: None,
+                validity: row.validity.name(),
             }));
         }
         csv_text(rows)
