@@ -187,7 +187,9 @@ pub enum Command {
                             |f(D) - f(D')|, width and neighbor_width = the smooth sensitivities of D and D', as in \
                             {\"mechanism\": \"gnss\", \"sigma\": 5, \"beta\": 0.02, \"step\": 0.98, \"width\": 1, \
                             \"neighbor_width\": 0.981, \"histogram\": [0], \"repetitions\": 1, \"order\": 20}; claims \
-                            are about all pairs.\n\nExit status 3 if a property is refuted.")]
+                            are about all pairs.\n\nThe program is ended with everything that it started, however this command \
+                            ends; processes that make a session of their own, as daemons do, live on.\n\nExit status 3 \
+                            if a property is refuted.")]
     Verify(VerifyOptions),
     /// Train models and record what they answer, for the other commands to audit (a build with the feature `torch`)
     #[cfg_attr(feature = "torch", command(subcommand))]
