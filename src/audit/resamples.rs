@@ -69,6 +69,7 @@ impl Resamples {
             })
             .collect();
         let width = ends.last().copied().unwrap_or(0);
+        let places = Places::new(partitions, &sizes);
         let blocks: Vec<Vec<[f64; 2]>> = (0..resamples.div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
@@ -79,11 +80,12 @@ impl Resamples {
                 for row in drawn.chunks_exact_mut(width) {
                     for (world, law) in laws.iter().enumerate() {
                         multinomial(law, totals[world], &mut stream, |outcome, count| {
-                            for ((cells, end), size) in partitions.iter().zip(&ends).zip(&sizes) {
-                                row[end - size + cells[outcome]][world] += count as f64;
+                            for &place in places.of(outcome) {
+                                row[place][world] += count as f64;
                             }
                         });
                     }
+                    places.fill(row, totals);
                 }
                 drawn
             })
@@ -227,6 +229,61 @@ impl Resamples {
         }
         let acceleration = cubes / (6.0 * squares * squares.sqrt());
         if acceleration.is_finite() { acceleration } else { 0.0 }
+    }
+}
+
+/// Where the count of each outcome is added in a row with the cells of all partitions.
+///
+/// The cell of a partition with the most outcomes is left out and filled afterwards with what the other cells leave of
+/// the total, so that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53, hence
+/// the differences are the sums, to the last digit.
+struct Places {
+    /// Places of all outcomes, one outcome after the other, and where each outcome's begin.
+    places: Vec<usize>,
+    starts: Vec<usize>,
+    /// The cells of each partition in a row, and its cell that is filled afterwards.
+    cells: Vec<(std::ops::Range<usize>, usize)>,
+}
+
+impl Places {
+    fn new(partitions: &[Vec<usize>], sizes: &[usize]) -> Self {
+        let mut first = 0;
+        let cells: Vec<(std::ops::Range<usize>, usize)> = partitions
+            .iter()
+            .zip(sizes)
+            .map(|(of_outcomes, &size)| {
+                let mut outcomes = vec![0usize; size];
+                of_outcomes.iter().for_each(|&cell| outcomes[cell] += 1);
+                let largest = (0..size).max_by_key(|&cell| outcomes[cell]).unwrap_or(0);
+                let range = first..first + size;
+                first += size;
+                (range, largest)
+            })
+            .collect();
+        let outcomes = partitions.first().map_or(0, Vec::len);
+        let (mut places, mut starts) = (Vec::new(), Vec::with_capacity(outcomes + 1));
+        for outcome in 0..outcomes {
+            starts.push(places.len());
+            let of_partition = partitions.iter().zip(&cells).filter(|(of, (_, largest))| of[outcome] != *largest);
+            places.extend(of_partition.map(|(of, (range, _))| range.start + of[outcome]));
+        }
+        starts.push(places.len());
+        let cells = cells.into_iter().map(|(range, largest)| (range.clone(), range.start + largest)).collect();
+        Self { places, starts, cells }
+    }
+
+    fn of(&self, outcome: usize) -> &[usize] {
+        &self.places[self.starts[outcome]..self.starts[outcome + 1]]
+    }
+
+    /// Gives the cells that were left out what is left of the totals.
+    fn fill(&self, row: &mut [[f64; 2]], totals: [u64; 2]) {
+        for (range, largest) in &self.cells {
+            for (world, total) in totals.into_iter().enumerate() {
+                let others: f64 = range.clone().filter(|cell| cell != largest).map(|cell| row[cell][world]).sum();
+                row[*largest][world] = total as f64 - others;
+            }
+        }
     }
 }
 

@@ -105,3 +105,28 @@ fn threads_do_not_matter() {
     let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(draw);
     assert_eq!(one, three);
 }
+
+/// The cell that is filled with what the others leave has the same frequencies as if it had been counted, to the last
+/// digit; and K sets of one outcome each take K additions for a resample.
+#[test]
+fn sets_of_one_outcome_are_counted_once() {
+    let (x, y): (Vec<u64>, Vec<u64>) =
+        ((0..50u64).map(|c| 3 + c * c % 17).collect(), (0..50).map(|c| 2 + c % 5).collect());
+    let alone = |outcome: usize| (0..50).map(|other| usize::from(other != outcome)).collect();
+    let mut partitions: Vec<Vec<usize>> = (0..50).map(alone).collect();
+    partitions.push((0..50).collect());
+    let places = Places::new(&partitions, &[vec![2; 50], vec![50]].concat());
+    assert_eq!(places.places.len(), 50 + 49);
+    let mut all = Resamples::draw(&counts(&x, &y), &partitions, 300, 7);
+    let whole = all.pop().unwrap();
+    for (outcome, set) in all.iter().enumerate() {
+        for (row, rest) in whole.p.chunks_exact(50).zip(set.p.chunks_exact(2)) {
+            assert_eq!(row[outcome], rest[0]);
+            let others: f64 = (0..50).filter(|&other| other != outcome).map(|other| row[other]).sum();
+            assert!((others - rest[1]).abs() < 1e-14);
+        }
+    }
+    let total = x.iter().sum::<u64>() as f64;
+    let counted = |p: f64| (p * total).round() / total == p;
+    assert!(all.iter().all(|set| set.p.iter().all(|&p| counted(p))));
+}
