@@ -17,7 +17,7 @@ pub enum Error {
         domain: &'static str,
     },
     /// A text cannot be read as the quantity it is meant for.
-    #[error("{quantity} `{value}` cannot be read; expected {expected}")]
+    #[error("{quantity} `{}` cannot be read; expected {expected}", echo(value))]
     Syntax {
         /// The quantity in the field's words.
         quantity: &'static str,
@@ -27,7 +27,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// Two objects that must agree in size do not, or one has an impossible size.
-    #[error("{quantity} has length {found}; expected {expected}")]
+    #[error("{quantity} has length {found}; expected {}", bounded(expected))]
     Length {
         /// What has the length.
         quantity: &'static str,
@@ -49,7 +49,7 @@ pub enum Error {
         iterations: usize,
     },
     /// Something is well formed but cannot be done, with the reason.
-    #[error("{operation}: {reason}")]
+    #[error("{operation}: {}", bounded(reason))]
     Refused {
         /// What was asked.
         operation: &'static str,
@@ -57,7 +57,7 @@ pub enum Error {
         reason: String,
     },
     /// Something needs a device, a library or memory that is not there.
-    #[error("{operation}: {reason}")]
+    #[error("{operation}: {}", bounded(reason))]
     Unavailable {
         /// What was asked.
         operation: &'static str,
@@ -98,7 +98,10 @@ pub enum Error {
 
 /// One thing wrong in one place of one file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {place}: found {found}, expected {expected}{}", shown(file), hint_suffix(hint.as_deref()))]
+#[error(
+    "{}: {}: found {}, expected {}{}",
+    shown(file), bounded(place), bounded(found), bounded(expected), hint_suffix(hint.as_deref())
+)]
 pub struct InputError {
     /// The file as the user named it.
     pub file: PathBuf,
@@ -113,12 +116,60 @@ pub struct InputError {
 }
 
 fn hint_suffix(hint: Option<&str>) -> String {
-    hint.map_or_else(String::new, |hint| format!("; hint: {hint}"))
+    hint.map_or_else(String::new, |hint| format!("; hint: {}", bounded(hint)))
 }
 
-/// A path as part of one line.
+/// A path as part of one line; of a very long one the beginning and the end, where the file is.
 fn shown(path: &Path) -> String {
-    one_line(&path.to_string_lossy())
+    let line = one_line(&path.to_string_lossy());
+    let length = line.chars().count();
+    if length <= LONGEST_PATH {
+        return line;
+    }
+    let end: String = line.chars().skip(length - (LONGEST_PATH - ECHO / 2)).collect();
+    shortened(&line, ECHO / 2) + &end
+}
+
+/// The longest piece of the user's own text that a message repeats, in characters; what follows is `...`.
+pub(crate) const ECHO: usize = 80;
+/// The longest path.
+const LONGEST_PATH: usize = 2 * ECHO;
+/// The longest part of a message: lists of what is accepted are shorter.
+const LONGEST_PART: usize = 1000;
+
+/// A value, a name or a key as a message repeats it: on one line, and never more than [`ECHO`] characters of it.
+pub(crate) fn echo(text: &str) -> String {
+    shortened(text, ECHO)
+}
+
+/// At most `limit` characters of a text, with everything escaped that would break the line or rewrite the terminal.
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => one_line(text),
+        Some((end, _)) => one_line(&text[..end]) + "...",
+    }
+}
+
+/// A part of a message, through which every message goes: texts between backticks and words of more than [`ECHO`]
+/// characters are cut, wherever they were put in.
+pub(crate) fn bounded(text: &str) -> String {
+    if text.len() <= ECHO {
+        return one_line(text);
+    }
+    let quoted = text.split('`').count() - 1;
+    let mut bounded = String::new();
+    for (index, piece) in text.split('`').enumerate() {
+        if index > 0 {
+            bounded.push('`');
+        }
+        // Between a backtick and the next one.
+        if index % 2 == 1 && index < quoted {
+            bounded += &echo(piece);
+        } else {
+            bounded.extend(piece.split_inclusive(' ').map(echo));
+        }
+    }
+    shortened(&bounded, LONGEST_PART)
 }
 
 /// A text with everything escaped that would break its line or rewrite the terminal.
@@ -193,6 +244,19 @@ mod tests {
                 hint: Some("counts are never negative".into()),
             })
             .to_string(),
+            Error::Syntax { quantity: "noise", value: "\u{9b}x".repeat(50_000), expected: "gaussian:SIGMA" }
+                .to_string(),
+            Error::Refused {
+                operation: "options",
+                reason: format!("query `{}` and key={}", "long name ".repeat(9), "é".repeat(100)),
+            }
+            .to_string(),
+            Error::Io {
+                path: "/folder".repeat(1000).into(),
+                action: "write",
+                source: std::io::Error::new(std::io::ErrorKind::NotFound, "no such file"),
+            }
+            .to_string(),
             Error::Io {
                 path: "a\nb.csv".into(),
                 action: "read",
@@ -210,6 +274,9 @@ mod tests {
         device cuda: there is no GPU
         self-check failed: two-cut-corner was wrong in 91 of 1000 audits of null data, above its failure probability 0.05 by more than three standard errors
         a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
+        noise `\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x...` cannot be read; expected gaussian:SIGMA
+        options: query `long name long name long name long name long name long name long name long name ...` and key=éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé...
+        /folder/folder/folder/folder/folder/fold...r/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder: cannot write: no such file
         a\nb.csv: cannot read: no such file
         ");
     }

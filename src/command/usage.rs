@@ -1,8 +1,7 @@
 //! Arguments as clap parses them, and what is said about those that cannot be used.
 
 use super::args::Cli;
-use crate::error::Error;
-use crate::report::one_line;
+use crate::error::{Error, bounded, echo, one_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -20,7 +19,25 @@ const USAGE: u8 = 2;
 
 /// Reads the arguments of the process.
 pub(super) fn parse() -> Result<Cli, clap::Error> {
-    read(&Cli::command().try_get_matches()?)
+    Cli::command().try_get_matches().and_then(|matches| read(&matches)).map_err(short)
+}
+
+/// The error with no more of each word of the user than a message repeats.
+fn short(mut error: clap::Error) -> clap::Error {
+    let texts: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(echo(text)))),
+            ContextValue::Strings(texts) => {
+                Some((kind, ContextValue::Strings(texts.iter().map(|text| echo(text)).collect())))
+            }
+            _ => None,
+        })
+        .collect();
+    for (kind, text) in texts {
+        error.insert(kind, text);
+    }
+    error
 }
 
 /// Commands that are kept for the next time.
@@ -51,7 +68,7 @@ pub(super) fn parse_words(words: &[OsString]) -> Result<Cli, clap::Error> {
     let all = std::iter::once(OsString::from("leakbound")).chain(words.iter().cloned());
     PARSER.with_borrow_mut(|parser| {
         let parser = parser.get_or_insert_with(Cli::command);
-        read(&parser.try_get_matches_from_mut(all)?)
+        parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
     })
 }
 
@@ -118,13 +135,5 @@ fn bad_value(error: &clap::Error) -> Option<String> {
         (ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => format!("expected {}", names.join(", ")),
         _ => return None,
     };
-    Some(format!("invalid value '{}' for '{option}': {}", shortened(value, 60), shortened(&reason, 200)))
-}
-
-/// At most so many characters.
-fn shortened(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}...", &text[..end]),
-    }
+    Some(format!("invalid value '{}' for '{option}': {}", echo(value), bounded(&reason)))
 }

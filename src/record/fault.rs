@@ -1,11 +1,9 @@
 //! The one line that says what is wrong with an input: place, found, expected.
 
-use crate::error::{Error, InputError, breaks_line};
+pub(super) use crate::error::shortened;
+use crate::error::{Error, InputError, echo};
 use std::io;
 use std::path::Path;
-
-/// The longest piece of the user's own text that is repeated in a message, in characters.
-const SHOWN: usize = 60;
 
 /// An input error without a hint; add one with `InputError { hint, ..fault(..) }` or [`hinted`].
 pub(super) fn fault(
@@ -35,24 +33,7 @@ pub(super) fn unreadable(file: &Path, source: io::Error) -> Error {
 
 /// The user's text between backticks, escaped and shortened; an empty text is called so.
 pub(super) fn quoted(text: &str) -> String {
-    if text.is_empty() { "an empty field".into() } else { format!("`{}`", shortened(text, SHOWN)) }
-}
-
-/// At most `limit` characters of a text, with everything escaped that would break the line or rewrite the terminal.
-pub(super) fn shortened(text: &str, limit: usize) -> String {
-    let mut shown = String::new();
-    for (index, character) in text.chars().enumerate() {
-        if index == limit {
-            shown.push_str("...");
-            break;
-        }
-        if breaks_line(character) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
+    if text.is_empty() { "an empty field".into() } else { format!("`{}`", echo(text)) }
 }
 
 /// A number of things: `1 row`, `2 rows`.
@@ -77,7 +58,7 @@ mod tests {
     fn what_the_user_wrote_stays_on_one_short_line() {
         assert_eq!(quoted("a\nb\u{1b}[31m"), "`a\\nb\\u{1b}[31m`");
         assert_eq!(quoted(""), "an empty field");
-        assert_eq!(quoted(&"x".repeat(1000)).len(), SHOWN + 5);
+        assert_eq!(quoted(&"x".repeat(1000)).len(), crate::error::ECHO + 5);
         assert_eq!(quoted("Straße"), "`Straße`");
         assert_eq!(listed(&["a"; 14]).matches("`a`").count(), 12);
         assert_eq!(listed::<&str>(&[]), "none");

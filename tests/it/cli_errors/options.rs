@@ -101,7 +101,7 @@ fn values_that_no_file_decides() {
         invalid value '0' for '--failure-probability <P>': failure probability = 0 is not in (0, 1)
         invalid value '1' for '--failure-probability <P>': failure probability = 1 is not in (0, 1)
         invalid value 'nan' for '--failure-probability <P>': failure probability = NaN is not in (0, 1)
-        invalid value 'two-cut-paper,magic' for '--methods <NAME,...>': method `magic` cannot be read; expected two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-c...
+        invalid value 'two-cut-paper,magic' for '--methods <NAME,...>': method `magic` cannot be read; expected two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, joint-beta, katz-log or gdp
         invalid value 'up' for '--direction <DIRECTION>': expected forward, reverse, both
         invalid value '1' for '--pilot-fraction <F>': pilot fraction = 1 is not in (0, 1)
         invalid value '0' for '--samples <N>': `0` is not a whole number in [1, 2^53]
