@@ -11,7 +11,7 @@ mod output;
 mod session;
 mod usage;
 
-pub use self::session::{Answer, Ask, Interruption, Progress, Refusal, Request, answer};
+pub use self::session::{Answer, Ask, Interruption, Progress, Refusal, Request, TextForm, answer};
 
 use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use crate::error::Result;

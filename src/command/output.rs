@@ -3,13 +3,16 @@
 use crate::command::args::{Common, Format};
 use crate::command::session::Session;
 use crate::record::{AtomicFile, InputFile, write_atomically};
-use crate::report::{Document, Envelope, Page, Warning};
+use crate::report::{Document, Envelope, Page, Warning, fit};
 use crate::{Error, InputError, Result};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Write;
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
+
+/// Bytes that are written to stdout at once.
+const PIECE: usize = 1 << 16;
 
 /// The places of the result, opened before the work so that a full disk or a wrong folder is known at once.
 pub struct Output {
@@ -37,22 +40,34 @@ impl Output {
         Ok(Self { session: common.session.clone(), file, format: common.format, report })
     }
 
+    /// Whether nothing but the flat table of bounds is wanted, and what else a document has may be left out.
+    pub fn has_bounds_alone(&self) -> bool {
+        self.format == Format::Csv && self.report.is_none() && !self.session.is_hosted()
+    }
+
     /// Page and figures first: a reader of the result finds them there.
-    pub fn write(self, document: &impl Document) -> Result<()> {
+    pub fn write<D: Document + Clone + Send + Sync + 'static>(self, document: &D) -> Result<()> {
+        // JSON is written piece by piece; the others are small, or refuse what they cannot say before anything is written.
         let text = match self.format {
-            Format::Text => document.text(),
-            Format::Json => document.json(),
-            Format::Csv => document.csv()?,
+            Format::Json => None,
+            // Files have the same lines on every machine.
+            Format::Text if self.file.is_some() => Some(document.text()),
+            Format::Text => Some(fit(&document.text(), terminal_width())),
+            Format::Csv => Some(document.csv()?),
+        };
+        let result = |writer: &mut dyn io::Write| match &text {
+            Some(text) => writer.write_all(text.as_bytes()),
+            None => document.write_json(writer),
         };
         if let Some(report) = self.report {
             report.write(&document.page())?;
         }
         match self.file {
-            Some(file) => file.commit(text.as_bytes()),
+            Some(file) => file.commit_with(result),
             None if self.session.is_hosted() => Ok(()),
-            None => print(text.as_bytes()),
+            None => print_with(result),
         }?;
-        self.session.hand_over(|| document.json(), || document.page().html());
+        self.session.hand_over(document);
         Ok(())
     }
 }
@@ -134,13 +149,28 @@ fn place(path: &Path) -> Option<PathBuf> {
 
 /// Writes to stdout; a reader that has seen enough is no error.
 pub fn print(bytes: &[u8]) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    print_with(|stdout| stdout.write_all(bytes))
+}
+
+/// The same, piece by piece.
+fn print_with(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<()> {
+    let mut stdout = BufWriter::with_capacity(PIECE, io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(source) if source.kind() != ErrorKind::BrokenPipe => {
             Err(Error::Io { path: "stdout".into(), action: "write", source })
         }
         _ => Ok(()),
     }
+}
+
+/// The columns of the terminal that stdout is; none where it is a file or a pipe, so that those have the same lines
+/// everywhere. `COLUMNS` comes first, as the user's word about a terminal, and 80 are the columns of a terminal that does
+/// not tell.
+fn terminal_width() -> Option<usize> {
+    let stdout = io::stdout();
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns: &usize| columns > 0);
+    let found = || terminal_size::terminal_size_of(io::stdout()).map(|(columns, _)| usize::from(columns.0));
+    stdout.is_terminal().then(|| given().or_else(found).filter(|&columns| columns > 0).unwrap_or(80))
 }
 
 /// The common part of a document.

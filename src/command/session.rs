@@ -4,6 +4,7 @@ use super::args::{Command, Format};
 use super::{run, usage};
 use crate::error::Error;
 use crate::record::MemoryFiles;
+use crate::report::Document;
 use std::any::Any;
 use std::ffi::OsString;
 use std::fmt;
@@ -52,14 +53,47 @@ pub struct Request {
 }
 
 /// What a command found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Answer {
     /// Its document, as `--format json` prints it.
     pub json: String,
+    /// Its text, as `--format text` prints it to a file.
+    pub text: TextForm,
     /// The page of `--report`, where that was wanted.
     pub page: Option<String>,
     /// Whether a claim was refuted.
     pub refuted: bool,
+}
+
+/// The text of a document, which is laid out only where it is asked for: that takes longer than small work.
+#[derive(Clone)]
+pub struct TextForm(Arc<dyn Fn() -> String + Send + Sync>);
+
+/// Of documents with more bytes of JSON the text is made at once, because it is many times smaller than what it is made
+/// from.
+const LARGE: usize = 1 << 20;
+
+impl TextForm {
+    fn new<D: Document + Clone + Send + Sync + 'static>(document: &D, json: &str) -> Self {
+        if json.len() > LARGE {
+            let text = document.text();
+            return Self(Arc::new(move || text.clone()));
+        }
+        let document = document.clone();
+        Self(Arc::new(move || document.text()))
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn text(&self) -> String {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for TextForm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("TextForm")
+    }
 }
 
 /// Why there is no answer.
@@ -139,8 +173,9 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
         Err(cause) => resume_unwind(cause),
     };
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let (json, page) = found.ok_or_else(|| Refusal::Usage("this command prints a text and has no document".into()))?;
-    Ok(Answer { json, page, refuted })
+    let Found { json, text, page } =
+        found.ok_or_else(|| Refusal::Usage("this command prints a text and has no document".into()))?;
+    Ok(Answer { json, text, page, refuted })
 }
 
 /// Thrown through the work that is interrupted: it ends wherever it reports how far it is, on whatever thread.
@@ -168,7 +203,14 @@ struct Host {
     accountant: Mutex<Option<Ask>>,
     /// Whether there was one, which is taken when the work begins.
     has_accountant: bool,
-    found: Mutex<Option<(String, Option<String>)>>,
+    found: Mutex<Option<Found>>,
+}
+
+/// A document in the forms of an [`Answer`].
+struct Found {
+    json: String,
+    text: TextForm,
+    page: Option<String>,
 }
 
 impl Session {
@@ -215,9 +257,11 @@ impl Session {
     }
 
     /// Hands the document over.
-    pub(super) fn hand_over(&self, json: impl FnOnce() -> String, page: impl FnOnce() -> String) {
+    pub(super) fn hand_over<D: Document + Clone + Send + Sync + 'static>(&self, document: &D) {
         if let Some(host) = &self.host {
-            let found = (json(), host.page.then(page));
+            let json = document.json();
+            let text = TextForm::new(document, &json);
+            let found = Found { json, text, page: host.page.then(|| document.page().html()) };
             *host.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         }
     }
@@ -241,6 +285,7 @@ mod tests {
         let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text))]);
         let found = answer(Request { files, page: true, ..request("audit counts c.csv --orders 2") }).unwrap();
         assert!(found.json.starts_with('{') && found.page.unwrap().contains("</html>") && !found.refuted);
+        assert!(found.text.text().starts_with("Audit of c.csv (1 query)"), "{}", found.text.text());
     }
 
     #[test]

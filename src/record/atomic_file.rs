@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -64,10 +64,18 @@ impl AtomicFile {
     /// # Errors
     /// [`Error::Io`] when the content cannot be written; the file beside is removed, and what stood in the place stays.
     pub fn commit(self, bytes: &[u8]) -> Result<()> {
+        self.commit_with(|file| file.write_all(bytes))
+    }
+
+    /// [`commit`](Self::commit) of a content that is written piece by piece, so that it is never whole in memory.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), and what `write` returns.
+    pub fn commit_with(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let target = self.stream.map_or_else(|| reserve(&self.path), |file| Ok(Target::Stream(file)));
         let done = target.and_then(|target| match target {
-            Target::Stream(mut file) => file.write_all(bytes),
-            Target::Beside(beside, place) => replace(beside, &place, bytes),
+            Target::Stream(file) => buffered(file, write).map(drop),
+            Target::Beside(beside, place) => replace(buffered(beside, write)?, &place),
         });
         done.map_err(|source| unwritable(&self.path, source))
     }
@@ -164,8 +172,15 @@ fn folder(place: &Path) -> &Path {
     }
 }
 
-fn replace(mut beside: NamedTempFile, place: &Path, bytes: &[u8]) -> io::Result<()> {
-    beside.write_all(bytes)?;
+/// The file with everything written to it.
+fn buffered<F: Write>(file: F, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<F> {
+    let mut buffer = BufWriter::new(file);
+    write(&mut buffer)?;
+    // `into_inner` flushes, and what it refuses is the error of the file.
+    buffer.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+fn replace(beside: NamedTempFile, place: &Path) -> io::Result<()> {
     beside.as_file().sync_all()?;
     beside.persist(place).map_err(|error| error.error)?;
     // The new name is on the disk only once the folder is. Some systems and file systems cannot sync a folder; the

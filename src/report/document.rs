@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::record::InputFile;
 use serde::Serialize;
 use serde_json::Value;
+use std::io::{self, Write};
 
 /// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,5 +56,14 @@ pub trait Document: Serialize {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
         text.push('\n');
         text
+    }
+
+    /// Writes the documented JSON piece by piece: that of many queries is larger than everything it is made from.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn write_json(&self, writer: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *writer, self)?;
+        writer.write_all(b"\n")
     }
 }

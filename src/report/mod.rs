@@ -11,6 +11,7 @@ mod counts;
 mod document;
 mod exact;
 mod figure;
+mod fit;
 mod label_dp;
 mod membership;
 mod number;
@@ -40,6 +41,7 @@ pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, 
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
+pub use fit::fit;
 pub use label_dp::{LabelBoundRow, LabelDocument};
 pub use membership::{
     CanaryRow, LevelRow, MembershipDocument, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram,

@@ -51,3 +51,5 @@ mod self_check_command;
 #[cfg(feature = "cli")]
 mod simulate_command;
 mod simulated_laws;
+#[cfg(feature = "cli")]
+mod surfaces;

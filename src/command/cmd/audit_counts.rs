@@ -14,7 +14,7 @@ use crate::{
     Recommendation, Result, SetSource, Skipped, audit_counts, recommend, split_pilot,
 };
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// What `--methods auto` sets aside where nothing was said, from so many outputs of each world on.
@@ -99,20 +99,23 @@ pub fn finish(
         forecasts: Vec::new(),
         claims: claims(queries, options)?,
     };
-    let forecasts: Vec<Vec<ForecastRow>> = queries
+    // They take as long as the audits, and CSV has the bounds alone.
+    let wanted = if output.has_bounds_alone() { 0 } else { queries.len() };
+    let forecasts: Vec<Vec<ForecastRow>> = queries[..wanted]
         .par_iter()
         .zip(&audits)
         .map(|(query, applied)| forecast::rows(query, &applied.plan))
         .collect::<Result<_>>()?;
     document.forecasts = forecasts.into_iter().flatten().collect();
-    for (query, Applied { audit, recommendation, .. }) in queries.iter().zip(&audits) {
-        document.bounds.extend(bound_rows(&query.name, audit));
-        document.epsilon.extend(epsilon_rows(&query.name, audit));
-        document.recommendations.extend(recommendation.iter().map(|found| RecommendationRow {
+    // Rows take the place of what they are made from: there may be many queries.
+    for (query, Applied { audit, recommendation, .. }) in queries.iter().zip(audits) {
+        document.bounds.extend(bound_rows(&query.name, &audit));
+        document.epsilon.extend(epsilon_rows(&query.name, &audit));
+        document.recommendations.extend(recommendation.map(|found| RecommendationRow {
             query: query.name.clone(),
             method: found.renyi.name(),
             epsilon_method: found.epsilon.name(),
-            reason: found.reason.clone(),
+            reason: found.reason,
         }));
         document.output_sets.extend(query.guide.sets.sets.iter().map(|set| SetRow {
             query: query.name.clone(),
@@ -327,7 +330,8 @@ fn each_query(
 fn positions(path: &Path, query: Option<&str>, given: &[String], wanted: &[String]) -> Result<Vec<Option<usize>>> {
     let at: HashMap<&str, usize> = given.iter().enumerate().map(|(index, label)| (label.as_str(), index)).collect();
     let position: Vec<Option<usize>> = wanted.iter().map(|label| at.get(label.as_str()).copied()).collect();
-    if let Some(label) = given.iter().find(|label| !wanted.contains(label)) {
+    let known: HashSet<&str> = wanted.iter().map(String::as_str).collect();
+    if let Some(label) = given.iter().find(|label| !known.contains(label.as_str())) {
         return Err(Error::from(InputError {
             file: path.to_owned(),
             place: query.map_or_else(|| "whole file".into(), |query| format!("query `{query}`")),

@@ -1,0 +1,175 @@
+//! What every command has in common: texts in the width of a terminal, short messages, CSV that spreadsheets may open.
+
+use assert_cmd::Command;
+use leakbound::report::fit;
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    // What the tests' own terminal is like must not matter.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
+    command.current_dir(folder).args(arguments).env("COLUMNS", "40").output().unwrap()
+}
+
+fn stdout(arguments: &str) -> String {
+    let output = run_in(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments.split_whitespace().collect::<Vec<_>>());
+    let (code, stderr) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
+    assert!(matches!(code, Some(0 | 3)), "{arguments}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn texts_fit_every_terminal_and_lose_nothing() {
+    let mut wide = 0;
+    for arguments in [
+        "audit counts validation/data/counts.csv --methods all --resamples 200 --trade-off --epsilons 0.1,1",
+        "audit counts validation/data/counts.csv --delta 1e-6 --claim-epsilon 9",
+        "audit confusion --tp 900 --fn 100 --fp 50 --tn 950 --methods all --resamples 200",
+        "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 1e4 --queries 0,1,2",
+        "account validation/data/prompt_votes.npz --noise gaussian:40 --no-exact",
+        "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --epsilons 0.1,1",
+        "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:2",
+        "verify --accountant broken:gnmax-half --cases 3",
+        "self-check audit counts validation/data/counts.csv --orders 2 --repetitions 5",
+        "simulate validation/scenarios/prompt-pate.toml --samples 100",
+        "membership lira validation/data/fashion_lira_original.npz --resamples 0 --per-class",
+    ] {
+        let whole = stdout(arguments);
+        let longest = whole.lines().map(|line| line.chars().count()).max().unwrap();
+        wide += usize::from(longest > 80);
+        assert_eq!(fit(&whole, Some(longest)), whole, "{arguments}");
+        for width in [120, 80, 60] {
+            let fitted = fit(&whole, Some(width));
+            let line = fitted.lines().max_by_key(|line| line.chars().count()).unwrap();
+            assert!(line.chars().count() <= width, "{arguments} in {width}: {line}");
+            let words: HashSet<&str> = fitted.split_whitespace().collect();
+            let rule = |word: &str| word.starts_with('─');
+            let lost: Vec<&str> =
+                whole.split_whitespace().filter(|word| !rule(word) && !words.contains(word)).collect();
+            // Words that are longer than a quarter of the line may have been broken.
+            assert!(lost.iter().all(|word| word.chars().count() > width / 4), "{arguments} in {width}: {lost:?}");
+        }
+    }
+    assert!(wide >= 5, "{wide} texts are wider than 80 columns");
+}
+
+#[test]
+fn wide_tables_go_on_below_with_their_first_columns() {
+    let text = stdout("audit counts validation/data/counts.csv --methods two-cut-corner");
+    let table: String = text.lines().take(7).map(|line| line.to_owned() + "\n").collect();
+    insta::assert_snapshot!(fit(&table, Some(72)), @r"
+    Audit of validation/data/counts.csv (1 query); forward is D(P‖Q) with P
+      the column count
+
+    Rényi divergence in nats, at least
+      method           direction      α = 2     α = 4     α = 8    α = 16
+      ───────────────────────────────────────────────────────────────────
+      two-cut-corner   forward     0.052779   0.10080   0.16440   0.21225
+      two-cut-corner   reverse     0.054662   0.11158   0.19575   0.26198
+
+      method           direction    α = 32    α = 64        validity
+      ──────────────────────────────────────────────────────────────
+      two-cut-corner   forward     0.23630   0.24778   finite-sample
+      two-cut-corner   reverse     0.29525   0.31113   finite-sample
+    ");
+}
+
+/// A pipe is no terminal, whatever `COLUMNS` says.
+#[test]
+fn files_and_pipes_have_whole_lines() {
+    let text = stdout("audit counts validation/data/counts.csv --methods all --resamples 200");
+    assert!(text.lines().any(|line| line.chars().count() > 100), "{text}");
+}
+
+/// A value of any length, wherever it stands, is repeated to the 80th character at most; a path to the 160th.
+#[test]
+fn messages_repeat_little_of_what_they_are_about() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.csv"), "outcome,count,count_neighbor\na,600,500\nb,400,500\n").unwrap();
+    let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise"];
+    for value in ["x".repeat(50_000), "ab cd ".repeat(5_000), format!("\u{1b}[31m{}", "é`\n".repeat(9_000))] {
+        let value = value.as_str();
+        let option = format!("--{value}");
+        let key = format!("\"{}\" = 1\n", value.replace(['\u{1b}', '\n'], ""));
+        fs::write(folder.path().join("s.toml"), key).unwrap();
+        let cell = value.replace('"', "");
+        for (name, text) in [
+            ("header.csv", format!("\"{cell}\",count\n1,2\n")),
+            ("count.csv", format!("outcome,count,count_neighbor\na,\"{cell}\",1\n")),
+            ("twice.csv", format!("outcome,count,count_neighbor\n\"{cell}\",1,1\n\"{cell}\",1,1\n")),
+            ("key.json", serde_json::json!({ value: 1 }).to_string()),
+            ("value.json", serde_json::json!([{"outcome": value, "count": value, "count_neighbor": 1}]).to_string()),
+            ("law.csv", format!("outcome,p,q\n\"{cell}\",1,1\n")),
+        ] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let cases: Vec<Vec<&str>> = vec![
+            vec![value],
+            vec!["audit", value],
+            vec!["exact", &option],
+            [&exact[..], &[value]].concat(),
+            [&exact[..], &["gaussian:1", "--orders", value]].concat(),
+            [&exact[..], &["gaussian:1", "--format", value]].concat(),
+            [&exact[..], &["gaussian:1", value]].concat(),
+            [&exact[..], &["gaussian:1", "--output", value]].concat(),
+            vec!["audit", "counts", value],
+            vec!["audit", "counts", "a.csv", "--methods", value],
+            vec!["audit", "counts", "a.csv", "--composition", value],
+            vec!["audit", "counts", "a.csv", "--law", "law.csv"],
+            vec!["audit", "counts", "header.csv"],
+            vec!["audit", "counts", "count.csv"],
+            vec!["audit", "counts", "twice.csv"],
+            vec!["audit", "counts", "key.json"],
+            vec!["audit", "counts", "value.json"],
+            vec!["audit", "votes", "v.npz", "--model", value, "--noise", "gaussian:1"],
+            vec!["verify", "--accountant", value],
+            vec!["verify", "--accountant", "gnmax-worst-case", "--property", value],
+            vec!["verify", "--accountant", "gnmax-worst-case", "--case", value],
+            vec!["membership", "lira", value],
+            vec!["membership", "compare", "a.npz", "--attacks", value],
+            vec!["simulate", "s.toml"],
+            vec!["merge", value],
+        ];
+        for arguments in cases {
+            let output = run_in(folder.path(), &arguments);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            let shown: Vec<String> = arguments.iter().map(|word| word.chars().take(20).collect()).collect();
+            assert!(matches!(output.status.code(), Some(1 | 2)), "{shown:?}: {stderr}");
+            assert!(output.stdout.is_empty() && stderr.len() < 1_300, "{shown:?}: {}", stderr.len());
+            assert!(!stderr.contains('\u{1b}'), "{shown:?}: {stderr:?}");
+            let repeated =
+                if value.starts_with('x') { stderr.split(|c| c != 'x').map(str::len).max().unwrap() } else { 0 };
+            let path = stderr.contains("cannot read") || stderr.contains("cannot write");
+            assert!(repeated <= if path { 160 } else { 80 }, "{shown:?}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn names_that_look_like_formulas_are_texts_in_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "=HYPERLINK(\"\"http://example.org\"\",\"\"look\"\")";
+    let counts = format!(
+        "outcome,count,count_neighbor,query\na,600,500,\"{name}\"\n-1,400,500,\"{name}\"\na,9,8,-1\nb,9,9,-1\n"
+    );
+    fs::write(folder.path().join("a.csv"), counts).unwrap();
+    let arguments = ["audit", "counts", "a.csv", "--methods", "two-cut-corner", "--orders", "2", "--format", "csv"];
+    let text = String::from_utf8(run_in(folder.path(), &arguments).stdout).unwrap();
+    let starts: HashSet<&str> = text.lines().skip(1).map(|line| &line[..4]).collect();
+    assert_eq!(starts, HashSet::from(["\"'=H", "-1,r"]), "{text}");
+}
+
+/// What is written piece by piece is what is written at once.
+#[test]
+fn json_is_the_same_on_stdout_and_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:1", "--format", "json"];
+    let printed = run_in(folder.path(), &exact).stdout;
+    run_in(folder.path(), &[&exact[..], &["--output", "a.json"]].concat());
+    let written = fs::read_to_string(folder.path().join("a.json")).unwrap();
+    assert!(written.ends_with("}\n"));
+    let without = |text: &str| text.lines().filter(|line| !line.contains("\"output\"")).collect::<Vec<_>>().join("\n");
+    assert_eq!(without(&String::from_utf8(printed).unwrap()), without(&written));
+}
