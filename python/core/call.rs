@@ -3,7 +3,7 @@
 use crate::errors::{Error, raised};
 use crate::files::in_memory;
 use crate::worker::{Ended, begin, soon};
-use leakbound::command::{Answer, Ask, Interruption, Progress, Refusal, Request, answer};
+use leakbound::command::{Answer, Ask, Interruption, Progress, Refusal, Request, TextForm, answer};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,7 +18,25 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The callback is called no more often than this.
 const PACE: Duration = Duration::from_millis(50);
 
-/// Runs `leakbound *words --format json`: the JSON, and whether a claim was refuted.
+/// The text of a result, laid out when it is asked for.
+#[pyclass(frozen, module = "leakbound._core")]
+pub struct Text(TextForm);
+
+#[pymethods]
+impl Text {
+    fn __str__(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.text())
+    }
+}
+
+/// What a call found: the JSON, whether a claim was refuted, and the text.
+type Document = (String, bool, Text);
+
+fn found(answer: Answer) -> Document {
+    (answer.json, answer.refuted, Text(answer.text))
+}
+
+/// Runs `leakbound *words --format json`: the JSON, whether a claim was refuted, and the text.
 #[pyfunction]
 #[pyo3(signature = (words, files, progress=None))]
 pub fn call(
@@ -26,9 +44,9 @@ pub fn call(
     words: Vec<std::ffi::OsString>,
     files: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, bool)> {
+) -> PyResult<Document> {
     let request = Request { words, files: in_memory(files)?, ..Request::default() };
-    run(py, request, progress).map(|found| (found.json, found.refuted))
+    run(py, request, progress).map(found)
 }
 
 /// The page of `--report`.
@@ -46,7 +64,7 @@ pub fn verify(
     words: Vec<std::ffi::OsString>,
     accountant: Py<PyAny>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, bool)> {
+) -> PyResult<Document> {
     let ask: Ask = Box::new(move |line| {
         Python::attach(|py| {
             let answered = accountant.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
@@ -54,7 +72,7 @@ pub fn verify(
         })
     });
     let request = Request { words, accountant: Some(ask), ..Request::default() };
-    run(py, request, progress).map(|found| (found.json, found.refuted))
+    run(py, request, progress).map(found)
 }
 
 /// The accountants that `verify` knows by name.

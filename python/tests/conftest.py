@@ -33,14 +33,14 @@ def scenarios() -> Path:
 
 @pytest.fixture(scope="session")
 def command() -> Callable[..., str]:
-    """Runs the command and gives its JSON, whatever the exit status says about claims."""
+    """Runs the command and gives its JSON or another form, whatever the exit status says about claims."""
     program = os.environ.get("LEAKBOUND_COMMAND")
     if not program or not os.access(program, os.X_OK):
         pytest.fail(f"LEAKBOUND_COMMAND={program!r} is no program: it must be the path of the command leakbound")
 
-    def run(*words: Any, statuses: tuple[int, ...] = (0, 3)) -> str:
+    def run(*words: Any, statuses: tuple[int, ...] = (0, 3), form: str = "json") -> str:
         done = subprocess.run(
-            [program, *map(str, words), "--format", "json"], capture_output=True, text=True, cwd=ROOT, timeout=120
+            [program, *map(str, words), "--format", form], capture_output=True, text=True, cwd=ROOT, timeout=120
         )
         assert done.returncode in statuses, done.stderr
         return done.stdout

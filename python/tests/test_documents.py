@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+import typing
 
 import numpy as np
 import pytest
 from conftest import digits
 
 import leakbound
+from leakbound._words import value_word
 
 pytestmark = pytest.mark.filterwarnings("ignore::leakbound.LeakboundWarning")
 
@@ -331,10 +333,79 @@ SIGNATURES = [
 ]
 
 
+# Where the default depends on the data: a scenario has a seed of its own.
+DEPENDS = {("simulate", "seed")}
+# Of these options the command has no list of possible values, and says in words which ones there are.
+IN_WORDS = {
+    "adversary", "candidates", "composition", "conversion", "score", "threshold-form", "variant", "worst-neighbor",
+}  # fmt: skip
+
+
+def options_of(help_text):
+    """The text of each option of a command."""
+    listed = help_text.split("\nExample")[0]
+    parts = re.split(r"^ +(?:-., )?--([a-z-]+)", listed, flags=re.M)[1:]
+    return {name: " ".join(text.split()) for name, text in zip(parts[::2], parts[1::2])}
+
+
+def same_value(value, text):
+    """Whether a default of Python is what the command has as its default, digit for digit or as a number."""
+    try:
+        return [float(part) for part in value_word("", value).split(",")] == [float(part) for part in text.split(",")]
+    except ValueError:
+        return value == text
+
+
 @pytest.mark.parametrize(("words", "functions", "without"), SIGNATURES)
 def test_every_option_is_a_parameter(command, words, functions, without):
-    listed = command(*words.split(), "--help").split("\nExample")[0]
-    options = set(re.findall(r"^ +(?:-., )?--([a-z-]+)", listed, re.M)) - ELSEWHERE - without
-    parameters = {name for function in functions for name in inspect.signature(function).parameters}
+    options = options_of(command(*words.split(), "--help"))
+    options = {name: text for name, text in options.items() if name not in ELSEWHERE | without}
+    parameters = {name: one for function in functions for name, one in inspect.signature(function).parameters.items()}
     missing = {option for option in options if option.replace("-", "_") not in parameters}
     assert not missing and len(options) >= 2
+
+
+@pytest.mark.parametrize(("words", "functions", "without"), SIGNATURES)
+def test_defaults_and_choices_are_those_of_the_command(command, words, functions, without):
+    options = options_of(command(*words.split(), "--help"))
+    found = 0
+    for function in functions:
+        types = typing.get_type_hints(function.__init__ if isinstance(function, type) else function)
+        for name, parameter in inspect.signature(function).parameters.items():
+            option = name.replace("_", "-")
+            text = options.get(option)
+            if text is None or option in without:
+                continue
+            default = re.search(r"\[default: ([^]]*)\]", text)
+            if default is None or default[1].startswith("what ") or (words, name) in DEPENDS:
+                # An option without a value is off, one without a default is not given.
+                absent = (None, False, inspect.Parameter.empty)
+                assert any(parameter.default is value for value in absent), f"{name}: {parameter.default}"
+            else:
+                assert same_value(parameter.default, default[1]), f"{name}: {parameter.default}, {default[1]}"
+                found += 1
+            choices = choices_of(types[name])
+            possible = re.search(r"\[possible values: ([^]]*)\]", text)
+            listed = possible[1].split(", ") if possible else re.findall(r"(?<= )- ([a-z0-9-]+):", text)
+            if listed and ",...>" not in text.split()[0]:
+                assert set(choices) == set(listed), name
+                found += 1
+            elif choices:
+                assert option in IN_WORDS and all(re.search(rf"\b{choice}\b", text) for choice in choices), name
+    assert found >= 1 or words == "merge"
+
+
+def choices_of(kind):
+    """The choices of a parameter's type."""
+    if typing.get_origin(kind) is typing.Literal:
+        return typing.get_args(kind)
+    return tuple(choice for part in typing.get_args(kind) for choice in choices_of(part))
+
+
+def test_the_defaults_of_the_command_may_be_given():
+    # A threshold excludes a selection, and a selection that is the default is none.
+    scores = leakbound.CanaryScores(np.arange(20.0), np.arange(20.0) - 5)
+    assert scores.epsilon(threshold=3.0, selection="uniform").epsilon_lower >= 0
+    plain = leakbound.exact([5, 3], [4, 4], noise="gaussian:2")
+    every = {"orders": (2, 4, 8, 16, 32, 64), "delta": 1e-5, "seed": 0, "threshold_form": "max", "worst_neighbor": None}
+    assert leakbound.exact([5, 3], [4, 4], noise="gaussian:2", **every).to_json() == plain.to_json()

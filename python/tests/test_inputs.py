@@ -81,7 +81,11 @@ BAD_ARGUMENTS = [
     (lambda: leakbound.clopper_pearson(4, 3, 0.05), "4"),
     (lambda: leakbound.clopper_pearson(1, 3, 2.0), "2"),
     (lambda: leakbound.verify(3), "accountant: found int, expected a name or a function"),
-    (lambda: leakbound.self_check(leakbound.CanaryScores(SCORES, SCORES), methods="all"), "--methods"),
+    (lambda: leakbound.self_check(leakbound.CanaryScores(SCORES, SCORES), methods="all"), "argument `methods` found"),
+    (exact(noise="gauss"), r"^invalid value 'gauss' for `noise`: noise `gauss` cannot be read; expected gaussian"),
+    (exact(claim_rdp={2: -1}), r"^invalid value '2:-1' for `claim_rdp`: Rényi divergence = -1 is not in"),
+    (exact(threshold=3), r"not provided: `threshold_noise`"),
+    (exact(noise="x" * 100_000), r"^invalid value 'x{80}\.\.\.' for `noise`: noise `x{80}\.\.\.` cannot be read"),
 ]
 
 
@@ -90,6 +94,15 @@ def test_bad_arguments(call, sentence):
     with pytest.raises(UsageError, match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
+    assert "--" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+def test_warnings_speak_of_parameters():
+    with pytest.warns(leakbound.LeakboundWarning, match=r"`pilot_fraction=0\.1`") as caught:
+        result = leakbound.audit_counts([600, 300, 100], [500, 300, 200], methods="two-cut-corner", orders=2)
+    assert "--" not in str(caught[0].message)
+    # The document is the command's.
+    assert "--pilot-fraction 0.1" in result.warnings[0].hint
 
 
 def test_unknown_arguments_are_refused_by_python():

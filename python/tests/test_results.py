@@ -70,6 +70,15 @@ def test_missing_libraries_have_a_sentence(law, monkeypatch):
         law.plot()
 
 
+def test_printing_shows_the_tables_of_the_command(law, command):
+    words = ("exact", "--histogram", "14,12,10", "--neighbor", "13,13,10", "--noise", "gaussian:2", "--orders", "2,10")
+    assert str(law) == command(*words, form="text") and repr(law) == f"<Exact: {law._headline()}>"
+    assert str(pickle.loads(pickle.dumps(law))) == str(law) == f"{law}"
+    # What was put together elsewhere has no text of the command.
+    apart = leakbound._exact.Exact(law.to_json(), False)
+    assert str(apart).startswith(repr(law)) and "order" in str(apart) and "reverse" in str(apart)
+
+
 def test_results_travel(law):
     for other in (pickle.loads(pickle.dumps(law)), copy.deepcopy(law)):
         assert other == law and other.divergences == law.divergences and type(other) is type(law)

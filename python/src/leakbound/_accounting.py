@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from numpy.typing import ArrayLike
 
@@ -13,7 +13,7 @@ from leakbound._inputs import Path
 from leakbound._rdp import RdpCurve
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 from leakbound._scenario import scenario_file
 from leakbound._votes import Positions
 
@@ -121,16 +121,16 @@ def account(
     noise: str | None = None,
     threshold: float | None = None,
     threshold_noise: str | None = None,
-    threshold_form: str | None = None,
-    delta: float | None = None,
-    conversion: str | None = None,
-    orders: Numbers | None = None,
-    queries: Positions | None = None,
-    instantiation: int | None = None,
+    threshold_form: Literal["max", "per-class"] = "max",
+    delta: float = 1e-5,
+    conversion: Literal["improved", "classic"] = "improved",
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
+    queries: Positions = "all",
+    instantiation: int = 0,
     budget: Numbers | None = None,
-    composition: str | None = None,
+    composition: Literal["rdp", "pld"] = "rdp",
     no_exact: bool = False,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Account:
@@ -148,8 +148,7 @@ def account(
     >>> 0.1 < exact.epsilon < 0.2
     True
     """
-    options = dict(locals())
-    del options["recording"], options["progress"]
+    options = given(account, locals(), "recording", "progress")
     if isinstance(recording, bytes) or (isinstance(recording, Mapping) and "model" in recording):
         return run(Account, "account", options, {"scenario": scenario_file(recording)}, progress=progress)
     return run(Account, "account", options, {"recording": _inputs.recording("recording", recording)}, progress=progress)

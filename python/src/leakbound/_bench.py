@@ -7,7 +7,7 @@ from typing import Any
 from leakbound._bound_rows import Names
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 
 class BenchRow(Row):
@@ -40,7 +40,7 @@ class Bench(Result):
 def bench(
     *,
     work: Names | None = None,
-    seconds: float | None = None,
+    seconds: float = 0.4,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Bench:
@@ -49,6 +49,5 @@ def bench(
     >>> all(row.rate > 1e4 for row in leakbound.bench(work="fixed", seconds=0.01).rows)
     True
     """
-    options = dict(locals())
-    del options["progress"]
+    options = given(bench, locals(), "progress")
     return run(Bench, "bench", options, progress=progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, Union
+from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from leakbound._bound_rows import Numbers
 from leakbound._canary_rows import EpsilonBound, MuBound, Rate, Roc, ScoresAudit, TprAtFpr
 from leakbound._core import InputError, UsageError
 from leakbound._inputs import Array, File, Path
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 A = TypeVar("A", bound=ScoresAudit)
 
@@ -43,14 +43,14 @@ class CanaryScores:
     def audit(
         self,
         *,
-        delta: float | None = None,
-        selection: str | None = None,
+        delta: float = 1e-5,
+        selection: Literal["uniform", "split", "multi-split", "naive"] = "uniform",
         threshold: float | None = None,
         epsilons: Numbers | None = None,
-        failure_probability: float | None = None,
+        failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
         claim_mu: float | None = None,
-        seed: int | None = None,
+        seed: int = 0,
         threads: int | None = None,
         progress: Progress = None,
     ) -> ScoresAudit:
@@ -60,53 +60,50 @@ class CanaryScores:
         `selection` says how one is chosen: `"uniform"` pays for all of them, `"split"` and `"multi-split"` set
         canaries aside, and `"naive"` has no guarantee.
         """
-        options = dict(locals())
-        del options["self"], options["progress"]
+        options = given(CanaryScores.audit, locals(), "self", "progress")
         return self._run(ScoresAudit, options, progress)
 
     def epsilon(
         self,
         *,
-        delta: float | None = None,
-        selection: str | None = None,
+        delta: float = 1e-5,
+        selection: Literal["uniform", "split", "multi-split", "naive"] = "uniform",
         threshold: float | None = None,
-        failure_probability: float | None = None,
+        failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
-        seed: int | None = None,
+        seed: int = 0,
         threads: int | None = None,
         progress: Progress = None,
     ) -> EpsilonBound:
         """A lower bound of ε at `delta`; arguments as of `audit`."""
-        options = dict(locals())
-        del options["self"], options["progress"]
+        options = given(CanaryScores.epsilon, locals(), "self", "progress")
         return self._run(EpsilonBound, options, progress)
 
     def mu(
         self,
         *,
-        selection: str | None = None,
+        selection: Literal["uniform", "split", "multi-split", "naive"] = "uniform",
         threshold: float | None = None,
-        failure_probability: float | None = None,
+        failure_probability: float = 0.05,
         claim_mu: float | None = None,
-        seed: int | None = None,
+        seed: int = 0,
         threads: int | None = None,
         progress: Progress = None,
     ) -> MuBound:
         """A lower bound of μ of Gaussian differential privacy; arguments as of `audit`."""
-        options = dict(locals())
-        del options["self"], options["progress"]
+        options = given(CanaryScores.mu, locals(), "self", "progress")
         return self._run(MuBound, options, progress)
 
     def epsilon_one_run(
         self,
         *,
-        delta: float | None = None,
+        delta: float = 1e-5,
         guesses: tuple[int, int] | str | None = None,
-        guess_selection: str | None = None,
-        failure_probability: float | None = None,
+        guess_selection: Literal["split", "paid-for", "naive"] = "split",
+        failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
         claim_mu: float | None = None,
-        seed: int | None = None,
+        seed: int = 0,
         threads: int | None = None,
         progress: Progress = None,
     ) -> EpsilonBound:
@@ -116,13 +113,12 @@ class CanaryScores:
         lowest non-members; otherwise `guess_selection` says how they are chosen: `"split"`, `"paid-for"`, or
         `"naive"` without a guarantee.
         """
-        options = dict(locals())
-        del options["self"], options["progress"]
+        options = given(CanaryScores.epsilon_one_run, locals(), "self", "progress")
         options["one_run"] = True
         return self._run(EpsilonBound, options, progress)
 
     def tpr_at_fpr(
-        self, fpr: float, *, failure_probability: float | None = None, threads: int | None = None
+        self, fpr: float, *, failure_probability: float = 0.05, threads: int | None = None
     ) -> TprAtFpr:
         """The TPR at an FPR of at most `fpr`, with limits that hold at all thresholds at once."""
         if not 0 <= fpr <= 1:

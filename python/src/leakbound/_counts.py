@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +28,12 @@ from leakbound._core import InputError, UsageError
 from leakbound._inputs import Path
 from leakbound._result import Claim, Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 # A file, a result of a simulation, or counts [outcome] or [query, outcome] in a pair.
-Counts = Union[Path, Result, "tuple[ArrayLike, ArrayLike]"]
+Counts = Union[Path, Result, tuple[ArrayLike, ArrayLike]]
 # A file, or probabilities of the same shapes in a pair.
-Law = Union[Path, "tuple[ArrayLike, ArrayLike]"]
+Law = Union[Path, tuple[ArrayLike, ArrayLike]]
 
 
 class CountsAudit(Result):
@@ -78,19 +78,19 @@ def audit_counts(
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
     law: Law | None = None,
-    methods: Names | None = None,
-    orders: Numbers | None = None,
-    direction: str | None = None,
-    delta: float | None = None,
-    failure_probability: float | None = None,
+    methods: Names = "auto",
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
+    direction: Literal["forward", "reverse", "both"] = "both",
+    delta: float = 1e-5,
+    failure_probability: float = 0.05,
     epsilons: Numbers | None = None,
     trade_off: bool = False,
-    composition: str | None = None,
-    resamples: int | None = None,
+    composition: Literal["per-query", "independent", "shared-teachers"] = "per-query",
+    resamples: int = 10_000,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> CountsAudit:
@@ -106,16 +106,16 @@ def audit_counts(
     >>> audit.bounds.where(direction="forward")[0].rdp_lower > 0.01
     True
     """
-    words = dict(locals())
-    for name in ("counts", "counts_neighbor", "outcomes", "queries", "pilot", "law", "progress"):
-        del words[name]
+    options = given(
+        audit_counts, locals(), "counts", "counts_neighbor", "outcomes", "queries", "pilot", "law", "progress"
+    )
     pair: Any = counts if counts_neighbor is None else (counts, counts_neighbor)
     data = {"counts": counts_file("counts", pair, outcomes, queries)}
     named = {
         "pilot": None if pilot is None else counts_file("pilot", pilot, outcomes, queries),
         "law": None if law is None else law_file(law, outcomes, queries),
     }
-    return run(CountsAudit, "audit counts", words, data, named, progress)
+    return run(CountsAudit, "audit counts", options, data, named, progress)
 
 
 def audit_confusion(
@@ -124,18 +124,18 @@ def audit_confusion(
     fn: int,
     fp: int,
     tn: int,
-    methods: Names | None = None,
-    orders: Numbers | None = None,
-    direction: str | None = None,
-    delta: float | None = None,
-    failure_probability: float | None = None,
+    methods: Names = "auto",
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
+    direction: Literal["forward", "reverse", "both"] = "both",
+    delta: float = 1e-5,
+    failure_probability: float = 0.05,
     epsilons: Numbers | None = None,
     trade_off: bool = False,
-    resamples: int | None = None,
+    resamples: int = 10_000,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> CountsAudit:
@@ -147,8 +147,7 @@ def audit_confusion(
     >>> round(audit.epsilon_lower, 6)
     1.987962
     """
-    options = dict(locals())
-    del options["progress"]
+    options = given(audit_confusion, locals(), "progress")
     return run(CountsAudit, "audit confusion", options, progress=progress)
 
 

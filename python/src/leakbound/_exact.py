@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from leakbound._bound_rows import Numbers, RdpClaims
 from leakbound._inputs import Array
 from leakbound._result import Claim, Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 Votes = Union[str, Sequence[int], Array]
 
@@ -76,17 +76,17 @@ def exact(
     neighbor: Votes | None = None,
     *,
     noise: str,
-    worst_neighbor: str | None = None,
+    worst_neighbor: Literal["moved", "added", "removed"] | None = None,
     threshold: float | None = None,
     threshold_noise: str | None = None,
-    threshold_form: str | None = None,
-    orders: Numbers | None = None,
+    threshold_form: Literal["max", "per-class"] = "max",
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
     epsilons: Numbers | None = None,
-    delta: float | None = None,
+    delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Exact:
@@ -95,7 +95,7 @@ def exact(
     `noise` is `"gaussian:SIGMA"` or `"laplace:B"` on every count. In the place of `neighbor`, `worst_neighbor`
     (`"moved"`, `"added"` or `"removed"`) takes the suprema over all changes of one vote. With `threshold` and
     `threshold_noise` an answer is given only where the largest count passes a noisy comparison (Confident-GNMax).
-    `claim_rdp` maps orders to claimed divergences. What is `None` has the command's default.
+    `claim_rdp` maps orders to claimed divergences.
 
     >>> law = leakbound.exact([14, 12, 10, 8, 6], [13, 13, 10, 8, 6], noise="gaussian:2", orders=[2, 10])
     >>> round(law.divergences[0].forward, 12)
@@ -103,6 +103,5 @@ def exact(
     >>> law.accountants.where(name="gnmax-worst-case", order=2.0)[0].rdp >= law.divergences[0].reverse
     True
     """
-    options = dict(locals())
-    del options["progress"]
+    options = given(exact, locals(), "progress")
     return run(Exact, "exact", options, progress=progress)

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from leakbound._core import InputError
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Path = Union[str, "os.PathLike[str]"]
-File = Union[Array, "dict[str, Array]", bytes]
+Path = Union[str, os.PathLike[str]]
+File = Union[Array, dict[str, Array], bytes]
 
 # Kinds of numpy dtypes by what they hold, and how an error says so.
 FLOATS = ("f", "floating-point numbers of 16, 32 or 64 bits")

@@ -11,7 +11,7 @@ from leakbound import _inputs
 from leakbound._inputs import Path
 from leakbound._result import Claim, Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 
 class MemorizationBound(Row):
@@ -56,10 +56,10 @@ def memorization(
     recording: Path | Mapping[str, ArrayLike],
     *,
     threshold: float | None = None,
-    delta: float | None = None,
-    failure_probability: float | None = None,
+    delta: float = 0.0,
+    failure_probability: float = 0.05,
     claim_epsilon: float | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Memorization:
@@ -76,7 +76,6 @@ def memorization(
     >>> leakbound.memorization(canaries, threshold=0.5).epsilon_lower > 1
     True
     """
-    options = dict(locals())
-    del options["recording"], options["progress"]
+    options = given(memorization, locals(), "recording", "progress")
     data = {"recording": _inputs.recording("recording", recording)}
     return run(Memorization, "label-dp memorization", options, data, progress=progress)

@@ -8,15 +8,15 @@ path of a recording, a folder or a pattern, or several of them for more models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Union
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Union
 
 from numpy.typing import ArrayLike
 
 from leakbound._bound_rows import Names, Numbers
 from leakbound._inputs import Path
 from leakbound._membership_rows import MembershipResult
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 from leakbound._shadow_models import Answers, shadow_models
 
 Victims = Union[str, int, Sequence[int]]
@@ -28,19 +28,22 @@ def lira(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    variant: str | None = None,
-    mode: str | None = None,
-    variance: str | None = None,
-    views: str | None = None,
-    score: str | None = None,
-    victims: Victims | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    variant: Literal["leakbound", "carlini-2022", "tf-amia", "tf-offset", "aerni-2024", "leakpro"] = "leakbound",
+    mode: Literal["online", "offline", "in-only"] = "online",
+    variance: Literal["per-sample", "pooled"] = "per-sample",
+    views: Literal["independent", "multivariate"] = "independent",
+    score: Literal[
+        "logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"
+    ]
+    | None = None,
+    victims: Victims = "loo",
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
@@ -60,7 +63,7 @@ def lira(
     >>> attack.auc > 0.8
     True
     """
-    return _attack("lira", dict(locals()))
+    return _attack("lira", lira, locals())
 
 
 def label_only(
@@ -69,22 +72,22 @@ def label_only(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    strength: float | None = None,
-    victims: Victims | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    strength: float = 1,
+    victims: Victims = "loo",
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """Logistic regression on which views are answered correctly, nothing else; `strength` C weighs the loss against
     the penalty.
     """
-    return _attack("label-only", dict(locals()))
+    return _attack("label-only", label_only, locals())
 
 
 def threshold_attack(
@@ -93,21 +96,24 @@ def threshold_attack(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    score: str | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    score: Literal[
+        "logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"
+    ]
+    | None = None,
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """One threshold for the answers on all samples; `score` is logit, hinge, loss, confidence, top-confidence,
     entropy, modified-entropy or correct.
     """
-    return _attack("threshold", dict(locals()))
+    return _attack("threshold", threshold_attack, locals())
 
 
 def rmia(
@@ -116,24 +122,24 @@ def rmia(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    mode: str | None = None,
-    gamma: float | None = None,
-    slope: float | None = None,
-    victims: Victims | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    mode: Literal["online", "offline", "in-only"] = "online",
+    gamma: float = 2,
+    slope: float = 0.3,
+    victims: Victims = "loo",
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The relative attack: confidences against those of other models, held against other samples. `gamma` is how many
     times larger the ratio must be than that of another sample, `slope` the offline line.
     """
-    return _attack("rmia", dict(locals()))
+    return _attack("rmia", rmia, locals())
 
 
 def risk(
@@ -142,23 +148,26 @@ def risk(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    score: str | None = None,
-    bins: int | None = None,
-    victims: Victims | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    score: Literal[
+        "logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"
+    ]
+    | None = None,
+    bins: int = 15,
+    victims: Victims = "loo",
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """The privacy-risk score: the probability of membership given the answer, from the other models, with `bins` of
     equally many scores.
     """
-    return _attack("risk", dict(locals()))
+    return _attack("risk", risk, locals())
 
 
 def attacker(
@@ -167,18 +176,18 @@ def attacker(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """A small network trained on the sorted confidences of other models."""
-    return _attack("attacker", dict(locals()))
+    return _attack("attacker", attacker, locals())
 
 
 def compare_attacks(
@@ -188,25 +197,25 @@ def compare_attacks(
     *,
     scores: Path | ArrayLike | None = None,
     attacks: Names | None = None,
-    victims: Victims | None = None,
-    fpr: Numbers | None = None,
-    level: str | None = None,
+    victims: Victims = "loo",
+    fpr: Numbers = (0, 0.001, 0.01),
+    level: Literal["population", "sample", "both"] = "both",
     per_class: bool = False,
-    top: Numbers | None = None,
-    failure_probability: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
+    top: Numbers = 10,
+    failure_probability: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
     """Several attacks on one recording side by side, with the defaults of their own functions; all that the recording
     feeds if `attacks` are not given. The best of several is chosen after the fact: its figures are optimistic.
     """
-    return _attack("compare", dict(locals()))
+    return _attack("compare", compare_attacks, locals())
 
 
-def _attack(name: str, options: dict[str, Any]) -> MembershipResult:
-    progress = options.pop("progress")
-    given = {part: options.pop(part) for part in ("logits", "labels", "keep", "scores")}
-    positional, named = shadow_models(**given)
-    return run(MembershipResult, "membership " + name, options, positional, named, progress)
+def _attack(name: str, function: Callable[..., MembershipResult], arguments: dict[str, Any]) -> MembershipResult:
+    parts = ("logits", "labels", "keep", "scores")
+    positional, named = shadow_models(**{part: arguments[part] for part in parts})
+    options = given(function, arguments, "progress", *parts)
+    return run(MembershipResult, "membership " + name, options, positional, named, arguments["progress"])

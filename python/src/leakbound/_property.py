@@ -11,7 +11,7 @@ from leakbound import _inputs
 from leakbound._inputs import Path
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 
 class Distance(Row):
@@ -46,8 +46,8 @@ class PropertyDistance(Result):
 def property_distance(
     recording: Path | Mapping[str, ArrayLike],
     *,
-    permutations: int | None = None,
-    seed: int | None = None,
+    permutations: int = 9999,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> PropertyDistance:
@@ -63,7 +63,6 @@ def property_distance(
     >>> leakbound.property_distance({"student": student, "ensembles": ensembles}, permutations=99).inferred
     0
     """
-    options = dict(locals())
-    del options["recording"], options["progress"]
+    options = given(property_distance, locals(), "recording", "progress")
     data = {"recording": _inputs.recording("recording", recording)}
     return run(PropertyDistance, "property distance", options, data, progress=progress)

@@ -10,6 +10,7 @@ from typing import Any
 from leakbound import _core
 from leakbound._inputs import File
 from leakbound._rows import Row, Rows, frame
+from leakbound._words import calling
 
 
 class Input(Row):
@@ -44,7 +45,7 @@ class Result(Row):
     The document is the command's, to the last digit. It is parsed when an attribute is first asked for.
     """
 
-    __slots__ = ("_text", "_document", "_refuted", "_words", "_files")
+    __slots__ = ("_text", "_document", "_refuted", "_words", "_files", "_form")
 
     # The key of the main table.
     _main = "bounds"
@@ -57,13 +58,19 @@ class Result(Row):
     warnings: Rows[ResultWarning]
 
     def __init__(
-        self, text: str, refuted: bool, words: Sequence[str] = (), files: Mapping[str, File] | None = None
+        self,
+        text: str,
+        refuted: bool,
+        words: Sequence[str] = (),
+        files: Mapping[str, File] | None = None,
+        form: _core.Text | str | None = None,
     ) -> None:
         self._text = text
         self._document: dict[str, Any] | None = None
         self._refuted = refuted
         self._words = words
         self._files = files
+        self._form = form
 
     @property
     def _items(self) -> dict[str, Any]:  # type: ignore[override]
@@ -96,7 +103,7 @@ class Result(Row):
         if any(word.startswith("--state=") for word in self._words):
             # Run again, it would read the same outputs into the state twice.
             raise _core.UsageError("to_html: the state has moved on; `leakbound audit stream --report` writes the page")
-        return _core.page(self._words, self._files or {})
+        return calling(_core.page, self._words, self._files or {})
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the main figure with matplotlib, into `ax` if given; returns the axes."""
@@ -104,7 +111,7 @@ class Result(Row):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Travels without the data it was made from.
-        return type(self), (self._text, self._refuted)
+        return type(self), (self._text, self._refuted, (), None, str(self))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and self._text == other._text
@@ -113,6 +120,12 @@ class Result(Row):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._headline()}>"
+
+    def __str__(self) -> str:
+        """The tables that the command prints."""
+        if self._form is None:
+            return f"{self!r}\n\n{plain(self._table())}"
+        return str(self._form)
 
     def _repr_html_(self) -> str:
         return page_part(type(self).__name__, self._headline(), self._table(), self.warnings)
@@ -130,11 +143,24 @@ class Result(Row):
         return [{key: row[key] for key in row.to_dict()} for row in getattr(self, self._main)]
 
 
+def plain(table: list[dict[str, Any]]) -> str:
+    """A table as text, for results that were put together elsewhere."""
+    columns = _columns(table)
+    rows = [columns, *([_cell(row.get(column)) for column in columns] for row in table)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(columns))]
+    return "".join("   ".join(map(str.rjust, row, widths)).rstrip() + "\n" for row in rows)
+
+
+def _columns(table: list[dict[str, Any]]) -> list[str]:
+    """The columns whose cells are no tables of their own."""
+    return [key for key in table[0] if not isinstance(table[0][key], (tuple, Row, Rows))] if table else []
+
+
 def page_part(
     title: str, headline: str, table: list[dict[str, Any]], warnings: Rows[ResultWarning], most: int = 10
 ) -> str:
     """The first rows of a table and the warnings, for a notebook."""
-    columns = [key for key in table[0] if not isinstance(table[0][key], (tuple, Row, Rows))] if table else []
+    columns = _columns(table)
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(_cell(row.get(column)))}</td>" for column in columns) + "</tr>"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Union
 from leakbound import _core
 from leakbound._inputs import File, place
 from leakbound._result import Result
-from leakbound._words import option_words
+from leakbound._words import calling, of_parameters, option_words
 
 # Called with what is done, the whole and the unit of both; True shows a bar of tqdm.
 Progress = Union[Callable[[int, int, str], None], bool, None]
@@ -37,8 +37,28 @@ def run(
 ) -> R:
     """Runs a command on files by position (`data`) and files by option (`named`)."""
     words, files = request(command, options, data, named)
-    text, refuted = _core.call(words, files, watcher(progress))
-    return finished(kind, text, refuted, words, files)
+    document, refuted, form = calling(_core.call, words, files, watcher(progress))
+    return finished(kind, document, refuted, words, files, form)
+
+
+def given(function: Callable[..., Any], arguments: Mapping[str, Any], *others: str) -> dict[str, Any]:
+    """The arguments of a call without `others` and without those that are the function's defaults.
+
+    Defaults are the command's. What is one of them is not passed on: the command knows whether a value was given, and
+    refuses some of them together.
+    """
+    defaults: Mapping[str, Any] = function.__kwdefaults__ or {}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not (default := defaults.get(name))
+        and name not in others
+        # An array has no truth value.
+        and not (type(value) in _SCALARS and value == default)
+    }
+
+
+_SCALARS = (int, float, str)
 
 
 def request(
@@ -61,12 +81,17 @@ def request(
 
 
 def finished(
-    kind: type[R], text: str, refuted: bool, words: Sequence[str] = (), files: Mapping[str, File] | None = None
+    kind: type[R],
+    document: str,
+    refuted: bool,
+    words: Sequence[str] = (),
+    files: Mapping[str, File] | None = None,
+    form: _core.Text | None = None,
 ) -> R:
     """The result, once its warnings are issued."""
-    if '"warnings": []' not in text:
-        issue_warnings(document_warnings(text))
-    return kind(text, refuted, words, files)
+    if '"warnings": []' not in document:
+        issue_warnings(document_warnings(document))
+    return kind(document, refuted, words, files, form)
 
 
 def watcher(progress: Progress) -> Callable[[int, int, str], None] | None:
@@ -112,7 +137,7 @@ def document_warnings(text: str) -> list[dict[str, Any]]:
 def issue_warnings(found: list[dict[str, Any]]) -> None:
     """Issues warnings where the caller of the package stands."""
     for warning in found:
-        hint = f" (hint: {warning['hint']})" if warning.get("hint") else ""
+        hint = f" (hint: {of_parameters(warning['hint'])})" if warning.get("hint") else ""
         warnings.warn(warning["message"] + hint, LeakboundWarning, stacklevel=_outside())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from numpy.typing import ArrayLike
 
@@ -12,7 +12,7 @@ from leakbound._core import UsageError
 from leakbound._counts import Counts, Law, counts_file, law_file
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 
 class Tightness(Row):
@@ -68,20 +68,20 @@ def self_check(
     data: Union[CanaryScores, Counts, ArrayLike],
     counts_neighbor: ArrayLike | None = None,
     *,
-    repetitions: int | None = None,
-    failure_probability: float | None = None,
-    delta: float | None = None,
-    methods: Names | None = None,
-    orders: Numbers | None = None,
-    direction: str | None = None,
-    resamples: int | None = None,
+    repetitions: int = 1000,
+    failure_probability: float = 0.05,
+    delta: float = 1e-5,
+    methods: Names = "auto",
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
+    direction: Literal["forward", "reverse", "both"] = "both",
+    resamples: int = 10_000,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
     law: Law | None = None,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> SelfCheck:
@@ -94,9 +94,7 @@ def self_check(
     >>> {row.verdict for row in check.checks}
     {'kept'}
     """
-    options = dict(locals())
-    for name in ("data", "counts_neighbor", "pilot", "law", "progress"):
-        del options[name]
+    options = given(self_check, locals(), "data", "counts_neighbor", "pilot", "law", "progress")
     if isinstance(data, CanaryScores):
         if counts_neighbor is not None or pilot is not None or law is not None:
             raise UsageError("self_check: canaries have no counts_neighbor, pilot or law")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from leakbound import _inputs
 from leakbound._core import InputError
 from leakbound._inputs import File, Path
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 from leakbound._scenario import Scenario, scenario_file
 
 
@@ -97,11 +97,11 @@ class Simulation:
         *,
         samples: float | None = None,
         seed: int | None = None,
-        sampling: str | None = None,
-        shard: tuple[int, int] | str | None = None,
+        sampling: Literal["monte-carlo", "exact-law"] = "monte-carlo",
+        shard: tuple[int, int] | str = "1/1",
         checkpoint: Path | None = None,
         resume: bool = False,
-        checkpoint_seconds: float | None = None,
+        checkpoint_seconds: float = 10,
         no_law: bool = False,
         threads: int | None = None,
         progress: Progress = None,
@@ -114,8 +114,7 @@ class Simulation:
         `"exact-law"` draws counts at once from the laws, which shows the power of an audit and no fault of a
         mechanism. `no_law` leaves out the computed laws.
         """
-        options = dict(locals())
-        del options["self"], options["progress"]
+        options = given(Simulation.run, locals(), "self", "progress")
         if isinstance(shard, tuple):
             options["shard"] = f"{shard[0]}/{shard[1]}" if len(shard) == 2 else shard
         if checkpoint is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -14,7 +14,7 @@ from leakbound._core import InputError
 from leakbound._inputs import Path
 from leakbound._result import Claim, Result
 from leakbound._rows import Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 
 class StreamAudit(Result):
@@ -41,13 +41,13 @@ def audit_stream(
     *,
     state: Path | None = None,
     orders: Numbers | None = None,
-    direction: str | None = None,
-    failure_probability: float | None = None,
-    delta: float | None = None,
+    direction: Literal["forward", "reverse", "both"] = "both",
+    failure_probability: float = 0.05,
+    delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     horizon: int | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> StreamAudit:
@@ -63,9 +63,7 @@ def audit_stream(
     >>> audit.refuted, audit.stopped_at_line < 800
     (True, True)
     """
-    options = dict(locals())
-    for name in ("outputs", "in_neighbor", "progress"):
-        del options[name]
+    options = given(audit_stream, locals(), "outputs", "in_neighbor", "progress")
     if state is not None:
         options["state"] = _inputs.path("state", state)
     if _inputs.is_path(outputs) and in_neighbor is None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from leakbound import _core
 from leakbound._bound_rows import Names
 from leakbound._core import UsageError
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, finished, run, watcher
-from leakbound._words import option_words
+from leakbound._run import Progress, finished, given, run, watcher
+from leakbound._words import calling, option_words
 
 # A name, or a function of a request that answers a number.
 Accountant = Union[str, Callable[[dict[str, Any]], float]]
@@ -89,16 +89,16 @@ def verify(
     accountant: Accountant,
     *,
     property: Names | None = None,
-    cases: int | None = None,
+    cases: int = 2000,
     case: Mapping[str, Any] | str | None = None,
     simulate: float | None = None,
-    failure_probability: float | None = None,
+    failure_probability: float = 0.05,
     mechanism: Names | None = None,
-    scope: str | None = None,
+    scope: Literal["data-independent", "data-dependent"] = "data-dependent",
     time_limit: float | None = None,
-    answer_timeout: float | None = None,
-    start_timeout: float | None = None,
-    seed: int | None = None,
+    answer_timeout: float = 10,
+    start_timeout: float = 60,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Verification:
@@ -115,8 +115,7 @@ def verify(
     >>> half.refuted, half.counterexamples[0].case.histogram
     (True, (1, 0))
     """
-    options = dict(locals())
-    del options["accountant"], options["progress"]
+    options = given(verify, locals(), "accountant", "progress")
     if isinstance(case, Mapping):
         options["case"] = json.dumps(case)
     if isinstance(accountant, str):
@@ -125,7 +124,8 @@ def verify(
         raise UsageError(f"accountant: found {type(accountant).__name__}, expected a name or a function of a request")
     name = getattr(accountant, "__name__", type(accountant).__name__)
     words = ["verify", "--command", name, *option_words(options)]
-    return finished(Verification, *_core.verify(words, _line_by_line(accountant), watcher(progress)))
+    document, refuted, form = calling(_core.verify, words, _line_by_line(accountant), watcher(progress))
+    return finished(Verification, document, refuted, form=form)
 
 
 def accountants() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from numpy.typing import ArrayLike
 
@@ -21,7 +21,7 @@ from leakbound._exact import Divergence
 from leakbound._inputs import Array, Path
 from leakbound._result import Claim, Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, run
+from leakbound._run import Progress, given, run
 
 Recording = Union[Path, Mapping[str, ArrayLike]]
 Positions = Union[str, int, Sequence[int], Array]
@@ -97,29 +97,29 @@ def queries_table(queries: Rows[Query]) -> list[dict[str, Any]]:
 def audit_votes(
     recording: Recording,
     *,
-    model: str,
+    model: Literal["pate", "capc", "prompt-pate", "private-knn"],
     noise: str,
-    adversary: str | None = None,
-    samples: float | None = None,
-    sampling: str | None = None,
-    queries: Positions | None = None,
-    composition: str | None = None,
+    adversary: Literal["pois-advq", "nat-advq", "pois-natq"] = "pois-advq",
+    samples: float = 1e6,
+    sampling: Literal["monte-carlo", "exact-law"] = "monte-carlo",
+    queries: Positions = "all",
+    composition: Literal["independent", "shared-teachers", "per-query"] | None = None,
     n_queries: int | None = None,
-    changed: int | None = None,
-    k: int | None = None,
-    rate: float | None = None,
-    candidates: str | None = None,
+    changed: int = 1,
+    k: int = 200,
+    rate: float = 0.2,
+    candidates: Literal["test", "train", "embedding"] = "test",
     train: Recording | None = None,
-    orders: Numbers | None = None,
-    failure_probability: float | None = None,
-    methods: Names | None = None,
-    direction: str | None = None,
-    resamples: int | None = None,
-    delta: float | None = None,
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
+    failure_probability: float = 0.05,
+    methods: Names = "auto",
+    direction: Literal["forward", "reverse", "both"] = "both",
+    resamples: int = 10_000,
+    delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     progress: Progress = None,
 ) -> VotesAudit:
@@ -138,9 +138,7 @@ def audit_votes(
     >>> query.lower[0].rdp_lower <= query.exact[0].forward <= query.upper[0].rdp
     True
     """
-    options = dict(locals())
-    for name in ("recording", "train", "progress"):
-        del options[name]
+    options = given(audit_votes, locals(), "recording", "train", "progress")
     data = {"recording": _inputs.recording("recording", recording)}
     named = {"train": None if train is None else _inputs.recording("train", train)}
     return run(VotesAudit, "audit votes", options, data, named, progress)

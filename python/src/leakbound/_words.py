@@ -1,13 +1,17 @@
-"""Python values as the words of an option."""
+"""Python values as the words of an option, and what the command says of its options in the words of Python."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from leakbound import _core
 from leakbound._core import UsageError
+
+R = TypeVar("R")
 
 # What becomes one value of an option; sequences of them are joined by commas.
 Value = Any
@@ -74,3 +78,34 @@ def _one(name: str, value: Value) -> str:
 
 def _described(value: Value) -> str:
     return "None" if value is None else f"{type(value).__name__} {value!r}"[:80]
+
+
+def calling(function: Callable[..., R], *arguments: Any) -> R:
+    """Calls the compiled module; its errors speak of parameters."""
+    try:
+        return function(*arguments)
+    except _core.Error as error:
+        raise type(error)(of_parameters(str(error))) from None
+
+
+# An option in quotes with its placeholder, or anywhere with its value.
+_OPTION = re.compile(
+    r"'--([a-z][a-z-]*)(?: <[^>]*>)?(?:\.\.\.)?'|(?<![\w`'-])--([a-z][a-z-]*)(?:[ =](<[^>]*>|[A-Z]+\b|\d+(?:\.\d+)?\b))?"
+)
+
+
+def of_parameters(sentence: str) -> str:
+    """A sentence of the command with the names of parameters in the place of those of options.
+
+    >>> of_parameters("invalid value 'x' for '--claim-rdp <ORDER:VALUE>': `x` is not ORDER:VALUE")
+    "invalid value 'x' for `claim_rdp`: `x` is not ORDER:VALUE"
+    >>> of_parameters("set a pilot aside: --pilot-fraction 0.1, --pilot FILE or --law FILE")
+    'set a pilot aside: `pilot_fraction=0.1`, `pilot=FILE` or `law=FILE`'
+    """
+
+    def parameter(found: re.Match[str]) -> str:
+        name = (found[1] or found[2]).replace("-", "_")
+        value = found[3] or "<"
+        return f"`{name}`" if value.startswith("<") else f"`{name}={value}`"
+
+    return _OPTION.sub(parameter, sentence)

@@ -8,6 +8,7 @@ from leakbound import _core
 from leakbound._core import UsageError
 from leakbound._inputs import File
 from leakbound._run import Progress, watcher
+from leakbound._words import calling
 from leakbound.distributed._engines import Engine
 
 # Tasks for each thread of the cluster, so that a slow or late worker holds up few.
@@ -37,4 +38,5 @@ def task_count(name: str, given: int | None, default: int) -> int:
 
 
 def _command(files: Any, words: list[str]) -> tuple[str, bool]:
-    return _core.call(words, files)
+    document, refuted, _ = calling(_core.call, words, files)
+    return document, refuted
