@@ -189,6 +189,10 @@ fn log_excess(a: f64, q: f64, w: f64) -> f64 {
     if x > 30.0 {
         return a * l + libm::log1p(-libm::exp(-x) * (1.0 - (a - 1.0) * libm::expm1(-l)));
     }
+    if l > 1.0 {
+        // The same without e^l, which overflows far out.
+        return l + (libm::expm1(x) + (a - 1.0) * libm::expm1(-l)).ln();
+    }
     (libm::exp(l) * libm::expm1(x) - (a - 1.0) * libm::expm1(l)).ln()
 }
 

@@ -14,9 +14,12 @@ fn no_bound_is_on_the_wrong_side() {
         rows.iter().flat_map(|(name, row)| row.wrong.iter().map(move |wrong| format!("{name}: {wrong}"))).collect();
     assert!(wrong.is_empty(), "{} on the wrong side\n{}", wrong.len(), wrong.join("\n"));
     assert!(rows.len() >= 29 && rows.values().map(|row| row.cases).sum::<usize>() > 1_000);
-    // Outward is no excuse for loose: digits that a reader sees.
-    let loose = |row: &&&str| rows[**row].side != Side::Lower && !(rows[**row].worst < 1e-6);
-    assert_eq!(rows.keys().filter(|row| loose(&row)).collect::<Vec<_>>(), Vec::<&&str>::new());
+    // Outward is no excuse for loose. Left out are costs below 1e-290, which are rounded absolutely, and fallbacks.
+    for name in ["Laplace mechanism", "Gaussian mechanism", "GNMax", "k-ary response", "epsilon of RDP", "delta of RDP"]
+    {
+        assert!(rows[name].worst < 1e-11, "{name}: {:e} at {}", rows[name].worst, rows[name].at);
+    }
+    assert!(rows.values().all(|row| row.side != Side::Nearest || row.worst < 1e-12));
 }
 
 /// Much noise next to order 1, where the first orders of two exponentials cancel.

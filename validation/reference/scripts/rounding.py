@@ -188,8 +188,8 @@ def lower_limit(k, n, f):
         x = mp.exp(mp.log(f) / n)
         return x, 1 - x
     if k == 1:
-        y = mp.exp(mp.log1p(-f) / n)
-        return 1 - y, y
+        y = mp.log1p(-f) / n
+        return -mp.expm1(y), mp.exp(y)
     with mp.workdps(700):
         few = min(k, n - k + 1)
         if few == k:
