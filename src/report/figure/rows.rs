@@ -291,7 +291,7 @@ mod tests {
                     note: "0 %".into(),
                 },
             ],
-            sorted_by: Some(2),
+            sorted_by: Some(1),
         };
         insta::assert_snapshot!(figure.draw().svg().replace("><", ">\n<"));
     }
