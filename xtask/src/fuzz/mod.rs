@@ -267,8 +267,7 @@ impl Report {
             runs: after("Done ").filter_map(number).next_back().unwrap_or(0),
             // A slow input is written too, and is no failure: on a busy machine any input may be one.
             artifact: after("Test unit written to ")
-                .filter(|path| !path.contains("/slow-unit-"))
-                .next_back()
+                .rfind(|path| !path.contains("/slow-unit-"))
                 .map(|path| path.trim_start_matches("./").to_owned()),
         }
     }
