@@ -202,6 +202,23 @@ mod tests {
     use super::*;
     use crate::law::noisy_argmax_law;
 
+    /// Theorem 6 as it is written, without logarithms, where nothing over- or underflows.
+    #[test]
+    fn the_data_dependent_cost_is_the_formula() {
+        for (a, s, log_q) in [(2.0, 40.0, -5.9), (1.5, 10.0, -8.0), (8.0, 20.0, -12.0), (20.0, 40.0, -20.0)] {
+            let mu2 = s * f64::sqrt(-log_q);
+            let (mu1, q) = (mu2 + 1.0, f64::exp(log_q));
+            let (e1, e2) = (mu1 / (s * s), mu2 / (s * s));
+            let stay = (1.0 - q) / (1.0 - (q * e2.exp()).powf((mu2 - 1.0) / mu2));
+            let leave = e1.exp() / q.powf(1.0 / (mu1 - 1.0));
+            let plain = ((1.0 - q) * stay.powf(a - 1.0) + q * leave.powf(a - 1.0)).ln() / (a - 1.0);
+            let cost = gnmax_data_dependent(Order::new(a).unwrap(), NoiseScale::new(s).unwrap(), log_q);
+            // The logarithm of a number near 1 has lost digits in the plain formula.
+            assert!((cost - plain).abs() < 1e-14 + 1e-9 * plain, "{a} {s} {log_q}: {cost} {plain}");
+            assert!(cost < gnmax_data_independent(Order::new(a).unwrap(), NoiseScale::new(s).unwrap()));
+        }
+    }
+
     /// Against the exact law, by enumeration of all votes of five parties: above it, and equal for two classes.
     #[test]
     fn parties_flip_at_most_as_often_as_the_union_bound_says() {

@@ -146,6 +146,15 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
+    /// Each from its exact side: the other one has lost all digits.
+    #[test]
+    fn the_logarithm_of_a_complement_is_taken_from_the_smaller_side() {
+        let near_zero = ProportionLimit { value: 1e-20, complement: 1.0 };
+        assert_eq!(log_of_complement(near_zero), -1e-20);
+        let near_one = ProportionLimit { value: 1.0, complement: 1e-20 };
+        assert_eq!(log_of_complement(near_one), 1e-20_f64.ln());
+    }
+
     fn boundary(value: f64) -> ProportionLimit {
         ProportionLimit { value, complement: 1.0 - value }
     }

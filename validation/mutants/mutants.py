@@ -152,9 +152,11 @@ def edit_of(mutant, source, tree):
 
 def write(mutants):
     """Writes the mutants into the copy; each is between comments with its number, by which errors find it."""
-    by_file = collections.defaultdict(list)
+    # A file without a mutant that is left is written too: as it is.
+    by_file = {mutant.file: [] for mutant in mutants}
     for mutant in mutants:
-        by_file[mutant.file].append(mutant)
+        if mutant.outcome is None:
+            by_file[mutant.file].append(mutant)
     for file, group in by_file.items():
         source = (ROOT / file).read_bytes()
         tree = PARSER.parse(source)
@@ -238,7 +240,7 @@ def build(mutants, profile):
         if mutant.key in known:
             mutant.outcome = "unviable"
     for _ in range(12):
-        write([mutant for mutant in mutants if mutant.outcome is None])
+        write(mutants)
         status, messages = cargo(["check", "--lib", "--profile=test"], profile)
         if status == 0:
             break

@@ -265,7 +265,10 @@ impl Report {
         Self {
             coverage: covered.first().copied().zip(covered.last().copied()),
             runs: after("Done ").filter_map(number).next_back().unwrap_or(0),
-            artifact: after("Test unit written to ").next_back().map(|path| path.trim_start_matches("./").to_owned()),
+            // A slow input is written too, and is no failure: on a busy machine any input may be one.
+            artifact: after("Test unit written to ")
+                .rfind(|path| !path.contains("/slow-unit-"))
+                .map(|path| path.trim_start_matches("./").to_owned()),
         }
     }
 }
@@ -304,5 +307,8 @@ mod tests {
         let lines = ["artifact_prefix='fuzz/artifacts/a/'; Test unit written to fuzz/artifacts/a/crash-0".to_owned()];
         let artifact = Some("fuzz/artifacts/a/crash-0".to_owned());
         assert_eq!(Report::read(&lines), Report { coverage: None, runs: 0, artifact });
+        let lines =
+            ["artifact_prefix='fuzz/artifacts/a/'; Test unit written to fuzz/artifacts/a/slow-unit-0".to_owned()];
+        assert_eq!(Report::read(&lines), Report { coverage: None, runs: 0, artifact: None });
     }
 }
