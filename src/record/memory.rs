@@ -176,7 +176,7 @@ mod tests {
         ndarray_npy::write_npy(&path, &array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap();
         let memory = MemoryFile::of_array(array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], false));
         provided_as("a.npy", memory).provide(|| {
-            let (here, there) = (NpyArray::open("a.npy".as_ref()).unwrap(), NpyArray::open(&path).unwrap());
+            let [here, there] = [Path::new("a.npy"), &path].map(|path| NpyArray::open(path).unwrap().0);
             assert_eq!(here.shape(), there.shape());
             for axis in 0..2 {
                 assert_eq!(here.doubles(axis, 1..2).unwrap(), there.doubles(axis, 1..2).unwrap());

@@ -37,19 +37,10 @@ pub(super) enum Piece {
 }
 
 impl NpyArray {
-    /// Opens a file (.npy); its data are read when they are asked for.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    /// Opens a file (.npy), and gives it too; the data are read when they are asked for.
+    pub(super) fn open(path: &Path) -> Result<(Self, InputReader)> {
         let file = open_file(path, "a numpy array (.npy)")?;
-        let length = file.length();
-        Self::stored(path, None, file, 0, length)
-    }
-
-    /// What the data are read from, where they are not in memory.
-    pub(super) fn reader(&self) -> Option<InputReader> {
-        match &self.data {
-            Data::Memory(_) => None,
-            Data::Input(file, _) => Some(file.again()),
-        }
+        Ok((Self::stored(path, None, file.again(), 0, file.length())?, file))
     }
 
     /// An array that lies uncompressed in `length` bytes of a file.

@@ -75,7 +75,7 @@ fn table(path: &Path, reader: impl BufRead, room: &mut Room) -> Result<Found> {
             }
         };
         // Names and truths are in maps: twice their size, with room to grow.
-        room.take(1, 48, at)?;
+        room.take(1, 48 + (model.len() + sample.len() + view.len()) as u64, at)?;
         if *truths.entry([key[0], key[1]]).or_insert(member) != member {
             let expected = "the same truth in every view of a sample under a model";
             return Err(line.at("member").fault(format!("`{}`", u8::from(member)), expected).into());

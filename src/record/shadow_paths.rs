@@ -120,24 +120,22 @@ pub(super) fn arrays(source: Source, room: &mut Room) -> Result<Found> {
 
 /// Arrays in files of their own.
 pub(super) fn files(arrays: &ShadowArrays, room: &mut Room) -> Result<Found> {
-    let part = stacked(NpyArray::open(&arrays.answers)?);
+    let (array, answers) = NpyArray::open(&arrays.answers)?;
+    let part = stacked(array);
     let samples = part.checked_sizes(arrays.logits)?[0];
-    let keep_array = NpyArray::open(&arrays.keep)?;
-    let keep = truth(&keep_array, &[part.models, samples], room)?;
+    let (array, file) = NpyArray::open(&arrays.keep)?;
+    let keep = truth(&array, &[part.models, samples], room)?;
     let mut files = vec![arrays.answers.clone(), arrays.keep.clone()];
-    let mut traces = vec![trace(&part.array), all_read(&keep_array)?];
-    let labels = arrays.labels.as_ref().map(|path| labels(NpyArray::open(path)?, samples, room)).transpose()?;
-    if let Some((_, array)) = &labels {
-        files.push(array.path.clone());
-        traces.push(all_read(array)?);
+    // What was read whole is hashed at once and closed: many files must not stay open.
+    let mut traces = vec![Trace::open(&arrays.answers, answers, Vec::new()), Trace::Read(file.identity(&arrays.keep)?)];
+    let mut found = None;
+    if let Some(path) = &arrays.labels {
+        let (array, file) = NpyArray::open(path)?;
+        found = Some(labels(array, samples, room)?);
+        files.push(path.clone());
+        traces.push(Trace::Read(file.identity(path)?));
     }
-    Ok(Found { files, traces, logits: arrays.logits, parts: vec![part], keep: vec![keep], labels })
-}
-
-/// The file of an array whose data are read later.
-fn trace(array: &NpyArray) -> Trace {
-    let reader = array.reader().unwrap_or_else(|| InputReader::of_bytes(Vec::new()));
-    Trace::open(&array.path, reader, Vec::new())
+    Ok(Found { files, traces, logits: arrays.logits, parts: vec![part], keep: vec![keep], labels: found })
 }
 
 fn stacked(array: NpyArray) -> Part {
@@ -174,19 +172,20 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Re
             let hint = "logits need the labels y_train.npy beside the folders experiment_I_of_N";
             return Err(if labels_file.is_none() { hinted(error, hint) } else { error }.into());
         };
-        let part = Part { array: NpyArray::open(&path)?, stacked: false, models: 1 };
+        let (array, answers) = NpyArray::open(&path)?;
+        let part = Part { array, stacked: false, models: 1 };
         samples = part.checked_sizes(found.logits)?[0];
         let keep = experiment.join("keep.npy");
-        let array = NpyArray::open(&keep)?;
+        let (array, file) = NpyArray::open(&keep)?;
         found.keep.push(truth(&array, &[samples], room)?);
-        found.traces.extend([trace(&part.array), all_read(&array)?]);
+        found.traces.extend([Trace::open(&path, answers, Vec::new()), Trace::Read(file.identity(&keep)?)]);
         found.parts.push(part);
         found.files.extend([path, keep]);
     }
     if let Some(path) = labels_file {
-        let labels = labels(NpyArray::open(&path)?, samples, room)?;
-        found.traces.push(all_read(&labels.1)?);
-        found.labels = Some(labels);
+        let (array, file) = NpyArray::open(&path)?;
+        found.labels = Some(labels(array, samples, room)?);
+        found.traces.push(Trace::Read(file.identity(&path)?));
         found.files.push(path);
     }
     Ok(found)
@@ -227,12 +226,6 @@ fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>
     }
     let labels = array.whole_numbers(room, Ok)?.into_raw_vec_and_offset().0;
     Ok((labels, array))
-}
-
-/// A file of its own whose array was read whole.
-fn all_read(array: &NpyArray) -> Result<Trace> {
-    let reader = array.reader().unwrap_or_else(|| InputReader::of_bytes(Vec::new()));
-    Ok(Trace::Read(reader.identity(&array.path)?))
 }
 
 /// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.
