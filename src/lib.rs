@@ -91,7 +91,8 @@ pub use audit::{
     Method, OutputSet, OutputSets, PairStream, QueryAudit, RdpBound, Recommendation, Rectangle, ReferenceLaws, Region,
     SetSource, SimultaneousIntervals, Skipped, Tails, TradeOffBand, Variational, audit_counts, expected_counts,
     gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
-    recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band, variational_bound,
+    outcome_rectangles, recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band,
+    variational_bound,
 };
 pub use audit::{
     CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
@@ -111,8 +112,8 @@ pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{
     BerkJones, BinomialCounts, ProportionLimit, ProportionRange, RectangleProbability, SisonGlaz, adjusted_log_lower,
-    clopper_pearson, clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, dkw_limits, goodman,
-    jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
+    clopper_pearson, clopper_pearson_lower, clopper_pearson_open, clopper_pearson_simultaneous, clopper_pearson_upper,
+    dkw_limits, goodman, jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
 };
 pub use interval::{bailey_lower, inverse_sinh_lower};
 pub use label_dp::{
