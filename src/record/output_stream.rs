@@ -3,12 +3,13 @@
 use super::atomic_file::write_atomically;
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{Digested, InputFile, open};
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use super::rows::check_name;
 use super::table::MAX_OUTCOMES;
 use super::text::{Text, sniff};
-use crate::audit::PairStream;
-use crate::error::Result;
+use super::value_file::{NUMBER, number};
+use crate::audit::{PairStream, StreamBins};
+use crate::error::{InputError, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::Read;
@@ -89,7 +90,41 @@ pub fn read_outputs(
     names: &mut OutcomeNames,
     mut each: impl FnMut(u64, OutputWorld, usize) -> Result<ControlFlow<()>>,
 ) -> Result<Option<InputFile>> {
-    let file = file.as_ref();
+    read_rows(file.as_ref(), reader, |line, world, output| {
+        let Some(outcome) = names.position(output) else {
+            let found = format!("the new outcome {}", quoted(output));
+            let error = line.at("output").fault(found, format!("at most {} outcomes", OutcomeNames::MOST));
+            return Err(hinted(error, "bin outputs that are numbers: --bins quantile:20").into());
+        };
+        each(line.number(), world, outcome)
+    })
+}
+
+/// Reads what [`read_outputs`] reads where every output is a number, and hands each row with its line number, world and
+/// value to `each`. Infinite values are written `inf` and `-inf`; `nan` is refused.
+///
+/// # Errors
+/// As [`read_outputs`], and [`Error::Input`](crate::Error::Input) for an output that is not a number.
+pub fn read_real_outputs(
+    file: impl AsRef<Path>,
+    reader: impl Read,
+    mut each: impl FnMut(u64, OutputWorld, f64) -> Result<ControlFlow<()>>,
+) -> Result<Option<InputFile>> {
+    read_rows(file.as_ref(), reader, |line, world, output| {
+        let value = number(output).map_err(|hint| {
+            let error = line.at("output").fault(quoted(output), NUMBER);
+            InputError { hint: hint.map(Into::into), ..error }
+        })?;
+        each(line.number(), world, value)
+    })
+}
+
+/// The rows of raw outputs of one query.
+fn read_rows(
+    file: &Path,
+    reader: impl Read,
+    mut each: impl FnMut(&Line<'_>, OutputWorld, &str) -> Result<ControlFlow<()>>,
+) -> Result<Option<InputFile>> {
     let mut digested = Digested::new(reader);
     let Text::Csv(reader) = sniff(file, &mut digested, "raw outputs")? else {
         return Err(fault(file, "whole file", "JSON", "raw outputs as CSV").into());
@@ -113,13 +148,8 @@ pub fn read_outputs(
             other => return Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
         };
         check_name(&line, "output", &output)?;
-        let Some(outcome) = names.position(&output) else {
-            let found = format!("the new outcome {}", quoted(&output));
-            let error = line.at("output").fault(found, format!("at most {} outcomes", OutcomeNames::MOST));
-            return Err(hinted(error, "bin continuous outputs before recording them").into());
-        };
         rows += 1;
-        if each(line.number(), world, outcome)?.is_break() {
+        if each(&line, world, &output)?.is_break() {
             return Ok(None);
         }
     }
@@ -139,8 +169,10 @@ pub struct SavedStream {
     /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so that it must
     /// not change once outputs have been seen.
     pub asked: String,
-    /// Names of the outcomes.
+    /// Names of the outcomes; none where they are binned.
     pub names: OutcomeNames,
+    /// Bins of outputs that are numbers, and the pilot that chooses them.
+    pub bins: Option<StreamBins>,
     /// Rows of both worlds so far.
     pub rows: [u64; 2],
     /// The pairs.
@@ -152,6 +184,8 @@ pub struct SavedStream {
 struct Body {
     asked: String,
     names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bins: Option<StreamBins>,
     rows: [u64; 2],
     stream: PairStream,
 }
@@ -165,6 +199,7 @@ impl SavedStream {
         let body = Body {
             asked: self.asked.clone(),
             names: self.names.names.clone(),
+            bins: self.bins.clone(),
             rows: self.rows,
             stream: self.stream.clone(),
         };
@@ -204,7 +239,7 @@ impl SavedStream {
         if !distinct || body.stream.process().outcomes() != OutcomeNames::MOST {
             return Err(refuse("impossible outcomes".into(), anew).into());
         }
-        Ok(Self { asked: body.asked, names, rows: body.rows, stream: body.stream })
+        Ok(Self { asked: body.asked, names, bins: body.bins, rows: body.rows, stream: body.stream })
     }
 }
 

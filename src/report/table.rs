@@ -57,3 +57,15 @@ pub(super) fn csv_text<R: Serialize>(rows: impl IntoIterator<Item = R>) -> Resul
     let bytes = writer.into_inner().map_err(|error| refused(&error))?;
     String::from_utf8(bytes).map_err(|error| refused(&error))
 }
+
+/// Names shown before the rest is counted.
+const NAMES: usize = 12;
+
+/// Names in a line, at most a dozen: a set may have thousands of outcomes, all of which are in JSON.
+pub(super) fn listed(names: &[String]) -> String {
+    let mut text = names.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > NAMES {
+        text += &format!(", and {} more", names.len() - NAMES);
+    }
+    text
+}

@@ -3,12 +3,21 @@
 use super::interruptible::{Interruptible, interruption};
 use crate::command::args::{Common, StreamOptions};
 use crate::command::output::{Output, envelope};
-use crate::record::{AtomicFile, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs};
-use crate::report::{BoundRow, Claim, Number, StreamDocument, Warning, one_line, short};
-use crate::{Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, PairStream, Result};
+use crate::record::{AtomicFile, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs};
+use crate::report::{BoundRow, Claim, Number, StreamBinsRow, StreamDocument, Warning, one_line, short};
+use crate::{
+    BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,
+    Result, StreamBins, hardly_repeats,
+};
 use std::io::{self, Read, stdin};
 use std::ops::ControlFlow;
 use std::path::Path;
+
+/// From so many outputs on a stream is refused while it is read, if nearly every output is different.
+const EARLY: u64 = 1024;
+
+/// Outputs of the pilot for each bin, unless said otherwise.
+const PILOT_PER_BIN: u64 = 20;
 
 /// Claims are tested each time the pairs have grown by one part in so many.
 const LOOKS: u64 = 16;
@@ -32,15 +41,24 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
             None => source(),
         };
         let file = if live { Path::new("stdin") } else { &*options.file };
-        let SavedStream { names, rows, stream, .. } = &mut saved;
-        let (mut next_look, mut last_line) = (1, 0);
-        let read = read_outputs(file, reader, names, |line, world, outcome| {
-            match world {
-                OutputWorld::Dataset => stream.observe(outcome)?,
-                OutputWorld::Neighbor => stream.observe_neighbor(outcome)?,
+        let SavedStream { names, bins, rows, stream, .. } = &mut saved;
+        let (mut next_look, mut last_line, mut named) = (1, 0, names.names().len());
+        let binned = bins.is_some();
+        // An output of the pilot has no outcome: it is counted, and nothing is learned from it.
+        let mut take = |line: u64, world: OutputWorld, outcome: Option<usize>| {
+            match (world, outcome) {
+                (OutputWorld::Dataset, Some(outcome)) => stream.observe(outcome)?,
+                (OutputWorld::Neighbor, Some(outcome)) => stream.observe_neighbor(outcome)?,
+                (_, None) => {}
             }
             rows[usize::from(world == OutputWorld::Neighbor)] += 1;
+            // Outcomes are numbered in the order of their first rows.
+            named = named.max(outcome.map_or(0, |outcome| outcome + 1));
             last_line = line;
+            let outputs = rows[0] + rows[1];
+            if !binned && outputs >= EARLY && outputs.is_power_of_two() {
+                provable(file, named, *rows)?;
+            }
             // Without a claim there is nothing to stop for.
             if questions.claims == 0 || stream.process().pairs() < next_look {
                 return Ok(ControlFlow::Continue(()));
@@ -53,7 +71,14 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
                 return Ok(ControlFlow::Break(()));
             }
             Ok(ControlFlow::Continue(()))
-        });
+        };
+        let read = match bins {
+            Some(bins) => read_real_outputs(file, reader, |line, world, value| {
+                let bin = bins.take(value, usize::from(world == OutputWorld::Neighbor))?;
+                take(line, world, bin)
+            }),
+            None => read_outputs(file, reader, names, |line, world, outcome| take(line, world, Some(outcome))),
+        };
         if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
             return interrupted(options, &saved, last_line);
         }
@@ -61,12 +86,20 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
             None if !live => Some(InputFile::of_file(&options.file)?),
             read => read,
         });
-        refuted = questions.refuted(options, stream.process());
+        refuted = questions.refuted(options, saved.stream.process());
+        if !binned && stopped_at_line.is_none() {
+            provable(file, saved.names.names().len(), saved.rows)?;
+        }
     }
     if let Some(path) = &options.state {
         saved.write(path)?;
     }
-    let warnings = unpaired(&saved);
+    let mut warnings = unpaired(&saved);
+    warnings.extend(saved.bins.as_ref().filter(|bins| bins.bins().is_none()).map(|_| Warning {
+        code: "pilot-lasts",
+        message: "the outputs so far are all part of the pilot that chooses the bins: nothing is bounded yet".into(),
+        hint: "record more outputs, or take a shorter pilot from the start: --pilot-outputs N".into(),
+    }));
     let process = saved.stream.process();
     let document = StreamDocument {
         envelope: envelope("leakbound.audit-stream/1", common, options, inputs, warnings),
@@ -74,13 +107,36 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         outputs: saved.rows[0],
         outputs_neighbor: saved.rows[1],
         pairs: process.pairs(),
-        outcomes: saved.names.names().len(),
+        outcomes: match &saved.bins {
+            Some(bins) => bins.bins().map_or(0, OutputBins::bins),
+            None => saved.names.names().len(),
+        },
+        bins: saved.bins.as_ref().map(|bins| StreamBinsRow {
+            pilot_outputs: bins.pilot()[0],
+            pilot_outputs_neighbor: bins.pilot()[1],
+            labels: bins.bins().map_or_else(Vec::new, OutputBins::labels),
+        }),
         stopped_at_line,
         bounds: questions.bounds(options, process),
         claims: questions.claims(options, process, &refuted),
     };
     output.write(&document)?;
     Ok(refuted.contains(&true))
+}
+
+/// Refuses outputs of which nearly every one is different.
+fn provable(file: &Path, outcomes: usize, rows: [u64; 2]) -> Result<()> {
+    let outputs = rows[0].saturating_add(rows[1]);
+    if !hardly_repeats(outcomes as u64, outputs) {
+        return Ok(());
+    }
+    Err(Error::from(InputError {
+        file: file.to_owned(),
+        place: "whole file".into(),
+        found: format!("{outcomes} different outcomes in {outputs} outputs"),
+        expected: "outcomes that repeat: what is seen once or never in a world shows nothing of its probability".into(),
+        hint: Some("count outputs that are numbers in bins: --bins quantile:20".into()),
+    }))
 }
 
 /// Saves what was read.
@@ -190,7 +246,7 @@ fn start(common: &Common, options: &StreamOptions) -> Result<SavedStream> {
             drop(AtomicFile::create(path)?);
         }
         let stream = PairStream::new(process, common.seed);
-        return Ok(SavedStream { asked, names: OutcomeNames::default(), rows: [0, 0], stream });
+        return Ok(SavedStream { asked, names: OutcomeNames::default(), bins: bins(options)?, rows: [0, 0], stream });
     };
     let saved = SavedStream::read(path)?;
     drop(AtomicFile::create(path)?);
@@ -204,6 +260,18 @@ fn start(common: &Common, options: &StreamOptions) -> Result<SavedStream> {
         expected: format!("one of `{asked}`, as asked for"),
         hint: Some("what is asked must be fixed before the outputs are seen".into()),
     }))
+}
+
+/// The bins of a new stream.
+fn bins(options: &StreamOptions) -> Result<Option<StreamBins>> {
+    match &options.bins {
+        Some(BinRule::Quantiles(bins)) => {
+            let pilot = options.pilot_outputs.unwrap_or(PILOT_PER_BIN * *bins as u64);
+            StreamBins::new(*bins, pilot).map(Some)
+        }
+        Some(BinRule::Edges(bins)) => Ok(Some(StreamBins::declared(bins.clone()))),
+        None => Ok(None),
+    }
 }
 
 /// Everything that must not change between runs.
@@ -221,6 +289,8 @@ fn asked(common: &Common, options: &StreamOptions) -> String {
     words.push(format!("--direction {}", if directions.len() == 2 { "both" } else { directions[0] }));
     words.push(format!("--failure-probability {}", options.failure_probability));
     words.extend(options.horizon.map(|pairs| format!("--horizon {pairs}")));
+    words.extend(options.bins.as_ref().map(|rule| format!("--bins {rule}")));
+    words.extend(options.pilot_outputs.map(|outputs| format!("--pilot-outputs {outputs}")));
     words.push(format!("--seed {}", common.seed));
     words.join(" ")
 }
