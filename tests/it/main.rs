@@ -35,9 +35,12 @@ mod hostile;
 mod k_cut;
 mod ladder;
 mod layering;
+mod many_outcomes;
 mod membership_peers;
 mod peers;
 mod peers_canaries;
+#[cfg(feature = "cli")]
+mod real_outputs;
 mod record_data;
 mod record_errors;
 mod record_properties;
