@@ -5,7 +5,7 @@ use super::composed::ComposedSection;
 use super::document::{Document, Envelope};
 use super::number::{Number, short, significant};
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text, listed, warnings_text};
 use super::trade_off::TradeOffRow;
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
@@ -228,7 +228,7 @@ impl Document for CountsDocument {
             text += &format!(
                 "output set {}: {query}{{{}}} ({}, {} tails)\n",
                 index + 1,
-                set.outcomes.join(", "),
+                listed(&set.outcomes),
                 set.source,
                 if set.directed { "two" } else { "four" }
             );
