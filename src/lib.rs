@@ -88,12 +88,13 @@ pub use accountant::{
     threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
-    AuditPlan, BinRule, Bootstrap, BootstrapInterval, Bounded, EProcess, EpsilonBound, Guide, HalfSpace, JointQuery,
-    KCutBox, Method, OutputBins, OutputSet, OutputSets, PairStream, QueryAudit, RdpBound, RealOutputs, Recommendation,
-    Rectangle, ReferenceLaws, Region, SetSource, SimultaneousIntervals, Skipped, StreamBins, Tails, TradeOffBand,
-    Variational, audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon,
-    joint_beta_region_epsilon, joint_bound, katz_log_epsilon, outcome_rectangles, recommend, rectangles,
-    samples_to_reach, shrunken_laws, split_pilot, trade_off_band, typical_bound, variational_bound,
+    AuditPlan, BinRule, Bootstrap, BootstrapInterval, BoundEvent, Bounded, EProcess, EpsilonBound, FailureBudget,
+    FailurePer, Guide, HalfSpace, JointQuery, KCutBox, Method, OutputBins, OutputSet, OutputSets, PairStream,
+    QueryAudit, RdpBound, RealOutputs, Recommendation, Rectangle, ReferenceLaws, Region, SetSource,
+    SimultaneousIntervals, Skipped, StreamBins, Tails, TradeOffBand, Variational, audit_counts, expected_counts,
+    gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
+    outcome_rectangles, recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band,
+    typical_bound, variational_bound,
 };
 pub use audit::{
     CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,

@@ -6,6 +6,7 @@ mod canary;
 mod counts;
 mod dual_tangent;
 mod e_process;
+mod failure_budget;
 mod forecast;
 mod gdp;
 mod guide;
@@ -44,6 +45,7 @@ pub use canary::{
 };
 pub use counts::{audit_counts, rectangles};
 pub use e_process::EProcess;
+pub use failure_budget::{BoundEvent, FailureBudget, FailurePer};
 pub use forecast::{expected_counts, samples_to_reach, typical_bound};
 pub use gdp::gdp_bounds;
 pub use guide::Guide;

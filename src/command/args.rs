@@ -23,7 +23,9 @@ pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use crate::record::MemoryBudget;
-use crate::{Adjacency, BinRule, Composition, Delta, Epsilon, FailureProbability, Noise, Order, VoteHistogram};
+use crate::{
+    Adjacency, BinRule, Composition, Delta, Epsilon, FailurePer, FailureProbability, Noise, Order, VoteHistogram,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -187,7 +189,9 @@ pub enum Command {
                             |f(D) - f(D')|, width and neighbor_width = the smooth sensitivities of D and D', as in \
                             {\"mechanism\": \"gnss\", \"sigma\": 5, \"beta\": 0.02, \"step\": 0.98, \"width\": 1, \
                             \"neighbor_width\": 0.981, \"histogram\": [0], \"repetitions\": 1, \"order\": 20}; claims \
-                            are about all pairs.\n\nExit status 3 if a property is refuted.")]
+                            are about all pairs.\n\nThe program is ended with everything that it started, however this command \
+                            ends; processes that make a session of their own, as daemons do, live on.\n\nExit status 3 \
+                            if a property is refuted.")]
     Verify(VerifyOptions),
     /// Train models and record what they answer, for the other commands to audit (a build with the feature `torch`)
     #[cfg_attr(feature = "torch", command(subcommand))]
@@ -268,9 +272,13 @@ pub struct BoundOptions {
     /// Rényi orders, such as 2,5 or 2..64
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
     pub orders: Orders,
-    /// The probability that any bound of one method on one query is wrong
+    /// The probability that any number of the answer is wrong that has a finite-sample guarantee
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
+    /// What it is for: the whole answer, so that any number may be picked, or each method on each query by itself
+    /// (answer, query)
+    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    pub failure_per: FailurePer,
     /// Methods: auto (the sharpest valid ones, recommended before the counts are seen), all, or some of two-cut-paper,
     /// two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region,
     /// bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, joint-beta, katz-log, gdp

@@ -2,7 +2,10 @@
 
 use crate::command::args::ClaimOptions;
 use crate::report::{Claim, Number, short};
-use crate::{Delta, Direction, FailureProbability, Guide, Order, PairedCounts, Rectangle, Region, Result, rectangles};
+use crate::{
+    BoundEvent, Delta, Direction, FailureBudget, FailureProbability, Guide, Order, PairedCounts, Rectangle, Region,
+    Result, rectangles,
+};
 
 /// A claimed quantity of one answer.
 #[derive(Debug, Clone, Copy)]
@@ -89,29 +92,46 @@ pub enum Wanted {
     Both,
 }
 
-/// What is known of one query: all of it holds at once except with the failure probability it was made with.
+impl Wanted {
+    /// The events that the evidence is read from: where there is a guess of the laws, Rényi divergences are bounded by
+    /// the region of the k-cut; everything else by the output sets.
+    pub fn events(self, guide: &Guide) -> &'static [BoundEvent] {
+        match (guide.reference(), self) {
+            (Some(_), Self::Renyi) => &[BoundEvent::Region],
+            (Some(_), Self::Both) => &[BoundEvent::OutputSets, BoundEvent::Region],
+            (Some(_), Self::Cuts) | (None, _) => &[BoundEvent::OutputSets],
+        }
+    }
+}
+
+/// What is known of one query: all of it holds at once, unless one of its events fails.
 pub struct Evidence {
     rectangles: Vec<Rectangle>,
     region: Option<Region>,
 }
 
 impl Evidence {
-    /// Where there is a guess of the laws, Rényi divergences are bounded by the region of the k-cut; if output sets are
-    /// wanted too, each gets half of the failure probability.
-    pub fn new(counts: &PairedCounts, guide: &Guide, failure: FailureProbability, wanted: Wanted) -> Result<Self> {
-        let region = match guide.reference() {
-            Some(reference) if wanted != Wanted::Cuts => {
-                let share = if wanted == Wanted::Both { failure.split(2) } else { failure };
-                Some(Region::new(counts, reference, share)?)
-            }
-            _ => None,
-        };
-        let rectangles = match (&region, wanted) {
-            (Some(_), Wanted::Renyi) => Vec::new(),
-            (Some(_), _) => rectangles(counts, &guide.sets, failure.split(2))?,
-            (None, _) => rectangles(counts, &guide.sets, failure)?,
-        };
+    /// What is wanted, from its [`Wanted::events`]; each of them fails with probability `share` at most.
+    pub fn new(counts: &PairedCounts, guide: &Guide, share: FailureProbability, wanted: Wanted) -> Result<Self> {
+        let events = wanted.events(guide);
+        let reference = guide.reference().filter(|_| events.contains(&BoundEvent::Region));
+        let region = reference.map(|reference| Region::new(counts, reference, share)).transpose()?;
+        let rectangles =
+            if events.contains(&BoundEvent::OutputSets) { rectangles(counts, &guide.sets, share)? } else { Vec::new() };
         Ok(Self { rectangles, region })
+    }
+
+    /// The evidence of named queries, all of which holds at once.
+    pub fn of_all<'a>(
+        queries: impl Iterator<Item = (&'a str, &'a PairedCounts, &'a Guide)>,
+        budget: &FailureBudget,
+        wanted: Wanted,
+    ) -> Result<Vec<(String, Self)>> {
+        let one = |(name, counts, guide): (&str, &PairedCounts, &Guide)| {
+            let share = budget.share_of_all(budget.queries(), wanted.events(guide).len());
+            Ok((name.to_owned(), Self::new(counts, guide, share, wanted)?))
+        };
+        queries.map(one).collect()
     }
 
     fn largest(&self, bound: impl Fn(&Rectangle) -> f64) -> f64 {

@@ -23,6 +23,9 @@ pub struct MembershipPlan {
     pub top: Vec<usize>,
     /// Failure probability of each limit.
     pub failure: FailureProbability,
+    /// Attacks that are compared: the limits of all samples at once, and the search for a sample that the population
+    /// hides, divide the failure probability among them, so that the samples of every attack may be looked at.
+    pub attacks: usize,
     /// Resamples of the bootstrap over victims and permutations of the test of independence; none for neither.
     pub resamples: Option<usize>,
     /// Seed of both.
@@ -38,6 +41,7 @@ impl Default for MembershipPlan {
             ranked_by: fpr(0.001),
             top: vec![10],
             failure: FailureProbability::new(0.05).expect("a constant in range"),
+            attacks: 1,
             resamples: Some(1000),
             seed: 0,
         }
@@ -161,7 +165,8 @@ pub fn membership_metrics(
         Roc::new(&members, &non_members)
     };
     let roc = roc_of(&|_| true)?;
-    let samples = sample_level(guesses, plan.ranked_by, plan.failure)?;
+    let of_attack = plan.failure.split(plan.attacks);
+    let samples = sample_level(guesses, plan.ranked_by, of_attack)?;
     let mut levels = vec![LevelMetrics::new(Level::Population, guesses.samples(), &roc, plan)?];
     let mut classes: BTreeMap<i64, Vec<bool>> = BTreeMap::new();
     for (sample, &label) in labels.into_iter().flatten().enumerate() {
@@ -199,7 +204,7 @@ pub fn membership_metrics(
         accuracy: correct.map(|correct| canary_accuracy(guesses, correct, plan.failure)).transpose()?,
         // Refused where samples have nothing to compare, which says nothing about the attack.
         independence: plan.resamples.and_then(|count| canary_independence(guesses, count.min(999), plan.seed).ok()),
-        dilution: dilution(guesses, plan.ranked_by, plan.failure)?,
+        dilution: dilution(guesses, plan.ranked_by, of_attack)?,
         samples,
         roc,
     })

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::io::{self, Read};
 
-/// So many bytes at the start of an input tell most inputs from each other.
-const HEAD: u64 = 4096;
+/// After so many bytes an input is told from most batches that it does not repeat, long before it is read to its end.
+const HEADS: [u64; 3] = [64, 512, 4096];
 
 /// How far a batch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ pub struct Batch {
     pub lines: u64,
     /// Their SHA-256 in hexadecimal.
     pub sha256: String,
-    /// SHA-256 of the first 4096 of them, or of all if they are fewer.
-    pub head: String,
+    /// SHA-256 of the first 64, 512 and 4096 of them, as far as there are so many.
+    pub heads: Vec<String>,
     /// Whether the last line has no end, so that an input that goes on there has another line.
     pub open: bool,
     /// How far the batch is.
@@ -40,8 +40,15 @@ pub struct Batch {
 }
 
 impl Batch {
-    fn head_bytes(&self) -> u64 {
-        self.bytes.min(HEAD)
+    /// Numbers of bytes at which an input that repeats it has these hashes, in rising order.
+    fn marks(&self) -> impl Iterator<Item = (u64, &str)> {
+        let heads = HEADS.into_iter().zip(self.heads.iter().map(String::as_str)).filter(|&(at, _)| at < self.bytes);
+        heads.chain([(self.bytes, &*self.sha256)])
+    }
+
+    /// The first of them after so many bytes.
+    fn mark_after(&self, bytes: u64) -> Option<u64> {
+        self.marks().map(|(at, _)| at).find(|&at| at > bytes)
     }
 }
 
@@ -76,7 +83,7 @@ struct Inner<R> {
     lines: u64,
     /// What was handed out last.
     piece: Vec<u8>,
-    head: Option<String>,
+    heads: Vec<String>,
     /// Batches that this input may still begin with, and their places in the list.
     candidates: Vec<(usize, Batch)>,
     /// The next number of bytes at which a candidate is looked at.
@@ -91,15 +98,16 @@ struct Inner<R> {
 impl<R: Read> BatchReader<R> {
     /// Compares with these batches.
     pub fn new(reader: R, known: &[Batch]) -> Self {
-        let candidates: Vec<(usize, Batch)> = known.iter().cloned().enumerate().collect();
-        let next = candidates.iter().map(|(_, batch)| batch.head_bytes()).min();
+        let candidates: Vec<(usize, Batch)> =
+            known.iter().cloned().enumerate().filter(|(_, batch)| batch.bytes > 0).collect();
+        let next = candidates.iter().filter_map(|(_, batch)| batch.mark_after(0)).min();
         Self(RefCell::new(Inner {
             reader,
             digest: Sha256::new(),
             bytes: 0,
             lines: 0,
             piece: Vec::new(),
-            head: None,
+            heads: Vec::new(),
             candidates,
             next,
             found: None,
@@ -163,12 +171,9 @@ impl<R> Inner<R> {
     fn batch(&self, length: usize, lines: u64, stage: BatchStage) -> Batch {
         let sha256 = self.sha256(length);
         let bytes = self.bytes + length as u64;
-        let head = match &self.head {
-            Some(head) if bytes >= HEAD => head.clone(),
-            _ => sha256.clone(),
-        };
+        let heads = self.heads.iter().take(HEADS.iter().filter(|&&head| head <= bytes).count()).cloned().collect();
         let open = length > 0 && self.piece[length - 1] != b'\n';
-        Batch { bytes, lines, sha256, head, open, stage }
+        Batch { bytes, lines, sha256, heads, open, stage }
     }
 
     /// Takes the next piece and compares.
@@ -179,31 +184,21 @@ impl<R> Inner<R> {
         self.piece.clear();
         self.piece.extend_from_slice(piece);
         let end = self.bytes + piece.len() as u64;
-        if (self.bytes..end).contains(&(HEAD - 1)) {
-            self.head = Some(self.sha256((HEAD - self.bytes) as usize));
+        for at in HEADS.into_iter().filter(|&at| at > self.bytes && at <= end) {
+            self.heads.push(self.sha256((at - self.bytes) as usize));
         }
         while let Some(at) = self.next.filter(|&at| at <= end) {
             let sha256 = self.sha256((at - self.bytes) as usize);
-            let (mut left, mut found) = (Vec::new(), None);
-            for (index, batch) in std::mem::take(&mut self.candidates) {
-                if at == batch.bytes {
-                    if sha256 == batch.sha256 {
-                        found = Some((index, batch));
-                    }
-                } else if at != batch.head_bytes() {
-                    left.push((index, batch));
-                } else if sha256 == batch.head {
-                    self.alike = true;
-                    left.push((index, batch));
-                }
-            }
-            self.candidates = left;
-            if let Some((index, batch)) = found {
-                self.found = Some((index, batch.bytes));
+            // A batch that has another hash here is not repeated; one that has none here may be.
+            let same = |batch: &Batch| batch.marks().find(|mark| mark.0 == at).is_none_or(|mark| mark.1 == sha256);
+            self.candidates.retain(|(_, batch)| same(batch));
+            self.alike |= self.candidates.iter().any(|(_, batch)| at == HEADS[HEADS.len() - 1] && batch.bytes > at);
+            if let Some((index, batch)) = self.candidates.iter().rfind(|(_, batch)| batch.bytes == at) {
+                self.found = Some((*index, at));
                 self.torn = batch.open;
             }
-            let after = |batch: &Batch| if batch.head_bytes() > at { batch.head_bytes() } else { batch.bytes };
-            self.next = self.candidates.iter().map(|(_, batch)| after(batch)).min();
+            self.candidates.retain(|(_, batch)| batch.bytes > at);
+            self.next = self.candidates.iter().filter_map(|(_, batch)| batch.mark_after(at)).min();
         }
         // A line without an end that was counted must end where the input goes on.
         if let Some((_, bytes)) = self.found.filter(|_| self.torn)

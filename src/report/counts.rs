@@ -3,6 +3,7 @@
 use super::advice::{ForecastRow, RecommendationRow, forecasts_text, recommendations_text};
 use super::composed::ComposedSection;
 use super::document::{Document, Envelope};
+use super::failure::FailureNote;
 use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, listed, warnings_text};
@@ -120,6 +121,8 @@ pub struct CountsDocument {
     /// Title line of the text.
     #[serde(skip)]
     pub title: String,
+    /// What the failure probability is for.
+    pub failure: FailureNote,
     /// Rényi bounds.
     pub bounds: Vec<BoundRow>,
     /// ε bounds.
@@ -213,7 +216,7 @@ impl CountsDocument {
 
 impl Document for CountsDocument {
     fn text(&self) -> String {
-        let mut text = format!("{}\n\n", self.title);
+        let mut text = format!("{}\n{}\n\n", self.title, self.failure.words());
         let with_query = self.with_query();
         if !self.bounds.is_empty() {
             text += "Rényi divergence in nats, at least\n";
@@ -266,8 +269,10 @@ impl Document for CountsDocument {
             delta: Option<f64>,
             lower: String,
             failure_probability: f64,
+            failure_per: &'a str,
             validity: &'a str,
         }
+        let failure_per = self.failure.per.name();
         let bounds = self.bounds.iter().map(|row| Row {
             query: &row.query,
             quantity: "rdp",
@@ -277,6 +282,7 @@ impl Document for CountsDocument {
             delta: None,
             lower: row.rdp_lower.text(),
             failure_probability: row.failure_probability,
+            failure_per,
             validity: row.validity.name(),
         });
         let epsilon = self.epsilon.iter().map(|row| Row {
@@ -288,6 +294,7 @@ impl Document for CountsDocument {
             delta: Some(row.delta),
             lower: row.epsilon_lower.text(),
             failure_probability: row.failure_probability,
+            failure_per,
             validity: row.validity.name(),
         });
         csv_text(bounds.chain(epsilon))

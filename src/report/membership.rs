@@ -69,8 +69,13 @@ impl MembershipDocument {
         );
         text += &self.comparison_table().text();
         if self.sample_level.iter().any(|curve| !curve.samples.is_empty()) {
-            text +=
-                "Most vulnerable sample of each attack, limits for all samples at once if victims are independent\n";
+            let share = self.sample_level.first().map_or(failure, |curve| curve.failure_probability);
+            let each = if share < failure { "all attacks and samples" } else { "all samples of an attack" };
+            text += &format!(
+                "Most vulnerable sample of each attack, limits for {each} at once if victims are independent, failure \
+                 probability {}\n",
+                short(failure)
+            );
             text += &self.samples_table(1).text();
         }
         text + &warnings_text(&self.envelope.warnings)

@@ -11,6 +11,7 @@ mod composed;
 mod counts;
 mod document;
 mod exact;
+mod failure;
 mod figure;
 mod fit;
 mod label_dp;
@@ -42,6 +43,7 @@ pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, M
 pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, SetRow};
 pub use document::{Document, Envelope, Warning};
 pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
+pub use failure::FailureNote;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use fit::fit;
 pub use label_dp::{LabelBoundRow, LabelDocument};

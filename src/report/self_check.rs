@@ -1,6 +1,7 @@
 //! The document of `leakbound self-check`.
 
 use super::document::{Document, Envelope};
+use super::failure::FailureNote;
 use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
@@ -127,15 +128,19 @@ pub struct SelfCheckDocument {
     /// Title line of the text.
     #[serde(skip)]
     pub title: String,
+    /// What the failure probability is for.
+    pub failure: FailureNote,
     /// What was simulated.
     pub queries: Vec<CheckedQuery>,
     /// Every method in every case.
     pub checks: Vec<CheckRow>,
+    /// All finite-sample bounds of all queries together in every case, where they share one failure probability.
+    pub together: Vec<CheckRow>,
 }
 
 impl Document for SelfCheckDocument {
     fn text(&self) -> String {
-        let mut text = format!("{}\n\n", self.title);
+        let mut text = format!("{}\n{}\n\n", self.title, self.failure.words());
         let with_query = self.checks.iter().any(|row| !row.query.is_empty());
         for case in CheckCase::ALL {
             text += match case {
@@ -152,13 +157,13 @@ impl Document for SelfCheckDocument {
             words.push(header.len());
             header.push("verdict");
             let mut table = TextTable::new(&header, &words);
-            for row in self.checks.iter().filter(|row| row.case == case) {
+            for row in self.checks.iter().chain(&self.together).filter(|row| row.case == case) {
                 let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
                 cells.extend([
                     row.method.to_owned(),
                     row.validity.to_string(),
                     significant(row.wrong_share, 3),
-                    short(row.failure_probability),
+                    nominal(row.failure_probability),
                     significant(row.accepted_share, 3),
                 ]);
                 if case == CheckCase::Known {
@@ -169,7 +174,11 @@ impl Document for SelfCheckDocument {
             }
             text += &table.text();
         }
-        text += "wrong: share of audits in which any bound of the method was above the truth\n\n";
+        text += "wrong: share of audits in which any bound of the method was above the truth\n";
+        if !self.together.is_empty() {
+            text += "all together: in which any finite-sample bound of any query was\n";
+        }
+        text.push('\n');
         text + &warnings_text(&self.envelope.warnings)
     }
 
@@ -194,26 +203,56 @@ impl Document for SelfCheckDocument {
             mean_share: Option<f64>,
             wrong: u64,
         }
-        csv_text(self.checks.iter().flat_map(|check| {
-            check.tightness.iter().map(|row| Row {
-                query: &check.query,
-                case: check.case.name(),
-                method: check.method,
-                validity: check.validity.name(),
-                failure_probability: check.failure_probability,
-                repetitions: check.repetitions,
-                wrong_audits: check.wrong,
-                accepted_share: check.accepted_share,
-                verdict: check.verdict.name(),
-                quantity: row.quantity,
-                direction: row.direction.name(),
-                order: row.order,
-                delta: row.delta,
-                truth: row.truth.text(),
-                mean_bound: row.mean_bound.text(),
-                mean_share: row.mean_share,
-                wrong: row.wrong,
-            })
-        }))
+        let any = self.together.iter().map(|check| Row {
+            query: &check.query,
+            case: check.case.name(),
+            method: check.method,
+            validity: check.validity.name(),
+            failure_probability: check.failure_probability,
+            repetitions: check.repetitions,
+            wrong_audits: check.wrong,
+            accepted_share: check.accepted_share,
+            verdict: check.verdict.name(),
+            quantity: "any",
+            direction: "both",
+            order: None,
+            delta: None,
+            truth: String::new(),
+            mean_bound: String::new(),
+            mean_share: None,
+            wrong: check.wrong,
+        });
+        csv_text(
+            self.checks
+                .iter()
+                .flat_map(|check| {
+                    check.tightness.iter().map(|row| Row {
+                        query: &check.query,
+                        case: check.case.name(),
+                        method: check.method,
+                        validity: check.validity.name(),
+                        failure_probability: check.failure_probability,
+                        repetitions: check.repetitions,
+                        wrong_audits: check.wrong,
+                        accepted_share: check.accepted_share,
+                        verdict: check.verdict.name(),
+                        quantity: row.quantity,
+                        direction: row.direction.name(),
+                        order: row.order,
+                        delta: row.delta,
+                        truth: row.truth.text(),
+                        mean_bound: row.mean_bound.text(),
+                        mean_share: row.mean_share,
+                        wrong: row.wrong,
+                    })
+                })
+                .chain(any),
+        )
     }
+}
+
+/// A share of a failure probability has more digits than anybody reads.
+fn nominal(probability: f64) -> String {
+    let text = short(probability);
+    if text.len() > 8 { significant(probability, 3) } else { text }
 }

@@ -4,6 +4,7 @@ use super::advice::RecommendationRow;
 use super::composed::ComposedSection;
 use super::counts::{BoundRow, Claim, EpsilonRow};
 use super::document::Envelope;
+use super::failure::FailureNote;
 use super::number::{Number, short, significant};
 use crate::bound::{Direction, Validity};
 use crate::model::PoisonSearch;
@@ -183,6 +184,8 @@ pub struct VotesDocument {
     /// Title lines of the text.
     #[serde(skip)]
     pub title: String,
+    /// What the failure probability is for.
+    pub failure: FailureNote,
     /// Orders of the rows, as asked for.
     #[serde(skip)]
     pub orders: Vec<f64>,

@@ -1,12 +1,12 @@
 //! `leakbound audit votes` as text and CSV.
 
-use super::counts::claims_text;
+use super::counts::{BoundRow, claims_text};
 use super::document::Document;
 use super::number::{short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use super::votes::{UpperRow, VotesDocument, VotesQuery};
-use crate::bound::Direction;
+use crate::bound::{Direction, Validity};
 use crate::error::Result;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ impl VotesDocument {
 
     pub(super) fn methods(&self) -> Vec<&'static str> {
         let mut methods = Vec::new();
-        for row in self.queries.first().map_or(&[][..], |query| &query.lower) {
+        for row in self.queries.iter().flat_map(|query| &query.lower) {
             if !methods.contains(&row.method) {
                 methods.push(row.method);
             }
@@ -57,6 +57,13 @@ impl VotesDocument {
         query.upper.iter().find(shown).map(|row| row.rdp.0)
     }
 
+    /// The largest lower bound of a query with a finite-sample guarantee; 0 without one.
+    fn certified(&self, query: &VotesQuery, order: f64) -> f64 {
+        let shown = |row: &&BoundRow| row.order == order && row.direction == self.shown;
+        let guaranteed = |row: &&BoundRow| row.validity == Validity::FiniteSample;
+        query.lower.iter().filter(shown).filter(guaranteed).map(|row| row.rdp_lower.0).fold(0.0, f64::max)
+    }
+
     pub(super) fn exact_value(&self, query: &VotesQuery, order: f64) -> f64 {
         let row = query.divergences().iter().find(|row| row.order == order);
         row.map_or(0.0, |row| if self.shown == Direction::Forward { row.forward.0 } else { row.reverse.0 })
@@ -71,25 +78,27 @@ impl VotesDocument {
         header.extend(&uppers);
         let share_name = format!("lower/{}", self.law.column());
         header.push(&share_name);
-        let with_epsilon = self.queries.iter().any(|query| !query.epsilon.is_empty());
+        let with_epsilon =
+            self.queries.iter().flat_map(|query| &query.epsilon).any(|row| row.validity == Validity::FiniteSample);
         if with_epsilon {
             header.push("ε at least");
         }
         let mut table = TextTable::new(&header, &[]);
         for query in &self.queries {
             let exact = self.exact_value(query, order);
-            let lower: Vec<f64> = methods.iter().filter_map(|method| self.lower(query, method, order)).collect();
-            let best = lower.iter().copied().fold(0.0, f64::max);
+            let lower = methods.iter().map(|method| self.lower(query, method, order));
             let mut cells =
                 vec![query.query.clone(), query.label.map_or_else(|| "-".into(), |label| label.to_string())];
-            cells.extend(lower.iter().map(|value| significant(*value, 3)));
+            // A method that was not applied to this query leaves its cell empty.
+            cells.extend(lower.map(|value| value.map_or_else(String::new, |value| significant(value, 3))));
             cells.push(significant(exact, 3));
             for name in &uppers {
                 cells.push(self.upper(query, name, order).map_or_else(String::new, |value| significant(value, 3)));
             }
-            cells.push(share(best, exact));
+            cells.push(share(self.certified(query, order), exact));
             if with_epsilon {
-                let epsilon = query.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
+                let guaranteed = query.epsilon.iter().filter(|row| row.validity == Validity::FiniteSample);
+                let epsilon = guaranteed.map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
                 cells.push(significant(epsilon, 3));
             }
             table.row(cells);
@@ -97,12 +106,9 @@ impl VotesDocument {
         table
     }
 
-    /// In how many queries some bound of this order is not 0.
+    /// In how many queries some bound of this order with a guarantee is not 0.
     pub(super) fn certified_text(&self, order: f64) -> String {
-        let methods = self.methods();
-        let certified = self.queries.iter().filter(|query| {
-            methods.iter().any(|method| self.lower(query, method, order).is_some_and(|value| value > 0.0))
-        });
+        let certified = self.queries.iter().filter(|query| self.certified(query, order) > 0.0);
         format!("leakage certified in {} of {} queries", certified.count(), self.queries.len())
     }
 
@@ -130,7 +136,7 @@ impl VotesDocument {
                 let upper = mean(&|query| self.upper(query, name, order).unwrap_or(f64::INFINITY));
                 cells.push(significant(upper, 4));
             }
-            cells.push(share(lower.iter().copied().fold(0.0, f64::max), exact));
+            cells.push(share(mean(&|query| self.certified(query, order)), exact));
             table.row(cells);
         }
         table
@@ -143,7 +149,7 @@ fn share(lower: f64, exact: f64) -> String {
 
 impl Document for VotesDocument {
     fn text(&self) -> String {
-        let mut text = format!("{}\n\n", self.title);
+        let mut text = format!("{}; {}\n\n", self.title, self.failure.words());
         if let Some(&order) = self.orders.first() {
             text += &format!("Rényi divergence of order {}, {}, per query (nats)\n", short(order), self.shown);
             text += &self.queries_table(order).text();
@@ -179,8 +185,10 @@ impl Document for VotesDocument {
             delta: Option<f64>,
             value: String,
             failure_probability: Option<f64>,
+            failure_per: Option<&'a str>,
             validity: &'a str,
         }
+        let per = self.failure.per.name();
         let mut rows = Vec::new();
         for query in &self.queries {
             let name = query.query.as_str();
@@ -193,6 +201,7 @@ impl Document for VotesDocument {
                 delta: None,
                 value: row.rdp_lower.text(),
                 failure_probability: Some(row.failure_probability),
+                failure_per: Some(per),
                 validity: row.validity.name(),
             }));
             rows.extend(query.epsilon.iter().map(|row| Row {
@@ -204,6 +213,7 @@ impl Document for VotesDocument {
                 delta: Some(row.delta),
                 value: row.epsilon_lower.text(),
                 failure_probability: Some(row.failure_probability),
+                failure_per: Some(per),
                 validity: row.validity.name(),
             }));
             let exact = query.divergences().iter().flat_map(|row| {
@@ -220,6 +230,7 @@ impl Document for VotesDocument {
                 delta: None,
                 value: value.text(),
                 failure_probability: None,
+                failure_per: None,
                 validity: self.law.validity().name(),
             }));
             rows.extend(query.upper.iter().map(|row| Row {
@@ -231,6 +242,7 @@ impl Document for VotesDocument {
                 delta: None,
                 value: row.rdp.text(),
                 failure_probability: None,
+                failure_per: None,
                 validity: row.validity.name(),
             }));
         }

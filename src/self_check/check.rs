@@ -4,8 +4,9 @@ use crate::bound::{Direction, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::law::OutcomeLaw;
-use crate::quantity::{Delta, Order};
+use crate::quantity::{Delta, FailureProbability, Order};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Standard errors by which a method may be above its failure probability.
 const STANDARD_ERRORS: f64 = 3.0;
@@ -141,11 +142,34 @@ pub struct MethodCheck {
     pub repetitions: u64,
     /// Audits in which any of its bounds was above the truth.
     pub wrong: u64,
+    /// Which audits these are, counted from 0.
+    pub wrong_in: Vec<u64>,
     /// Each of its bounds.
     pub tightness: Vec<BoundTightness>,
 }
 
 impl MethodCheck {
+    /// All bounds with a finite-sample guarantee together, of several methods and queries in the same audits: how often
+    /// any of them was above the truth, where all of them share one failure probability.
+    ///
+    /// None without such a bound. The audits of different queries must draw from streams of their own.
+    #[must_use]
+    pub fn together(checks: &[Self], failure: FailureProbability) -> Option<Self> {
+        let guaranteed = || checks.iter().filter(|check| check.validity == Validity::FiniteSample);
+        let first = guaranteed().next()?;
+        let wrong_in: BTreeSet<u64> = guaranteed().flat_map(|check| &check.wrong_in).copied().collect();
+        Some(Self {
+            case: first.case,
+            method: "all together",
+            validity: Validity::FiniteSample,
+            failure_probability: failure.get(),
+            repetitions: first.repetitions,
+            wrong: wrong_in.len() as u64,
+            wrong_in: wrong_in.into_iter().collect(),
+            tightness: Vec::new(),
+        })
+    }
+
     /// The largest share of wrong audits that is accepted: the failure probability f and three standard errors
     /// √(f (1-f)/R) of R audits. A method that is wrong with probability f exactly is above it with probability 0.0013.
     #[must_use]

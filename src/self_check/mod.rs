@@ -79,8 +79,8 @@ pub fn self_check(
     while first < runs.repetitions {
         let last = runs.repetitions.min(first + BATCH);
         let audits: Vec<QueryAudit> = (first..last).into_par_iter().map(one).collect::<Result<_>>()?;
-        for audit in &audits {
-            tally.add(audit)?;
+        for (repetition, audit) in (first..last).zip(&audits) {
+            tally.add(repetition, audit)?;
         }
         first = last;
     }
@@ -110,7 +110,7 @@ struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    fn add(&mut self, audit: &QueryAudit) -> Result<()> {
+    fn add(&mut self, repetition: u64, audit: &QueryAudit) -> Result<()> {
         let rdp = audit.rdp.iter().map(|row| (CheckedQuantity::Rdp(row.order), row.direction, row.bound));
         let epsilon = audit.epsilon.iter().map(|row| (CheckedQuantity::Epsilon(row.delta), row.direction, row.bound));
         let mut wrong = vec![false; self.checks.len()];
@@ -126,6 +126,7 @@ impl Tally<'_> {
         }
         for (check, wrong) in self.checks.iter_mut().zip(wrong) {
             check.wrong += u64::from(wrong);
+            check.wrong_in.extend(wrong.then_some(repetition));
         }
         Ok(())
     }
@@ -141,6 +142,7 @@ impl Tally<'_> {
                 failure_probability: bound.failure_probability.get(),
                 repetitions: self.repetitions,
                 wrong: 0,
+                wrong_in: Vec::new(),
                 tightness: Vec::new(),
             });
             self.checks.len() - 1
@@ -221,6 +223,7 @@ mod tests {
             let verdict = |validity, wrong_below| {
                 let checks = self_check(&counts(), case, SIZES, RUNS, liar(validity, wrong_below), || ()).unwrap();
                 assert_eq!((checks.len(), checks[0].tightness.len()), (1, 2));
+                assert_eq!(checks[0].wrong_in.len() as u64, checks[0].wrong);
                 assert!((checks[0].wrong_share() - wrong_below as f64 / 100.0).abs() < 0.03);
                 checks[0].verdict()
             };
@@ -228,6 +231,32 @@ mod tests {
             assert_eq!(verdict(Validity::Bayesian, 12), CheckVerdict::AboveNominal);
             assert_eq!(verdict(Validity::FiniteSample, 2), CheckVerdict::Kept);
         }
+    }
+
+    /// An audit is wrong where any of its finite-sample bounds is, however many of them are.
+    #[test]
+    fn bounds_together_are_wrong_where_any_of_them_is() {
+        let check = |validity, wrong_in: &[u64]| MethodCheck {
+            case: CheckCase::Null,
+            method: "test",
+            validity,
+            failure_probability: 0.01,
+            repetitions: 10,
+            wrong: wrong_in.len() as u64,
+            wrong_in: wrong_in.to_vec(),
+            tightness: Vec::new(),
+        };
+        let (guaranteed, whole) = (Validity::FiniteSample, FailureProbability::new(0.05).unwrap());
+        let checks = [
+            check(guaranteed, &[1, 4]),
+            check(Validity::Heuristic, &[0, 2]),
+            check(guaranteed, &[4, 7]),
+            check(guaranteed, &[]),
+        ];
+        let together = MethodCheck::together(&checks, whole).unwrap();
+        assert_eq!((together.wrong_in.as_slice(), together.failure_probability), ([1, 4, 7].as_slice(), 0.05));
+        assert_eq!((together.wrong, together.repetitions, together.verdict()), (3, 10, CheckVerdict::Broken));
+        assert_eq!(MethodCheck::together(&checks[1..2], whole), None);
     }
 
     /// Sizes, labels and the pilot reach the audit; the same seed gives the same result, and each audit its own counts.

@@ -143,7 +143,7 @@ fn tally<'a>(
         wrong: 0,
     };
     let mut tightness = Direction::BOTH.map(row).to_vec();
-    let (mut wrong, mut repetitions, mut validity) = (0, 0, Validity::FiniteSample);
+    let (mut wrong_in, mut repetitions, mut validity) = (Vec::new(), 0, Validity::FiniteSample);
     for found in audits {
         // NaN counts as wrong.
         let mut above = !(found.mu.value <= truth.mu);
@@ -153,14 +153,23 @@ fn tally<'a>(
             row.wrong += u64::from(!holds);
             above |= !holds;
         }
-        wrong += u64::from(above);
+        wrong_in.extend(above.then_some(repetitions));
         repetitions += 1;
         validity = found.mu.validity;
     }
     for row in &mut tightness {
         row.mean_bound /= repetitions as f64;
     }
-    MethodCheck { case, method, validity, failure_probability: failure.get(), repetitions, wrong, tightness }
+    MethodCheck {
+        case,
+        method,
+        validity,
+        failure_probability: failure.get(),
+        repetitions,
+        wrong: wrong_in.len() as u64,
+        wrong_in,
+        tightness,
+    }
 }
 
 #[cfg(test)]

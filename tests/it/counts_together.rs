@@ -56,7 +56,7 @@ fn curve(document: &Value, name: &str, direction: &str) -> Vec<f64> {
 /// σ of a Gaussian trade-off is not needed: μ and δ of a test are those of its rates, and the bounds are below them.
 #[test]
 fn further_bounds_are_below_what_the_laws_allow() {
-    let document = json("--law law.csv --orders 2 --epsilons 0,0.01 --trade-off");
+    let document = json("--law law.csv --orders 2 --epsilons 0,0.01 --trade-off --failure-per query");
     let rows = document["trade_off"].as_array().unwrap();
     assert_eq!(rows.len(), QUERIES);
     let mut positive = 0;

@@ -63,3 +63,5 @@ mod simulate_command;
 mod simulated_laws;
 #[cfg(feature = "cli")]
 mod surfaces;
+#[cfg(feature = "cli")]
+mod whole_answer;

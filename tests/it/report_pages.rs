@@ -1,8 +1,10 @@
 //! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
 
 use assert_cmd::Command;
-use leakbound::report::{BoundRow, Claim, CountsDocument, Document, Envelope, EpsilonRow, Number, SetRow, Warning};
-use leakbound::{Direction, Validity};
+use leakbound::report::{
+    BoundRow, Claim, CountsDocument, Document, Envelope, EpsilonRow, FailureNote, Number, SetRow, Warning,
+};
+use leakbound::{Direction, FailurePer, Validity};
 use roxmltree::{Node, ParsingOptions};
 use std::fs;
 use std::path::Path;
@@ -259,6 +261,14 @@ fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
             warnings: vec![Warning { code: "hostile", message: name.to_owned(), hint: name.to_owned() }],
         },
         title: format!("{name}\n{name}"),
+        failure: FailureNote {
+            probability: value,
+            per: FailurePer::Answer,
+            queries,
+            share: value / 2.0,
+            joint_share: Some(value),
+            nominal: true,
+        },
         bounds,
         epsilon,
         output_sets: vec![SetRow {
@@ -336,7 +346,7 @@ fn three_hundred_queries_are_legible() {
     let html = page.html();
     assert!(html.len() < 1_500_000, "{} bytes", html.len());
     checked(&html, |root| {
-        assert!(text_of(root).contains("The largest 40 of 300 rows"));
+        assert!(text_of(root).contains("The first 40 of 300 rows"));
         assert!(tags(root, "details") > 0);
     });
     for svg in page.figures() {

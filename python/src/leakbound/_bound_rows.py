@@ -14,6 +14,16 @@ Names = Union[str, Sequence[str]]
 RdpClaims = Union[str, Mapping[float, float]]
 
 
+class Failure(Row):
+    """The stated failure probability, what it is for (`answer` or `query`), and the share of each method on a query."""
+
+    probability: float
+    per: str
+    queries: int
+    share: float
+    nominal: bool
+
+
 class RdpBound(Row):
     """A lower bound of the Rényi divergence of an order, in nats.
 

@@ -14,6 +14,7 @@ from leakbound import _inputs
 from leakbound._bound_rows import (
     Composed,
     EpsilonLower,
+    Failure,
     Forecast,
     Names,
     Numbers,
@@ -39,6 +40,7 @@ Law = Union[Path, tuple[ArrayLike, ArrayLike]]
 class CountsAudit(Result):
     """Lower bounds from the counts of two worlds."""
 
+    failure: Failure
     bounds: Rows[RdpBound]
     epsilon: Rows[EpsilonLower]
     output_sets: Rows[OutputSet]
@@ -53,7 +55,8 @@ class CountsAudit(Result):
     def epsilon_lower(self) -> float:
         """The lower bound of ε at δ, of the larger direction, where one query was bounded by one method.
 
-        Several queries or methods have failure probabilities of their own, and the largest of their bounds has none.
+        Methods have guarantees of their own, and of several queries the largest bound has none with
+        `failure_per="query"`.
         """
         if len({(row.query, row.method) for row in self.epsilon}) > 1:
             raise UsageError(
@@ -84,6 +87,7 @@ def audit_counts(
     direction: Literal["forward", "reverse", "both"] = "both",
     delta: float = 1e-5,
     failure_probability: float = 0.05,
+    failure_per: Literal["answer", "query"] = "answer",
     epsilons: Numbers | None = None,
     trade_off: bool = False,
     composition: Literal["per-query", "independent", "shared-teachers"] = "per-query",
@@ -104,7 +108,8 @@ def audit_counts(
     of shapes as the counts) choose the output sets before the counts are seen; without them a part of large counts is
     set aside. Raw outputs 0, 1, ... in an array are counted by `numpy.bincount`. Outputs in a file that are numbers are
     counted in bins by `bins`: "quantile:20" with a `pilot_fraction` or a `pilot` whose quantiles are the edges, or
-    "edges:-1,0,1".
+    "edges:-1,0,1". `failure_probability` is for all numbers of the answer together, or with `failure_per="query"` for
+    each method on each query by itself.
 
     >>> audit = leakbound.audit_counts([6000, 4000], [5000, 5000], methods="k-cut-box", orders=2)
     >>> audit.bounds.where(direction="forward")[0].rdp_lower > 0.01
@@ -133,6 +138,7 @@ def audit_confusion(
     direction: Literal["forward", "reverse", "both"] = "both",
     delta: float = 1e-5,
     failure_probability: float = 0.05,
+    failure_per: Literal["answer", "query"] = "answer",
     epsilons: Numbers | None = None,
     trade_off: bool = False,
     resamples: int = 10_000,

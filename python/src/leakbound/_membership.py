@@ -209,6 +209,7 @@ def compare_attacks(
     per_class: bool = False,
     top: Numbers = 10,
     failure_probability: float = 0.05,
+    failure_per: Literal["answer", "query"] = "answer",
     resamples: int = 1000,
     seed: int = 0,
     threads: int | None = None,

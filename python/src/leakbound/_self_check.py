@@ -6,7 +6,7 @@ from typing import Any, Literal, Union
 
 from numpy.typing import ArrayLike
 
-from leakbound._bound_rows import Names, Numbers, RdpClaims
+from leakbound._bound_rows import Failure, Names, Numbers, RdpClaims
 from leakbound._canaries import CanaryScores
 from leakbound._core import UsageError
 from leakbound._counts import Counts, Law, counts_file, law_file
@@ -49,10 +49,12 @@ class SelfCheck(Result):
 
     _main = "checks"
 
+    failure: Failure
     queries: Rows[Row]
     members: int
     non_members: int
     checks: Rows[Check]
+    together: Rows[Check]
 
     def plot(self, ax: Any = None) -> Any:
         """The share of wrong audits by method, beside the nominal failure probability."""
@@ -70,6 +72,7 @@ def self_check(
     *,
     repetitions: int = 1000,
     failure_probability: float = 0.05,
+    failure_per: Literal["answer", "query"] = "answer",
     delta: float = 1e-5,
     methods: Names = "auto",
     orders: Numbers = (2, 4, 8, 16, 32, 64),

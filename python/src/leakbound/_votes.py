@@ -11,6 +11,7 @@ from leakbound import _inputs
 from leakbound._bound_rows import (
     Composed,
     EpsilonLower,
+    Failure,
     Names,
     Numbers,
     RdpBound,
@@ -57,6 +58,7 @@ class VotesAudit(Result):
     _main = "queries"
 
     law: str
+    failure: Failure
     queries: Rows[Query]
     composed: Composed
     claims: Rows[Claim]
@@ -106,6 +108,7 @@ def audit_votes(
     queries: Positions = "all",
     composition: Literal["independent", "shared-teachers", "per-query"] | None = None,
     n_queries: int | None = None,
+    answer_queries: int | None = None,
     changed: int = 1,
     k: int = 200,
     rate: float = 0.2,
@@ -113,6 +116,7 @@ def audit_votes(
     train: Recording | None = None,
     orders: Numbers = (2, 4, 8, 16, 32, 64),
     failure_probability: float = 0.05,
+    failure_per: Literal["answer", "query"] = "answer",
     methods: Names = "auto",
     direction: Literal["forward", "reverse", "both"] = "both",
     resamples: int = 10_000,
@@ -131,7 +135,8 @@ def audit_votes(
     `{"histogram": ..., "histogram_prime": ...}` [query, class] for prompt-pate; the README lists those of the other
     models. The model is fitted to the votes, `samples` outputs are simulated for each query and world, and for each
     query the document holds what the outputs prove, what is true of the model, and what accountants promise.
-    `queries` are positions in the recording; all of them if not given.
+    `queries` are positions in the recording; all of them if not given. `failure_probability` is for all numbers of
+    the answer together, or with `failure_per="query"` for each method on each query by itself.
 
     >>> import numpy
     >>> votes = {"histogram": numpy.array([[30, 20]]), "histogram_prime": numpy.array([[29, 21]])}

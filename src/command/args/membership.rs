@@ -3,7 +3,7 @@
 mod names;
 
 use super::{failure_probability, number};
-use crate::{FailureProbability, Probability};
+use crate::{FailurePer, FailureProbability, Probability};
 use clap::{Args, Subcommand};
 pub use names::{ComparedName, LevelName, ModeName, ScoreName, VarianceName, VariantName, VictimList, ViewsName};
 use names::{bins, probability, resamples_or_none, score, top, variant, victims};
@@ -232,6 +232,10 @@ pub struct CompareOptions {
     /// Attacks, most important first; all of them if not given
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub attacks: Vec<ComparedName>,
+    /// What the failure probability of the limits of all samples is for: all attacks together, or each by itself
+    /// (answer, query)
+    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    pub failure_per: FailurePer,
     /// Who is attacked
     #[command(flatten)]
     #[serde(flatten)]

@@ -24,7 +24,7 @@ pub struct VerifyOptions {
     /// Cases of each property
     #[arg(long, value_name = "N", default_value = "2000", value_parser = cases, allow_hyphen_values = true)]
     pub cases: u64,
-    /// Seconds for all properties together
+    /// Seconds for all properties together, kept inside a case too
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     pub time_limit: Option<f64>,
     /// Only this case, as a counterexample prints it

@@ -35,6 +35,9 @@ pub struct VotesOptions {
     /// Compose N answers to the query that leaks most by its law, instead of one to each query
     #[arg(long, value_name = "N", value_parser = n_queries, allow_hyphen_values = true)]
     pub n_queries: Option<u64>,
+    /// This is a part of an audit of N queries in all, whose parts share the failure probability of --failure-per answer
+    #[arg(long, value_name = "N", value_parser = n_queries, allow_hyphen_values = true)]
+    pub answer_queries: Option<u64>,
     /// Points that the neighbouring dataset differs in: teachers with changed data (pate), added points (private-knn)
     #[arg(long, value_name = "M", value_parser = changed, default_value = "1", allow_hyphen_values = true)]
     pub changed: u64,

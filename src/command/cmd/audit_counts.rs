@@ -1,17 +1,18 @@
 //! `leakbound audit counts`.
 
+use super::spending::{Beside, Planned, Target, plan_all};
 use super::{binned, counts_more, forecast};
 use crate::command::args::{AuditCountsOptions, BoundOptions, Common, CountsOptions, FurtherOptions, Methods};
 use crate::command::claims::Evidence;
 use crate::command::output::{Output, envelope};
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
 use crate::report::{
-    BoundRow, Claim, CountsDocument, Envelope, EpsilonRow, ForecastRow, Number, RecommendationRow, SetRow, Warning,
-    one_line, short,
+    BoundRow, Claim, CountsDocument, Envelope, EpsilonRow, FailureNote, ForecastRow, Number, RecommendationRow, SetRow,
+    Warning, one_line, short,
 };
 use crate::{
-    AuditPlan, Bootstrap, Composition, Error, Guide, InputError, Method, OutcomeLaw, PairedCounts, QueryAudit,
-    Recommendation, Result, SetSource, Skipped, audit_counts, recommend, split_pilot,
+    AuditPlan, Bootstrap, Composition, Error, FailureBudget, FailureProbability, Guide, InputError, Method, OutcomeLaw,
+    PairedCounts, QueryAudit, Recommendation, Result, SetSource, Skipped, recommend, split_pilot,
 };
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -89,22 +90,36 @@ pub fn finish(
     seed: u64,
 ) -> Result<bool> {
     let options = asked.bound;
-    let audits: Vec<Applied> =
-        queries.par_iter().map(|query| apply(&query.counts, &query.guide, options, seed)).collect::<Result<_>>()?;
+    let targets: Vec<Target> =
+        queries.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
+    let beside = Beside {
+        composition: asked.composition,
+        composed: queries.len(),
+        trade_off: counts_more::wants_trade_off(asked.further),
+        whole: queries.len(),
+    };
+    let (planned, budget) = plan_all(&targets, options, beside, seed)?;
+    let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
+    let audits: Vec<Applied> = queries
+        .par_iter()
+        .zip(planned)
+        .map(|(query, planned)| apply(&query.counts, &query.guide, planned))
+        .collect::<Result<_>>()?;
     envelope.warnings.extend(skipped(audits.iter().flat_map(|applied| &applied.audit.skipped)));
     envelope.warnings.extend(near_zero(queries, &audits));
     let mut document = CountsDocument {
         envelope,
         title,
+        failure,
         bounds: Vec::new(),
         epsilon: Vec::new(),
         output_sets: Vec::new(),
         recommendations: Vec::new(),
         law: counts_more::law_rows(queries, options)?,
-        trade_off: counts_more::trade_offs(queries, options, asked.further)?,
-        composed: counts_more::composed(queries, asked.composition, options)?,
+        trade_off: counts_more::trade_offs(queries, options, asked.further, &budget)?,
+        composed: counts_more::composed(queries, asked.composition, options, &budget)?,
         forecasts: Vec::new(),
-        claims: claims(queries, options)?,
+        claims: claims(queries, options, &budget)?,
     };
     // They take as long as the audits, and CSV has the bounds alone.
     let wanted = if output.has_bounds_alone() { 0 } else { queries.len() };
@@ -143,9 +158,9 @@ pub struct Applied {
 }
 
 /// Audits one query with the methods that were asked for, or the recommended ones.
-pub fn apply(counts: &PairedCounts, guide: &Guide, options: &BoundOptions, seed: u64) -> Result<Applied> {
-    let (plan, recommendation) = plan(counts, guide, options, seed)?;
-    let audit = audit_counts(counts, guide, &plan)?;
+pub fn apply(counts: &PairedCounts, guide: &Guide, planned: Planned) -> Result<Applied> {
+    let audit = planned.audit(counts, guide)?;
+    let Planned { plan, recommendation, .. } = planned;
     Ok(Applied { plan, audit, recommendation })
 }
 
@@ -154,12 +169,13 @@ pub fn plan(
     counts: &PairedCounts,
     guide: &Guide,
     options: &BoundOptions,
+    failure: FailureProbability,
     seed: u64,
 ) -> Result<(AuditPlan, Option<Recommendation>)> {
     let plan = AuditPlan {
         orders: options.orders.0.clone(),
         delta: options.claims.delta,
-        failure: options.failure_probability,
+        failure,
         methods: Vec::new(),
         directions: options.direction.list(),
         seed,
@@ -223,16 +239,12 @@ fn near_zero(queries: &[AuditedQuery], audits: &[Applied]) -> Option<Warning> {
 }
 
 /// Claims are tested on evidence that holds for all queries at once.
-pub fn claims(queries: &[AuditedQuery], options: &BoundOptions) -> Result<Vec<Claim>> {
+pub fn claims(queries: &[AuditedQuery], options: &BoundOptions, budget: &FailureBudget) -> Result<Vec<Claim>> {
     if options.claims.is_empty() {
         return Ok(Vec::new());
     }
-    let share = options.failure_probability.split(queries.len());
-    let wanted = options.claims.wanted();
-    let evidence = queries
-        .iter()
-        .map(|query| Ok((query.name.clone(), Evidence::new(&query.counts, &query.guide, share, wanted)?)))
-        .collect::<Result<Vec<_>>>()?;
+    let queries = queries.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
+    let evidence = Evidence::of_all(queries, budget, options.claims.wanted())?;
     Ok(options.claims.test_evidence(&evidence, options.failure_probability))
 }
 

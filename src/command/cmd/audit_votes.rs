@@ -2,6 +2,7 @@
 
 use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::audit_counts::{Applied, apply, bound_rows, epsilon_rows};
+use super::spending::{Beside, Planned, Target, plan_all};
 use super::upper::Upper;
 use super::vote_recording::{Query, Recording, choose};
 use super::{composed, vote_consistency, vote_warnings};
@@ -9,12 +10,12 @@ use crate::command::args::{Common, ModelName, Sampling, VotesOptions};
 use crate::command::claims::Evidence;
 use crate::command::output::{Bar, Output, envelope, progress};
 use crate::report::{
-    ExactRow, LawKind, Number, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery,
-    one_line, short,
+    ExactRow, FailureNote, LawKind, Number, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument,
+    VotesQuery, one_line, short,
 };
 use crate::{
-    Adversary, Error, Guide, NoisyArgmax, OutcomeLaw, PairedCounts, Probability, Result, SetSource, Simulation,
-    VoteModel, rao_blackwell, renyi_divergence, sample_laws, simulate,
+    Adversary, Error, FailureBudget, Guide, NoisyArgmax, OutcomeLaw, PairedCounts, Probability, Result, SetSource,
+    Simulation, VoteModel, rao_blackwell, renyi_divergence, sample_laws, simulate,
 };
 use rayon::prelude::*;
 
@@ -48,14 +49,22 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
     let bar = progress(common, outputs, unit);
     let audited = audit(common, options, queries, &bar)?;
     bar.finish_and_clear();
-    let queries = rows(options, law, &audited, common.seed)?;
-    let composed = composed::section(&audited, mode, law, options)?;
+    let targets: Vec<Target> =
+        audited.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
+    let composed = if options.n_queries.is_some() { 1 } else { audited.len() };
+    let whole = options.answer_queries.map_or(audited.len(), |queries| queries as usize);
+    let beside = Beside { composition: mode, composed, trade_off: false, whole };
+    let (planned, budget) = plan_all(&targets, &options.bound, beside, common.seed)?;
+    let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
+    let queries = rows(law, &audited, planned)?;
+    let composed = composed::section(&audited, mode, law, options, &budget)?;
     vote_consistency::check(common, options, law, &audited, &queries, composed.as_ref())?;
     let series = audited.iter().filter_map(|query| query.series).reduce(worse);
     let warnings = vote_warnings::all(options, mode, law, &audited, &queries, composed.as_ref());
     let document = VotesDocument {
         envelope: envelope("leakbound.audit-votes/1", common, options, recording.inputs, warnings),
         title: title(common, options, &recording.words, audited.len()),
+        failure,
         orders: options.bound.orders.0.iter().map(|order| order.get()).collect(),
         shown: options.bound.direction.list()[0],
         law,
@@ -64,7 +73,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
         added_point: recording.point,
         queries,
         composed,
-        claims: claims(options, &audited)?,
+        claims: claims(options, &audited, &budget)?,
     };
     output.write(&document)?;
     Ok(document.claims.iter().any(|claim| claim.refuted))
@@ -177,9 +186,9 @@ fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes
     }))
 }
 
-fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes], seed: u64) -> Result<Vec<VotesQuery>> {
-    let row = |query: &AuditedVotes| {
-        let Applied { plan, audit, recommendation } = apply(&query.counts, &query.guide, &options.bound, seed)?;
+fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
+    let row = |(query, planned): (&AuditedVotes, Planned)| {
+        let Applied { plan, audit, recommendation } = apply(&query.counts, &query.guide, planned)?;
         let divergences = plan.orders.iter().map(|&order| {
             Ok(ExactRow {
                 order: order.get(),
@@ -215,19 +224,19 @@ fn rows(options: &VotesOptions, law: LawKind, audited: &[AuditedVotes], seed: u6
             upper: upper.collect(),
         })
     };
-    audited.par_iter().map(row).collect()
+    audited.par_iter().zip(planned).map(row).collect()
 }
 
-fn claims(options: &VotesOptions, audited: &[AuditedVotes]) -> Result<Vec<crate::report::Claim>> {
+fn claims(
+    options: &VotesOptions,
+    audited: &[AuditedVotes],
+    budget: &FailureBudget,
+) -> Result<Vec<crate::report::Claim>> {
     if options.bound.claims.is_empty() {
         return Ok(Vec::new());
     }
-    let share = options.bound.failure_probability.split(audited.len());
-    let wanted = options.bound.claims.wanted();
-    let evidence = audited
-        .iter()
-        .map(|query| Ok((query.name.clone(), Evidence::new(&query.counts, &query.guide, share, wanted)?)))
-        .collect::<Result<Vec<_>>>()?;
+    let queries = audited.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
+    let evidence = Evidence::of_all(queries, budget, options.bound.claims.wanted())?;
     Ok(options.bound.claims.test_evidence(&evidence, options.bound.failure_probability))
 }
 
@@ -240,9 +249,8 @@ fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -
         }
     };
     format!(
-        "Audit of {}: {words}, {} noise, {queries} queries\n{drawn}; failure probability {} per query and method",
+        "Audit of {}: {words}, {} noise, {queries} queries\n{drawn}",
         one_line(&options.file.to_string_lossy()),
-        options.noise,
-        short(options.bound.failure_probability.get())
+        options.noise
     )
 }

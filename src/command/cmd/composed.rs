@@ -4,7 +4,9 @@ use super::audit_votes::AuditedVotes;
 use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
 use crate::command::args::VotesOptions;
 use crate::report::{ComposedSection, CurveKind, LawKind, Meaning};
-use crate::{Composition, Direction, Order, OutcomeLaw, Result, SharedTeachers, VoteModel, renyi_divergence};
+use crate::{
+    Composition, Direction, FailureBudget, Order, OutcomeLaw, Result, SharedTeachers, VoteModel, renyi_divergence,
+};
 use rayon::prelude::*;
 
 /// The sequence: which queries, and how often each is answered.
@@ -21,12 +23,13 @@ pub fn section(
     mode: Composition,
     law: LawKind,
     options: &VotesOptions,
+    budget: &FailureBudget,
 ) -> Result<Option<ComposedSection>> {
     let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
     let sequence = sequence(audited, law, options)?;
     let orders = orders(&options.bound.orders.0);
     let answers: Vec<Answer> = sequence.queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
-    let lower = LowerCurves::new(&answers, sequence.times, &options.bound)?;
+    let lower = LowerCurves::new(&answers, sequence.times, &options.bound, budget)?;
     let mut found = lower.curves(meaning, &orders)?;
     let exact = |order, direction| {
         let one = |query: &&AuditedVotes| {

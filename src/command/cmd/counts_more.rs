@@ -8,8 +8,9 @@ use crate::report::{
     ComposedCurve, ComposedSection, CurveKind, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
 };
 use crate::{
-    Composition, Direction, Epsilon, Error, FailureProbability, LowerBound, Order, OutcomeLaw, OutputSet, Rectangle,
-    Result, SetSource, Validity, outcome_rectangles, rectangles, renyi_divergence, trade_off_band,
+    BoundEvent, Composition, Direction, Epsilon, Error, FailureBudget, FailureProbability, LowerBound, Order,
+    OutcomeLaw, OutputSet, Rectangle, Result, SetSource, Validity, outcome_rectangles, rectangles, renyi_divergence,
+    trade_off_band,
 };
 use rayon::prelude::*;
 
@@ -29,7 +30,7 @@ impl Limits {
             return Ok(Self { method: "trade-off-band", sets: band.sets, rectangles: band.rectangles });
         }
         let sets = &query.guide.sets;
-        let (sets, rectangles) = if sets.source == SetSource::FixedList {
+        let (sets, rectangles) = if query.guide.trade_off_event() == BoundEvent::SingleOutcomes {
             let outcomes = query.counts.outcomes();
             let alone = |member| OutputSet::new((0..outcomes).map(|outcome| outcome == member).collect());
             ((0..outcomes).map(alone).collect(), outcome_rectangles(&query.counts, failure)?)
@@ -44,17 +45,23 @@ impl Limits {
     }
 }
 
+/// Whether bounds of μ and δ are asked for.
+pub fn wants_trade_off(further: &FurtherOptions) -> bool {
+    further.trade_off || !further.epsilons.is_empty()
+}
+
 /// Bounds of μ and δ for every query; none unless asked for.
 pub fn trade_offs(
     queries: &[AuditedQuery],
     bound: &BoundOptions,
     further: &FurtherOptions,
+    budget: &FailureBudget,
 ) -> Result<Vec<TradeOffRow>> {
-    if !further.trade_off && further.epsilons.is_empty() {
+    if !wants_trade_off(further) {
         return Ok(Vec::new());
     }
     let row = |query: &AuditedQuery| {
-        let limits = Limits::new(query, bound.failure_probability)?;
+        let limits = Limits::new(query, budget.share())?;
         let delta = |&epsilon: &Epsilon, direction| DeltaRow {
             direction,
             epsilon: epsilon.get(),
@@ -69,7 +76,7 @@ pub fn trade_offs(
         Ok(TradeOffRow {
             query: query.name.clone(),
             method: limits.method,
-            failure_probability: bound.failure_probability.get(),
+            failure_probability: budget.share().get(),
             validity: Validity::FiniteSample,
             mu_lower: limits.largest(Rectangle::gdp),
             delta: further
@@ -113,7 +120,12 @@ pub fn law_rows(queries: &[AuditedQuery], bound: &BoundOptions) -> Result<Vec<La
 }
 
 /// All queries together, where the user says how they compose.
-pub fn composed(queries: &[AuditedQuery], mode: Composition, bound: &BoundOptions) -> Result<Option<ComposedSection>> {
+pub fn composed(
+    queries: &[AuditedQuery],
+    mode: Composition,
+    bound: &BoundOptions,
+    budget: &FailureBudget,
+) -> Result<Option<ComposedSection>> {
     let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
     if queries.len() < 2 {
         let reason = format!("{mode} needs several queries, in a column `query`; the file has one");
@@ -121,7 +133,7 @@ pub fn composed(queries: &[AuditedQuery], mode: Composition, bound: &BoundOption
     }
     let orders = orders(&bound.orders.0);
     let answers: Vec<Answer> = queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
-    let lower = LowerCurves::new(&answers, 1.0, bound)?;
+    let lower = LowerCurves::new(&answers, 1.0, bound, budget)?;
     let mut curves = lower.curves(meaning, &orders)?;
     curves.extend(law_sum(queries, &orders, meaning, bound)?);
     Ok(Some(ComposedSection {

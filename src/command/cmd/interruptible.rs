@@ -173,7 +173,7 @@ mod tests {
             }
         }
         let interruption = Interruption::default();
-        let mut reader = Interruptible::new(|| Box::new(Stuck(false)), interruption.clone());
+        let mut reader = Interruptible::of(|| Box::new(Stuck(false)), interruption.clone());
         let mut three = [0; 8];
         assert_eq!(reader.read(&mut three).unwrap(), 3);
         interruption.note();

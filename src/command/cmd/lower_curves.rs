@@ -4,7 +4,8 @@ use crate::command::args::BoundOptions;
 use crate::command::claims::{Evidence, Wanted};
 use crate::report::{ComposedCurve, ComposedEpsilon, CurveKind, Meaning, Number};
 use crate::{
-    Composition, Direction, Epsilon, Guide, JointQuery, Order, PairedCounts, RdpCurve, Result, joint_bound, order_grid,
+    Composition, Direction, Epsilon, FailureBudget, Guide, JointQuery, Order, PairedCounts, RdpCurve, Result,
+    joint_bound, order_grid,
 };
 use rayon::prelude::*;
 
@@ -40,17 +41,23 @@ pub struct LowerCurves<'a> {
     /// Answers to each query.
     times: f64,
     options: &'a BoundOptions,
+    budget: &'a FailureBudget,
 }
 
 impl<'a> LowerCurves<'a> {
     /// The failure probability is divided among the queries.
-    pub fn new(answers: &'a [Answer<'a>], times: f64, options: &'a BoundOptions) -> Result<Self> {
-        let share = options.failure_probability.split(answers.len());
+    pub fn new(
+        answers: &'a [Answer<'a>],
+        times: f64,
+        options: &'a BoundOptions,
+        budget: &'a FailureBudget,
+    ) -> Result<Self> {
+        let share = budget.share_of_all(answers.len(), 1);
         let evidence = answers
             .par_iter()
             .map(|answer| Evidence::new(answer.counts, answer.guide, share, Wanted::Renyi))
             .collect::<Result<_>>()?;
-        Ok(Self { answers, evidence, times, options })
+        Ok(Self { answers, evidence, times, options, budget })
     }
 
     /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query` where
@@ -99,7 +106,7 @@ impl<'a> LowerCurves<'a> {
             return Ok(None);
         };
         let (orders, directions) = (&self.options.orders.0, self.options.direction.list());
-        let share = self.options.failure_probability.split(orders.len() * directions.len());
+        let share = self.budget.joint_share().split(orders.len() * directions.len());
         let mut joint = [vec![0.0; orders.len()], vec![0.0; orders.len()]];
         for direction in directions {
             let bound = |&order: &Order| Ok(joint_bound(&queries, order, direction, share)?.value);

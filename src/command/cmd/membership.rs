@@ -110,7 +110,7 @@ impl<'a> Work<'a> {
         let inputs = recording.inputs()?;
         // What was unpacked into memory is not needed beside the metrics.
         drop(recording);
-        let metrics = self.metrics(&guesses, correct.as_ref())?;
+        let metrics = self.metrics(&guesses, correct.as_ref(), 1)?;
         let warnings = undecided(&guesses, None).into_iter().collect();
         let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
         self.write(schema, title, &[(name.unwrap_or(title), &metrics)], inputs, warnings)?;
@@ -123,8 +123,13 @@ impl<'a> Work<'a> {
         Ok(Some(right_answers(&Watched { source, watch })?.1.select(Axis(0), &self.victims)))
     }
 
-    /// What is wanted of the guesses of an attack.
-    pub fn metrics(&self, guesses: &Guesses, correct: Option<&Array2<bool>>) -> Result<MembershipMetrics> {
+    /// What is wanted of the guesses of an attack, one of so many that share the failure probability of samples.
+    pub fn metrics(
+        &self,
+        guesses: &Guesses,
+        correct: Option<&Array2<bool>>,
+        attacks: usize,
+    ) -> Result<MembershipMetrics> {
         let measure = self.measure;
         let ranked_by = Probability::new(0.001)?;
         let plan = MembershipPlan {
@@ -132,6 +137,7 @@ impl<'a> Work<'a> {
             ranked_by: measure.fpr.iter().copied().find(|fpr| fpr.get() > 0.0).unwrap_or(ranked_by),
             top: measure.top.clone(),
             failure: measure.failure_probability,
+            attacks,
             resamples: Some(measure.resamples).filter(|&resamples| resamples > 0),
             seed: self.common.seed,
         };

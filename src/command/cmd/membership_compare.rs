@@ -6,7 +6,7 @@ use crate::command::args::{Common, CompareOptions, ComparedName};
 use crate::command::output::progress;
 use crate::record::ShadowRecording;
 use crate::report::Warning;
-use crate::{AttackScores, Error, Guesses, MembershipMetrics, Result};
+use crate::{AttackScores, Error, FailurePer, Guesses, MembershipMetrics, Result};
 use clap::ValueEnum;
 use ndarray::Axis;
 
@@ -14,6 +14,11 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
     let victims = &options.victims.victims.0;
     let (work, recording) = Work::new(common, options, &options.study, victims)?;
     let wanted = wanted(&options.attacks);
+    // Those that are left out in the end have their share too: what is shown does not depend on the scores.
+    let sharing = match options.failure_per {
+        FailurePer::Answer => wanted.len(),
+        FailurePer::Query => 1,
+    };
     let bar = progress(common, wanted.len() as u64, "attacks");
     // Attacks are what is counted; between samples they can end.
     let watch = |_| bar.inc(0);
@@ -33,7 +38,7 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
             Err(error) => return Err(error),
         };
         warnings.extend(undecided(&guesses, Some(word(name).as_str())));
-        found.push((word(name), work.metrics(&guesses, correct.as_ref())?));
+        found.push((word(name), work.metrics(&guesses, correct.as_ref(), sharing)?));
         bar.inc(1);
     }
     bar.finish_and_clear();

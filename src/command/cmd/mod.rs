@@ -38,6 +38,7 @@ mod recipe;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;
+mod spending;
 mod stream_state;
 #[cfg(feature = "torch")]
 pub mod torch;

@@ -1,13 +1,14 @@
 //! `leakbound self-check audit counts`.
 
-use super::audit_counts::{AuditedQuery, choose_sets, plan};
+use super::audit_counts::{AuditedQuery, choose_sets};
+use super::spending::{Beside, Planned, Target, plan_all};
 use crate::command::args::{Common, SelfCheckOptions};
 use crate::command::output::{Output, envelope, progress};
 use crate::record::read_counts;
-use crate::report::{CheckRow, CheckedQuery, SelfCheckDocument, Warning, one_line};
+use crate::report::{CheckRow, CheckedQuery, FailureNote, SelfCheckDocument, Warning, one_line};
 use crate::{
-    CheckCase, CheckRuns, CheckSizes, CheckVerdict, Error, Guide, PairedCounts, Result, SetSource, audit_counts,
-    self_check,
+    CheckCase, CheckRuns, CheckSizes, CheckVerdict, Composition, Error, FailurePer, Guide, MethodCheck, PairedCounts,
+    Result, SetSource, self_check,
 };
 use std::path::{Path, PathBuf};
 
@@ -27,28 +28,43 @@ pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
     let queries = choose_sets(common, audit, &file, &mut inputs)?;
     let recorded: Vec<&PairedCounts> = file.queries.iter().map(|query| &query.counts).collect();
     let bar = progress(common, 2 * options.repetitions * queries.len() as u64, "audits");
+    // The methods and shares of the audit itself: they depend on its pilot and its sizes.
+    let targets: Vec<Target> =
+        queries.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
+    let whole = queries.len();
+    let beside = Beside { composition: Composition::PerQuery, composed: 0, trade_off: false, whole };
+    let (planned, budget) = plan_all(&targets, &audit.bound, beside, common.seed)?;
     let (mut checks, mut checked) = (Vec::new(), Vec::new());
-    for (place, (query, recorded)) in queries.iter().zip(recorded).enumerate() {
+    let mut of_case = CheckCase::ALL.map(|_| Vec::new());
+    for (place, ((query, recorded), planned)) in queries.iter().zip(recorded).zip(&planned).enumerate() {
         let split = audit.pilot.is_none() && query.guide.sets.source == SetSource::Pilot;
         let sizes = sizes(query, recorded, split);
-        // The methods of the audit itself: they depend on its pilot and its sizes.
-        let (plan, _) = plan(&query.counts, &query.guide, &audit.bound, common.seed)?;
+        let plan = &planned.plan;
         // Queries of one file draw from streams of their own.
         let runs = CheckRuns { repetitions: options.repetitions, seed: common.seed.wrapping_add(place as u64) };
-        for case in CheckCase::ALL {
+        for (case, all) in CheckCase::ALL.into_iter().zip(&mut of_case) {
             let audit = |drawn: &PairedCounts, pilot: Option<&PairedCounts>| match pilot {
-                Some(pilot) => audit_counts(drawn, &Guide::from_pilot(pilot, &plan.orders, &plan.directions)?, &plan),
+                Some(pilot) => planned.audit(drawn, &Guide::from_pilot(pilot, &plan.orders, &plan.directions)?),
                 // A guide that was made without the recorded counts is kept.
-                None => audit_counts(drawn, &query.guide, &plan),
+                None => planned.audit(drawn, &query.guide),
             };
             // The laws have the outcomes of the audit, which may be more than were recorded.
             let source = if sizes.pilot.is_some() { recorded } else { &query.counts };
             let found = self_check(source, case, sizes, runs, audit, || bar.inc(1))?;
             checks.extend(found.iter().map(|check| CheckRow::new(&query.name, check)));
+            all.extend(found);
         }
         checked.push(CheckedQuery { query: query.name.clone(), outcomes: query.counts.outcomes(), sizes });
     }
     bar.finish_and_clear();
+    let together = |checks: &Vec<MethodCheck>| {
+        let check = MethodCheck::together(checks, budget.stated())?;
+        Some(CheckRow::new(if queries.len() > 1 { "all" } else { "" }, &check))
+    };
+    let together = match budget.per() {
+        FailurePer::Answer => of_case.iter().filter_map(together).collect(),
+        FailurePer::Query => Vec::new(),
+    };
     let document = SelfCheckDocument {
         envelope: envelope("leakbound.self-check/1", common, options, inputs, warnings(&checks)),
         title: format!(
@@ -59,11 +75,13 @@ pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
             options.repetitions,
             common.seed
         ),
+        failure: FailureNote::new(&budget, planned.iter().any(Planned::has_nominal)),
         queries: checked,
         checks,
+        together,
     };
     output.write(&document)?;
-    outcome(&document.checks).map(|()| false)
+    outcome(&document.checks).and_then(|()| outcome(&document.together)).map(|()| false)
 }
 
 /// The worst finite-sample method that was wrong too often, as an error.
@@ -131,6 +149,7 @@ mod tests {
             failure_probability: 0.05,
             repetitions: 1_000,
             wrong,
+            wrong_in: (0..wrong).collect(),
             tightness: Vec::new(),
         };
         CheckRow::new("", &check)

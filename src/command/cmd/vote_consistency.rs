@@ -1,10 +1,10 @@
 //! No two figures of an audit of votes may exclude each other.
 
-use super::audit_counts::apply;
+use super::audit_counts::plan;
 use super::audit_votes::AuditedVotes;
 use crate::command::args::{Common, VotesOptions};
 use crate::report::{ComposedSection, CurveKind, LawKind, Meaning, VotesQuery};
-use crate::{Direction, FailureProbability, Figures, Result};
+use crate::{AuditPlan, Direction, FailureProbability, Figures, Result, audit_counts};
 
 /// A lower bound above the exact value is chance as often as its failure probability says; at this one it is a fault.
 const BEYOND_CHANCE: f64 = 1e-9;
@@ -60,10 +60,10 @@ fn lower_bounds(common: &Common, options: &VotesOptions, query: &AuditedVotes, r
     if !suspects.any(|lower| wrong(lower.direction, lower.order, lower.rdp_lower.0)) {
         return Ok(());
     }
-    let mut options = options.bound.clone();
-    options.failure_probability = FailureProbability::new(BEYOND_CHANCE)?;
-    let applied = apply(&query.counts, &query.guide, &options, common.seed)?;
-    for bound in applied.audit.rdp.iter().filter(|bound| guaranteed(bound.bound.validity)) {
+    let failure = FailureProbability::new(BEYOND_CHANCE)?;
+    let (plan, _) = plan(&query.counts, &query.guide, &options.bound, failure, common.seed)?;
+    let audit = audit_counts(&query.counts, &query.guide, &AuditPlan { failure, ..plan })?;
+    for bound in audit.rdp.iter().filter(|bound| guaranteed(bound.bound.validity)) {
         let order = bound.order.get();
         let Some(exact) = exact(row, bound.direction, order) else { continue };
         let mut figures = Figures::of_order(words(&row.query, bound.direction, order), order);

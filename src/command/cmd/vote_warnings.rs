@@ -2,8 +2,8 @@
 
 use super::audit_votes::{AuditedVotes, worse};
 use crate::command::args::{ModelName, Sampling, VotesOptions};
-use crate::report::{ComposedSection, LawKind, SeriesNote, VotesQuery, Warning, short, significant};
-use crate::{Composition, Direction, renyi_divergence};
+use crate::report::{BoundRow, ComposedSection, LawKind, SeriesNote, VotesQuery, Warning, short, significant};
+use crate::{Composition, Direction, FailurePer, Validity, renyi_divergence};
 
 /// All warnings, those about the model first.
 pub fn all(
@@ -141,17 +141,64 @@ fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> 
     })
 }
 
+/// Whether a row is above the divergence of the model, which is the truth here.
+fn exceeds(query: &VotesQuery, lower: &BoundRow) -> bool {
+    query.divergences().iter().find(|exact| exact.order == lower.order).is_some_and(|exact| {
+        lower.rdp_lower.0 > if lower.direction == Direction::Forward { exact.forward.0 } else { exact.reverse.0 }
+    })
+}
+
 /// Here the truth is known: how many bounds exceed it, and whether chance explains that.
-fn chance(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Option<Warning> {
-    let wrong = |query: &&VotesQuery| {
-        query.lower.iter().any(|lower| {
-            let exact = query.divergences().iter().find(|exact| exact.order == lower.order);
-            exact.is_some_and(|exact| {
-                lower.rdp_lower.0
-                    > if lower.direction == Direction::Forward { exact.forward.0 } else { exact.reverse.0 }
-            })
-        })
+fn chance(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
+    match options.bound.failure_per {
+        FailurePer::Answer => above_in_answer(options, law, rows),
+        FailurePer::Query => above_per_query(options, law, rows).into_iter().collect(),
+    }
+}
+
+/// All bounds with a guarantee share one failure probability, so that one of them above the truth is a rare event; the
+/// others promise nothing and get a warning of their own.
+fn above_in_answer(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
+    let names = |guaranteed: bool| -> Vec<&str> {
+        let wrong = |query: &&VotesQuery| {
+            let rows = query.lower.iter().filter(|row| (row.validity == Validity::FiniteSample) == guaranteed);
+            rows.into_iter().any(|row| exceeds(query, row))
+        };
+        rows.iter().filter(wrong).map(|query| query.query.as_str()).collect()
     };
+    let (wrong, column, count) = (names(true), law.column(), rows.len());
+    let mut warnings = Vec::new();
+    if !wrong.is_empty() {
+        let failure = options.bound.failure_probability.get();
+        warnings.push(Warning {
+            code: "bound-above-exact",
+            message: format!(
+                "in {} of {count} queries a lower bound exceeds the {column} value (query {}); chance does this in at most \
+                 a share of {} of all answers",
+                wrong.len(),
+                wrong.join(", "),
+                short(failure)
+            ),
+            hint: "repeat with another --seed: if it happens again, the outputs and their law disagree".into(),
+        });
+    }
+    let nominal = names(false);
+    if !nominal.is_empty() {
+        warnings.push(Warning {
+            code: "nominal-above-exact",
+            message: format!(
+                "in {} of {count} queries a bound without a finite-sample guarantee exceeds the {column} value",
+                nominal.len()
+            ),
+            hint: "trust a method labelled finite-sample".into(),
+        });
+    }
+    warnings
+}
+
+/// Each method of a query has the failure probability for itself, so that a few bounds above the truth are expected.
+fn above_per_query(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Option<Warning> {
+    let wrong = |query: &&VotesQuery| query.lower.iter().any(|lower| exceeds(query, lower));
     let names: Vec<&str> = rows.iter().filter(wrong).map(|query| query.query.as_str()).collect();
     if names.is_empty() {
         return None;

@@ -30,11 +30,12 @@ pub struct Row {
 
 /// Rows over one axis.
 ///
-/// At most 40 rows are drawn: of more, those with the largest values, and the figure says so.
+/// At most 40 rows are drawn: of more, those with the largest values of the series that sorts them, or else the first; and
+/// the figure says so.
 ///
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
-/// let series = vec![RowSeries { name: "clopper-pearson".into(), kind: SeriesKind::Lower }];
+/// let series = vec![RowSeries { name: "exact".into(), kind: SeriesKind::Exact }];
 /// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note: String::new() };
 /// let rows = (0..300).map(row).collect();
 /// let figure = Rows {
@@ -42,9 +43,9 @@ pub struct Row {
 ///     description: String::new(),
 ///     x: Axis::linear("ε"),
 ///     series,
-///     bar: Some(0),
+///     bar: None,
 ///     rows,
-///     largest_first: false,
+///     sorted_by: Some(0),
 /// };
 /// let svg = figure.draw().svg();
 /// assert!(svg.contains("The largest 40 of 300 rows") && svg.contains("query 299") && !svg.contains("query 259<"));
@@ -63,14 +64,14 @@ pub struct Rows {
     pub bar: Option<usize>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// Whether rows are sorted by the exact value, or else by the largest one; otherwise they stay in their order.
-    pub largest_first: bool,
+    /// The series whose values sort the rows, the largest first; without one they stay in their order. Never a bound from
+    /// counts: rows that were chosen by what is said of them would look larger than they are.
+    pub sorted_by: Option<usize>,
 }
 
 const WIDTH: f64 = 880.0;
 const SMALL: f64 = 12.0;
 const TEXT: f64 = 13.0;
-const MOST_ROWS: usize = 40;
 
 /// What the parts of the figure share.
 struct Frame {
@@ -82,6 +83,9 @@ struct Frame {
 }
 
 impl Rows {
+    /// Rows that are drawn at most.
+    pub const MOST: usize = 40;
+
     /// Draws the figure.
     #[must_use]
     pub fn draw(&self) -> Drawing {
@@ -137,21 +141,15 @@ impl Rows {
     /// The rows that are drawn, and what is said about the others.
     fn shown(&self) -> (Vec<&Row>, Option<String>) {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
-        let exact = self.series.iter().position(|series| series.kind == SeriesKind::Exact);
-        let size = |row: &Row| match exact.and_then(|index| row.values.get(index).copied().flatten()) {
-            Some(value) => value,
-            None => {
-                let values = self.series.iter().zip(&row.values).filter(|(series, _)| series.kind != SeriesKind::Upper);
-                values.filter_map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max)
-            }
-        };
-        if self.largest_first || rows.len() > MOST_ROWS {
+        if let Some(index) = self.sorted_by {
+            let size = |row: &Row| row.values.get(index).copied().flatten().unwrap_or(f64::NEG_INFINITY);
             rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
         }
         let all = rows.len();
-        rows.truncate(MOST_ROWS);
+        rows.truncate(Self::MOST);
+        let which = if self.sorted_by.is_some() { "largest" } else { "first" };
         let cut =
-            (all > MOST_ROWS).then(|| format!("The largest {MOST_ROWS} of {all} rows; the table has all of them."));
+            (all > Self::MOST).then(|| format!("The {which} {} of {all} rows; the table has all of them.", Self::MOST));
         (rows, cut)
     }
 
@@ -293,7 +291,7 @@ mod tests {
                     note: "0 %".into(),
                 },
             ],
-            largest_first: true,
+            sorted_by: Some(2),
         };
         insta::assert_snapshot!(figure.draw().svg().replace("><", ">\n<"));
     }
@@ -315,7 +313,7 @@ mod tests {
                     .chain([Row { label: String::new(), values: vec![], note: String::new() }])
                     .collect(),
                 bar: Some(0),
-                largest_first: true,
+                sorted_by: Some(0),
             };
             let svg = figure.draw().svg();
             roxmltree::Document::parse(&svg).unwrap();
@@ -336,10 +334,29 @@ mod tests {
             series: series(&[SeriesKind::Lower, SeriesKind::Exact]),
             bar: None,
             rows: vec![row("a", Some(9.0), Some(1.0)), row("b", Some(0.0), Some(2.0)), row("c", Some(0.5), None)],
-            largest_first: true,
+            sorted_by: Some(1),
         };
         let (rows, cut) = figure.shown();
         assert_eq!(rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["b", "a", "c"]);
         assert_eq!(cut, None);
+    }
+
+    /// Bounds choose no rows: the largest of many bounds is the one that chance favors.
+    #[test]
+    fn without_a_series_to_sort_by_the_first_rows_are_drawn() {
+        let row =
+            |index: u32| Row { label: index.to_string(), values: vec![Some(f64::from(index))], note: String::new() };
+        let figure = Rows {
+            title: String::new(),
+            description: String::new(),
+            x: Axis::linear("ε"),
+            series: series(&[SeriesKind::Lower]),
+            bar: Some(0),
+            rows: (0..300).map(row).collect(),
+            sorted_by: None,
+        };
+        let (rows, cut) = figure.shown();
+        assert!(rows.iter().map(|row| row.label.as_str()).eq((0..40).map(|index| index.to_string())));
+        assert_eq!(cut.unwrap(), "The first 40 of 300 rows; the table has all of them.");
     }
 }

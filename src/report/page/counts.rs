@@ -52,14 +52,13 @@ impl CountsDocument {
             "An output set is chosen without looking at the counts that are bounded. Where its direction was declared it \
              costs two tails instead of four.",
         );
-        let bounds = self.bounds.iter().map(|row| (row.method, row.validity, row.failure_probability));
-        let epsilon = self.epsilon.iter().map(|row| (row.method, row.validity, row.failure_probability));
+        let bounds = self.bounds.iter().map(|row| (row.method, row.validity));
+        let epsilon = self.epsilon.iter().map(|row| (row.method, row.validity));
         let all: Vec<_> = bounds.chain(epsilon).collect();
         page.meaning = meaning::lower_bounds(
-            all.iter().map(|row| row.2).reduce(f64::max),
+            &self.failure,
             all.iter().map(|row| row.1),
             distinct(all.iter().map(|row| row.0)).len(),
-            self.queries().len(),
         );
         page.meaning.push(meaning::LIMIT.into());
         page
@@ -70,18 +69,29 @@ impl CountsDocument {
         distinct(names.map(String::as_str))
     }
 
+    /// The query that a figure of one query is about, and why: the one that leaks most by the given law at the first
+    /// order, or else the first of the file. Never the one with the largest bound, which chance favors.
+    fn shown_query(&self) -> Option<(&str, &'static str)> {
+        let first = self.bounds.first()?;
+        let of_law = self.law.iter().filter(|row| row.order == first.order);
+        let leakiest = of_law.reduce(|a, b| if b.divergence.0 > a.divergence.0 { b } else { a });
+        Some(leakiest.map_or((first.query.as_str(), "the first of the file"), |row| {
+            (row.query.as_str(), "which leaks most by the given law")
+        }))
+    }
+
     fn figures(&self) -> Vec<Drawing> {
         let mut figures = Vec::new();
         let several = self.queries().len() > 1;
-        let largest = self.bounds.iter().reduce(|a, b| if b.rdp_lower.0 > a.rdp_lower.0 { b } else { a });
+        let shown = self.shown_query();
         for direction in Direction::BOTH {
             let rows: Vec<&BoundRow> = self.bounds.iter().filter(|row| row.direction == direction).collect();
             if several {
                 figures.extend(per_query(&rows, direction));
             }
-            let one = largest.map(|largest| largest.query.as_str());
+            let one = shown.map(|(query, _)| query);
             let rows: Vec<&BoundRow> = rows.into_iter().filter(|row| Some(row.query.as_str()) == one).collect();
-            let of = one.filter(|_| several).map(|query| format!(", query {query}, which has the largest bound"));
+            let of = shown.filter(|_| several).map(|(query, why)| format!(", query {query}, {why}"));
             figures.extend(per_order(&rows, &self.law, direction, &of.unwrap_or_default()));
         }
         figures.extend(if several {
@@ -246,7 +256,7 @@ fn per_method(title: String, quantity: &str, bounds: impl Iterator<Item = (Strin
         note: significant(value, 4),
     });
     let series = validities.iter().map(|&validity| (validity.name().to_owned(), meaning::kind(validity)));
-    rows_figure(title, "Each bound is marked by what it guarantees.".into(), quantity, series, rows.collect(), false)
+    rows_figure(title, "Each bound is marked by what it guarantees.".into(), quantity, series, rows.collect())
 }
 
 /// Bounds of many queries: query, method, guarantee and value, of several values the largest.
@@ -268,7 +278,7 @@ fn query_rows(title: String, more: &str, quantity: &str, bounds: &[(&str, &'stat
     let rows = rows.collect();
     let series = methods.iter().map(|(name, validity)| method(name, *validity));
     let caption = format!("A row for each query, a mark for each method.{more}");
-    rows_figure(title, caption, quantity, series, rows, true)
+    rows_figure(title, caption, quantity, series, rows)
 }
 
 /// The series with a guarantee that certifies most over all rows is a bar.
@@ -278,12 +288,12 @@ fn rows_figure(
     quantity: &str,
     series: impl Iterator<Item = (String, SeriesKind)>,
     rows: Vec<Row>,
-    largest_first: bool,
 ) -> Drawing {
     let series: Vec<RowSeries> = series.map(|(name, kind)| RowSeries { name, kind }).collect();
     let sum = |index: &usize| rows.iter().filter_map(|row| row.values[*index]).sum::<f64>();
     let guaranteed = (0..series.len()).filter(|&index| series[index].kind == SeriesKind::Lower);
     let bar = guaranteed.max_by(|a, b| sum(a).total_cmp(&sum(b)));
     let x = axis(quantity, rows.iter().flat_map(|row| row.values.iter().flatten().copied()));
-    Rows { title, description, x, series, bar, rows, largest_first }.draw()
+    // In the order of the file: of many rows none is chosen by its bound.
+    Rows { title, description, x, series, bar, rows, sorted_by: None }.draw()
 }

@@ -82,7 +82,7 @@ impl ExactDocument {
             series: series.to_vec(),
             bar: None,
             rows: self.outcomes.iter().map(row).collect(),
-            largest_first: false,
+            sorted_by: (self.outcomes.len() > Rows::MOST).then_some(0),
         };
         (!self.outcomes.is_empty()).then(|| figure.draw())
     }

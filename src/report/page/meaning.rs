@@ -1,8 +1,8 @@
 //! What the numbers of a page mean, in words.
 
+use crate::audit::FailurePer;
 use crate::bound::Validity;
-use crate::report::SeriesKind;
-use crate::report::{short, significant};
+use crate::report::{FailureNote, SeriesKind, short, significant};
 
 /// A probability as odds, such as `1 in 20`.
 pub(super) fn one_in(probability: f64) -> String {
@@ -44,26 +44,43 @@ const fn promise(validity: Validity) -> &'static str {
     }
 }
 
-/// The meaning of lower bounds: `failure` for one method and one query, `methods` and `queries` in all.
+/// The meaning of lower bounds by so many methods.
 pub(super) fn lower_bounds(
-    failure: Option<f64>,
+    failure: &FailureNote,
     validities: impl Iterator<Item = Validity>,
     methods: usize,
-    queries: usize,
 ) -> Vec<String> {
-    let Some(failure) = failure else { return Vec::new() };
     let mut seen: Vec<Validity> = Vec::new();
     for validity in validities {
         if !seen.contains(&validity) {
             seen.push(validity);
         }
     }
+    if seen.is_empty() {
+        return Vec::new();
+    }
+    let (stated, odds) = (short(failure.probability), one_in(failure.probability));
+    let covered = match failure.per {
+        FailurePer::Answer => {
+            let share = if failure.share < failure.probability {
+                format!(" The events of one method on one query have a share of {}.", significant(failure.share, 3))
+            } else {
+                String::new()
+            };
+            format!(
+                "This probability is for all numbers of this answer that have a finite-sample guarantee together: all queries, \
+                 methods, orders, output sets and both directions. Any of them may be picked, the largest included.{share}"
+            )
+        }
+        FailurePer::Query => {
+            "This probability is for all bounds of one method on one query together: all orders, both \
+                              directions and all output sets."
+                .into()
+        }
+    };
     let mut paragraphs = vec![format!(
-        "A lower bound says: the mechanism leaks at least this much, unless an event of probability {} ({}) happened. This \
-         probability is for all bounds of one method on one query together: all orders, both directions and all output \
-         sets. A bound of 0 says nothing.",
-        short(failure),
-        one_in(failure)
+        "A lower bound says: the mechanism leaks at least this much, unless an event of probability {stated} ({odds}) \
+         happened. {covered} A bound of 0 says nothing."
     )];
     let guarantees: Vec<String> =
         seen.iter().map(|validity| format!("a {validity} bound {}", promise(*validity))).collect();
@@ -72,20 +89,32 @@ pub(super) fn lower_bounds(
     if let Some(first) = letters.next() {
         paragraphs.push(format!("{}{}.", first.to_uppercase(), letters.as_str()));
     }
+    paragraphs.extend(match failure.per {
+        FailurePer::Answer if failure.nominal => Some(format!(
+            "Methods without a finite-sample guarantee take no part of the failure probability: {stated} is the nominal one of \
+             each on each query."
+        )),
+        FailurePer::Answer => None,
+        FailurePer::Query => several(methods, failure.queries),
+    });
+    paragraphs
+}
+
+/// What many statements with failure probabilities of their own mean together.
+fn several(methods: usize, queries: usize) -> Option<String> {
     let several = match (methods > 1, queries > 1) {
         (true, true) => {
             format!("{methods} methods and {queries} queries are {} statements", methods as u128 * queries as u128)
         }
         (true, false) => format!("{methods} methods are {methods} statements"),
         (false, true) => format!("{queries} queries are {queries} statements"),
-        (false, false) => return paragraphs,
+        (false, false) => return None,
     };
-    paragraphs.push(format!(
+    Some(format!(
         "Here {several}, each with its own failure probability: among so many some may be wrong, and the largest of them is \
          wrong more often than one chosen beforehand. Claims are tested at a failure probability that is divided among the \
          queries."
-    ));
-    paragraphs
+    ))
 }
 
 /// What a lower bound does not show.
@@ -121,11 +150,21 @@ mod tests {
     #[test]
     fn every_guarantee_is_said_once() {
         use Validity::{Asymptotic, FiniteSample, Heuristic};
-        let words = lower_bounds(Some(0.05), [FiniteSample, Heuristic, FiniteSample, Asymptotic].into_iter(), 3, 60);
+        let validities = || [FiniteSample, Heuristic, FiniteSample, Asymptotic].into_iter();
+        let whole = FailureNote::of_one_event(0.05);
+        let each = FailureNote { per: FailurePer::Query, queries: 60, nominal: true, ..whole };
+        let words = lower_bounds(&each, validities(), 3);
         let [meaning, guarantees, several] = &words[..] else { panic!("{words:?}") };
         assert!(meaning.contains("0.05 (1 in 20)") && several.contains("180 statements"), "{words:?}");
         assert_eq!(guarantees.matches("finite-sample").count(), 1);
-        assert!(lower_bounds(None, [].into_iter(), 0, 0).is_empty());
-        assert_eq!(lower_bounds(Some(0.05), [FiniteSample].into_iter(), 1, 1).len(), 2);
+        let shared = FailureNote { per: FailurePer::Answer, share: 0.05 / 120.0, ..each };
+        let words = lower_bounds(&shared, validities(), 3);
+        let [meaning, _, nominal] = &words[..] else { panic!("{words:?}") };
+        assert!(
+            meaning.contains("the largest included. The events of one method on one query have a share of 4.17e-4.")
+        );
+        assert!(nominal.contains("0.05 is the nominal one"), "{words:?}");
+        assert!(lower_bounds(&whole, [].into_iter(), 0).is_empty());
+        assert_eq!(lower_bounds(&whole, [FiniteSample].into_iter(), 1).len(), 2);
     }
 }

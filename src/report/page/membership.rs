@@ -26,7 +26,8 @@ impl MembershipDocument {
                 "Attacks compared",
                 self.comparison_table(),
                 "In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
-                 FPR with limits for all samples of the attack at once. The best of several attacks is chosen after the \
+                 FPR with limits for all samples of an attack at once, and of all attacks unless each has the \
+                 failure probability for itself. The best of several attacks is chosen after the \
                  fact; an adversary who has one attack only has what it shows.",
             );
         }

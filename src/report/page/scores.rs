@@ -2,6 +2,7 @@
 
 use super::{Drawing, Page, meaning};
 use crate::bound::Validity;
+use crate::report::FailureNote;
 use crate::report::counts::Claim;
 use crate::report::document::Envelope;
 use crate::report::table::TextTable;
@@ -24,6 +25,7 @@ impl Page {
 
     /// What lower bounds with these guarantees mean.
     pub(in crate::report) fn explain(&mut self, failure: Option<f64>, validities: impl Iterator<Item = Validity>) {
-        self.meaning.extend(meaning::lower_bounds(failure, validities, 1, 1));
+        let Some(failure) = failure else { return };
+        self.meaning.extend(meaning::lower_bounds(&FailureNote::of_one_event(failure), validities, 1));
     }
 }

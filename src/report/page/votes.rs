@@ -46,15 +46,14 @@ impl VotesDocument {
 
     fn words(&self) -> Vec<String> {
         let bounds = self.queries.iter().flat_map(|query| {
-            let rdp = query.lower.iter().map(|row| (row.method, row.validity, row.failure_probability));
-            rdp.chain(query.epsilon.iter().map(|row| (row.method, row.validity, row.failure_probability)))
+            let rdp = query.lower.iter().map(|row| (row.method, row.validity));
+            rdp.chain(query.epsilon.iter().map(|row| (row.method, row.validity)))
         });
         let all: Vec<_> = bounds.collect();
         let mut words = meaning::lower_bounds(
-            all.iter().map(|row| row.2).reduce(f64::max),
+            &self.failure,
             all.iter().map(|row| row.1),
             distinct(all.iter().map(|row| row.0)).len(),
-            self.queries.len(),
         );
         words.push(match self.law {
             LawKind::Exact => "Exact is the divergence of the output laws of the fitted model, by numerical integration, with no \
@@ -132,7 +131,7 @@ impl VotesDocument {
             series: series.into_iter().map(|(name, kind)| RowSeries { name, kind }).collect(),
             bar,
             rows,
-            largest_first: true,
+            sorted_by: Some(methods.len()),
         };
         (!self.queries.is_empty()).then(|| figure.draw())
     }

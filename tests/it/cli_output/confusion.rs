@@ -6,6 +6,7 @@ use super::{CONFUSION, stdout};
 fn confusion_text() {
     insta::assert_snapshot!(stdout(CONFUSION), @"
     Confusion matrix of an attack: TP 90, FN 10, FP 5, TN 95; forward is members against non-members
+    failure probability 0.05 for all numbers of this answer together
 
     Rényi divergence in nats, at least
       method           direction    α = 2    α = 4    α = 8   α = 16   α = 32   α = 64        validity

@@ -6,27 +6,27 @@ use super::{COUNTS, EXACT, FASHION, VOTES, json, number, rows, stdout};
 fn prompt_votes_text() {
     insta::assert_snapshot!(stdout(VOTES), @"
     Audit of validation/data/prompt_votes.npz: prompt-pate, fixed votes, 10 classes, gaussian:40 noise, 3 queries
-    1e5 outputs simulated per query and world, seed 0; failure probability 0.05 per query and method
+    1e5 outputs simulated per query and world, seed 0; failure probability 0.05 for all numbers of this answer together, 0.00556 per query and method
 
     Rényi divergence of order 2, forward, per query (nats)
       query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact   ε at least
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-          0       4        1.48e-4   5.72e-4                0.00125                  0.00125            8.00e-4        25.8 %      0.00318
+          0       4        5.57e-5   5.72e-4                0.00125                  0.00125            8.00e-4         9.7 %            0
           1       9              0   4.18e-7                1.66e-5                  0.00125            8.00e-4         0.0 %            0
-          2       2        3.61e-4   7.65e-4                0.00125                  0.00125            8.00e-4        47.2 %       0.0155
+          2       2        2.13e-4   7.65e-4                0.00125                  0.00125            8.00e-4        27.8 %       0.0101
       leakage certified in 2 of 3 queries
 
     Mean over the queries, forward, per order (nats)
       order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-            2       1.695e-4   4.458e-4               8.389e-4                 0.001250           8.001e-4        38.0 %
-            8       6.823e-4   0.001810               0.003341                 0.005000           0.003204        37.7 %
+            2       8.950e-5   4.458e-4               8.389e-4                 0.001250           8.001e-4        20.1 %
+            8       3.596e-4   0.001810               0.003341                 0.005000           0.003204        19.9 %
 
     Composed: one answer to each of 3 queries (independent). The sum of the lower bounds is a bound: the outputs are independent under both datasets, so divergences add.
       curve                    RDP is      α = 2      α = 8   ε at δ = 1e-5   ε is
       ──────────────────────────────────────────────────────────────────────────────────────
-      lower-sum                bound    3.776e-4   0.001519         0.02185   illustrative
-      lower-joint              bound    5.124e-4   0.001948        0.001938   illustrative
+      lower-sum                bound    2.685e-4   0.001079         0.01730   illustrative
+      lower-joint              bound    4.009e-4   0.001479        0.001469   illustrative
       exact-sum                bound    0.001338   0.005429         0.07847   bound
       gnmax-data-dependent     bound    0.002517    0.01002          0.1914   bound
       gnmax-data-independent   bound    0.003750    0.01500          0.2210   bound
@@ -37,7 +37,7 @@ fn prompt_votes_text() {
 #[test]
 fn pate_votes_text() {
     insta::assert_snapshot!(
-        stdout(&format!("audit votes {FASHION} --model pate --noise gaussian:40 --queries 18,32 --samples 1e5")),
+        stdout(&format!("audit votes {FASHION} --model pate --noise gaussian:40 --queries 18,32 --samples 1e5 --failure-per query")),
         @"
         Audit of validation/data/fashion_votes.npz: pate, pois-advq, k = 250 teachers, 10 classes, gaussian:40 noise, 2 queries
         1e5 outputs simulated per query and world, seed 0; failure probability 0.05 per query and method

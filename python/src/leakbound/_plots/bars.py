@@ -54,17 +54,20 @@ def wrong_shares(result: Any, ax: Any) -> Any:
 
 
 def epsilon_by_method(result: Any, ax: Any) -> Any:
-    """The largest lower bound of ε of each method, and what its failure probability rests on."""
+    """The lower bound of ε of each method in its larger direction, and what it rests on; of several queries the first."""
     ax = axes(ax)
-    methods = list(dict.fromkeys(result.epsilon.column("method").tolist()))
+    queries = list(dict.fromkeys(result.epsilon.column("query").tolist()))
+    epsilon = result.epsilon.where(query=queries[0])
+    methods = list(dict.fromkeys(epsilon.column("method").tolist()))
     at = np.arange(len(methods))[::-1]
     for place, method in zip(at, methods):
-        rows = result.epsilon.where(method=method)
+        rows = epsilon.where(method=method)
         certain = rows[0].validity == "finite-sample"
         ax.barh(place, max(row.epsilon_lower for row in rows), 0.6, color=LOWER if certain else COLORS[6])
-    ax.set_xlim(0, None if best(result.epsilon.column("epsilon_lower").tolist()) > 0 else 1)
-    ax.set_yticks(at, [f"{method} ({result.epsilon.where(method=method)[0].validity})" for method in methods])
-    return finish(ax, f"ε at δ = {result.epsilon[0].delta:g} at least", "", legend=False)
+    ax.set_xlim(0, None if best(epsilon.column("epsilon_lower").tolist()) > 0 else 1)
+    ax.set_yticks(at, [f"{method} ({epsilon.where(method=method)[0].validity})" for method in methods])
+    title = f"query {queries[0]}, the first" if len(queries) > 1 else ""
+    return finish(ax, f"ε at δ = {epsilon[0].delta:g} at least", "", title, legend=False)
 
 
 def distances(result: Any, ax: Any) -> Any:

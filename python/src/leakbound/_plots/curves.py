@@ -32,22 +32,33 @@ def exact_curves(result: Any, ax: Any) -> Any:
 
 
 def bound_curves(result: Any, ax: Any) -> Any:
-    """Lower bounds by method and direction; the largest over the queries."""
+    """Lower bounds by method and direction, of several queries of the one that leaks most by a law, or else the first."""
     ax = axes(ax)
-    orders = sorted(set(result.bounds.column("order").tolist()))
-    for color, method in zip(COLORS, sorted(set(result.bounds.column("method").tolist()))):
+    names = list(dict.fromkeys(result.bounds.column("query").tolist()))
+    shown, why = _shown(result, names)
+    bounds = result.bounds.where(query=shown)
+    orders = sorted(set(bounds.column("order").tolist()))
+    for color, method in zip(COLORS, sorted(set(bounds.column("method").tolist()))):
         for style, marker, direction, sign in (("-", "^", "forward", "D(P‖Q)"), ("--", "v", "reverse", "D(Q‖P)")):
-            rows = result.bounds.where(method=method, direction=direction)
+            rows = bounds.where(method=method, direction=direction)
             if len(rows):
-                largest = [max(row.rdp_lower for row in rows.where(order=order)) for order in orders]
+                values = [rows.where(order=order)[0].rdp_lower for order in orders]
                 label = f"{method}, {sign}"
-                ax.plot(orders, largest, style, marker=marker, markersize=4, color=color, label=label)
+                ax.plot(orders, values, style, marker=marker, markersize=4, color=color, label=label)
     if orders:
         orders_axis(ax, orders)
     positive_log(ax, room=False)
-    queries = len(set(result.bounds.column("query").tolist()))
-    title = f"largest of {queries} queries" if queries > 1 else ""
+    title = f"query {shown}, {why}" if len(names) > 1 else ""
     return finish(ax, _ORDER, _DIVERGENCE + " at least", title)
+
+
+def _shown(result: Any, names: list[str]) -> tuple[str, str]:
+    """A query is never chosen by its bound, which chance favors: by the given law, or as the first."""
+    if len(result.law):
+        first = result.law[0].order
+        row = max(result.law.where(order=first), key=lambda row: row.divergence)
+        return row.query, "which leaks most by the given law"
+    return (names[0] if names else ""), "the first"
 
 
 def votes_curves(queries: Any, ax: Any, direction: str) -> Any:

@@ -18,7 +18,7 @@ from leakbound.distributed._engines import engine
 from leakbound.distributed._tasks import TASKS_FOR_A_THREAD, run_commands, task_count
 
 # A claim is about all queries together and a composition too: parts do not know of each other.
-_TOGETHER = ("claim_epsilon", "claim_rdp", "claim_mu", "composition", "n_queries")
+_TOGETHER = ("claim_epsilon", "claim_rdp", "claim_mu", "composition", "n_queries", "answer_queries")
 
 
 class QueriesAudit:
@@ -67,6 +67,9 @@ def audit_queries(
 ) -> QueriesAudit:
     """`audit_votes` of many queries on a cluster: the same bounds for each query, in the order of `queries`.
 
+    The failure probability is for all queries of all parts together. Where `methods="auto"` takes other methods in
+    another part its bounds have another share of it.
+
     `client` is a client of Dask or `"ray"`, or the one that this process is connected to; `options` are those of
     `audit_votes`. A path is read by the workers and must mean the same file there; arrays travel with the tasks. What
     is about all queries together, claims and compositions, is for `audit_votes` on one machine. The task of a worker
@@ -82,7 +85,13 @@ def audit_queries(
     commands = []
     count = task_count("tasks", tasks, TASKS_FOR_A_THREAD * where.threads())
     for part in np.array_split(positions, min(count, len(positions))):
-        words, files = request("audit votes", {**options, "queries": part, "threads": threads}, data, named)
+        # The parts share the failure probability of the whole.
+        words, files = request(
+            "audit votes",
+            {**options, "queries": part, "answer_queries": len(positions), "threads": threads},
+            data,
+            named,
+        )
         commands.append(words)
     found = [VotesAudit(*part) for part in run_commands(where, commands, files, "tasks", progress)]
     audit = QueriesAudit(found)
