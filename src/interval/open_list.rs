@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn limits_solve_their_equations_from_the_safe_side() {
         for n in [2, 7, 200, 3000] {
-            for k in [0, 1, 2, 3, n / 10, n / 2, n - 1, n] {
+            for k in [0, 1, 2, 3, n / 10, n / 2, n - 1, n].into_iter().filter(|&k| k <= n) {
                 for f in [1e-9, 0.0125, 0.3] {
                     let counts = BinomialCounts::new(k, n).unwrap();
                     let (low, high) =

@@ -98,7 +98,9 @@ fn binning_says_what_it_needs() {
     desk.file("l.csv", &laplace(200, 1.0));
     desk.file("nan.csv", "world,output\ns,0.5\ns_prime,nan\n");
     desk.file("words.csv", "world,output\ns,0.5\ns_prime,cat\n");
-    assert!(desk.refused("audit counts l.csv --bins quantile:5").contains("add --pilot-fraction 0.1, or declare"));
+    let output = desk.run("audit counts l.csv --bins quantile:5");
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && line.contains("add --pilot-fraction 0.1, or declare"), "{line}");
     for command in ["audit counts", "audit stream"] {
         let line = desk.refused(&format!("{command} nan.csv --bins edges:0"));
         assert!(line.starts_with("nan.csv: line 3, column output: found `nan`"), "{line}");
