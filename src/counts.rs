@@ -83,4 +83,31 @@ impl PairedCounts {
     pub fn trials_neighbor(&self) -> u64 {
         self.counts_neighbor.iter().sum()
     }
+
+    /// Number of different outcomes that were seen, in either world.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.counts.iter().zip(&self.counts_neighbor).filter(|(count, neighbor)| **count + **neighbor > 0).count()
+    }
+
+    /// Whether nearly every output is different from all others: at least 20 outputs, and at least nine different
+    /// outcomes for ten of them. Then no outcome is seen often enough to prove anything about its probability.
+    ///
+    /// ```
+    /// # use leakbound::PairedCounts;
+    /// let labels = (0..40).map(|outcome| outcome.to_string()).collect();
+    /// let counts = PairedCounts::new(labels, [vec![1; 20], vec![0; 20]].concat(), [vec![0; 20], vec![1; 20]].concat())?;
+    /// assert!(counts.hardly_repeats());
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn hardly_repeats(&self) -> bool {
+        hardly_repeats(self.seen() as u64, self.trials().saturating_add(self.trials_neighbor()))
+    }
+}
+
+/// Whether so many outputs of so many different outcomes hardly ever repeat one.
+#[must_use]
+pub fn hardly_repeats(outcomes: u64, outputs: u64) -> bool {
+    outputs >= 20 && outcomes >= outputs - outputs / 10
 }

@@ -88,12 +88,13 @@ pub use accountant::{
     threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
-    AuditPlan, Bootstrap, BootstrapInterval, BoundEvent, Bounded, EProcess, EpsilonBound, FailureBudget, FailurePer,
-    Guide, HalfSpace, JointQuery, KCutBox, Method, OutputSet, OutputSets, PairStream, QueryAudit, RdpBound,
-    Recommendation, Rectangle, ReferenceLaws, Region, SetSource, SimultaneousIntervals, Skipped, Tails, TradeOffBand,
-    Variational, audit_counts, expected_counts, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon,
-    joint_beta_region_epsilon, joint_bound, katz_log_epsilon, recommend, rectangles, samples_to_reach, shrunken_laws,
-    split_pilot, trade_off_band, variational_bound,
+    AuditPlan, BinRule, Bootstrap, BootstrapInterval, BoundEvent, Bounded, EProcess, EpsilonBound, FailureBudget,
+    FailurePer, Guide, HalfSpace, JointQuery, KCutBox, Method, OutputBins, OutputSet, OutputSets, PairStream,
+    QueryAudit, RdpBound, RealOutputs, Recommendation, Rectangle, ReferenceLaws, Region, SetSource,
+    SimultaneousIntervals, Skipped, StreamBins, Tails, TradeOffBand, Variational, audit_counts, expected_counts,
+    gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
+    outcome_rectangles, recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band,
+    typical_bound, variational_bound,
 };
 pub use audit::{
     CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
@@ -102,7 +103,7 @@ pub use audit::{
     variational_error_as_published,
 };
 pub use bound::{Direction, Directions, Figures, Interval, LowerBound, UpperBound, Validity};
-pub use counts::{MAX_COUNT, PairedCounts};
+pub use counts::{MAX_COUNT, PairedCounts, hardly_repeats};
 pub use divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 pub use divergence::{
     Conversion, RdpCurve, SharedTeachers, Supremum, WorstNeighbors, bernoulli_renyi, classic_epsilon_of_rdp,
@@ -113,8 +114,8 @@ pub use error::{Error, InputError, Result};
 pub use histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
 pub use interval::{
     BerkJones, BinomialCounts, ProportionLimit, ProportionRange, RectangleProbability, SisonGlaz, adjusted_log_lower,
-    clopper_pearson, clopper_pearson_lower, clopper_pearson_simultaneous, clopper_pearson_upper, dkw_limits, goodman,
-    jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
+    clopper_pearson, clopper_pearson_lower, clopper_pearson_open, clopper_pearson_simultaneous, clopper_pearson_upper,
+    dkw_limits, goodman, jeffreys_lower, jeffreys_upper, katz_log_lower, sison_glaz,
 };
 pub use interval::{bailey_lower, inverse_sinh_lower};
 pub use label_dp::{

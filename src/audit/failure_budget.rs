@@ -2,7 +2,7 @@
 
 use super::guide::Guide;
 use super::method::Method;
-use super::output_set::OutputSets;
+use super::output_set::{OutputSets, SetSource};
 use crate::bound::Validity;
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
@@ -82,6 +82,9 @@ pub enum BoundEvent {
     EProcess,
     /// The limits at all thresholds ([`trade_off_band`](crate::trade_off_band)).
     TradeOffBand,
+    /// The limits of each outcome alone, whatever other outcomes there are
+    /// ([`outcome_rectangles`](crate::outcome_rectangles)).
+    SingleOutcomes,
 }
 
 impl Method {
@@ -129,6 +132,23 @@ impl Guide {
         events.sort_unstable();
         events.dedup();
         events
+    }
+
+    /// The event that bounds of μ and δ and the points of the trade-off are read from.
+    ///
+    /// ```
+    /// # use leakbound::{BoundEvent, Guide};
+    /// assert_eq!(Guide::fixed_list(3).trade_off_event(), BoundEvent::SingleOutcomes);
+    /// ```
+    #[must_use]
+    pub fn trade_off_event(&self) -> BoundEvent {
+        if self.score().is_some() {
+            BoundEvent::TradeOffBand
+        } else if self.sets.source == SetSource::FixedList {
+            BoundEvent::SingleOutcomes
+        } else {
+            BoundEvent::OutputSets
+        }
     }
 }
 
@@ -295,6 +315,7 @@ mod tests {
         let skipped = [Method::KCutRegion, Method::TwoCutHalfSpace, Method::Gdp, Method::BootstrapKCut];
         assert_eq!(free.events(&skipped), []);
         let declared = Guide::declared(OutputSet::new(vec![true, false]));
+        assert_eq!(declared.trade_off_event(), BoundEvent::OutputSets);
         let events = declared.events(&[Method::TwoCutPaper, Method::TwoCutCorner, Method::TwoCutHalfSpace]);
         assert_eq!(events, [BoundEvent::OutputSets, BoundEvent::FourTails, BoundEvent::HalfSpaces]);
         // An event for every method with a guarantee, and for no other.

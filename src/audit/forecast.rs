@@ -1,18 +1,26 @@
 //! How many samples a method would need.
 
+use super::reference_laws::ReferenceLaws;
 use crate::counts::{MAX_COUNT, PairedCounts};
 use crate::error::{Error, Result};
 use crate::law::OutcomeLaw;
+use crate::variate::Multinomial;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 /// Samples per world are searched on a grid of this ratio, 2^(1/16).
 const STEP: f64 = 1.044_273_782_427_413_8;
 
-/// The fewest samples per world, within 5 %, with which a bound reaches `goal` at the counts that the laws lead to expect;
-/// None where 2^53 samples do not.
+/// Draws of counts whose median stands for what an audit finds, where expected counts cannot.
+const DRAWS: u64 = 5;
+
+/// Expected counts stand for drawn ones while rounding them moves at most this share of the distance of both laws.
+const FAITHFUL: f64 = 0.05;
+
+/// The fewest samples per world, within 5 %, with which a bound reaches `goal` if these are the laws.
 ///
-/// With n samples the expected counts are n p and n q, rounded to whole numbers of sum n. A bound that an audit finds
-/// lies around that at the expected counts, so this is the median number of samples, and a forecast, not a guarantee.
-/// `bound` must not fall in n.
+/// It is the number of samples at which [`typical_bound`] reaches the goal: a forecast, not a guarantee. `bound` must
+/// not fall in n.
 ///
 /// # Errors
 /// [`Error::Length`] when the laws differ in outcomes; those of `bound`.
@@ -37,15 +45,8 @@ pub fn samples_to_reach(
     goal: f64,
     bound: impl Fn(&PairedCounts) -> Result<f64>,
 ) -> Result<Option<u64>> {
-    if p.outcomes() != q.outcomes() {
-        return Err(Error::Length {
-            quantity: "law of the neighbour",
-            found: q.outcomes(),
-            expected: format!("{} outcomes", p.outcomes()),
-        });
-    }
     let samples = |step: u32| (STEP.powi(step as i32).ceil() as u64).min(MAX_COUNT);
-    let reached = |step: u32| Ok::<_, Error>(bound(&expected_counts(p, q, samples(step))?)? >= goal);
+    let reached = |step: u32| Ok::<_, Error>(typical_bound(p, q, samples(step), &bound)? >= goal);
     let (mut below, mut above) = (0, (53.0 * 16.0) as u32);
     if reached(below)? {
         return Ok(Some(1));
@@ -62,6 +63,104 @@ pub fn samples_to_reach(
         }
     }
     Ok(Some(samples(above)))
+}
+
+/// What a bound is about, halfway between the luckiest and the unluckiest audit, with `samples` outputs of each law.
+///
+/// With many samples of each outcome that is the bound at the counts that the laws lead to expect. With few, expected
+/// counts are fractions, and rounding them would invent differences of both worlds and hide their noise. Where rounding
+/// moves more than a twentieth of the distance Σ|p - q|, the value is the median bound of five draws: of the counts of
+/// the outcomes within groups of equal ratio p/q, or of nearly equal ones beyond 64 groups, whose own counts are those
+/// expected, so that the luck of a few draws does not decide; or, where even the groups have few samples, of all counts.
+/// The seeds are fixed: the value is a function of the laws and the samples.
+///
+/// # Errors
+/// [`Error::Length`] when the laws differ in outcomes; those of `bound`.
+///
+/// # Example
+/// ```
+/// # use leakbound::{OutcomeLaw, typical_bound};
+/// let uniform = OutcomeLaw::from_probabilities(&vec![1e-3; 1000])?;
+/// // Ten samples of a thousand outcomes are ten different outcomes, not the first ten.
+/// let both = typical_bound(&uniform, &uniform, 10, |counts| {
+///     let pairs = counts.counts().iter().zip(counts.counts_neighbor());
+///     Ok(pairs.filter(|(x, y)| **x > 0 && **y > 0).count() as f64)
+/// })?;
+/// assert_eq!(both, 0.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn typical_bound(
+    p: &OutcomeLaw,
+    q: &OutcomeLaw,
+    samples: u64,
+    bound: impl Fn(&PairedCounts) -> Result<f64>,
+) -> Result<f64> {
+    let counts = typical_counts([p, q], [samples; 2])?;
+    Ok(median(counts.iter().map(bound).collect::<Result<Vec<f64>>>()?))
+}
+
+/// The middle one of an odd number of values.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Counts that samples of both laws lead to expect: one pair where rounding does not matter, otherwise an odd number of
+/// draws.
+pub(super) fn typical_counts([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Result<Vec<PairedCounts>> {
+    if p.outcomes() != q.outcomes() {
+        return Err(Error::Length {
+            quantity: "law of the neighbour",
+            found: q.outcomes(),
+            expected: format!("{} outcomes", p.outcomes()),
+        });
+    }
+    let expected = expected_counts_of([p, q], trials)?;
+    if faithful([p.p(), q.p()], [expected.counts(), expected.counts_neighbor()], trials) {
+        return Ok(vec![expected]);
+    }
+    let reference = ReferenceLaws::from_laws(p, q)?;
+    let worlds = [p.p(), q.p()];
+    let groups = [0, 1].map(|world| rounded(reference.laws()[world], trials[world]));
+    let parts: Vec<Vec<usize>> = if faithful(reference.laws(), [&groups[0], &groups[1]], trials) {
+        reference.members()
+    } else {
+        vec![(0..p.outcomes()).collect()]
+    };
+    let stratified = parts.len() > 1;
+    // Of each world, the law within each part.
+    let laws = worlds.map(|law| {
+        let within = |part: &Vec<usize>| {
+            let total: f64 = part.iter().map(|&outcome| law[outcome]).sum();
+            let share = |&outcome: &usize| if total > 0.0 { law[outcome] / total } else { 0.0 };
+            Multinomial::new(&part.iter().map(share).collect::<Vec<f64>>())
+        };
+        parts.iter().map(within).collect::<Vec<_>>()
+    });
+    let draw = |seed: u64| {
+        let mut stream = ChaCha8Rng::seed_from_u64(seed);
+        let [counts, counts_neighbor] = [0, 1].map(|world| {
+            let mut counts = vec![0; p.outcomes()];
+            for (part, (law, members)) in laws[world].iter().zip(&parts).enumerate() {
+                let total = if stratified { groups[world][part] } else { trials[world] };
+                law.add(total, &mut stream, |place, count| counts[members[place]] += count);
+            }
+            counts
+        });
+        PairedCounts::new(expected.labels().to_vec(), counts, counts_neighbor)
+    };
+    (0..DRAWS).map(draw).collect()
+}
+
+/// Whether rounding n p and n' q to these counts moves little of the distance of the laws.
+fn faithful(laws: [&[f64]; 2], counts: [&[u64]; 2], trials: [u64; 2]) -> bool {
+    let moved = |world: usize| -> f64 {
+        let share = |count: u64| count as f64 / trials[world] as f64;
+        laws[world].iter().zip(counts[world]).map(|(p, &count)| (p - share(count)).abs()).sum()
+    };
+    let distance: f64 = laws[0].iter().zip(laws[1]).map(|(p, q)| (p - q).abs()).sum();
+    // The rounding of doubles is nothing that a draw would mend.
+    moved(0).max(moved(1)) <= FAITHFUL * distance + f64::EPSILON * laws[0].len() as f64
 }
 
 /// The counts that n samples of both laws lead to expect, rounded to whole numbers that sum to n.

@@ -1,6 +1,6 @@
 //! What is known of both worlds before the counts are seen.
 
-use super::output_set::{OutputSet, OutputSets, SetSource};
+use super::output_set::{OutputSet, OutputSets, SetSource, shown};
 use super::reference_laws::{ReferenceLaws, shrunken_laws};
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
@@ -28,6 +28,8 @@ struct Guess {
     /// Outputs per world that it is worth.
     outputs: u64,
     reference: ReferenceLaws,
+    /// ln(P/Q) of each outcome, by which a trade-off band sorts.
+    score: Vec<f64>,
 }
 
 impl Guide {
@@ -56,7 +58,8 @@ impl Guide {
     ) -> Result<Self> {
         let sets = OutputSets::from_laws(p, q, orders, directions, source)?;
         let reference = ReferenceLaws::from_laws(p, q)?;
-        Ok(Self { sets, guess: Some(Guess { laws: [p.clone(), q.clone()], outputs: LAW_OUTPUTS, reference }) })
+        let guess = Guess { laws: [p.clone(), q.clone()], outputs: LAW_OUTPUTS, reference, score: log_ratio(p, q) };
+        Ok(Self { sets, guess: Some(guess) })
     }
 
     /// From a pilot sample: [`OutputSets::from_pilot`].
@@ -67,7 +70,14 @@ impl Guide {
         let sets = OutputSets::from_pilot(pilot, orders, directions)?;
         let laws = shrunken_laws(pilot)?;
         let reference = ReferenceLaws::from_laws(&laws[0], &laws[1])?;
-        Ok(Self { sets, guess: Some(Guess { laws, outputs: pilot.trials().min(pilot.trials_neighbor()), reference }) })
+        let (shown, members) = shown(pilot)?;
+        let [p, q] = shrunken_laws(&shown)?;
+        let of_shown = log_ratio(&p, &q);
+        let lowest = of_shown.iter().copied().fold(f64::INFINITY, f64::min);
+        let mut score = vec![lowest; pilot.outcomes()];
+        members.iter().zip(&of_shown).for_each(|(&member, &ratio)| score[member] = ratio);
+        let outputs = pilot.trials().min(pilot.trials_neighbor());
+        Ok(Self { sets, guess: Some(Guess { laws, outputs, reference, score }) })
     }
 
     /// The guessed laws under the dataset and its neighbour; those of a pilot are shrunken towards each other as far as
@@ -82,11 +92,26 @@ impl Guide {
         self.guess.as_ref().map(|guess| (&guess.laws, guess.outputs))
     }
 
-    /// The same, with outcomes of equal ratio merged.
+    /// ln(P/Q) of each outcome as it was guessed, the score of a [`trade_off_band`](crate::trade_off_band).
+    ///
+    /// An outcome that a pilot has not shown has the lowest score of those that it has. So no set of the band but that
+    /// of everything contains it, whether it was seen later or never: the sets are lists of outcomes that the pilot has
+    /// shown, fixed before anything else is looked at.
+    #[must_use]
+    pub fn score(&self) -> Option<&[f64]> {
+        self.guess.as_ref().map(|guess| &*guess.score)
+    }
+
+    /// The guessed laws with outcomes of equal ratio merged.
     #[must_use]
     pub fn reference(&self) -> Option<&ReferenceLaws> {
         self.guess.as_ref().map(|guess| &guess.reference)
     }
+}
+
+/// ln p - ln q, 0 where they are equal, as two impossible outcomes are.
+fn log_ratio(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<f64> {
+    p.ln_p().iter().zip(q.ln_p()).map(|(p, q)| if p == q { 0.0 } else { p - q }).collect()
 }
 
 impl From<OutputSets> for Guide {

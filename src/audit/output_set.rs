@@ -176,18 +176,40 @@ impl OutputSets {
         Ok(Self { sets: chosen.into_iter().map(|set| prefixes[set].clone()).collect(), source, directed: true })
     }
 
-    /// Sets from a pilot sample, by the same rule on its frequencies with half a count added to each outcome.
+    /// Sets from a pilot sample, by the same rule on its frequencies with half a count added to each outcome that the
+    /// pilot has shown.
+    ///
+    /// The sets contain outcomes that the pilot has shown, and no others: whatever it has not shown, seen later or
+    /// never, belongs to the complement of every set. So the sets are fixed before any other output is looked at, and
+    /// nothing depends on which further outcomes the counts name.
     ///
     /// # Errors
     /// As [`OutputSets::from_laws`].
     pub fn from_pilot(pilot: &PairedCounts, orders: &[Order], directions: &[Direction]) -> Result<Self> {
+        let (shown, members) = shown(pilot)?;
         let law = |counts: &[u64]| {
             let total: f64 = counts.iter().map(|&count| count as f64 + 0.5).sum();
             let p: Vec<f64> = counts.iter().map(|&count| (count as f64 + 0.5) / total).collect();
             OutcomeLaw::from_probabilities(&p)
         };
-        Self::from_laws(&law(pilot.counts())?, &law(pilot.counts_neighbor())?, orders, directions, SetSource::Pilot)
+        let (p, q) = (law(shown.counts())?, law(shown.counts_neighbor())?);
+        let mut found = Self::from_laws(&p, &q, orders, directions, SetSource::Pilot)?;
+        for set in &mut found.sets {
+            let mut contains = vec![false; pilot.outcomes()];
+            members.iter().zip(&set.contains).for_each(|(&member, &inside)| contains[member] = inside);
+            set.contains = contains;
+        }
+        Ok(found)
     }
+}
+
+/// The outcomes that a pilot has shown in one world at least, as counts and as positions.
+pub(super) fn shown(pilot: &PairedCounts) -> Result<(PairedCounts, Vec<usize>)> {
+    let (counts, others) = (pilot.counts(), pilot.counts_neighbor());
+    let members: Vec<usize> = (0..pilot.outcomes()).filter(|&outcome| counts[outcome] + others[outcome] > 0).collect();
+    let pick = |world: &[u64]| members.iter().map(|&outcome| world[outcome]).collect();
+    let labels = members.iter().map(|&outcome| pilot.labels()[outcome].clone()).collect();
+    Ok((PairedCounts::new(labels, pick(counts), pick(others))?, members))
 }
 
 /// The proper prefixes of the outcomes sorted by falling likelihood ratio; ties stay together.

@@ -1,10 +1,10 @@
 //! Which method suits an audit, decided before its counts are seen.
 
 use super::counts::audit_counts;
-use super::forecast::expected_counts_of;
+use super::forecast::{median, typical_counts};
 use super::guide::Guide;
 use super::method::Method;
-use super::plan::AuditPlan;
+use super::plan::{AuditPlan, QueryAudit};
 use crate::bound::Direction;
 use crate::divergence::renyi_divergence;
 use crate::error::Result;
@@ -31,8 +31,8 @@ const HALF_SPACE_FROM: u64 = 1000;
 /// The valid method that is expected to certify most with `trials` samples under the dataset and its neighbour.
 ///
 /// It depends on the guide, the numbers of samples and the plan, never on the counts, so that using it costs no failure
-/// probability. With guessed laws, each candidate is applied to the counts that the guess leads to expect, and the largest
-/// mean share of the guessed divergence over all orders and directions wins. Without, it is the method that needs no
+/// probability. With guessed laws, each candidate is applied to the counts that the guess leads to expect, or to draws of
+/// them where they are few, and the largest (median) mean share of the guessed divergence over all orders and directions wins. Without, it is the method that needs no
 /// guess.
 ///
 /// # Errors
@@ -71,10 +71,12 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         };
         return Ok(Recommendation { renyi, epsilon, reason: reason.into() });
     };
-    let counts = expected_counts_of([p, q], trials)?;
     let plan = AuditPlan { methods: CANDIDATES.to_vec(), ..plan.clone() };
-    let audit = audit_counts(&counts, guide, &plan)?;
-    let share = |method: Method| -> Result<f64> {
+    let audits = typical_counts([p, q], trials)?
+        .iter()
+        .map(|counts| audit_counts(counts, guide, &plan))
+        .collect::<Result<Vec<_>>>()?;
+    let share = |audit: &QueryAudit, method: Method| -> Result<f64> {
         let (mut sum, mut goals) = (0.0, 0.0f64);
         for &order in &plan.orders {
             for &direction in &plan.directions {
@@ -92,7 +94,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
     };
     let mut shares = CANDIDATES.map(|method| (method, 0.0));
     for (method, found) in &mut shares {
-        *found = share(*method)?;
+        *found = median(audits.iter().map(|audit| share(audit, *method)).collect::<Result<_>>()?);
     }
     // A stable sort: the simplest first among equals.
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));

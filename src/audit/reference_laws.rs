@@ -104,6 +104,13 @@ impl ReferenceLaws {
         &self.log_ratio
     }
 
+    /// The outcomes of each group.
+    pub(super) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.groups()];
+        self.group_of.iter().enumerate().for_each(|(outcome, &group)| members[group].push(outcome));
+        members
+    }
+
     /// Counts of the groups, under the dataset and under its neighbour.
     pub(super) fn grouped(&self, counts: &PairedCounts) -> Result<[Vec<u64>; 2]> {
         if counts.outcomes() != self.outcomes() {

@@ -24,10 +24,20 @@ pub struct TradeOffBand {
 /// the set of all outcomes are left out.
 ///
 /// `score` has one number per outcome and must be chosen before the counts are seen: from an exact law (p/q), a pilot,
-/// or the meaning of the outcomes. Half of the failure probability goes to 4 (D-1) Clopper-Pearson limits for D
-/// different scores, the other half to one Dvoretzky-Kiefer-Wolfowitz band in each world, whose width does not depend
-/// on D; each limit is the tighter of the two, which is valid because all of both hold at once by the union bound.
-/// *Finite-sample*.
+/// or the meaning of the outcomes. An outcome that the counts do not list is taken to have the lowest score, and so must
+/// one that was not known when the scores were chosen ([`Guide::score`](crate::Guide::score) does that).
+///
+/// **What holds, and why.** Let t_1 > ... > t_D be the different scores, the t_i functions of nothing but what was known
+/// before, and O_i = {score ≥ t_i}. Every set O_1, ..., O_{D-1} is a fixed set of outcomes: it is listed in full, because
+/// outcomes that are not listed have the score t_D and belong to its complement, which is bounded with it (P of the
+/// complement is 1 - P(O)). So N(O_i) ~ Bin(n, P(O_i)) with a probability that does not depend on the counts, the number
+/// of sets does not depend on them either, and the union over 4 (D-1) limits is one over fixed events. The samples'
+/// scores are independent with the law of the score of all outcomes, listed or not, to which the inequality of
+/// Dvoretzky, Kiefer and Wolfowitz applies.
+///
+/// Half of the failure probability goes to the 4 (D-1) Clopper-Pearson limits, the other half to one
+/// Dvoretzky-Kiefer-Wolfowitz band in each world, whose width does not depend on D; each limit is the tighter of the
+/// two, which is valid because all of both hold at once by the union bound. *Finite-sample*.
 ///
 /// # Errors
 /// [`Error::Length`] when the scores do not fit the counts, [`Error::Domain`] for a score that is NaN; as

@@ -23,13 +23,15 @@ pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use crate::record::MemoryBudget;
-use crate::{Adjacency, Composition, Delta, Epsilon, FailurePer, FailureProbability, Noise, Order, VoteHistogram};
+use crate::{
+    Adjacency, BinRule, Composition, Delta, Epsilon, FailurePer, FailureProbability, Noise, Order, VoteHistogram,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 use values::{
-    Parsed, adjacency, bounded, claim_rdp, count, delta, epsilon, failure_probability, fraction, histogram, methods,
-    mu, number, orders, resamples, samples, seed, threads, whole,
+    Parsed, adjacency, bins, bounded, claim_rdp, count, delta, epsilon, failure_probability, fraction, histogram,
+    methods, mu, number, orders, resamples, samples, seed, threads, whole,
 };
 
 #[cfg(not(feature = "torch"))]
@@ -330,6 +332,9 @@ pub struct AuditCountsOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub audit: CountsOptions,
+    /// Count outputs that are numbers in bins: quantile:K (K equal shares of the pilot) or edges:A,B,...
+    #[arg(long, value_name = "RULE", conflicts_with = "law", value_parser = bins, allow_hyphen_values = true)]
+    pub bins: Option<BinRule>,
     /// What else is wanted
     #[command(flatten)]
     #[serde(flatten)]

@@ -5,6 +5,7 @@ use super::lines::{Header, Line, Lines};
 use super::number::{COUNT, count};
 use super::rows::{check_name, named_query, refuse};
 use super::table::Table;
+use super::value_file::Values;
 use crate::counts::MAX_COUNT;
 use crate::error::{InputError, Result};
 use std::io::BufRead;
@@ -12,18 +13,49 @@ use std::path::Path;
 
 const COLUMNS: &str = "`outcome`, `count`, `count_neighbor` or `world`, `output`, each optionally with `query`";
 
+/// Which of the two CSV formats a header names.
+enum Form {
+    Counted,
+    Raw,
+}
+
+/// One column of a format is enough to mean it: a later message then names the column that is missing.
+fn form(header: &Header<'_>) -> Result<Form> {
+    let counted = ["outcome", "count", "count_neighbor"].iter().filter(|name| header.has(name)).count();
+    let raw = ["world", "output"].iter().filter(|name| header.has(name)).count();
+    match (counted, raw) {
+        (0, 0) => Err(header.missing(COLUMNS).into()),
+        (_, 0) => Ok(Form::Counted),
+        (0, _) => Ok(Form::Raw),
+        _ => Err(header.fault("columns of counts and of raw outputs together", COLUMNS).into()),
+    }
+}
+
 /// Reads either of the two CSV formats, as its header says.
 pub(super) fn read(file: &Path, reader: impl BufRead) -> Result<Table<u64>> {
     let mut lines = Lines::new(file, reader);
     let header = lines.header(COLUMNS)?;
-    let counted = ["outcome", "count", "count_neighbor"].iter().filter(|name| header.has(name)).count();
-    let raw = ["world", "output"].iter().filter(|name| header.has(name)).count();
-    // One column of a format is enough to mean it: the message then names the column that is missing.
-    match (counted, raw) {
-        (0, 0) => Err(header.missing(COLUMNS).into()),
-        (_, 0) => read_counted(&header, &mut lines),
-        (0, _) => read_raw(&header, &mut lines),
-        _ => Err(header.fault("columns of counts and of raw outputs together", COLUMNS).into()),
+    match form(&header)? {
+        Form::Counted => read_counted(&header, &mut lines),
+        Form::Raw => read_raw(&header, &mut lines),
+    }
+}
+
+/// Reads either of the two CSV formats, where outputs are numbers.
+pub(super) fn read_values(file: &Path, reader: impl BufRead) -> Result<Values> {
+    let mut lines = Lines::new(file, reader);
+    let header = lines.header(COLUMNS)?;
+    match form(&header)? {
+        Form::Counted => Values::of_table(file, read_counted(&header, &mut lines)?),
+        Form::Raw => {
+            let mut values = Values::default();
+            each_raw(&header, &mut lines, |line, query, side, output| {
+                let mut counts = [0, 0];
+                counts[side] = 1;
+                values.take(query, output, counts, |found, expected| line.at("output").fault(found, expected))
+            })?;
+            Ok(values)
+        }
     }
 }
 
@@ -48,8 +80,22 @@ fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Re
 }
 
 fn read_raw<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
-    let columns = [header.find("query")?, Some(header.require("world")?), Some(header.require("output")?)];
     let mut table = Table::<u64>::new();
+    each_raw(header, lines, |line, query, side, output| {
+        let slot = table.slot(query, output).map_err(|misfit| refuse(&line.at("output"), output, misfit))?;
+        slot[side] = (slot[side] + 1).min(MAX_COUNT + 1);
+        Ok(())
+    })?;
+    Ok(table.sorted())
+}
+
+/// Hands each row of raw outputs to `each`: its line, query, world (0 or 1) and output.
+fn each_raw<R: BufRead>(
+    header: &Header<'_>,
+    lines: &mut Lines<'_, R>,
+    mut each: impl FnMut(&Line<'_>, Option<&str>, usize, &str) -> Result<()>,
+) -> Result<()> {
+    let columns = [header.find("query")?, Some(header.require("world")?), Some(header.require("output")?)];
     let mut rows = 0u64;
     while let Some(line) = lines.next()? {
         let [query, world, output] = line.fields(header, columns)?;
@@ -60,14 +106,10 @@ fn read_raw<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result
             other => return Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
         };
         check_name(&line, "output", &output)?;
-        let slot = table.slot(query, &output).map_err(|misfit| refuse(&line.at("output"), &output, misfit))?;
-        slot[side] = (slot[side] + 1).min(MAX_COUNT + 1);
+        each(&line, query, side, &output)?;
         rows += 1;
     }
-    if rows == 0 {
-        return Err(header.alone().into());
-    }
-    Ok(table.sorted())
+    if rows == 0 { Err(header.alone().into()) } else { Ok(()) }
 }
 
 fn whole(line: &Line<'_>, column: &str, text: &str) -> Result<u64> {
@@ -116,7 +158,8 @@ mod tests {
         assert_eq!(
             message(&text),
             "t.csv: line 10002, column output: found the new outcome `10000.5`, \
-             expected at most 10000 outcomes of one query; hint: bin continuous outputs before recording them"
+             expected at most 10000 outcomes of one query; hint: bin outputs that are numbers, such as by --bins quantile:20 \
+             --pilot-fraction 0.1 of `audit counts`"
         );
     }
 }

@@ -2,11 +2,12 @@
 
 use super::fault::{fault, hinted, quoted};
 use super::input_file::{Digested, InputFile};
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use super::rows::check_name;
 use super::table::MAX_OUTCOMES;
 use super::text::{Text, sniff};
-use crate::error::Result;
+use super::value_file::{NUMBER, number};
+use crate::error::{InputError, Result};
 use std::collections::HashMap;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -55,8 +56,8 @@ pub enum OutputWorld {
 }
 
 /// Reads CSV with the columns `world` (`s` or `s_prime`) and `output`, one row per output, and hands each row with its
-/// line number, world, outcome and the names so far to `each`, until the end or until `each` breaks off. `file` stands for the reader in
-/// messages. Returns the identity of what was read where that was all.
+/// line number, world, outcome and the names so far to `each`, until the end or until `each` breaks off. `file` stands
+/// for the reader in messages. Returns the identity of what was read where that was all.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with the line of what is wrong, [`Error::Io`](crate::Error::Io) when the reader
@@ -82,7 +83,41 @@ pub fn read_outputs(
     names: &mut OutcomeNames,
     mut each: impl FnMut(u64, OutputWorld, usize, &OutcomeNames) -> Result<ControlFlow<()>>,
 ) -> Result<Option<InputFile>> {
-    let file = file.as_ref();
+    read_rows(file.as_ref(), reader, |line, world, output| {
+        let Some(outcome) = names.position(output) else {
+            let found = format!("the new outcome {}", quoted(output));
+            let error = line.at("output").fault(found, format!("at most {} outcomes", OutcomeNames::MOST));
+            return Err(hinted(error, "bin outputs that are numbers: --bins quantile:20").into());
+        };
+        each(line.number(), world, outcome, names)
+    })
+}
+
+/// Reads what [`read_outputs`] reads where every output is a number, and hands each row with its line number, world and
+/// value to `each`. Infinite values are written `inf` and `-inf`; `nan` is refused.
+///
+/// # Errors
+/// As [`read_outputs`], and [`Error::Input`](crate::Error::Input) for an output that is not a number.
+pub fn read_real_outputs(
+    file: impl AsRef<Path>,
+    reader: impl Read,
+    mut each: impl FnMut(u64, OutputWorld, f64) -> Result<ControlFlow<()>>,
+) -> Result<Option<InputFile>> {
+    read_rows(file.as_ref(), reader, |line, world, output| {
+        let value = number(output).map_err(|hint| {
+            let error = line.at("output").fault(quoted(output), NUMBER);
+            InputError { hint: hint.map(Into::into), ..error }
+        })?;
+        each(line.number(), world, value)
+    })
+}
+
+/// The rows of raw outputs of one query.
+fn read_rows(
+    file: &Path,
+    reader: impl Read,
+    mut each: impl FnMut(&Line<'_>, OutputWorld, &str) -> Result<ControlFlow<()>>,
+) -> Result<Option<InputFile>> {
     let mut digested = Digested::new(reader);
     let Text::Csv(reader) = sniff(file, &mut digested, "raw outputs")? else {
         return Err(fault(file, "whole file", "JSON", "raw outputs as CSV").into());
@@ -106,13 +141,8 @@ pub fn read_outputs(
             other => return Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
         };
         check_name(&line, "output", &output)?;
-        let Some(outcome) = names.position(&output) else {
-            let found = format!("the new outcome {}", quoted(&output));
-            let error = line.at("output").fault(found, format!("at most {} outcomes", OutcomeNames::MOST));
-            return Err(hinted(error, "bin continuous outputs before recording them").into());
-        };
         rows += 1;
-        if each(line.number(), world, outcome, names)?.is_break() {
+        if each(&line, world, &output)?.is_break() {
             return Ok(None);
         }
     }

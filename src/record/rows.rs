@@ -54,7 +54,10 @@ pub(super) fn refuse(place: &Place<'_>, outcome: &str, misfit: Misfit) -> InputE
         Misfit::Duplicate => place.fault(format!("{} a second time", quoted(outcome)), "each outcome once per query"),
         Misfit::Full(limit, what) => {
             let error = place.fault(format!("the new outcome {}", quoted(outcome)), format!("at most {limit} {what}"));
-            hinted(error, "bin continuous outputs before recording them")
+            hinted(
+                error,
+                "bin outputs that are numbers, such as by --bins quantile:20 --pilot-fraction 0.1 of `audit counts`",
+            )
         }
     }
 }

@@ -5,7 +5,7 @@ use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{InputFile, open};
 use super::known_batches::Batch;
 use super::output_stream::OutcomeNames;
-use crate::audit::PairStream;
+use crate::audit::{PairStream, StreamBins};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -27,8 +27,10 @@ pub struct SavedStream {
     /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so that it must
     /// not change once outputs have been seen.
     pub asked: String,
-    /// Names of the outcomes.
+    /// Names of the outcomes; none where they are binned.
     pub names: OutcomeNames,
+    /// Bins of outputs that are numbers, and the pilot that chooses them.
+    pub bins: Option<StreamBins>,
     /// Rows of both worlds so far.
     pub rows: [u64; 2],
     /// The batches that these rows came in.
@@ -41,6 +43,8 @@ pub struct SavedStream {
 struct BodyOut<'a> {
     asked: &'a str,
     names: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<&'a StreamBins>,
     rows: [u64; 2],
     batches: &'a [Batch],
     stream: &'a PairStream,
@@ -51,6 +55,8 @@ struct BodyOut<'a> {
 struct Body {
     asked: String,
     names: Vec<String>,
+    #[serde(default)]
+    bins: Option<StreamBins>,
     rows: [u64; 2],
     #[serde(default)]
     batches: Vec<Batch>,
@@ -71,8 +77,8 @@ impl SavedStream {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_with(&self, path: impl AsRef<Path>, names: &OutcomeNames) -> Result<()> {
-        let Self { asked, rows, batches, stream, .. } = self;
-        let body = BodyOut { asked, names: names.names(), rows: *rows, batches, stream };
+        let Self { asked, bins, rows, batches, stream, .. } = self;
+        let body = BodyOut { asked, names: names.names(), bins: bins.as_ref(), rows: *rows, batches, stream };
         // Finite numbers, texts and lists can always be written as JSON.
         let body = serde_json::to_string(&body).unwrap_or_default() + "\n";
         write_atomically(path, format!("{MARK}{}\n{body}", sha256(body.as_bytes())).as_bytes())
@@ -110,7 +116,8 @@ impl SavedStream {
         if !distinct || body.stream.process().outcomes() != OutcomeNames::MOST {
             return Err(refuse("impossible outcomes".into(), anew).into());
         }
-        Ok(Self { asked: body.asked, names, rows: body.rows, batches: body.batches, stream: body.stream })
+        let Body { asked, bins, rows, batches, stream, .. } = body;
+        Ok(Self { asked, names, bins, rows, batches, stream })
     }
 }
 

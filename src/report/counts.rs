@@ -6,7 +6,7 @@ use super::document::{Document, Envelope};
 use super::failure::FailureNote;
 use super::number::{Number, short, significant};
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text, listed, warnings_text};
 use super::trade_off::TradeOffRow;
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
@@ -231,7 +231,7 @@ impl Document for CountsDocument {
             text += &format!(
                 "output set {}: {query}{{{}}} ({}, {} tails)\n",
                 index + 1,
-                set.outcomes.join(", "),
+                listed(&set.outcomes),
                 set.source,
                 if set.directed { "two" } else { "four" }
             );

@@ -59,7 +59,7 @@ pub use score_check::ScoreCheckDocument;
 pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
 pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
-pub use stream::StreamDocument;
+pub use stream::{StreamBinsRow, StreamDocument};
 pub use student::{StudentDocument, StudentRow};
 pub use trade_off::{DeltaRow, TradeOffPoint, TradeOffRow};
 pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};

@@ -3,9 +3,20 @@
 use super::counts::{BoundRow, Claim, claims_text};
 use super::document::{Document, Envelope};
 use super::number::significant;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text, listed, warnings_text};
 use crate::error::Result;
 use serde::Serialize;
+
+/// The bins of a stream of numbers, and the first outputs that chose them.
+#[derive(Debug, Clone, Serialize)]
+pub struct StreamBinsRow {
+    /// Outputs of the dataset that chose the bins and are not bounded.
+    pub pilot_outputs: u64,
+    /// Those of its neighbor.
+    pub pilot_outputs_neighbor: u64,
+    /// The bins as intervals, from below; none while the pilot lasts.
+    pub labels: Vec<String>,
+}
 
 /// The result of an audit of a stream.
 #[derive(Debug, Clone, Serialize)]
@@ -22,8 +33,10 @@ pub struct StreamDocument {
     pub outputs_neighbor: u64,
     /// Pairs made of them.
     pub pairs: u64,
-    /// Different outcomes so far.
+    /// Different outcomes so far, or bins.
     pub outcomes: usize,
+    /// Bins of outputs that are numbers.
+    pub bins: Option<StreamBinsRow>,
     /// The line after which a claim was refuted and reading stopped.
     pub stopped_at_line: Option<u64>,
     /// Rényi bounds.
@@ -38,6 +51,18 @@ impl Document for StreamDocument {
             "{}\n{} outputs of s, {} of s_prime, {} pairs, {} outcomes\n",
             self.title, self.outputs, self.outputs_neighbor, self.pairs, self.outcomes
         );
+        if let Some(bins) = &self.bins {
+            let [s, neighbor] = [bins.pilot_outputs, bins.pilot_outputs_neighbor];
+            if s + neighbor > 0 {
+                text += &format!(
+                    "the first outputs ({s} of s, {neighbor} of s_prime) choose the bins and are not bounded\n"
+                );
+            }
+            text += &format!(
+                "bins: {}\n",
+                if bins.labels.is_empty() { "not chosen yet".into() } else { listed(&bins.labels) }
+            );
+        }
         if let Some(line) = self.stopped_at_line {
             text += &format!("stopped at line {line}: a claim is refuted\n");
         }

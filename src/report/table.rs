@@ -83,6 +83,18 @@ fn as_text(cell: &str) -> String {
     if harmless { cell.to_owned() } else { format!("'{cell}") }
 }
 
+/// Names shown before the rest is counted.
+const NAMES: usize = 12;
+
+/// Names in a line, at most a dozen: a set may have thousands of outcomes, all of which are in JSON.
+pub(super) fn listed(names: &[String]) -> String {
+    let mut text = names.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > NAMES {
+        text += &format!(", and {} more", names.len() - NAMES);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Lower bounds of μ and of δ, and the trade-off band behind them.
 
 use super::number::{Number, short, significant};
-use super::table::TextTable;
+use super::table::{TextTable, listed};
 use crate::bound::{Direction, Validity};
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ impl TradeOffRow {
     pub(super) fn band(&self, most: usize) -> TextTable {
         let mut table = TextTable::new(&["outputs O", "P(O) from", "to", "Q(O) from", "to"], &[0]);
         for point in self.points.iter().take(most) {
-            let mut cells = vec![point.outcomes.join(", ")];
+            let mut cells = vec![listed(&point.outcomes)];
             cells.extend(point.p.iter().chain(&point.q).map(|limit| significant(limit.0, 5)));
             table.row(cells);
         }

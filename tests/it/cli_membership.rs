@@ -79,6 +79,22 @@ fn recording(desk: &Desk) {
     });
 }
 
+/// Sixteen models, each left out in its turn: the side that a victim is left out of is the smaller one.
+#[test]
+fn few_models_left_out_one_by_one_are_warned_of() {
+    let desk = Desk::new();
+    recording(&desk);
+    for (options, warned) in [("", true), ("--variant carlini-2022", false), ("--victims 0,1,2", false)] {
+        let document = desk.json(&format!("lira s.npz --resamples 0 {options}"));
+        let warnings = document["warnings"].as_array().unwrap();
+        let found = warnings.iter().find(|warning| warning["code"] == "few-models");
+        assert_eq!(found.is_some(), warned, "{options}");
+        if let Some(found) = found {
+            assert!(found["message"].as_str().unwrap().contains("about 0.49, not 0.5"), "{found}");
+        }
+    }
+}
+
 #[test]
 fn every_attack_is_measured() {
     let desk = Desk::new();

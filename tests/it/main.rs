@@ -38,10 +38,13 @@ mod hostile_inputs;
 mod k_cut;
 mod ladder;
 mod layering;
+mod many_outcomes;
 mod membership_peers;
 mod nothing_lost;
 mod peers;
 mod peers_canaries;
+#[cfg(feature = "cli")]
+mod real_outputs;
 mod record_data;
 mod record_errors;
 mod record_properties;

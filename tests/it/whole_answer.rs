@@ -107,6 +107,10 @@ fn an_answer_spends_the_stated_probability_once() {
     assert_eq!((&document["failure"]["per"], &document["failure"]["share"]), (&"answer".into(), &0.0125.into()));
     let nominal = document["epsilon"].as_array().unwrap().iter().find(|row| row["method"] == "jeffreys").unwrap();
     assert_eq!(nominal["failure_probability"], 0.05);
+    // Without a pilot δ and μ are read from limits of single outcomes, which are an event of their own.
+    let document = audit("--methods two-cut-corner,clopper-pearson --epsilons 0.5");
+    assert_eq!(shares(&document), ["0.0125".to_owned()].into());
+    assert_eq!(document["trade_off"][0]["failure_probability"], 0.0125);
     // A pilot, with regions for the queries together, a joint bound and a claim about both.
     let more = "--pilot-fraction 0.2 --methods k-cut-variational,clopper-pearson --composition independent";
     let document = audit(&format!("{more} --claim-rdp 2:9 --claim-epsilon 9 --epsilons 0.5"));

@@ -81,6 +81,7 @@ def audit_counts(
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
     law: Law | None = None,
+    bins: str | None = None,
     methods: Names = "auto",
     orders: Numbers = (2, 4, 8, 16, 32, 64),
     direction: Literal["forward", "reverse", "both"] = "both",
@@ -105,8 +106,10 @@ def audit_counts(
     `counts` is a file as the command reads it (counts or raw outputs), or the result of a simulation. `outcomes` and
     `queries` name them, by position if not given. `pilot` (as `counts`) or `law` (a file, or probabilities in a pair
     of shapes as the counts) choose the output sets before the counts are seen; without them a part of large counts is
-    set aside. Raw outputs 0, 1, ... in an array are counted by `numpy.bincount`. `failure_probability` is for all
-    numbers of the answer together, or with `failure_per="query"` for each method on each query by itself.
+    set aside. Raw outputs 0, 1, ... in an array are counted by `numpy.bincount`. Outputs in a file that are numbers are
+    counted in bins by `bins`: "quantile:20" with a `pilot_fraction` or a `pilot` whose quantiles are the edges, or
+    "edges:-1,0,1". `failure_probability` is for all numbers of the answer together, or with `failure_per="query"` for
+    each method on each query by itself.
 
     >>> audit = leakbound.audit_counts([6000, 4000], [5000, 5000], methods="k-cut-box", orders=2)
     >>> audit.bounds.where(direction="forward")[0].rdp_lower > 0.01

@@ -24,7 +24,7 @@ FLOATS = ("f", "floating-point numbers of 16, 32 or 64 bits")
 INTEGERS = ("iu", "integers")
 MASK = ("biu", "booleans")
 NUMBERS = ("fiu", "numbers")
-OUTPUTS = ("iubUS", "integers or names")
+OUTPUTS = ("fiubUS", "numbers or names")
 ANY = ("fiub", "numbers")
 
 

@@ -13,7 +13,7 @@ from leakbound._bound_rows import Numbers, RdpBound, RdpClaims
 from leakbound._core import InputError
 from leakbound._inputs import Path
 from leakbound._result import Claim, Result
-from leakbound._rows import Rows
+from leakbound._rows import Row, Rows
 from leakbound._run import Progress, given, run
 
 
@@ -24,6 +24,7 @@ class StreamAudit(Result):
     outputs_neighbor: int
     pairs: int
     outcomes: int
+    bins: Row | None
     stopped_at_line: int | None
     bounds: Rows[RdpBound]
     claims: Rows[Claim]
@@ -48,6 +49,8 @@ def audit_stream(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
+    bins: str | None = None,
+    pilot_outputs: int | None = None,
     horizon: int | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -56,12 +59,13 @@ def audit_stream(
 ) -> StreamAudit:
     """Audits outputs in the order in which they came; reading stops as soon as a claim is refuted.
 
-    `outputs` are integers or names, and `in_neighbor` is true where the output came from the neighbouring world; or
+    `outputs` are numbers or names, and `in_neighbor` is true where the output came from the neighbouring world; or
     `outputs` is a CSV file with the columns world,output. With `state` the audit goes on from that file if it is
     there, saves what it read in it (every `state_seconds`, by default 10, and at the end), and `outputs` are new ones
     only: outputs that begin with a batch counted before are refused, left out with `repeated="skip"`, or counted again
     with `repeated="count"`. Outputs of one world must be independent, and which world is asked next must not depend on
-    them.
+    them. Outputs that are real numbers are counted in bins by `bins`: "quantile:20" takes the quantiles of the first
+    `pilot_outputs` outputs, which are not bounded; "edges:-1,0,1" is declared.
 
     >>> outputs, worlds = [0, 0, 1, 0] * 200, [False, True] * 400
     >>> audit = leakbound.audit_stream(outputs, worlds, claim_rdp={2: 0.05})

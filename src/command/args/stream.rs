@@ -1,8 +1,9 @@
 //! Options of `leakbound audit stream`.
 
 use super::simulate::seconds;
-use super::{Directions, Orders, claim_rdp, delta, epsilon, failure_probability, orders, samples};
-use crate::{Delta, Epsilon, FailureProbability, Order};
+use super::values::Parsed;
+use super::{Directions, Orders, bins, claim_rdp, delta, epsilon, failure_probability, orders, samples, whole};
+use crate::{BinRule, Delta, Epsilon, FailureProbability, Order};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -33,6 +34,13 @@ pub struct StreamOptions {
     /// Planned pairs of outputs: bounds are sharpest there, and valid everywhere
     #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
     pub horizon: Option<u64>,
+    /// Count outputs that are numbers in bins: quantile:K (K equal shares of the first outputs, which are not bounded) or
+    /// edges:A,B,...
+    #[arg(long, value_name = "RULE", value_parser = bins, allow_hyphen_values = true)]
+    pub bins: Option<BinRule>,
+    /// First outputs, of both worlds together, that choose the bins of quantile:K; 20 K if not given
+    #[arg(long, value_name = "N", requires = "bins", value_parser = pilot, allow_hyphen_values = true)]
+    pub pilot_outputs: Option<u64>,
     /// Go on from this file if it is there, and save what was read in it; FILE then holds new outputs only, and a run that
     /// did not end is repeated with the same FILE
     #[arg(long, value_name = "FILE")]
@@ -55,4 +63,9 @@ pub enum Repeated {
     Skip,
     /// They are counted: they are of another recording, which is the same by chance
     Count,
+}
+
+/// A pilot is kept in memory, and in the state.
+fn pilot(text: &str) -> Parsed<u64> {
+    whole(text, 1_000_000, "10^6")
 }

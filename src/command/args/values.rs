@@ -1,7 +1,7 @@
 //! Values of options, read and checked.
 
 use crate::command::threads::MOST as MOST_THREADS;
-use crate::{Adjacency, Delta, Direction, Epsilon, FailureProbability, Method, Order, VoteHistogram};
+use crate::{Adjacency, BinRule, Delta, Direction, Epsilon, FailureProbability, Method, Order, VoteHistogram};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -192,4 +192,8 @@ pub(super) fn adjacency(text: &str) -> Parsed<Adjacency> {
 pub(super) fn claim_rdp(text: &str) -> Parsed<(Order, f64)> {
     let (order, value) = text.split_once(':').ok_or_else(|| format!("`{text}` is not ORDER:VALUE"))?;
     Ok((quantity(order, Order::new)?, bounded("Rényi divergence", value)?))
+}
+
+pub(super) fn bins(text: &str) -> Parsed<BinRule> {
+    text.trim().parse().map_err(|error: crate::Error| error.to_string())
 }

@@ -1,7 +1,7 @@
 //! `leakbound audit counts`.
 
 use super::spending::{Beside, Planned, Target, plan_all};
-use super::{counts_more, forecast};
+use super::{binned, counts_more, forecast};
 use crate::command::args::{AuditCountsOptions, BoundOptions, Common, CountsOptions, FurtherOptions, Methods};
 use crate::command::claims::Evidence;
 use crate::command::output::{Output, envelope};
@@ -34,10 +34,17 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<bool> {
     let chosen_from = options.pilot.iter().chain(&options.law);
     let inputs: Vec<&Path> = std::iter::once(&options.file).chain(chosen_from).map(PathBuf::as_path).collect();
     let output = Output::open(common, &inputs)?;
-    let file = read_counts(&options.file)?;
-    let mut inputs = vec![file.input.clone()];
-    let queries = choose_sets(common, options, &file, &mut inputs)?;
-    let mut warnings = Vec::new();
+    let (mut inputs, mut warnings) = (Vec::new(), Vec::new());
+    let (file, queries) = match &all.bins {
+        Some(rule) => binned::queries(common, options, rule, &mut inputs, &mut warnings)?,
+        None => {
+            let file = read_counts(&options.file)?;
+            inputs.push(file.input.clone());
+            let queries = choose_sets(common, options, &file, &mut inputs)?;
+            warnings.extend(few_repeats(&file).filter(|_| options.law.is_none() && options.pilot.is_none()));
+            (file, queries)
+        }
+    };
     if queries.iter().any(|query| query.guide.sets.source == SetSource::FixedList && query.guide.sets.sets.len() > 1) {
         let most = queries.iter().map(|query| query.guide.sets.sets.len()).max().unwrap_or(0);
         warnings.push(Warning {
@@ -307,6 +314,9 @@ pub fn choose_sets(
             Ok((all, Guide::from_laws(&p, &q, orders, directions, SetSource::ExactLaw)?))
         });
     }
+    for query in &file.queries {
+        provable(&options.file, query)?;
+    }
     if let Some(fraction) = options.pilot_fraction.or_else(|| unasked_pilot(options, file)) {
         let mut seed = common.seed;
         return each_query(file, |_, counts| {
@@ -316,6 +326,55 @@ pub fn choose_sets(
         });
     }
     each_query(file, |_, counts| Ok((counts.clone(), Guide::fixed_list(counts.outcomes()))))
+}
+
+/// What to do about outputs that are numbers.
+const BIN: &str = "count them in bins: --bins quantile:20 --pilot-fraction 0.1";
+
+/// Whether every outcome that was seen is a number.
+fn numbers(counts: &PairedCounts) -> bool {
+    counts.labels().iter().all(|label| label.parse::<f64>().is_ok())
+}
+
+/// Refuses outputs of which nearly every one is different: no outcome has a probability that they could show.
+fn provable(path: &Path, query: &RecordedCounts) -> Result<()> {
+    let counts = &query.counts;
+    if !counts.hardly_repeats() {
+        return Ok(());
+    }
+    let numbers = numbers(counts);
+    Err(Error::from(InputError {
+        file: path.to_owned(),
+        place: query.query.as_ref().map_or_else(|| "whole file".into(), |query| format!("query `{}`", one_line(query))),
+        found: format!(
+            "{} different outcomes in {} outputs",
+            counts.seen(),
+            counts.trials() + counts.trials_neighbor()
+        ),
+        expected: "outcomes that repeat: what is seen once or never in a world shows nothing of its probability".into(),
+        hint: Some(
+            if numbers { BIN } else { "group the outputs by a rule that was fixed before, or give --law" }.into(),
+        ),
+    }))
+}
+
+/// Numbers with few repeats: valid, and most of what differs between the worlds is lost.
+fn few_repeats(file: &CountsFile) -> Option<Warning> {
+    let few = |query: &&RecordedCounts| {
+        let counts = &query.counts;
+        let outputs = counts.trials().saturating_add(counts.trials_neighbor());
+        counts.seen() > 50 && outputs / 10 < counts.seen() as u64 && numbers(counts)
+    };
+    let found: Vec<&RecordedCounts> = file.queries.iter().filter(few).collect();
+    let first = found.first()?;
+    let outputs = first.counts.trials().saturating_add(first.counts.trials_neighbor());
+    let more =
+        if found.len() > 1 { format!(", and in {} more queries as few", found.len() - 1) } else { String::new() };
+    Some(Warning {
+        code: "few-repeats",
+        message: format!("{outputs} outputs have {} different values{more}: each says little", first.counts.seen()),
+        hint: BIN.into(),
+    })
 }
 
 /// With `--methods auto` and nothing else to go by, a tenth of the outputs is worth more as a pilot than in the counts,

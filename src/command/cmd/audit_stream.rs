@@ -1,16 +1,25 @@
 //! `leakbound audit stream`.
 
 use super::interruptible::Interruptible;
-use super::stream_state::{Counting, StateFile};
+use super::stream_state::{Counted, Counting, StateFile};
 use crate::command::args::{Common, StreamOptions};
 use crate::command::output::{Output, envelope, interrupted};
 use crate::command::signals::{Second, interruption};
-use crate::record::{BatchReader, InputFile, OutcomeNames, SavedStream, read_outputs};
-use crate::report::{BoundRow, Claim, Number, StreamDocument, Warning, one_line, short};
-use crate::{Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, PairStream, Result};
+use crate::record::{BatchReader, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs};
+use crate::report::{BoundRow, Claim, Number, StreamBinsRow, StreamDocument, Warning, one_line, short};
+use crate::{
+    BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,
+    Result, StreamBins, hardly_repeats,
+};
 use std::io::{Read, stdin};
 use std::ops::ControlFlow;
 use std::path::Path;
+
+/// From so many outputs on a stream is refused while it is read, if nearly every output is different.
+const EARLY: u64 = 1024;
+
+/// Outputs of the pilot for each bin, unless said otherwise.
+const PILOT_PER_BIN: u64 = 20;
 
 /// Claims are tested each time the pairs have grown by one part in so many.
 const LOOKS: u64 = 16;
@@ -43,15 +52,24 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
             None => source(),
         };
         let file = if live { Path::new("stdin") } else { &*options.file };
+        let binned = saved.bins.is_some();
         let mut names = std::mem::take(&mut saved.names);
         let mut counting = Counting::new(file, &state, options, &mut saved);
         let reader = BatchReader::new(reader, counting.known());
         let mut next_look = 1;
-        let read = read_outputs(file, &reader, &mut names, |line, world, outcome, names| {
-            counting.count(&reader, line, world, outcome, names)?;
+        let mut take = |line: u64, world: OutputWorld, output: Counted, names: &OutcomeNames| {
+            counting.count(&reader, line, world, output, names)?;
+            // Nothing follows from outputs that may be counted twice.
+            if reader.is_undecided() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let outputs = counting.rows().iter().sum::<u64>();
+            if !binned && outputs >= EARLY && outputs.is_power_of_two() {
+                provable(file, names.names().len(), counting.rows())?;
+            }
             let process = counting.stream().process();
-            // Without a claim there is nothing to stop for, and nothing follows from outputs that may be counted twice.
-            if questions.claims == 0 || process.pairs() < next_look || reader.is_undecided() {
+            // Without a claim there is nothing to stop for.
+            if questions.claims == 0 || process.pairs() < next_look {
                 return Ok(ControlFlow::Continue(()));
             }
             let pairs = process.pairs();
@@ -62,12 +80,22 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
                 return Ok(ControlFlow::Break(()));
             }
             Ok(ControlFlow::Continue(()))
-        });
+        };
+        let read = if binned {
+            read_real_outputs(file, &reader, |line, world, value| take(line, world, Counted::Value(value), &names))
+        } else {
+            read_outputs(file, &reader, &mut names, |line, world, outcome, names| {
+                take(line, world, Counted::Outcome(outcome), names)
+            })
+        };
         if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
             return interrupted_reading(options, &mut counting, &reader, &names);
         }
         let read = read?;
         counting.settle(&reader)?;
+        if !binned && stopped_at_line.is_none() {
+            provable(file, names.names().len(), counting.rows())?;
+        }
         counting.finish(&reader, read.is_some(), &names)?;
         (warnings, batch) = counting.end(&reader);
         saved.names = names;
@@ -78,6 +106,11 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         refuted = questions.refuted(options, saved.stream.process());
     }
     warnings.extend(unpaired(&saved));
+    warnings.extend(saved.bins.as_ref().filter(|bins| bins.bins().is_none()).map(|_| Warning {
+        code: "pilot-lasts",
+        message: "the outputs so far are all part of the pilot that chooses the bins: nothing is bounded yet".into(),
+        hint: "record more outputs, or take a shorter pilot from the start: --pilot-outputs N".into(),
+    }));
     let process = saved.stream.process();
     let document = StreamDocument {
         envelope: envelope("leakbound.audit-stream/1", common, options, inputs, warnings),
@@ -85,7 +118,15 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         outputs: saved.rows[0],
         outputs_neighbor: saved.rows[1],
         pairs: process.pairs(),
-        outcomes: saved.names.names().len(),
+        outcomes: match &saved.bins {
+            Some(bins) => bins.bins().map_or(0, OutputBins::bins),
+            None => saved.names.names().len(),
+        },
+        bins: saved.bins.as_ref().map(|bins| StreamBinsRow {
+            pilot_outputs: bins.pilot()[0],
+            pilot_outputs_neighbor: bins.pilot()[1],
+            labels: bins.bins().map_or_else(Vec::new, OutputBins::labels),
+        }),
         stopped_at_line,
         bounds: questions.bounds(options, process),
         claims: questions.claims(options, process, &refuted),
@@ -93,6 +134,21 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
     output.write(&document)?;
     state.deliver(saved, batch);
     Ok(refuted.contains(&true))
+}
+
+/// Refuses outputs of which nearly every one is different.
+fn provable(file: &Path, outcomes: usize, rows: [u64; 2]) -> Result<()> {
+    let outputs = rows[0].saturating_add(rows[1]);
+    if !hardly_repeats(outcomes as u64, outputs) {
+        return Ok(());
+    }
+    Err(Error::from(InputError {
+        file: file.to_owned(),
+        place: "whole file".into(),
+        found: format!("{outcomes} different outcomes in {outputs} outputs"),
+        expected: "outcomes that repeat: what is seen once or never in a world shows nothing of its probability".into(),
+        hint: Some("count outputs that are numbers in bins: --bins quantile:20".into()),
+    }))
 }
 
 /// Saves what was read.
@@ -207,7 +263,8 @@ fn start(common: &Common, options: &StreamOptions, state: &StateFile) -> Result<
             None => process,
         };
         let stream = PairStream::new(process, common.seed);
-        return Ok(SavedStream { asked, names: OutcomeNames::default(), rows: [0, 0], batches: Vec::new(), stream });
+        let (names, bins) = (OutcomeNames::default(), bins(options)?);
+        return Ok(SavedStream { asked, names, bins, rows: [0, 0], batches: Vec::new(), stream });
     };
     if saved.asked == asked {
         return Ok(saved);
@@ -219,6 +276,18 @@ fn start(common: &Common, options: &StreamOptions, state: &StateFile) -> Result<
         expected: format!("one of `{asked}`, as asked for"),
         hint: Some("what is asked must be fixed before the outputs are seen".into()),
     }))
+}
+
+/// The bins of a new stream.
+fn bins(options: &StreamOptions) -> Result<Option<StreamBins>> {
+    match &options.bins {
+        Some(BinRule::Quantiles(bins)) => {
+            let pilot = options.pilot_outputs.unwrap_or(PILOT_PER_BIN * *bins as u64);
+            StreamBins::new(*bins, pilot).map(Some)
+        }
+        Some(BinRule::Edges(bins)) => Ok(Some(StreamBins::declared(bins.clone()))),
+        None => Ok(None),
+    }
 }
 
 /// Everything that must not change between runs.
@@ -236,6 +305,8 @@ fn asked(common: &Common, options: &StreamOptions) -> String {
     words.push(format!("--direction {}", if directions.len() == 2 { "both" } else { directions[0] }));
     words.push(format!("--failure-probability {}", options.failure_probability));
     words.extend(options.horizon.map(|pairs| format!("--horizon {pairs}")));
+    words.extend(options.bins.as_ref().map(|rule| format!("--bins {rule}")));
+    words.extend(options.pilot_outputs.map(|outputs| format!("--pilot-outputs {outputs}")));
     words.push(format!("--seed {}", common.seed));
     words.join(" ")
 }

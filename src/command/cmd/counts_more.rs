@@ -8,8 +8,9 @@ use crate::report::{
     ComposedCurve, ComposedSection, CurveKind, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
 };
 use crate::{
-    Composition, Direction, Epsilon, Error, FailureBudget, FailureProbability, LowerBound, Order, OutcomeLaw,
-    OutputSet, Rectangle, Result, SetSource, Validity, rectangles, renyi_divergence, trade_off_band,
+    BoundEvent, Composition, Direction, Epsilon, Error, FailureBudget, FailureProbability, LowerBound, Order,
+    OutcomeLaw, OutputSet, Rectangle, Result, SetSource, Validity, outcome_rectangles, rectangles, renyi_divergence,
+    trade_off_band,
 };
 use rayon::prelude::*;
 
@@ -21,20 +22,22 @@ struct Limits {
 }
 
 impl Limits {
-    /// The band of all thresholds of the ratio that the guide leads to expect, or the sets of the audit.
+    /// The band of all thresholds of the ratio that the guide leads to expect, or the sets of the audit; without
+    /// either each outcome alone, at a price that does not depend on which outcomes were seen.
     fn new(query: &AuditedQuery, failure: FailureProbability) -> Result<Self> {
-        if let Some([p, q]) = query.guide.laws() {
-            let score: Vec<f64> =
-                p.ln_p().iter().zip(q.ln_p()).map(|(p, q)| if p == q { 0.0 } else { p - q }).collect();
-            let band = trade_off_band(&query.counts, &score, failure)?;
+        if let Some(score) = query.guide.score() {
+            let band = trade_off_band(&query.counts, score, failure)?;
             return Ok(Self { method: "trade-off-band", sets: band.sets, rectangles: band.rectangles });
         }
         let sets = &query.guide.sets;
-        Ok(Self {
-            method: "clopper-pearson",
-            sets: sets.sets.clone(),
-            rectangles: rectangles(&query.counts, sets, failure)?,
-        })
+        let (sets, rectangles) = if query.guide.trade_off_event() == BoundEvent::SingleOutcomes {
+            let outcomes = query.counts.outcomes();
+            let alone = |member| OutputSet::new((0..outcomes).map(|outcome| outcome == member).collect());
+            ((0..outcomes).map(alone).collect(), outcome_rectangles(&query.counts, failure)?)
+        } else {
+            (sets.sets.clone(), rectangles(&query.counts, sets, failure)?)
+        };
+        Ok(Self { method: "clopper-pearson", sets, rectangles })
     }
 
     fn largest(&self, bound: impl Fn(&Rectangle) -> LowerBound) -> Number {

@@ -4,7 +4,7 @@ use super::audit_counts::AuditedQuery;
 use crate::report::{ForecastRow, Number};
 use crate::{
     AuditPlan, Bounded, Direction, Error, Guide, Method, OutcomeLaw, PairedCounts, Result, SetSource, Validity,
-    audit_counts, expected_counts, renyi_divergence, samples_to_reach, shrunken_laws,
+    audit_counts, renyi_divergence, samples_to_reach, shrunken_laws, typical_bound,
 };
 
 /// Samples per world for which the share of the divergence is forecast.
@@ -47,7 +47,8 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
                 .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
         };
         let samples = |share: f64| samples_to_reach(&p, &q, share * divergence, bound);
-        let at = |&samples: &u64| Ok([samples as f64, bound(&expected_counts(&p, &q, samples)?)? / divergence]);
+        // No valid bound is expected to exceed what it bounds, so that no forecast of one does.
+        let at = |&samples: &u64| Ok([samples as f64, (typical_bound(&p, &q, samples, bound)? / divergence).min(1.0)]);
         Ok(ForecastRow {
             query: query.name.clone(),
             method: method.name(),

@@ -111,7 +111,7 @@ impl<'a> Work<'a> {
         // What was unpacked into memory is not needed beside the metrics.
         drop(recording);
         let metrics = self.metrics(&guesses, correct.as_ref(), 1)?;
-        let warnings = undecided(&guesses, None).into_iter().collect();
+        let warnings = undecided(&guesses, None).into_iter().chain(attack.few_models(self.models)).collect();
         let name = schema.strip_prefix("leakbound.membership-").and_then(|name| name.strip_suffix("/1"));
         self.write(schema, title, &[(name.unwrap_or(title), &metrics)], inputs, warnings)?;
         Ok(false)

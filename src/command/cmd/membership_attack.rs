@@ -6,6 +6,7 @@ use crate::command::args::{
     VarianceName, ViewsName,
 };
 use crate::record::ShadowRecording;
+use crate::report::{Warning, significant};
 use crate::{
     AttackScores, Error, Guesses, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipScore, Result, RmiaPlan,
     ScoredLogits, ShadowScores, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
@@ -89,6 +90,23 @@ impl Attack {
                 }),
             },
         }
+    }
+
+    /// That few models left out one by one bias the attack against itself.
+    pub fn few_models(&self, models: usize) -> Option<Warning> {
+        let Self::Lira { plan, .. } = self else { return None };
+        let auc = plan.auc_without_leakage(models)?;
+        Some(Warning {
+            code: "few-models",
+            message: format!(
+                "with {models} models left out one by one the AUC to be expected where nothing leaks is about {}, not 0.5: \
+                 the victim's own side is the smaller one",
+                significant(auc, 2)
+            ),
+            hint: "record 32 models or more, hold victims out (--victims), or compare sides of equal size: --variant \
+                   carlini-2022"
+                .into(),
+        })
     }
 
     pub fn lira(options: &LiraOptions) -> Self {

@@ -25,8 +25,8 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
     let correct = work.correct(&recording, &watch)?;
     let (mut found, mut warnings, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
     for name in wanted {
-        let attack = || Attack::named(name, victims, common.seed).run(&recording, &watch);
-        let guesses = fed(name, &recording).and_then(|()| attack());
+        let attack = Attack::named(name, victims, common.seed);
+        let guesses = fed(name, &recording).and_then(|()| attack.run(&recording, &watch));
         let guesses = match guesses {
             Ok(guesses) => of_victims(guesses, &work.victims)?,
             Err(error) if is_of_the_attack(&error) => {
@@ -38,6 +38,7 @@ pub fn run(common: &Common, options: &CompareOptions) -> Result<bool> {
             Err(error) => return Err(error),
         };
         warnings.extend(undecided(&guesses, Some(word(name).as_str())));
+        warnings.extend(attack.few_models(recording.members().nrows()));
         found.push((word(name), work.metrics(&guesses, correct.as_ref(), sharing)?));
         bar.inc(1);
     }

@@ -12,6 +12,7 @@ pub mod audit_stream;
 pub mod audit_votes;
 pub mod bench;
 mod bench_works;
+mod binned;
 mod checkpointing;
 pub mod composed;
 mod counts_more;

@@ -35,7 +35,7 @@ impl Beside {
             events.extend(Wanted::Renyi.events(guide));
         }
         if self.trade_off {
-            events.push(if guide.laws().is_some() { BoundEvent::TradeOffBand } else { BoundEvent::OutputSets });
+            events.push(guide.trade_off_event());
         }
         events
     }

@@ -23,7 +23,7 @@ use crate::record::{
     AtomicFile, Batch, BatchReader, BatchStage, FileLock, OutcomeNames, OutputWorld, SavedStream, remove_leftovers,
 };
 use crate::report::Warning;
-use crate::{InputError, PairStream, Result};
+use crate::{InputError, PairStream, Result, StreamBins};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +59,22 @@ impl StateFile {
     }
 }
 
+/// What an output is counted as.
+#[derive(Clone, Copy)]
+pub enum Counted {
+    /// The outcome of this number.
+    Outcome(usize),
+    /// The bin of this value, or none while the pilot lasts that chooses the bins.
+    Value(f64),
+}
+
+/// What an input that was counted before leaves as it was.
+struct Before {
+    rows: [u64; 2],
+    bins: Option<StreamBins>,
+    stream: PairStream,
+}
+
 /// One input being counted.
 pub struct Counting<'a> {
     file: &'a Path,
@@ -66,8 +82,8 @@ pub struct Counting<'a> {
     saved: &'a mut SavedStream,
     repeated: Repeated,
     pace: Pace,
-    /// Rows and pairs before this input, while it is not known whether it was counted before.
-    before: Option<([u64; 2], PairStream)>,
+    /// The state before this input, while it is not known whether it was counted before.
+    before: Option<Before>,
     begun: bool,
     /// The batch that the input begins with.
     found: Option<usize>,
@@ -106,17 +122,23 @@ impl<'a> Counting<'a> {
         &self.saved.stream
     }
 
-    /// Counts a row, unless it was counted before.
+    /// Rows of both worlds.
+    pub const fn rows(&self) -> [u64; 2] {
+        self.saved.rows
+    }
+
+    /// Counts a row, unless it was counted before. Nothing is learned from an output of the pilot.
     pub fn count<R: Read>(
         &mut self,
         reader: &BatchReader<R>,
         line: u64,
         world: OutputWorld,
-        outcome: usize,
+        output: Counted,
         names: &OutcomeNames,
     ) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) && reader.is_undecided() {
-            self.before = Some((self.saved.rows, self.saved.stream.clone()));
+            let SavedStream { rows, bins, stream, .. } = &*self.saved;
+            self.before = Some(Before { rows: *rows, bins: bins.clone(), stream: stream.clone() });
         }
         self.settle(reader)?;
         self.last_line = line;
@@ -131,11 +153,19 @@ impl<'a> Counting<'a> {
             }
             return Ok(());
         }
-        match world {
-            OutputWorld::Dataset => self.saved.stream.observe(outcome)?,
-            OutputWorld::Neighbor => self.saved.stream.observe_neighbor(outcome)?,
+        let SavedStream { bins, rows, stream, .. } = &mut *self.saved;
+        let side = usize::from(world == OutputWorld::Neighbor);
+        let outcome = match (output, bins) {
+            (Counted::Outcome(outcome), _) => Some(outcome),
+            (Counted::Value(value), Some(bins)) => bins.take(value, side)?,
+            (Counted::Value(_), None) => None,
+        };
+        match (world, outcome) {
+            (OutputWorld::Dataset, Some(outcome)) => stream.observe(outcome)?,
+            (OutputWorld::Neighbor, Some(outcome)) => stream.observe_neighbor(outcome)?,
+            (_, None) => {}
         }
-        self.saved.rows[usize::from(world == OutputWorld::Neighbor)] += 1;
+        rows[side] += 1;
         if self.state.path.is_some() && !reader.is_undecided() && self.pace.is_due() {
             self.record(reader.batch_to_line(line, BatchStage::Reading));
             self.try_to_save(names);
@@ -158,8 +188,8 @@ impl<'a> Counting<'a> {
                      another recording that are the same by chance",
                 ));
             }
-            if let Some((rows, stream)) = &self.before {
-                (self.saved.rows, self.saved.stream) = (*rows, stream.clone());
+            if let Some(Before { rows, bins, stream }) = &self.before {
+                (self.saved.rows, self.saved.bins, self.saved.stream) = (*rows, bins.clone(), stream.clone());
             }
             (self.found, self.skipped) = (found, lines);
         }

@@ -3,7 +3,7 @@
 use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
 use crate::report::advice::{forecasts_table, recommendations_table};
-use crate::report::table::TextTable;
+use crate::report::table::{TextTable, listed};
 use crate::report::{
     Axis, BoundRow, CountsDocument, Curves, EpsilonRow, ForecastRow, LawDivergenceRow, Row, RowSeries, Rows, Scale,
     Series, SeriesKind, short, significant,
@@ -134,7 +134,7 @@ impl CountsDocument {
         for set in &self.output_sets {
             let tails = if set.directed { "two" } else { "four" };
             let mut cells = if with_query { vec![set.query.clone()] } else { vec![] };
-            cells.extend([set.outcomes.join(", "), set.source.clone(), tails.into()]);
+            cells.extend([listed(&set.outcomes), set.source.clone(), tails.into()]);
             table.row(cells);
         }
         table

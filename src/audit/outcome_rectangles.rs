@@ -1,0 +1,39 @@
+//! Rectangles of all outcomes, each alone, where nothing says which outcomes there are.
+
+use super::rectangle::Rectangle;
+use crate::counts::PairedCounts;
+use crate::error::Result;
+use crate::interval::{ProportionRange, clopper_pearson_open};
+use crate::quantity::FailureProbability;
+
+/// The rectangle of (P(x), Q(x)) for each outcome x of the counts, all of which hold at once except with the failure
+/// probability, whatever other outcomes the mechanism has.
+///
+/// Counts list the outcomes that were seen, so that the list depends on the outputs, and dividing the failure
+/// probability by its length would not cover the choice. Half of the failure probability goes to each world, where
+/// every outcome pays in proportion to its own probability: [`clopper_pearson_open`] has the proof. The sets are
+/// {x} and its complement; the complement contains every outcome that was never seen.
+///
+/// # Errors
+/// As [`clopper_pearson_open`].
+///
+/// # Example
+/// ```
+/// # use leakbound::{FailureProbability, PairedCounts, outcome_rectangles};
+/// let labels = ["often", "once"].map(String::from).to_vec();
+/// let counts = PairedCounts::new(labels, vec![199, 1], vec![200, 0])?;
+/// let rectangles = outcome_rectangles(&counts, FailureProbability::new(0.05)?)?;
+/// // `once` may be one of thousands of rare outcomes.
+/// assert_eq!(rectangles[1].inside()[0].value, 0.0);
+/// assert!(rectangles[0].inside()[0].value > 0.95);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn outcome_rectangles(counts: &PairedCounts, failure: FailureProbability) -> Result<Vec<Rectangle>> {
+    let half = failure.split(2);
+    let p = clopper_pearson_open(counts.counts(), half)?;
+    let q = clopper_pearson_open(counts.counts_neighbor(), half)?;
+    let rectangle = |(p, q): (&ProportionRange, &ProportionRange)| {
+        Rectangle::from_limits([p.lower, p.upper], [q.lower, q.upper], failure)
+    };
+    Ok(p.iter().zip(&q).map(rectangle).collect())
+}

@@ -1,0 +1,189 @@
+//! Real-valued outputs of both worlds, before they are put into bins.
+
+use super::counts_csv::read_values;
+use super::counts_json;
+use super::fault::{fault, hinted, quoted};
+use super::input_file::{Digested, InputFile, open};
+use super::table::Table;
+use super::text::{Text, sniff};
+use crate::audit::RealOutputs;
+use crate::counts::MAX_COUNT;
+use crate::error::{InputError, Result};
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+/// The most values of a file: what bounds the memory of reading.
+const MOST_VALUES: usize = 1 << 25;
+
+/// What an output that is binned must be, for messages.
+pub(super) const NUMBER: &str = "a number, which --bins asks for";
+
+/// The outputs of one query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedValues {
+    /// The query's name; `None` where the file tells no queries apart.
+    pub query: Option<String>,
+    /// Its outputs in both worlds, at least one in each.
+    pub outputs: RealOutputs,
+}
+
+/// A file of real-valued outputs: where they came from, and those of each query in the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueFile {
+    /// The file.
+    pub input: InputFile,
+    /// At least one query.
+    pub queries: Vec<RecordedValues>,
+}
+
+/// Reads what [`read_counts`](super::read_counts) reads, where every output is a number, in any number of different
+/// values: raw outputs as CSV with columns `world,output[,query]`, or counts in any of their formats. Numbers are
+/// written as `0.5`, `-1e-3` or `inf`; `nan` is refused.
+///
+/// # Errors
+/// As [`read_counts`](super::read_counts), and [`Error::Input`](crate::Error::Input) for an output that is not a number.
+///
+/// # Example
+/// ```
+/// # use leakbound::record::values_from_bytes;
+/// let file = values_from_bytes("t.csv", b"world,output\ns,0.25\ns_prime,-1.5\ns,0.5\n")?;
+/// assert_eq!(file.queries[0].outputs.totals(), [2, 1]);
+/// let error = values_from_bytes("t.csv", b"world,output\ns,0.25\ns_prime,cat\n").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "t.csv: line 3, column output: found `cat`, expected a number, which --bins asks for"
+/// );
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn read_value_file(path: impl AsRef<Path>) -> Result<ValueFile> {
+    let path = path.as_ref();
+    read(path, open(path)?)
+}
+
+/// Reads what [`read_value_file`] reads from bytes in memory; `name` stands for the file in messages.
+///
+/// # Errors
+/// As [`read_value_file`].
+pub fn values_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<ValueFile> {
+    read(name.as_ref(), bytes)
+}
+
+fn read(file: &Path, reader: impl Read) -> Result<ValueFile> {
+    let mut digested = Digested::new(reader);
+    let values = match sniff(file, &mut digested, "recorded outputs")? {
+        Text::Csv(reader) => read_values(file, reader)?,
+        Text::Json(text) => Values::of_table(file, counts_json::read(file, &text)?)?,
+    };
+    let queries = values.queries;
+    if queries.is_empty() {
+        return Err(fault(file, "whole file", "no outcome", "at least 1 outcome").into());
+    }
+    for query in &queries {
+        let place =
+            query.query.as_ref().map_or_else(|| "whole file".into(), |query| format!("query {}", quoted(query)));
+        for (total, world) in query.outputs.totals().into_iter().zip(["the dataset (s)", "the neighbor (s_prime)"]) {
+            if total == 0 {
+                let error = fault(file, place, format!("0 samples under {world}"), "at least 1 sample in each world");
+                return Err(hinted(error, "a bound compares the outputs of two worlds; record both").into());
+            }
+            if total > MAX_COUNT {
+                let found = format!("{total} samples under {world}");
+                return Err(fault(file, place, found, "at most 2^53 samples in each world").into());
+            }
+        }
+    }
+    Ok(ValueFile { input: digested.finish(file)?, queries })
+}
+
+/// Values by query, as they are read.
+#[derive(Default)]
+pub(super) struct Values {
+    queries: Vec<RecordedValues>,
+    positions: HashMap<Option<String>, usize>,
+    values: usize,
+}
+
+impl Values {
+    /// Takes an output; the text of what is wrong where it does not fit.
+    pub(super) fn take(
+        &mut self,
+        query: Option<&str>,
+        text: &str,
+        counts: [u64; 2],
+        refuse: impl Fn(String, String) -> InputError,
+    ) -> Result<()> {
+        let value = number(text).map_err(|hint| {
+            let error = refuse(quoted(text), NUMBER.into());
+            InputError { hint: hint.map(Into::into), ..error }
+        })?;
+        if self.values == MOST_VALUES {
+            return Err(refuse("one more output".into(), format!("at most {MOST_VALUES} outputs to bin")).into());
+        }
+        self.values += 1;
+        if self.queries.last().is_none_or(|last| last.query.as_deref() != query) {
+            let name = query.map(str::to_owned);
+            if !self.positions.contains_key(&name) {
+                self.positions.insert(name.clone(), self.queries.len());
+                self.queries.push(RecordedValues { query: name.clone(), outputs: RealOutputs::default() });
+            }
+            let position = self.positions[&name];
+            return self.queries[position].outputs.add(value, counts);
+        }
+        // The last query is the one that is meant.
+        self.queries.last_mut().map_or(Ok(()), |last| last.outputs.add(value, counts))
+    }
+
+    /// The labels of a table as numbers.
+    pub(super) fn of_table(file: &Path, table: Table<u64>) -> Result<Self> {
+        let mut values = Self::default();
+        for group in table.into_groups() {
+            let place = group.place();
+            for (label, counts) in group.labels.iter().zip(&group.values) {
+                values.take(group.query.as_deref(), label, *counts, |found, expected| {
+                    fault(file, place.clone(), format!("the outcome {found}"), expected)
+                })?;
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// A number that is not NaN; otherwise a hint, where one is known.
+pub(super) fn number(text: &str) -> std::result::Result<f64, Option<&'static str>> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_nan() => Err(Some("record a failed answer as a number that no other answer has")),
+        Ok(value) => Ok(value),
+        Err(_) => Err(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_formats_give_the_same_values() {
+        let forms: [&[u8]; 3] = [
+            b"query,world,output\na,s,1.5\na,s_prime,inf\nb,s,2\nb,s_prime,-1e3\na,s,1.5\n",
+            b"query,outcome,count,count_neighbor\na,1.5,2,0\na,inf,0,1\nb,2,1,0\nb,-1e3,0,1\n",
+            br#"{"queries":[{"query":"a","labels":["1.5","inf"],"counts":[2,0],"counts_neighbor":[0,1]},
+                {"query":"b","labels":["2","-1e3"],"counts":[1,0],"counts_neighbor":[0,1]}]}"#,
+        ];
+        for form in forms {
+            let file = values_from_bytes("a", form).unwrap_or_else(|error| panic!("{error}"));
+            let totals: Vec<_> =
+                file.queries.iter().map(|query| (query.query.as_deref(), query.outputs.totals())).collect();
+            assert_eq!(totals, [(Some("a"), [2, 1]), (Some("b"), [1, 1])]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_named_with_its_place() {
+        let message = |text: &str| values_from_bytes("t", text.as_bytes()).unwrap_err().to_string();
+        assert!(message("world,output\ns,1\ns_prime,nan\n").starts_with("t: line 3, column output: found `nan`"));
+        assert!(message("world,output\ns,1\n").contains("0 samples under the neighbor"));
+        assert!(message("outcome,count,count_neighbor\na,1,1\n").contains("the outcome `a`"), "labels");
+        assert!(message("[]").contains("no outcome"));
+    }
+}
