@@ -122,7 +122,7 @@ fn a_band_by_a_pilot_holds_whatever_the_pilot_did_not_show() {
 /// Every outcome is a little more or less likely by turns.
 fn striped(classes: usize, contrast: f64) -> [OutcomeLaw; 2] {
     let law = |contrast: f64| {
-        let of = |class: usize| (1.0 + if class % 2 == 0 { contrast } else { -contrast }) / classes as f64;
+        let of = |class: usize| (1.0 + if class.is_multiple_of(2) { contrast } else { -contrast }) / classes as f64;
         OutcomeLaw::from_probabilities(&(0..classes).map(of).collect::<Vec<_>>()).unwrap()
     };
     [law(contrast), law(0.0)]
