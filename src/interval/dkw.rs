@@ -30,3 +30,17 @@ pub fn dkw_limits(counts: BinomialCounts, failure: FailureProbability) -> [Propo
     let mirrored = lower(counts.mirrored());
     [lower(counts), ProportionLimit { value: mirrored.complement, complement: mirrored.value }]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The closed form at n = 100, f = .05: the half width is sqrt(ln 40/200).
+    #[test]
+    fn the_width_is_the_closed_form() {
+        let failure = FailureProbability::new(0.05).unwrap();
+        let [low, high] = dkw_limits(BinomialCounts::new(50, 100).unwrap(), failure);
+        let width = (40f64.ln() / 200.0).sqrt();
+        assert!((low.value - (0.5 - width)).abs() < 1e-14 && (high.value - (0.5 + width)).abs() < 1e-14);
+    }
+}

@@ -201,6 +201,14 @@ mod tests {
     use crate::special::log_binomial_pmf;
     use proptest::prelude::*;
 
+    /// An outcome that never comes has no part in the range of the functional.
+    #[test]
+    fn impossible_outcomes_have_no_moments() {
+        let (mean, moments) = Moments::under(&[0.5, 0.5, 0.0], &[0.0, 1.0, 100.0]);
+        assert_eq!((mean, moments.deviation, moments.reach), (0.5, 0.5, 0.5));
+        assert_eq!((moments.variance_high, moments.third), (0.25, 0.125));
+    }
+
     fn failure(f: f64) -> FailureProbability {
         FailureProbability::new(f).unwrap()
     }

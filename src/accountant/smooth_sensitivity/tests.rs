@@ -137,3 +137,10 @@ fn neighbors_differ_by_no_more_than_promised() {
     }
     assert!(worst <= 1.0 + 1e-9, "{worst}");
 }
+
+/// The largest of e^{-βd} times the local sensitivity at distance d, wherever it is.
+#[test]
+fn distant_sensitivities_are_discounted_by_their_distance() {
+    assert_eq!(smooth_sensitivity(&[2.0, 1.0], 1.0).unwrap(), 2.0);
+    assert_eq!(smooth_sensitivity(&[1.0, 1.0, 5.0], 0.5).unwrap(), 5.0 * libm::exp(-1.0));
+}
