@@ -73,7 +73,7 @@ fn a_file_that_is_overwritten_while_it_is_read_gives_no_result() {
     let desk = Desk::new();
     let path = scores(&desk, "s.npz", 0.0);
     let other = fs::read(scores(&desk, "t.npz", 1.0)).unwrap();
-    let recording = read_shadow_models(&[path.clone()], MemoryBudget::of_machine()).unwrap();
+    let recording = read_shadow_models(std::slice::from_ref(&path), MemoryBudget::of_machine()).unwrap();
     overwrite(&path, &other);
     let error = recording.inputs().unwrap_err().to_string();
     assert!(error.contains("s.npz: whole file: found a file that changed while it was read"), "{error}");
@@ -92,7 +92,7 @@ fn a_file_that_is_overwritten_while_it_is_read_gives_no_result() {
 fn a_file_that_is_replaced_while_it_is_read_keeps_its_own_identity() {
     let desk = Desk::new();
     let path = scores(&desk, "s.npz", 0.0);
-    let before = read_shadow_models(&[path.clone()], MemoryBudget::of_machine()).unwrap();
+    let before = read_shadow_models(std::slice::from_ref(&path), MemoryBudget::of_machine()).unwrap();
     let identity = before.inputs().unwrap();
     fs::rename(scores(&desk, "t.npz", 1.0), &path).unwrap();
     let ShadowRecording::Scores(file) = &before else { panic!("scores expected") };
