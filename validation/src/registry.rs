@@ -232,7 +232,9 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
         0 => {
             let mut pairs = (Vec::new(), Vec::new());
             for _ in 0..queries {
-                let votes = votes(random, usize::from(classes));
+                let mut votes = votes(random, usize::from(classes));
+                // A recording without a vote is refused.
+                votes[0] += u64::from(votes.iter().all(|count| *count == 0));
                 // As many votes, or one more.
                 let mut neighbor = moved(random, &votes).unwrap_or_else(|| votes.clone());
                 match random.random_range(0..5) {

@@ -3,6 +3,7 @@
 
 use super::upper::Upper;
 use super::voter_moves::VoterMoves;
+use crate::bound::outward::{product_up, sum_up};
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::report::{CostMeaning, LossComposition};
 use crate::{
@@ -94,7 +95,7 @@ pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]
     let orders = all_orders(asked);
     let costs: Vec<VoteCost> =
         queries.par_iter().map(|query| VoteCost::of_moved_vote(noise, test.as_ref(), &query.histogram)).collect();
-    let sum = |cost: &(dyn Fn(&VoteCost) -> f64 + Sync)| -> f64 { costs.iter().map(cost).sum() };
+    let sum = |cost: &(dyn Fn(&VoteCost) -> f64 + Sync)| -> f64 { costs.iter().map(cost).fold(0.0, sum_up) };
     // All answers are about the same neighbor, so all have the same direction.
     let whole = |order, direction| sum(&|query| query.at(order, direction).whole());
     let curve = |name, meaning, directions, value: &(dyn Fn(Order) -> f64 + Sync)| -> Result<NamedCurve> {
@@ -105,7 +106,7 @@ pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]
     let [any, these, forward, expected] = names(mechanism);
     let mut curves = vec![
         curve(any, CostMeaning::DataIndependent, Directions::Both, &|order| {
-            costs.len() as f64 * argmax_data_independent(noise, test.as_ref(), order)
+            product_up(costs.len() as f64, argmax_data_independent(noise, test.as_ref(), order))
         })?,
         curve(these, CostMeaning::DataDependent, Directions::Both, &|order| {
             whole(order, Direction::Forward).max(whole(order, Direction::Reverse))
@@ -117,7 +118,7 @@ pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]
         let worst = gnmax_worst_case_curve(&orders, sigma, Adjacency::Moved);
         let values = worst.iter().map(|worst| {
             let threshold = test.map_or(0.0, |test| threshold_data_independent(worst.order, test.sigma()));
-            costs.len() as f64 * (threshold + worst.upper)
+            product_up(costs.len() as f64, sum_up(threshold, worst.upper))
         });
         let curve = RdpCurve::new(orders.clone(), values.collect())?;
         let (meaning, validity) = (CostMeaning::DataIndependent, Validity::NumericallyCertified);
@@ -239,7 +240,7 @@ pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedC
             directions: Directions::Both,
             validity: uppers[0].validity(name),
             curve: RdpCurve::from_fn(&orders, |order| {
-                let sum = |direction| uppers.iter().map(|upper| upper.rdp(name, order, direction)).sum::<f64>();
+                let sum = |direction| uppers.iter().map(|upper| upper.rdp(name, order, direction)).fold(0.0, sum_up);
                 sum(Direction::Forward).max(sum(Direction::Reverse))
             }),
         })

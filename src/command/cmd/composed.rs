@@ -2,6 +2,7 @@
 
 use super::audit_votes::AuditedVotes;
 use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
+use crate::bound::outward::{product_up, sum_up};
 use crate::command::args::VotesOptions;
 use crate::report::{ComposedSection, CurveKind, LawKind, Meaning};
 use crate::{
@@ -53,7 +54,8 @@ pub fn section(
     }
     for name in upper_names(&sequence.queries) {
         let upper = |order, direction| {
-            sequence.times * sequence.queries.iter().map(|query| query.upper.rdp(name, order, direction)).sum::<f64>()
+            let costs = sequence.queries.iter().map(|query| query.upper.rdp(name, order, direction));
+            product_up(sequence.times, costs.fold(0.0, sum_up))
         };
         let adds_up = sequence.queries.iter().all(|query| query.upper.adds_up(name));
         let upper_meaning = if adds_up { Meaning::Bound } else { meaning };

@@ -1,10 +1,11 @@
 //! The accountants that promise something about one pair of histograms.
 
+use crate::bound::outward::sum_up;
 use crate::command::args::ExactOptions;
 use crate::report::{AccountantRow, Number};
 use crate::{
     Adjacency, Direction, Noise, NoiseScale, Order, ThresholdForm, ThresholdTest, VoteCost, VoteHistogram,
-    argmax_data_independent, gaussian_rdp, gnmax_worst_case_curve, laplace_rdp, threshold_data_independent,
+    argmax_data_independent, gaussian_rdp, gnmax_worst_case_curve, laplace_mechanism_rdp, threshold_data_independent,
 };
 
 /// Upper bounds of both directions.
@@ -20,10 +21,8 @@ pub fn accountants(
     let shifts: Vec<f64> = pairs.map(|(&a, &b)| a.abs_diff(b) as f64).filter(|shift| *shift > 0.0).collect();
     let mut rows = Rows { orders: &options.orders.0, rows: Vec::new() };
     let length = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
-    // A count that changes by more than a vote is a count with less noise.
     let laplace = |order: Order, b: NoiseScale| -> f64 {
-        let scaled = |shift: &f64| NoiseScale::new(b.get() / shift).map_or(f64::INFINITY, |b| laplace_rdp(order, b));
-        shifts.iter().map(scaled).sum()
+        shifts.iter().map(|shift| laplace_mechanism_rdp(order, b, *shift)).fold(0.0, sum_up)
     };
     // The largest count moves by no more than the count that moves most; with noise per class the whole vector does.
     let threshold = |order: Order, test: &ThresholdTest| {
@@ -65,11 +64,13 @@ pub fn accountants(
             }
         }
         (Noise::Gaussian(sigma), Some(test)) => {
-            rows.add("confident-gaussian", &|order, _| threshold(order, test) + gaussian_rdp(order, sigma, length));
+            rows.add("confident-gaussian", &|order, _| {
+                sum_up(threshold(order, test), gaussian_rdp(order, sigma, length))
+            });
         }
         (Noise::Laplace(b), None) => rows.add("laplace", &|order, _| laplace(order, b)),
         (Noise::Laplace(b), Some(test)) => {
-            rows.add("confident-laplace", &|order, _| threshold(order, test) + laplace(order, b));
+            rows.add("confident-laplace", &|order, _| sum_up(threshold(order, test), laplace(order, b)));
         }
     }
     rows.rows
@@ -104,7 +105,7 @@ impl Rows<'_> {
         let worst = gnmax_worst_case_curve(self.orders, sigma, adjacency);
         self.add(name, &|order, _| {
             let found = worst.iter().find(|worst| worst.order == order);
-            found.map_or(f64::INFINITY, |worst| besides(order) + worst.upper)
+            found.map_or(f64::INFINITY, |worst| sum_up(besides(order), worst.upper))
         });
     }
 }

@@ -1,9 +1,10 @@
 //! The accountants that promise something about one answer of a vote model.
 
+use crate::bound::outward::sum_up;
 use crate::{
     Adjacency, Direction, FlipProbability, Noise, NoiseScale, Order, OutcomeLaw, Probability, UpperBound, Validity,
     VoteHistogram, VoteModel, argmax_data_dependent, argmax_data_independent, gaussian_rdp, gnmax_worst_case_curve,
-    group_rdp, laplace_rdp, log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
+    group_rdp, laplace_mechanism_rdp, log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
 };
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
@@ -57,7 +58,7 @@ impl Accountant {
             Self::Gaussian { sigma, sensitivity } => gaussian_rdp(order, *sigma, *sensitivity),
             // A count that changes by several votes is a count with less noise.
             Self::Laplace { b, shifts } => {
-                shifts.iter().map(|shift| scaled(*b, *shift).map_or(f64::INFINITY, |b| laplace_rdp(order, b))).sum()
+                shifts.iter().map(|shift| laplace_mechanism_rdp(order, *b, *shift)).fold(0.0, sum_up)
             }
             Self::SubsampledGaussian { sigma, rate, points } => {
                 subsampled_gaussian_group_rdp(order, *rate, *sigma, SQRT_2, *points)

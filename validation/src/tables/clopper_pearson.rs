@@ -5,8 +5,10 @@ use super::{Decimal, load};
 use leakbound::{BinomialCounts, FailureProbability, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
 use serde::Deserialize;
 
-/// The outward margin of the library is 1.42e-14 of the smaller side.
-const TOLERANCE: f64 = 2e-14;
+/// The outward margin of the library is 1.42e-14 of the smaller side, or 2^-50 of |ln α|; with it the error of the limit.
+fn tolerance(alpha: f64) -> f64 {
+    6e-15 + 1.42e-14f64.max(4.0 * f64::EPSILON * alpha.ln().abs())
+}
 
 #[derive(Deserialize)]
 struct Entry {
@@ -51,7 +53,7 @@ pub(super) fn compare(check: &mut TableCheck) {
         ];
         for (name, value, expected, side) in ends {
             check.side(name, value, expected, side);
-            check.relative(name, value, expected, TOLERANCE);
+            check.relative(name, value, expected, tolerance(alpha));
         }
     }
 }
