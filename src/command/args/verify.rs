@@ -74,6 +74,7 @@ pub struct CaseText(pub Case);
 /// What claims depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::enum_variant_names, reason = "the names of the scopes on the command line")]
 pub enum ScopeName {
     /// The mechanism alone
     DataIndependent,
