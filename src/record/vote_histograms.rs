@@ -149,7 +149,11 @@ mod tests {
         )
         .unwrap();
         assert_eq!((three.instantiations, &three.queries), (2, &two.queries));
-        assert_eq!((one.instantiations, one.classes, &one.queries), (1, 4, &two.queries));
+        // Counts alone do not say who voted for what.
+        let counted = |query: &RecordedQuery| RecordedQuery { votes: Vec::new(), ..query.clone() };
+        assert_eq!(two.queries[0].votes, [0, 0, 1]);
+        let counted: Vec<RecordedQuery> = two.queries.iter().map(counted).collect();
+        assert_eq!((one.instantiations, one.classes, &one.queries), (1, 4, &counted));
         assert_eq!(one.queries[0].histogram.counts(), [2, 1, 0, 0]);
     }
 

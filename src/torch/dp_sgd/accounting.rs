@@ -133,7 +133,8 @@ mod tests {
             let expected = curve.repeated(times as f64).epsilon(delta()).0;
             let found = steps(rate.get(), times).epsilon(sigma, delta()).unwrap();
             println!("{found}");
-            assert_eq!(found, expected);
+            // Each is rounded up in its own order of operations.
+            assert!((found.get() / expected.get() - 1.0).abs() < 1e-14, "{found} {expected}");
         }
     }
 

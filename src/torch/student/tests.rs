@@ -1,7 +1,7 @@
 //! Students on the sample of Fashion-MNIST.
 
 use super::*;
-use crate::accountant::{Answer, PrivacyBudget, confident_gnmax_cost, label_until_spent};
+use crate::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::law::{Noise, ThresholdForm, ThresholdTest};
 use crate::membership::{MembershipScore, ScoredLogits, threshold_attack};
@@ -112,7 +112,9 @@ fn the_recording_tells_the_whole_story() {
         let noise = Noise::Gaussian(labelling.sigma);
         let class = draw_confident_answer(&query.histogram, Some(&labelling.test), noise, &mut Stream::new(id));
         let charge = |order: Order| {
-            confident_gnmax_cost(order, &labelling.test, labelling.sigma, &query.histogram).realized(class.is_some())
+            VoteCost::of_moved_vote(noise, Some(&labelling.test), &query.histogram)
+                .in_both_directions(order)
+                .realized(class.is_some())
         };
         Answer { class, cost: RdpCurve::from_fn(labelling.orders(), charge), label: query.label }
     });
