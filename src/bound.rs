@@ -130,7 +130,7 @@ pub struct UpperBound {
 /// let mut figures = Figures::new("D(P‖Q) of order 2");
 /// figures.at_least("exact", 0.0306);
 /// figures.at_most("gnmax-worst-case", 0.5);
-/// assert!(figures.check().is_ok());
+/// assert!(figures.clone().check().is_ok());
 /// figures.at_most("lnmax-data-dependent", 0.0023);
 /// assert!(figures.check().unwrap_err().to_string().contains("exact = 0.0306 is above lnmax-data-dependent"));
 /// ```
