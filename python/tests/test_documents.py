@@ -337,7 +337,8 @@ SIGNATURES = [
 DEPENDS = {("simulate", "seed")}
 # Of these options the command has no list of possible values, and says in words which ones there are.
 IN_WORDS = {
-    "adversary", "candidates", "composition", "conversion", "score", "threshold-form", "variant", "worst-neighbor",
+    "adversary", "candidates", "composition", "conversion", "failure-per", "score", "threshold-form", "variant",
+    "worst-neighbor",
 }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def test_attributes_are_the_keys_of_the_document(law):
     assert law.seed == 0 and law.schema == "leakbound.exact/1" and law.options.noise == "gaussian:2"
     assert law.divergences[0].forward == document["divergences"][0]["forward"]
     assert [row.order for row in law.divergences] == [2, 10] and law.divergences[-1].order == 10
-    assert len(law.accountants.where(name="gnmax-worst-case")) == 2
+    assert len(law.accountants.where(name="gnmax-worst-case", direction="forward")) == 2
     np.testing.assert_array_equal(law.outcomes.column("label"), ["0", "1", "2"])
     with pytest.raises(AttributeError, match="Divergence has no 'backward'; it has order, forward, reverse"):
         _ = law.divergences[0].backward

@@ -94,7 +94,7 @@ def verify(
     simulate: float | None = None,
     failure_probability: float = 0.05,
     mechanism: Names | None = None,
-    scope: Literal["data-independent", "data-dependent"] = "data-dependent",
+    scope: Literal["data-dependent", "data-dependent-forward", "data-independent"] = "data-dependent",
     time_limit: float | None = None,
     answer_timeout: float = 10,
     start_timeout: float = 60,

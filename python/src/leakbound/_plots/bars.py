@@ -56,8 +56,9 @@ def wrong_shares(result: Any, ax: Any) -> Any:
 def epsilon_by_method(result: Any, ax: Any) -> Any:
     """The lower bound of ε of each method in its larger direction, and what it rests on; of several queries the first."""
     ax = axes(ax)
-    queries = list(dict.fromkeys(result.epsilon.column("query").tolist()))
-    epsilon = result.epsilon.where(query=queries[0])
+    # Not every audit has queries.
+    queries = list(dict.fromkeys(getattr(row, "query", "") for row in result.epsilon))
+    epsilon = result.epsilon.where(query=queries[0]) if len(queries) > 1 else result.epsilon
     methods = list(dict.fromkeys(epsilon.column("method").tolist()))
     at = np.arange(len(methods))[::-1]
     for place, method in zip(at, methods):
