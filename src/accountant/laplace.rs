@@ -44,7 +44,8 @@ fn shifted(a: f64, t: f64) -> f64 {
         return f64::INFINITY;
     }
     if a * t <= SMALL {
-        return product_up(0.5, product_up(a, product_up(t, t)));
+        // α t first: t² may underflow where α t² does not, and rounding it up would then be no small step.
+        return product_up(0.5, product_up(product_up(a, t), t)).min(t);
     }
     let (x, r) = ((a - 1.0) * t, (a - 1.0) / a);
     let value = if x > 1.0 {

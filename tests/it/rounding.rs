@@ -38,3 +38,12 @@ fn rare_subsamples_with_little_noise() {
     let exact = 3.521_092_219_745_154e-30;
     assert!(value >= exact && value < exact * (1.0 + 1e-9), "{value:e} {exact:e}");
 }
+
+/// The square of the shift underflows, its product with the order does not.
+#[test]
+fn a_huge_order_costs_no_more_than_pure_privacy() {
+    for (a, b) in [(4.484_155e256, 1e300), (1e300, 1e300), (1e200, 1e160)] {
+        let cost = leakbound::laplace_rdp(Order::new(a).unwrap(), NoiseScale::new(b).unwrap());
+        assert!(cost <= 1.0 / b * (1.0 + 1e-15), "{a} {b}: {cost:e}");
+    }
+}
