@@ -100,8 +100,10 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         (warnings, batch) = counting.end(&reader);
         saved.names = names;
         inputs.extend(match read {
-            // A pipe does not give again what it gave.
-            None if !live && options.file.is_file() => Some(InputFile::of_file(&options.file)?),
+            // A pipe does not give again what it gave. A file in memory is on no disk.
+            None if !live && !options.file.metadata().is_ok_and(|file| !file.is_file()) => {
+                Some(InputFile::of_file(&options.file)?)
+            }
             read => read,
         });
         refuted = questions.refuted(options, saved.stream.process());
