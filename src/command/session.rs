@@ -217,7 +217,7 @@ struct Interrupted;
 #[derive(Clone, Default)]
 pub(super) struct Session {
     host: Option<Arc<Host>>,
-    /// The wish of whoever sits at the terminal.
+    /// The interruption from the terminal.
     terminal: Interruption,
     /// The work looks after the wish to end itself.
     uninterrupted: bool,
@@ -272,7 +272,7 @@ impl Session {
         self.host.as_ref().map(|host| &host.interruption)
     }
 
-    /// The wish to end of whoever sits at the terminal.
+    /// The interruption from the terminal.
     pub(super) const fn terminal(&self) -> &Interruption {
         &self.terminal
     }

@@ -35,13 +35,13 @@ impl Signal {
 /// What a second signal does, once the first was noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Second {
-    /// It ends the process at once: whoever asks twice does not want to wait for what is begun.
+    /// It ends the process at once: a second signal means that the user does not want to wait.
     Ends,
     /// Nothing more than the first: the end must be orderly, because other processes are to be ended too.
     Waits,
 }
 
-/// The wish to end of whoever runs the command: of a program that called, or signals from now on.
+/// The interruption of a command: by the program that called it, or by signals from now on.
 ///
 /// A signal that is ignored stays so: `nohup` ignores the hangup, and a shell ignores Ctrl-C for what it runs in the
 /// background.

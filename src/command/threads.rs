@@ -37,7 +37,7 @@ pub(super) const fn needed(command: &Command) -> bool {
     !matches!(command, Command::Completions { .. } | Command::Man)
 }
 
-/// What became of the threads of the process, once they are there. rayon keeps them for the whole process, so this is
+/// The outcome of starting the threads of the process. rayon keeps them for the whole process, so this is
 /// kept as long.
 static STARTED: Mutex<Option<Option<Fewer>>> = Mutex::new(None);
 
@@ -119,7 +119,7 @@ fn start_one(index: usize) -> io::Result<Seat> {
     let (sender, receiver) = sync_channel::<ThreadBuilder>(1);
     let (runs, is_running) = sync_channel::<()>(1);
     thread::Builder::new().name(format!("worker {index}")).spawn(move || {
-        // Whoever started it waits.
+        // The thread that started it waits.
         let _ = runs.send(());
         if let Ok(work) = receiver.recv() {
             work.run();

@@ -29,7 +29,7 @@ pub struct FileLock {
     path: PathBuf,
 }
 
-/// How often the file of the lock is opened anew because whoever held it removed it meanwhile.
+/// How often the file of the lock is opened anew because its holder removed it meanwhile.
 const TRIES: usize = 1_000;
 
 impl FileLock {
@@ -76,7 +76,7 @@ fn held(path: &Path, what: &str) -> Error {
     hinted(fault(path, "whole file", found, "one process at a time"), "wait until it has ended").into()
 }
 
-/// Whether a file that was locked is still the one of this name: whoever held it before removed it.
+/// Whether a file that was locked is still the one of this name: its earlier holder may have removed it.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

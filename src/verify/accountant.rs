@@ -1,4 +1,4 @@
-//! Whoever answers requests.
+//! An accountant under test.
 
 use super::request::{MechanismKind, Request};
 use super::stop::Stop;

@@ -214,7 +214,7 @@ impl Process {
         }
     }
 
-    /// What became of a process that reads or writes no more.
+    /// The outcome of a process that no longer reads or writes.
     fn crash(&mut self) -> Fault {
         let status = self.program.ended_within(GRACE);
         // Its last words may still be on their way.

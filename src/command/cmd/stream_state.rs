@@ -10,7 +10,7 @@
 //! - after `read` and before or while the answer is written, the state holds all rows: the same input adds none, and the
 //!   answer is made again from the state, which is the same answer;
 //! - after the answer and before `delivered` the same happens: the answer is written again over itself;
-//! - after `delivered` the same input is refused, because whoever reads it again has made a mistake.
+//! - after `delivered` the same input is refused, because reading it again is a mistake.
 //!
 //! Rows and batches are in one file, so that neither is ever newer than the other; and the file is locked from before it
 //! is read until after the answer, so that no other run counts meanwhile.

@@ -63,7 +63,7 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
     Ok(document.refuted)
 }
 
-/// The wish to end of whoever runs the command, from now on.
+/// The interruption of the command, from now on.
 fn noted(common: &Common, command: &str) -> Result<Interruption> {
     let failed = |source| Error::Io { path: command.into(), action: "be watched", source };
     interruption(&common.session, Second::Waits).map_err(failed)
