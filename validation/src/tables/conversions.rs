@@ -1,6 +1,6 @@
 //! From an RDP curve to ε at δ and δ at ε.
 
-use super::check::TableCheck;
+use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
 use leakbound::{Delta, Epsilon, RdpCurve};
 use serde::Deserialize;
@@ -93,6 +93,7 @@ pub(super) fn compare_delta(
 ) {
     let (delta, order) = curve.delta(Epsilon::new(epsilon).expect("a table's epsilon is not negative"));
     let size = log_expected.map_or(0.0, |ln| ln.value.abs());
+    check.side("delta", delta, expected, Side::Above);
     // The exponent is a difference of terms that are three times as large at the best order, rounded up by four units.
     check.relative("delta", delta, expected, RELATIVE.max(24.0 * f64::EPSILON * (1.0 + size)));
     // Below the range of a double all orders are equal, and so they are where the best delta is 1.
