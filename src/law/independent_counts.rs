@@ -1,11 +1,10 @@
 //! Counts of the classes taken one by one: their Poisson-binomial laws, smoothed by Gaussian noise on a lattice of the
 //! winning noisy count, with differences of every degree.
 
+use super::argmax_table::lattice_step;
 use super::cumulant_series::Term;
 use crate::special::{LN_SQRT_2PI, ndtr};
 
-/// Step of the lattice in units of σ: every second node alone already gives 1e-8 for 100 classes.
-const STEP: f64 = 0.2;
 /// Standard deviations beyond the means that are covered.
 const REACH: f64 = 9.6;
 /// Tails of a count that are dropped.
@@ -16,9 +15,11 @@ const MORE_DERIVATIVES: usize = 16;
 /// Nodes where the classes other than the winner let it through with a smaller probability are left out.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// The law of the votes of every class alone: Σ_j Ber(P^j_i).
+/// The law of the votes of each class alone: Σ_j Ber(P^j_i).
 pub(super) struct Marginals {
     counts: Vec<Count>,
+    /// How many classes each count stands for.
+    multiplicity: Vec<f64>,
 }
 
 struct Count {
@@ -30,9 +31,10 @@ struct Count {
 }
 
 impl Marginals {
-    /// Of voters with these laws, all on the same classes.
-    pub(super) fn new(parties: &[Vec<f64>]) -> Self {
-        Self { counts: (0..parties[0].len()).map(|class| Count::new(parties.iter().map(|p| p[class]))).collect() }
+    /// Of voters with these laws, all on the same entries, which stand for some number of classes each.
+    pub(super) fn new(parties: &[Vec<f64>], multiplicity: &[f64]) -> Self {
+        let counts = (0..parties[0].len()).map(|class| Count::new(parties.iter().map(|p| p[class]))).collect();
+        Self { counts, multiplicity: multiplicity.to_vec() }
     }
 
     fn classes(&self) -> usize {
@@ -67,9 +69,10 @@ impl Count {
     }
 }
 
-/// The values x of the winning noisy count: low + j STEP σ.
+/// The values x of the winning noisy count: low + j step.
 pub(super) struct Lattice {
     sigma: f64,
+    step: f64,
     low: f64,
     nodes: f64,
 }
@@ -79,7 +82,8 @@ impl Lattice {
         let reach = |count: &Count| REACH * (sigma * sigma + count.variance).sqrt();
         let low = marginals.counts.iter().map(|count| count.mean - reach(count)).fold(f64::INFINITY, f64::min);
         let high = marginals.counts.iter().map(|count| count.mean + reach(count)).fold(0.0, f64::max);
-        Self { sigma, low, nodes: ((high - low) / (STEP * sigma)).ceil() + 1.0 }
+        let step = lattice_step(marginals.multiplicity.iter().sum()) * sigma;
+        Self { sigma, step, low, nodes: ((high - low) / step).ceil() + 1.0 }
     }
 
     /// How many there are.
@@ -92,7 +96,7 @@ impl Lattice {
         let expansion = Expansion::new(degree);
         let nodes = (0..self.nodes as usize)
             .map(|node| {
-                let x = self.low + STEP * self.sigma * node as f64;
+                let x = self.low + self.step * node as f64;
                 if self.sigma >= SMOOTH {
                     Node::from_derivatives(marginals, x, self.sigma, &expansion)
                 } else {
@@ -100,7 +104,7 @@ impl Lattice {
                 }
             })
             .collect();
-        Tables { nodes, step: STEP * self.sigma, classes: marginals.classes(), degree }
+        Tables { nodes, step: self.step, classes: marginals.classes(), degree }
     }
 }
 
@@ -132,7 +136,7 @@ impl Expansion {
 
 /// At one x: F_i, f_i/F_i, and the differences divided by F_i.
 struct Node {
-    /// Π_i F_i.
+    /// Π_i F_i over all classes.
     product: f64,
     /// δ_i^m F_i/F_i at [i (degree + 1) + m].
     below: Vec<f64>,
@@ -169,7 +173,7 @@ impl Node {
             let wins = |t: &Vec<f64>| (0..=derivatives).map(|l| t[l] * means[l + 1]).sum::<f64>();
             (expansion.t.iter().map(below).collect(), expansion.t.iter().map(wins).collect())
         });
-        Self::new(differences)
+        Self::new(differences, &marginals.multiplicity)
     }
 
     fn from_differences(marginals: &Marginals, x: f64, sigma: f64, degree: usize) -> Self {
@@ -183,14 +187,14 @@ impl Node {
             let wins = (0..=degree).map(|shift| mean(shift, &density)).collect();
             (forward_differences(below), forward_differences(wins))
         });
-        Self::new(differences)
+        Self::new(differences, &marginals.multiplicity)
     }
 
-    fn new(differences: impl Iterator<Item = (Vec<f64>, Vec<f64>)>) -> Self {
+    fn new(differences: impl Iterator<Item = (Vec<f64>, Vec<f64>)>, multiplicity: &[f64]) -> Self {
         let mut node = Self { product: 1.0, below: Vec::new(), wins: Vec::new() };
-        for (below, wins) in differences {
+        for ((below, wins), &classes) in differences.zip(multiplicity) {
             let own = below[0];
-            node.product *= own;
+            node.product *= if classes == 1.0 { own } else { libm::pow(own, classes) };
             node.below.extend(below.iter().map(|value| value / own));
             node.wins.extend(wins.iter().map(|value| value / own));
         }

@@ -2,6 +2,7 @@
 
 mod argmax_table;
 mod categorical;
+mod class_groups;
 mod confident;
 mod cumulant_series;
 mod custom_argmax;
@@ -14,6 +15,7 @@ mod random_votes;
 
 pub(crate) use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeLaw;
+pub(crate) use class_groups::ClassGroups;
 pub use confident::{ThresholdForm, ThresholdOdds, ThresholdTest, confident_argmax_law, interactive_argmax_law};
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;

@@ -18,6 +18,7 @@
 //! in practice two degrees gain a factor of 20 to 50; the series is asymptotic, and its last terms estimate its error.
 
 use super::categorical::OutcomeLaw;
+use super::class_groups::ClassGroups;
 use super::cumulant_series::{Series, UndecidedVoters};
 use super::independent_counts::{Lattice, Marginals, Sums};
 use super::noise::Noise;
@@ -91,7 +92,9 @@ pub fn poisson_multinomial_argmax_law(parties: &[Vec<f64>], noise: Noise) -> Res
         });
     };
     let parties = checked(parties)?;
-    let marginals = Marginals::new(&parties);
+    let groups = ClassGroups::new(parties[0].len(), parties.iter().map(Vec::as_slice));
+    let parties: Vec<Vec<f64>> = parties.iter().map(|party| groups.shortened(party)).collect();
+    let marginals = Marginals::new(&parties, groups.multiplicity());
     let lattice = Lattice::new(&marginals, sigma.get());
     if !(lattice.nodes() <= MAX_NODES && lattice.nodes() * parties.len() as f64 <= MAX_TABLE_VALUES) {
         return Err(Error::Refused {
@@ -104,7 +107,7 @@ pub fn poisson_multinomial_argmax_law(parties: &[Vec<f64>], noise: Noise) -> Res
     for degree in DEGREES {
         let tables = lattice.tables(&marginals, degree);
         let Some(series) = Series::new(&undecided, &tables.scales(), degree)? else { break };
-        let Some(found) = expanded(&tables.sums(series.terms())) else { continue };
+        let Some(found) = expanded(&tables.sums(series.terms()), &groups) else { continue };
         let better = best.as_ref().is_none_or(|best| found.remainder < best.remainder);
         let done = found.remainder <= ENOUGH || !better;
         if better {
@@ -145,10 +148,10 @@ fn checked(parties: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
 
 /// The law from the contributions of each degree to each class. None where they are no probabilities: a series that
 /// is far from converging.
-fn expanded(sums: &Sums) -> Option<ExpandedLaw> {
-    let classes = sums.by_degree[0].len();
-    let p: Vec<f64> = (0..classes).map(|class| sums.by_degree.iter().map(|degree| degree[class]).sum()).collect();
-    let total: f64 = p.iter().sum();
+fn expanded(sums: &Sums, groups: &ClassGroups) -> Option<ExpandedLaw> {
+    let places = groups.len();
+    let p: Vec<f64> = (0..places).map(|place| sums.by_degree.iter().map(|degree| degree[place]).sum()).collect();
+    let total: f64 = p.iter().zip(groups.multiplicity()).map(|(p, classes)| p * classes).sum();
     if !p.iter().all(|p| (0.0..2.0).contains(p)) || !((total - 1.0).abs() < TOLERATED) {
         return None;
     }
@@ -158,7 +161,8 @@ fn expanded(sums: &Sums) -> Option<ExpandedLaw> {
     let remainder = remainder(&sizes) + (total - 1.0).abs();
     let error = remainder + sums.step_error + 1e-14;
     let integral = |p: &f64| LogIntegral { ln_value: (p / total).ln(), error };
-    let law = OutcomeLaw::from_integrals(&p.iter().map(integral).collect::<Vec<_>>()).ok()?;
+    let integrals: Vec<LogIntegral> = p.iter().map(integral).collect();
+    let law = OutcomeLaw::from_groups(groups.places(), groups.multiplicity(), &integrals).ok()?;
     Some(ExpandedLaw { law, sizes, remainder })
 }
 
@@ -245,6 +249,31 @@ mod tests {
             println!("{k} {sigma} {p:?}: off by {off:.1e}, remainder {:.1e}, sizes {:?}", found.remainder, found.sizes);
             assert!(off <= found.remainder + 1e-12);
         }
+    }
+
+    /// Of thousands of classes two have votes: in time, and each of the others has its share.
+    #[test]
+    fn classes_without_a_vote_are_alike() {
+        let classes = 10_000;
+        let mut parties = vec![vec![0.0; classes]; 3];
+        for (party, p) in parties.iter_mut().zip([1.0, 0.25, 0.0]) {
+            party[7] = p;
+            party[9_999] = 1.0 - p;
+        }
+        let found = poisson_multinomial_argmax_law(&parties, noise(6.0)).unwrap();
+        let mut expected = vec![0.0; classes];
+        for (votes, weight) in [(2, 0.25), (1, 0.75)] {
+            let mut counts = vec![0; classes];
+            (counts[7], counts[9_999]) = (votes, 3 - votes);
+            let given = noisy_argmax_law(&VoteHistogram::new(counts).unwrap(), noise(6.0)).unwrap();
+            expected.iter_mut().zip(given.p()).for_each(|(sum, p)| *sum += weight * p);
+        }
+        let off = distance(&found.law, &expected);
+        assert!(off <= found.remainder + 1e-11, "{off}");
+        // One class without a vote is computed as any other is.
+        let few = [vec![0.5, 0.5, 0.0], vec![1.0, 0.0, 0.0]];
+        let found = poisson_multinomial_argmax_law(&few, noise(4.0)).unwrap();
+        assert!(distance(&found.law, &enumerated(&few, noise(4.0))) <= found.remainder + 1e-12);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::simulation::Simulation;
 use super::stream::{Stream, World};
 use crate::divergence::renyi_divergence;
 use crate::error::{Error, Result};
-use crate::law::{ArgmaxTable, Change, Noise, OutcomeLaw, Workspace};
+use crate::law::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeLaw, Workspace};
 use crate::model::VoteModel;
 use crate::quantity::Order;
 use crate::variate::Multinomial;
@@ -77,16 +77,17 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
     if !DRAWS.contains(&draws) {
         return Err(Error::Domain { quantity: "number of draws", value: draws as f64, domain: "[1000, 2^40]" });
     }
-    let shared = SharedVotes::new(model)?;
-    let table = ArgmaxTable::new(noise)?;
+    let groups = groups(model);
+    let shared = SharedVotes::new(model, &groups)?;
+    let table = ArgmaxTable::new(noise, groups.len(), groups.multiplicity()[groups.len() - 1])?;
     let size = draws.div_ceil(BATCHES);
     let sums: Vec<(f64, [Vec<f64>; 2])> = (0..draws.div_ceil(size))
         .into_par_iter()
         .map(|batch| {
             let number = size.min(draws - batch * size);
             let mut stream = simulation.stream(World::Dataset, FIRST_BLOCK + batch);
-            let means = shared.mean_laws(&table, model.classes(), number, &mut stream);
-            (number as f64 / draws as f64, means)
+            let means = shared.mean_laws(&table, groups.len(), number, &mut stream);
+            (number as f64 / draws as f64, means.map(|mean| groups.expanded(&mean)))
         })
         .collect();
     // In the order of the batches, whatever the threads did.
@@ -187,6 +188,25 @@ impl RaoBlackwell {
     }
 }
 
+/// Of all vote probabilities of a model.
+fn groups(model: &VoteModel) -> ClassGroups {
+    let classes = model.classes();
+    match model {
+        VoteModel::Pate(pate) => ClassGroups::new(classes, [pate.probabilities(), pate.probabilities_marked()]),
+        VoteModel::Capc(capc) => {
+            let rows = capc.probabilities().iter().map(Vec::as_slice);
+            ClassGroups::new(classes, rows.chain([capc.probabilities_marked()]))
+        }
+        VoteModel::PrivateKnn(knn) => {
+            let mut label = vec![0.0; classes];
+            label[knn.label()] = 1.0;
+            ClassGroups::new(classes, [knn.probabilities(), knn.probabilities_last(), &label])
+        }
+        // Its votes are fixed, and nothing is drawn.
+        VoteModel::PromptPate(_) => ClassGroups::new(classes, []),
+    }
+}
+
 /// What both worlds share, and what is averaged over.
 enum SharedVotes {
     /// H_{-1} ~ Mult(k-1, P), and the laws P, P' of the last vote.
@@ -198,32 +218,33 @@ enum SharedVotes {
 }
 
 impl SharedVotes {
-    fn new(model: &VoteModel) -> Result<Self> {
+    fn new(model: &VoteModel, groups: &ClassGroups) -> Result<Self> {
         let refused = |reason: &str| Error::Refused { operation: "Rao-Blackwell estimate", reason: reason.into() };
         match model {
             VoteModel::Pate(pate) if pate.changed_teachers() == 1 => Ok(Self::Multinomial {
                 voters: pate.teachers() - 1,
-                votes: Multinomial::new(pate.probabilities()),
-                last: [pate.probabilities().to_vec(), pate.probabilities_marked().to_vec()],
+                votes: Multinomial::new(&groups.shortened(pate.probabilities())),
+                last: [pate.probabilities(), pate.probabilities_marked()].map(|p| groups.shortened(p)),
             }),
             VoteModel::Capc(capc) => {
-                let mut decided = vec![0; capc.classes()];
+                let mut decided = vec![0; groups.len()];
                 let mut undecided = Vec::new();
                 for party in &capc.probabilities()[1..] {
+                    let party = groups.shortened(party);
                     match party.iter().position(|&p| p == 1.0) {
                         Some(class) => decided[class] += 1,
-                        None => undecided.push(cumulative(party)),
+                        None => undecided.push(cumulative(&party)),
                     }
                 }
-                let last = [capc.probabilities()[0].clone(), capc.probabilities_marked().to_vec()];
+                let last = [&capc.probabilities()[0][..], capc.probabilities_marked()].map(|p| groups.shortened(p));
                 Ok(Self::Parties { decided, undecided, last })
             }
             VoteModel::PrivateKnn(knn) if knn.points() == 1 => Ok(Self::Neighbors {
                 neighbors: knn.neighbors(),
-                votes: Multinomial::new(knn.probabilities()),
-                displaced: knn.probabilities_last().to_vec(),
+                votes: Multinomial::new(&groups.shortened(knn.probabilities())),
+                displaced: groups.shortened(knn.probabilities_last()),
                 inclusion: knn.inclusion(),
-                label: knn.label(),
+                label: groups.places()[knn.label()],
             }),
             VoteModel::PromptPate(_) => Err(refused("votes that are not random have an exact law")),
             VoteModel::Pate(_) | VoteModel::PrivateKnn(_) => Err(refused("it is for one changed voter or point")),

@@ -2,10 +2,12 @@
 
 cargo-mutants names the mutants: one changed operator, negation, guard or return value each. It builds the crate again
 for every one of them, which takes minutes here. This program samples from its list with a fixed seed, writes all
-sampled mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the unit
-tests once, and runs them once for each mutant: first those of the mutated file, then those of its room.
+sampled mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the tests
+once, and runs them once for each mutant: first those of the mutated file, then those of its room, then the integration
+tests that compare numbers with exact values, tables and peers.
 
-A mutant that no test notices is missed. The score is caught / (caught + missed). Deleted match arms, deleted fields and
+A mutant that no test notices is missed. Outcomes are kept in target/mutants: with `--resume` mutants that were caught
+are not run again, so that a run can be interrupted and survivors tried again after new tests. The score is caught / (caught + missed). Deleted match arms, deleted fields and
 what the compiler evaluates (constants, `const fn`) cannot be switched and are counted apart.
 """
 
@@ -29,6 +31,8 @@ WORK = ROOT / "target" / "mutants"
 TREE = WORK / "tree"
 # Mutants that did not compile, so that they are not tried again.
 UNVIABLE = WORK / "unviable.txt"
+# Outcomes so far, one line each: outcome, name and place.
+LEDGER = WORK / "outcomes.tsv"
 ROOMS = ["interval", "audit", "accountant", "divergence", "law"]
 SWITCH = """
 /// Which of the mutants written into this copy is on.
@@ -41,8 +45,11 @@ pub(crate) mod mutant_switch {
     }
 }
 """
-# A development dependency of the integration tests.
-EXPERIMENTS = 'leakbound-validation = { path = "validation" }\n'
+# Integration tests that look at numbers; the others look at files, commands and pages.
+NUMERIC = """
+    cli_account cli_votes counts_together coverage exact_frequencies false_claims k_cut many_outcomes real_outputs
+    reference registry roc rounding simulated_laws whole_answer
+""".split()
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 
 
@@ -72,7 +79,7 @@ def listed(room):
 def copy_sources(mutated):
     """The tracked files in target/mutants/tree; unchanged files keep their times, so that cargo builds little."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
-    for name in set(names) - mutated - {"", "src/lib.rs", "Cargo.toml"}:
+    for name in set(names) - mutated - {"", "src/lib.rs"}:
         source, copy = ROOT / name, TREE / name
         if source.is_file():
             replace(copy, source.read_bytes())
@@ -193,9 +200,6 @@ def write(mutants):
         new = rewritten(0, len(source), None)
         replace(TREE / file, new)
     replace(TREE / "src/lib.rs", (ROOT / "src/lib.rs").read_bytes() + SWITCH.encode())
-    # Unit tests need no experiments: without them the library is built once, for its tests alone.
-    manifest = (ROOT / "Cargo.toml").read_text().replace(EXPERIMENTS, "")
-    replace(TREE / "Cargo.toml", manifest.encode())
 
 
 def cargo(arguments, profile):
@@ -208,13 +212,20 @@ def cargo(arguments, profile):
     return run.returncode, [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
 
+def expansions(span):
+    """A place and those of the macro calls around it."""
+    while span:
+        yield span
+        span = (span.get("expansion") or {}).get("span")
+
+
 def offenders(messages):
     """Numbers of the mutants in which the compiler found errors."""
     numbers, unknown = set(), []
     for message in messages:
         if message.get("reason") != "compiler-message" or message["message"]["level"] != "error":
             continue
-        spans = message["message"]["spans"]
+        spans = [outer for span in message["message"]["spans"] for outer in expansions(span)]
         found = set()
         for span in spans:
             path = TREE / span["file_name"]
@@ -234,7 +245,7 @@ def offenders(messages):
 
 
 def build(mutants, profile):
-    """Builds the unit tests, leaving out mutants that do not compile; returns the program."""
+    """Builds the tests, leaving out mutants that do not compile; returns the programs by name."""
     known = set(UNVIABLE.read_text().splitlines()) if UNVIABLE.is_file() else set()
     for mutant in mutants:
         if mutant.key in known:
@@ -253,11 +264,11 @@ def build(mutants, profile):
                 known.add(mutant.key)
         UNVIABLE.write_text("\n".join(sorted(known)))
         print(f"{len(numbers)} mutants do not compile and are left out", flush=True)
-    status, messages = cargo(["test", "--lib", "--no-run"], profile)
-    programs = [message["executable"] for message in messages if message.get("executable")]
-    if status or not programs:
-        raise SystemExit("the unit tests cannot be built: " + "\n".join(offenders(messages)[1][:3]))
-    return programs[-1]
+    status, messages = cargo(["test", "--lib", "--test", "it", "--no-run"], profile)
+    programs = {message["target"]["name"]: message["executable"] for message in messages if message.get("executable")}
+    if status or not {"leakbound", "it"} <= programs.keys():
+        raise SystemExit("the tests cannot be built: " + "\n".join(offenders(messages)[1][:3]))
+    return programs
 
 
 def passes(program, number, filters, limit):
@@ -315,6 +326,7 @@ def main():
     )
     parser.add_argument("--opt-level", default="1", help="of the mutated crate (default: 1)")
     parser.add_argument("--only", metavar="TEXT", help="run only sampled mutants whose name contains this")
+    parser.add_argument("--resume", action="store_true", help="do not run mutants again that were caught before")
     parser.add_argument("--result", type=pathlib.Path, help="also write the table and the survivors to this file")
     options = parser.parse_args()
     start = time.monotonic()
@@ -328,16 +340,22 @@ def main():
         mutant.number = number
     copy_sources({mutant.file for mutant in mutants})
     profile = ["--config", f"profile.dev.package.leakbound.opt-level={options.opt_level}"]
-    program = build(mutants, profile)
+    programs = build(mutants, profile)
+    unit, integration = programs["leakbound"], programs["it"]
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
+    numeric = [f"{module}::" for module in NUMERIC]
     limits = {}
-    for room in totals:
+    for name, program, filters in [*((room, unit, [f"{room}::"]) for room in totals), ("it", integration, numeric)]:
         began = time.monotonic()
-        verdict, output = passes(program, 0, [f"{room}::"], None)
+        verdict, output = passes(program, 0, filters, None)
         if not verdict:
-            raise SystemExit(f"the tests of {room} fail without a mutant:\n{output.decode(errors='replace')[-2000:]}")
-        limits[room] = 5 * (time.monotonic() - began) + 30
-        print(f"{room}: {time.monotonic() - began:.1f} s for its unit tests", flush=True)
+            raise SystemExit(f"the tests of {name} fail without a mutant:\n{output.decode(errors='replace')[-2000:]}")
+        limits[name] = 5 * (time.monotonic() - began) + 30
+        print(f"{name}: {time.monotonic() - began:.1f} s for its tests", flush=True)
+    caught_before = {}
+    if options.resume and LEDGER.is_file():
+        lines = [line.split("\t", 1) for line in LEDGER.read_text().splitlines()]
+        caught_before = {key: outcome for outcome, key in lines if outcome in ("caught", "timeout")}
     # Rooms in turn, so that a run that is ended early has some of each.
     order = sorted(
         mutants, key=lambda mutant: ([m for m in mutants if m.room == mutant.room].index(mutant), mutant.number)
@@ -347,13 +365,22 @@ def main():
             continue
         if time.monotonic() - start > 60 * options.minutes:
             break
+        if mutant.key in caught_before:
+            mutant.outcome = caught_before[mutant.key]
+            continue
         began = time.monotonic()
-        for filters in ([mutant.module()], [f"{mutant.room}::", "--skip", mutant.module()]):
-            verdict, _ = passes(program, mutant.number, filters, limits[mutant.room])
+        for program, filters, limit in (
+            (unit, [mutant.module()], limits[mutant.room]),
+            (unit, [f"{mutant.room}::", "--skip", mutant.module()], limits[mutant.room]),
+            (integration, numeric, limits["it"]),
+        ):
+            verdict, _ = passes(program, mutant.number, filters, limit)
             if verdict is not True:
                 break
         mutant.outcome = {True: "missed", False: "caught", None: "timeout"}[verdict]
         print(f"{mutant.outcome:7} {time.monotonic() - began:6.1f} s  {mutant.name}", flush=True)
+        with LEDGER.open("a") as ledger:
+            ledger.write(f"{mutant.outcome}\t{mutant.key}\n")
     count = collections.Counter(mutant.outcome or "not run" for mutant in mutants)
     missed = "\n".join(f"- `{mutant.name}`" for mutant in order if mutant.outcome == "missed") or "None."
     others = ", ".join(
