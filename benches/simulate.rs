@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::{
-    BLOCK_SAMPLES, CapcModel, Mechanism, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Stream, StreamId,
+    ArgmaxSampler, BLOCK_SAMPLES, CapcModel, PateModel, PrivateKnnModel, PromptPateModel, Sampler, Stream, StreamId,
     VoteHistogram, VoteModel, World,
 };
 use rand::{RngExt, SeedableRng};
@@ -67,7 +67,7 @@ fn block(criterion: &mut Criterion) {
         ("prompt-pate", prompts.clone(), "gaussian:40"),
         ("prompt-pate, laplace", prompts, "laplace:40"),
     ] {
-        let mechanism = NoisyArgmax::new(&model, noise.parse().unwrap());
+        let mechanism = ArgmaxSampler::new(&model, noise.parse().unwrap());
         for world in World::ALL {
             let mut stream = Stream::new(StreamId { seed: 0, query: 0, world, block: 0 });
             let mut counts = vec![0; 10];
@@ -79,7 +79,7 @@ fn block(criterion: &mut Criterion) {
     group.finish();
     criterion.bench_function("tables, k = 250, C = 10", |bencher| {
         let model = pate(250, &SPREAD);
-        bencher.iter(|| NoisyArgmax::new(&model, "gaussian:40".parse().unwrap()));
+        bencher.iter(|| ArgmaxSampler::new(&model, "gaussian:40".parse().unwrap()));
     });
 }
 

@@ -8,7 +8,7 @@
 //! Run it with `cargo run --release --example own_mechanism`.
 
 use leakbound::{
-    AuditPlan, BLOCK_SAMPLES, Delta, Direction, FailureProbability, Guide, Mechanism, Method, Order, PartialCounts,
+    AuditPlan, BLOCK_SAMPLES, Delta, Direction, FailureProbability, Guide, Method, Order, PartialCounts, Sampler,
     Shard, Simulation, Stream, World, audit_counts, simulate, split_pilot,
 };
 use rand::RngExt;
@@ -22,7 +22,7 @@ struct RoundedNoisyMax {
     scale: f64,
 }
 
-impl Mechanism for RoundedNoisyMax {
+impl Sampler for RoundedNoisyMax {
     fn outcomes(&self) -> usize {
         self.votes[0].len()
     }

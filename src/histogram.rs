@@ -163,7 +163,7 @@ impl fmt::Display for VoteHistogram {
 }
 
 /// How two neighbouring datasets may differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adjacency {
     /// One voter votes for another class.

@@ -10,7 +10,7 @@
 //!   [`renyi_divergence`] and [`hockey_stick`];
 //! - **from above**, by accountants such as [`gnmax_data_dependent`], composed as [`RdpCurve`]s.
 //!
-//! [`simulate`] draws the outputs of a [`VoteModel`], or of any [`Mechanism`], reproducibly on any number of threads.
+//! [`simulate`] draws the outputs of a [`VoteModel`], or of any [`Sampler`], reproducibly on any number of threads.
 //! Divergences and ε are in nats; probabilities that matter in the tails travel with their logarithms or complements.
 //!
 //! ```
@@ -29,7 +29,7 @@
 //!
 //! // What an auditor sees of it in 100,000 outputs of each world, except with probability 5 %.
 //! let model = PromptPateModel::new(histogram, neighbor)?;
-//! let counts = simulate(&NoisyArgmax::new(&model.into(), noise), Simulation::new(100_000)?, |_| ())?;
+//! let counts = simulate(&ArgmaxSampler::new(&model.into(), noise), Simulation::new(100_000)?, |_| ())?;
 //! let plan = AuditPlan {
 //!     orders: vec![order],
 //!     delta: Delta::new(1e-5)?,
@@ -57,6 +57,7 @@ mod histogram;
 mod interval;
 mod label_dp;
 mod law;
+mod mechanism;
 mod membership;
 mod model;
 mod property;
@@ -77,15 +78,15 @@ mod vectorised;
 pub mod verify;
 
 pub use accountant::{
-    Answer, ConfidentCost, FlipProbability, GnmaxSensitivity, Labelling, PrivacyBudget, VoteCost, WorstCase,
-    WorstHistogram, WorstVotes, agibi_rdp, alibi_rdp, alibi_scale, argmax_data_dependent, argmax_data_independent,
-    confident_gnmax_cost, confident_gnmax_data_independent, exponential_mechanism_rdp, gaussian_rdp,
-    gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
-    gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost, k_ary_randomized_response_rdp,
-    label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent, lnmax_data_independent,
-    log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties, private_knn_rdp,
-    randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
-    threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
+    Answer, ComposedTheorem, ConfidentCost, FlipProbability, GnmaxSensitivity, Labelling, PrivacyBudget, Scope,
+    Statement, Theorem, VoteCost, WorstCase, WorstCases, WorstHistogram, WorstVotes, agibi_rdp, alibi_rdp, alibi_scale,
+    argmax_data_dependent, argmax_data_independent, confident_gnmax_cost, confident_gnmax_data_independent,
+    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case,
+    gnmax_worst_case_curve, gnmax_worst_histogram, gnss_rdp, gnss_rdp_as_published, group_rdp, interactive_gnmax_cost,
+    k_ary_randomized_response_rdp, label_until_spent, laplace_mechanism_rdp, laplace_rdp, lnmax_data_dependent,
+    lnmax_data_independent, log_flip_probability, log_flip_probability_laplace, log_flip_probability_of_parties,
+    private_knn_rdp, randomized_response_rdp, smooth_sensitivity, subsampled_gaussian_group_rdp,
+    subsampled_gaussian_rdp, threshold_data_dependent, threshold_data_independent, threshold_local_sensitivities,
 };
 pub use audit::{
     AuditPlan, BinRule, Bootstrap, BootstrapInterval, BoundEvent, Bounded, EProcess, EpsilonBound, FailureBudget,
@@ -123,10 +124,11 @@ pub use label_dp::{
     alibi_posterior, antipodes_interval, audit_labels, simplex_projection,
 };
 pub use law::{
-    Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, ThresholdForm, ThresholdOdds, ThresholdTest,
-    confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law, marked_argmax_law,
-    marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
+    Displacement, ExpandedLaw, LogConcaveNoise, Noise, OutcomeLaw, OutputPair, ThresholdForm, ThresholdOdds,
+    ThresholdTest, confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law,
+    marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
+pub use mechanism::{NoisyArgmax, RandomVotes};
 pub use membership::{
     AttackScores, CanaryAccuracy, CanaryIndependence, Dilution, Level, LevelMetrics, MembershipMetrics, MembershipPlan,
     SampleLevel, SampleMetrics, TprAtFpr, VictimBootstrap, canary_accuracy, canary_independence, dilution,
@@ -149,9 +151,9 @@ pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
 };
 pub use simulate::{
-    BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, Mechanism, NoisyArgmax, PartialCounts, RaoBlackwell,
-    SAMPLER_VERSION, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value,
-    draw_confident_answer, fill_noise, noise_approximation_errors, rao_blackwell, sample_laws, simulate,
+    ArgmaxSampler, BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, PartialCounts, RaoBlackwell, SAMPLER_VERSION,
+    Sampler, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value, draw_confident_answer,
+    fill_noise, noise_approximation_errors, rao_blackwell, sample_laws, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

@@ -15,6 +15,7 @@ mod private_knn;
 mod randomized_response;
 mod smooth_sensitivity;
 mod subsampled;
+mod theorem;
 mod vote_cost;
 mod worst_case;
 
@@ -36,6 +37,7 @@ pub use private_knn::private_knn_rdp;
 pub use randomized_response::{k_ary_randomized_response_rdp, randomized_response_rdp};
 pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
+pub use theorem::{ComposedTheorem, Scope, Statement, Theorem, WorstCases};
 pub use vote_cost::{FlipProbability, VoteCost, argmax_data_dependent, argmax_data_independent};
 pub use worst_case::{
     WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,

@@ -22,8 +22,13 @@ use crate::special::{log_sum_exp, ndtri};
 /// ```
 pub fn epsilon_at_delta(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Result<Epsilon> {
     same_outcomes(p, q)?;
-    if hockey_stick(p, q, Epsilon::new(0.0)?)? <= delta.get() {
-        return Epsilon::new(0.0);
+    Ok(of_same_outcomes(p, q, delta))
+}
+
+/// The same of two distributions that are on the same outcomes.
+pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Epsilon {
+    if hockey_stick::of_same_outcomes(p, q, Epsilon::ZERO) <= delta.get() {
+        return Epsilon::ZERO;
     }
     let order = by_falling_ratio(p, q);
     let (mut mass_p, mut mass_q, mut ln_mass_q) = (0.0, 0.0, f64::NEG_INFINITY);
@@ -43,10 +48,10 @@ pub fn epsilon_at_delta(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Result<
         if mass_p > delta.get() && epsilon >= next {
             // With δ = 0 the first stretch is the largest ratio itself, which logarithms keep where p underflows.
             let epsilon = if rank == 0 && delta.get() == 0.0 { log_ratio(p, q, outcome) } else { epsilon };
-            return Epsilon::new(epsilon.max(0.0));
+            return Epsilon::new(epsilon.max(0.0)).unwrap_or(Epsilon::INFINITE);
         }
     }
-    Epsilon::new(0.0)
+    Epsilon::ZERO
 }
 
 /// The smallest μ with which the pair is μ-GDP: the largest Φ⁻¹(P(O)) - Φ⁻¹(Q(O)) over the likelihood-ratio sets O,
@@ -67,6 +72,11 @@ pub fn epsilon_at_delta(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Result<
 /// ```
 pub fn gdp_of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<f64> {
     same_outcomes(p, q)?;
+    Ok(mu_of_same_outcomes(p, q))
+}
+
+/// The same of two distributions that are on the same outcomes.
+pub(super) fn mu_of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> f64 {
     let order = by_falling_ratio(p, q);
     let tail = |law: &OutcomeLaw, outcomes: &[usize]| outcomes.iter().map(|&outcome| law.p()[outcome]).sum::<f64>();
     // Φ⁻¹ from the smaller side, which holds the digits.
@@ -81,7 +91,7 @@ pub fn gdp_of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<f64> {
             }
         }
     }
-    Ok(mu)
+    mu
 }
 
 fn log_ratio(p: &OutcomeLaw, q: &OutcomeLaw, outcome: usize) -> f64 {

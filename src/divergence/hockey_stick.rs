@@ -25,9 +25,14 @@ use crate::special::CompensatedSum;
 /// Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", Theorem 1.
 pub fn hockey_stick(p: &OutcomeLaw, q: &OutcomeLaw, epsilon: Epsilon) -> Result<f64> {
     same_outcomes(p, q)?;
+    Ok(of_same_outcomes(p, q, epsilon))
+}
+
+/// The same of two distributions that are on the same outcomes.
+pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, epsilon: Epsilon) -> f64 {
     let terms = (0..p.outcomes()).filter(|&i| p.ln_p()[i] > f64::NEG_INFINITY).map(|i| {
         let l = Pair::of(p, q, i).log_ratio();
         if l > epsilon.get() { -p.p()[i] * libm::expm1(epsilon.get() - l) } else { 0.0 }
     });
-    Ok(terms.collect::<CompensatedSum>().value().clamp(0.0, 1.0))
+    terms.collect::<CompensatedSum>().value().clamp(0.0, 1.0)
 }

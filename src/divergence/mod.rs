@@ -6,6 +6,7 @@ mod epsilon;
 mod gaussian_trade_off;
 mod hockey_stick;
 mod mean_ratio;
+mod output_pair;
 mod privacy_loss;
 mod renyi;
 mod shared_teachers;

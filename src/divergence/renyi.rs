@@ -28,7 +28,12 @@ use crate::special::{CompensatedSum, log_sum_exp};
 /// Rényi (1961); Mironov (2017), "Rényi differential privacy", Definition 3.
 pub fn renyi_divergence(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<f64> {
     same_outcomes(p, q)?;
-    Ok(divergence(|| (0..p.outcomes()).map(|i| Pair::of(p, q, i)), order.get()))
+    Ok(of_same_outcomes(p, q, order))
+}
+
+/// The same of two distributions that are on the same outcomes.
+pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> f64 {
+    divergence(|| (0..p.outcomes()).map(|i| Pair::of(p, q, i)), order.get())
 }
 
 /// D_α of two Bernoulli laws given by both of their probabilities: P = (p, 1-p), Q = (q, 1-q).

@@ -10,6 +10,7 @@ mod gaussian_argmax;
 mod independent_counts;
 mod laplace_argmax;
 mod noise;
+mod output_pair;
 mod poisson_multinomial;
 mod random_votes;
 
@@ -19,6 +20,7 @@ pub(crate) use class_groups::ClassGroups;
 pub use confident::{ThresholdForm, ThresholdOdds, ThresholdTest, confident_argmax_law, interactive_argmax_law};
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
+pub use output_pair::OutputPair;
 pub use poisson_multinomial::{ExpandedLaw, poisson_multinomial_argmax_law};
 pub(crate) use random_votes::normalised as vote_probabilities;
 pub use random_votes::{

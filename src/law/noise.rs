@@ -33,6 +33,15 @@ impl Noise {
             Self::Gaussian(scale) | Self::Laplace(scale) => scale.get(),
         }
     }
+
+    /// The same noise in units of several votes; None where its scale underflows.
+    pub(crate) fn divided_by(self, votes: f64) -> Option<Self> {
+        let scale = NoiseScale::new(self.scale() / votes).ok()?;
+        Some(match self {
+            Self::Gaussian(_) => Self::Gaussian(scale),
+            Self::Laplace(_) => Self::Laplace(scale),
+        })
+    }
 }
 
 impl FromStr for Noise {

@@ -6,7 +6,7 @@ use super::pate::PateModel;
 use super::private_knn::PrivateKnnModel;
 use super::prompt_pate::PromptPateModel;
 use crate::error::Result;
-use crate::law::{Noise, OutcomeLaw};
+use crate::law::{Noise, OutputPair};
 use serde::{Deserialize, Serialize};
 
 /// The votes on one query under a dataset and under its neighbour, before noise is added.
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// # use leakbound::{Composition, PateModel, VoteModel};
 /// let model = VoteModel::from(PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?);
-/// let [law, _] = model.laws("gaussian:4".parse()?)?;
-/// assert!((law.p()[0] - 0.159_520_995_319_951_5).abs() < 1e-13);
+/// let pair = model.output_pair("gaussian:4".parse()?)?;
+/// assert!((pair.dataset().p()[0] - 0.159_520_995_319_951_5).abs() < 1e-13);
 /// assert_eq!(model.default_composition(), Composition::SharedTeachers);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -46,8 +46,8 @@ impl VoteModel {
         }
     }
 
-    /// The exact laws of argmax(H + Z) under the dataset and of argmax(H' + Z) under its neighbour, in this order; the
-    /// noise Z_c, in votes, is independent of the votes and of the other classes.
+    /// The exact distributions of argmax(H + Z) under the dataset and of argmax(H' + Z) under its neighbor; the noise Z_c,
+    /// in votes, is independent of the votes and of the other classes.
     ///
     /// # Errors
     /// Those of [`marked_argmax_laws`](crate::marked_argmax_laws) for PATE and of
@@ -55,13 +55,14 @@ impl VoteModel {
     /// 10^6; those of [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE; those of
     /// [`poisson_multinomial_argmax_law`](crate::poisson_multinomial_argmax_law) for CaPC, which also refuses noise that
     /// is too small.
-    pub fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
-        match self {
+    pub fn output_pair(&self, noise: Noise) -> Result<OutputPair> {
+        let [dataset, neighbor] = match self {
             Self::Pate(model) => model.laws(noise),
             Self::PromptPate(model) => model.laws(noise),
             Self::Capc(model) => model.laws(noise),
             Self::PrivateKnn(model) => model.laws(noise),
-        }
+        }?;
+        OutputPair::new(dataset, neighbor)
     }
 
     /// How several queries to this model compose where nothing else is said: PromptPATE `independent`, since its
@@ -104,6 +105,7 @@ impl From<PromptPateModel> for VoteModel {
 mod tests {
     use super::*;
     use crate::histogram::VoteHistogram;
+    use crate::law::OutcomeLaw;
 
     fn prompts() -> VoteModel {
         let histogram = |counts: &[u64]| VoteHistogram::new(counts.to_vec()).unwrap();
@@ -113,16 +115,16 @@ mod tests {
     #[test]
     fn laws_are_those_of_the_mechanism() {
         let noise = "laplace:2".parse().unwrap();
-        let [law, neighbor] = prompts().laws(noise).unwrap();
+        let [law, neighbor] = prompts().output_pair(noise).unwrap().into_distributions();
         assert_eq!(law, noisy_law(&[3, 1], noise));
         assert_eq!(neighbor, noisy_law(&[2, 2], noise));
         // One voter: P itself decides who has the vote, and P' does under the neighbour.
         let pate = VoteModel::from(PateModel::new(1, &[1.0, 0.0], &[0.0, 1.0]).unwrap());
-        let [law, neighbor] = pate.laws("gaussian:1".parse().unwrap()).unwrap();
+        let [law, neighbor] = pate.output_pair("gaussian:1".parse().unwrap()).unwrap().into_distributions();
         assert!((law.p()[0] - neighbor.p()[1]).abs() < 1e-14);
         assert!((law.p()[0] - crate::special::ndtr(1.0 / 2f64.sqrt())).abs() < 1e-13);
         assert_eq!(
-            pate.laws(noise).unwrap_err().to_string(),
+            pate.output_pair(noise).unwrap_err().to_string(),
             "exact law of random votes: only Gaussian noise is supported, not laplace:2"
         );
     }

@@ -20,12 +20,12 @@ pub const MAX_OUTCOMES: usize = 1 << 20;
 /// # Example
 /// Randomised response tells the truth, 0 or 1, with probability 3/4:
 /// ```
-/// use leakbound::{Mechanism, Simulation, Stream, World, simulate};
+/// use leakbound::{Sampler, Simulation, Stream, World, simulate};
 /// use rand::RngExt;
 ///
 /// struct RandomisedResponse;
 ///
-/// impl Mechanism for RandomisedResponse {
+/// impl Sampler for RandomisedResponse {
 ///     fn outcomes(&self) -> usize {
 ///         2
 ///     }
@@ -43,7 +43,7 @@ pub const MAX_OUTCOMES: usize = 1 << 20;
 /// assert!(counts.counts_neighbor()[0].abs_diff(250_000) < 2_500);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
-pub trait Mechanism: Sync {
+pub trait Sampler: Sync {
     /// Number of outcomes C, the same at every call.
     fn outcomes(&self) -> usize;
 
@@ -67,10 +67,10 @@ pub trait Mechanism: Sync {
 ///
 /// # Example
 /// ```
-/// use leakbound::{NoisyArgmax, PromptPateModel, Simulation, VoteHistogram, simulate};
+/// use leakbound::{ArgmaxSampler, PromptPateModel, Simulation, VoteHistogram, simulate};
 ///
 /// let model = PromptPateModel::new(VoteHistogram::new(vec![3, 1])?, VoteHistogram::new(vec![2, 2])?)?;
-/// let mechanism = NoisyArgmax::new(&model.into(), "laplace:1".parse()?);
+/// let mechanism = ArgmaxSampler::new(&model.into(), "laplace:1".parse()?);
 /// let counts = simulate(&mechanism, Simulation::new(1_000_000)?, |_| ())?;
 /// // A difference of n votes is kept with probability 1 - (n+2) exp(-n)/4: 0.86466 for 2 votes, 1/2 for none.
 /// assert!(counts.counts()[0].abs_diff(864_665) < 2_000);
@@ -79,7 +79,7 @@ pub trait Mechanism: Sync {
 /// ```
 pub fn simulate<M, F>(mechanism: &M, simulation: Simulation, progress: F) -> Result<PairedCounts>
 where
-    M: Mechanism + ?Sized,
+    M: Sampler + ?Sized,
     F: Fn(u64) + Sync,
 {
     let mut all = PartialCounts::new(simulation, mechanism.outcomes())?;
@@ -103,7 +103,7 @@ pub(super) struct Drawn {
 /// one, and each in both worlds.
 pub(super) fn draw<M, F>(mechanism: &M, simulation: Simulation, range: Range<u64>, watch: F) -> Result<Drawn>
 where
-    M: Mechanism + ?Sized,
+    M: Sampler + ?Sized,
     F: Fn(u64) -> ControlFlow<()> + Sync,
 {
     let worlds = World::ALL.len() as u64;
@@ -158,7 +158,7 @@ impl Tally {
     }
 
     /// Draws a block and returns its number of samples.
-    fn add_block<M: Mechanism + ?Sized>(
+    fn add_block<M: Sampler + ?Sized>(
         &mut self,
         mechanism: &M,
         simulation: Simulation,
@@ -201,7 +201,7 @@ mod tests {
     /// Counts a given number of outcomes too many.
     struct Miscounting(u64, usize);
 
-    impl Mechanism for Miscounting {
+    impl Sampler for Miscounting {
         fn outcomes(&self) -> usize {
             self.1
         }

@@ -32,7 +32,7 @@ const MAX_DISTANCE: f64 = 1e-3;
 /// 2e-7 for e = 1e-13 and N = 10^13. Both laws' [`OutcomeLaw::error`] must keep this below 1e-3, else it is refused.
 ///
 /// *When it may not.* It says nothing about an implementation: its random numbers, rounding, ties or noise scale. It
-/// takes laws and therefore cannot replace the simulation of a [`Mechanism`](crate::Mechanism). If the laws were fitted
+/// takes laws and therefore cannot replace the simulation of a [`Sampler`](crate::Sampler). If the laws were fitted
 /// to data, whatever is certified holds for the fit.
 ///
 /// # Errors
@@ -44,7 +44,7 @@ const MAX_DISTANCE: f64 = 1e-3;
 /// use leakbound::*;
 ///
 /// let model = VoteModel::from(PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?);
-/// let [law, neighbor] = model.laws("gaussian:4".parse()?)?;
+/// let [law, neighbor] = model.output_pair("gaussian:4".parse()?)?.into_distributions();
 /// let counts = sample_laws(&law, &neighbor, Simulation::new(10_000_000_000_000)?)?;
 /// assert_eq!(counts.trials(), 10_000_000_000_000);
 /// // Ten standard deviations of 1.2 million.

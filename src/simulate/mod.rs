@@ -5,6 +5,7 @@
 
 mod alias;
 mod argmax;
+mod argmax_sampler;
 mod binomial_table;
 mod blocks;
 mod chi_square;
@@ -15,7 +16,6 @@ mod goodness_of_fit;
 mod lanes;
 mod model_votes;
 mod noise;
-mod noisy_argmax;
 mod partial;
 mod parties;
 mod party_groups;
@@ -26,15 +26,15 @@ mod stream;
 mod vote_sampler;
 mod votes;
 
+pub use argmax_sampler::ArgmaxSampler;
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
 pub use confident::draw_confident_answer;
-pub use engine::{MAX_OUTCOMES, Mechanism, simulate};
+pub use engine::{MAX_OUTCOMES, Sampler, simulate};
 pub use exact_law::sample_laws;
 #[cfg(test)]
 pub(crate) use goodness_of_fit::p_value;
 pub use noise::{fill_noise, noise_approximation_errors};
-pub use noisy_argmax::NoisyArgmax;
 pub use partial::PartialCounts;
 pub use rao_blackwell::{Estimate, RaoBlackwell, rao_blackwell};
 pub use shard::Shard;

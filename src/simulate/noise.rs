@@ -59,7 +59,7 @@ pub(super) struct UnitLaplace;
 /// tails down to probability 2^-97: for mechanisms of one's own.
 ///
 /// A draw takes some 30 ns, nearly all of it for the inverse of the distribution function, which
-/// [`NoisyArgmax`](crate::NoisyArgmax) needs only for the few samples where a single-precision approximation leaves the
+/// [`ArgmaxSampler`](crate::ArgmaxSampler) needs only for the few samples where a single-precision approximation leaves the
 /// winner open.
 ///
 /// # Example

@@ -1,7 +1,7 @@
 //! A simulation in parts: done for a while, on one of several machines, after a restart.
 
 use super::blocks::BlockSet;
-use super::engine::{MAX_OUTCOMES, Mechanism, draw, labels};
+use super::engine::{MAX_OUTCOMES, Sampler, draw, labels};
 use super::simulation::Simulation;
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
@@ -15,11 +15,11 @@ use std::ops::{ControlFlow, Range};
 ///
 /// # Example
 /// ```
-/// use leakbound::{NoisyArgmax, PartialCounts, PateModel, Shard, Simulation, simulate};
+/// use leakbound::{ArgmaxSampler, PartialCounts, PateModel, Shard, Simulation, simulate};
 /// use std::ops::ControlFlow;
 ///
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;
-/// let mechanism = NoisyArgmax::new(&model.into(), "gaussian:4".parse()?);
+/// let mechanism = ArgmaxSampler::new(&model.into(), "gaussian:4".parse()?);
 /// let simulation = Simulation::new(500_000)?.seed(1); // 8 blocks
 /// let shard = |number| {
 ///     let mut part = PartialCounts::new(simulation, 3)?;
@@ -97,7 +97,7 @@ impl PartialCounts {
     /// outcomes or that does not count as many as it was asked for; what is held is then as good as before.
     pub fn advance<M, F>(&mut self, mechanism: &M, blocks: Range<u64>, watch: F) -> Result<bool>
     where
-        M: Mechanism + ?Sized,
+        M: Sampler + ?Sized,
         F: Fn(u64) -> ControlFlow<()> + Sync,
     {
         let refuse = |reason: String| Error::Refused { operation: "simulation", reason };
@@ -246,7 +246,7 @@ mod tests {
     /// Counts two outcomes by the first number of the block's stream: cheap, and different for every block.
     struct Cheap(usize);
 
-    impl Mechanism for Cheap {
+    impl Sampler for Cheap {
         fn outcomes(&self) -> usize {
             self.0
         }

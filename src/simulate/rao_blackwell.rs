@@ -332,7 +332,7 @@ mod tests {
     /// of the standard error itself.
     fn agrees(model: &VoteModel, noise: &str, draws: u64) -> RaoBlackwell {
         let found = estimates(model, noise, draws);
-        let laws = model.laws(noise.parse().unwrap()).unwrap();
+        let laws = model.output_pair(noise.parse().unwrap()).unwrap().into_distributions();
         let mut worst = 0.0f64;
         let mut check = |estimate: Estimate, expected: f64| {
             let off = (estimate.value - expected) / estimate.standard_error;

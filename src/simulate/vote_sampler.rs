@@ -8,7 +8,7 @@ use crate::model::VoteModel;
 use ndarray::Array2;
 
 /// Draws the vote histograms of a [`VoteModel`], for mechanisms of one's own: with another noise, a threshold, or several
-/// answers from one histogram. [`NoisyArgmax`](crate::NoisyArgmax) draws its votes from the same tables.
+/// answers from one histogram. [`ArgmaxSampler`](crate::ArgmaxSampler) draws its votes from the same tables.
 ///
 /// # Example
 /// ```

@@ -14,7 +14,7 @@ use crate::histogram::{Adjacency, VoteHistogram};
 use crate::law::{Noise, ThresholdForm};
 use crate::model::PromptPateModel;
 use crate::quantity::{Delta, FailureProbability};
-use crate::simulate::{Mechanism as Sampler, NoisyArgmax, PartialCounts, Simulation, Stream, World};
+use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation, Stream, World};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -222,7 +222,7 @@ pub struct SimulatedRelease(Release);
 
 #[derive(Debug)]
 enum Release {
-    Argmax(Box<NoisyArgmax>),
+    Argmax(Box<ArgmaxSampler>),
     Confident { votes: [Vec<u64>; 2], sigma: f64, threshold: f64, threshold_sigma: f64, form: ThresholdForm },
 }
 
@@ -238,7 +238,7 @@ impl SimulatedRelease {
         };
         let argmax = |noise: Noise| -> Result<Option<Self>> {
             let model = PromptPateModel::new(request.histogram.clone(), neighbor.clone())?;
-            Ok(Some(Self(Release::Argmax(Box::new(NoisyArgmax::new(&model.into(), noise))))))
+            Ok(Some(Self(Release::Argmax(Box::new(ArgmaxSampler::new(&model.into(), noise))))))
         };
         match request.mechanism {
             Mechanism::Gnmax { sigma } => argmax(Noise::Gaussian(sigma)),

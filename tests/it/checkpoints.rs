@@ -4,7 +4,7 @@ use leakbound::record::{
     Checkpoint, PartialSimulation, SIMULATE_SCHEMA, SimulatedFile, SimulationPlan, merge_simulated,
     simulated_from_bytes,
 };
-use leakbound::{BLOCK_SAMPLES, Mechanism, PartialCounts, Shard, Simulation, Stream, World};
+use leakbound::{BLOCK_SAMPLES, PartialCounts, Sampler, Shard, Simulation, Stream, World};
 use proptest::prelude::*;
 use rand::Rng;
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, Range};
 /// Counts that depend on the block, at no cost.
 struct Cheap(usize);
 
-impl Mechanism for Cheap {
+impl Sampler for Cheap {
     fn outcomes(&self) -> usize {
         self.0
     }

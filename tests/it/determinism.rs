@@ -2,32 +2,32 @@
 //! committed numbers is value-breaking and is called so in the changelog.
 
 use leakbound::{
-    BLOCK_SAMPLES, CapcModel, Mechanism, NoisyArgmax, PairedCounts, PateModel, PrivateKnnModel, PromptPateModel,
+    ArgmaxSampler, BLOCK_SAMPLES, CapcModel, PairedCounts, PateModel, PrivateKnnModel, PromptPateModel, Sampler,
     Simulation, VoteHistogram, World, simulate,
 };
 use std::collections::HashSet;
 
-fn pate() -> NoisyArgmax {
+fn pate() -> ArgmaxSampler {
     let model = PateModel::new(250, &[0.30, 0.25, 0.2, 0.15, 0.1], &[0.1, 0.1, 0.1, 0.1, 0.6]).unwrap();
-    NoisyArgmax::new(&model.into(), "gaussian:40".parse().unwrap())
+    ArgmaxSampler::new(&model.into(), "gaussian:40".parse().unwrap())
 }
 
-fn prompts() -> NoisyArgmax {
+fn prompts() -> ArgmaxSampler {
     let histogram = |counts: [u64; 5]| VoteHistogram::new(counts.to_vec()).unwrap();
     let model = PromptPateModel::new(histogram([14, 12, 10, 8, 6]), histogram([13, 13, 10, 8, 6])).unwrap();
-    NoisyArgmax::new(&model.into(), "laplace:4".parse().unwrap())
+    ArgmaxSampler::new(&model.into(), "laplace:4".parse().unwrap())
 }
 
-fn parties() -> NoisyArgmax {
+fn parties() -> ArgmaxSampler {
     let rows = [[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.125, 0.0, 0.875]];
     let rows: Vec<Vec<f64>> = rows.iter().cycle().take(40).map(|row| row.to_vec()).collect();
     let model = CapcModel::new(&rows, &[0.0, 0.0, 1.0]).unwrap();
-    NoisyArgmax::new(&model.into(), "gaussian:8".parse().unwrap())
+    ArgmaxSampler::new(&model.into(), "gaussian:8".parse().unwrap())
 }
 
-fn neighbors() -> NoisyArgmax {
+fn neighbors() -> ArgmaxSampler {
     let model = PrivateKnnModel::new(200, &[0.5, 0.4, 0.1, 0.0], &[0.4, 0.4, 0.1, 0.1], 0.2, 2).unwrap();
-    NoisyArgmax::new(&model.into(), "gaussian:30".parse().unwrap())
+    ArgmaxSampler::new(&model.into(), "gaussian:30".parse().unwrap())
 }
 
 /// Three whole blocks and a part of a fourth, for query 2.
@@ -35,7 +35,7 @@ fn simulation() -> Simulation {
     Simulation::new(200_000).unwrap().seed(7).query(2)
 }
 
-fn on_threads(threads: usize, mechanism: &NoisyArgmax) -> PairedCounts {
+fn on_threads(threads: usize, mechanism: &ArgmaxSampler) -> PairedCounts {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| simulate(mechanism, simulation(), |_| ()).unwrap())
 }

@@ -3,7 +3,7 @@
 //! Every p-value below is checked against 1e-6: over the seeds, this file fails by chance with probability 3e-5.
 
 use leakbound::{
-    CapcModel, Noise, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Simulation, VoteHistogram, VoteModel,
+    ArgmaxSampler, CapcModel, Noise, PateModel, PrivateKnnModel, PromptPateModel, Simulation, VoteHistogram, VoteModel,
     noisy_argmax_law, simulate,
 };
 
@@ -16,9 +16,9 @@ const LOWEST: f64 = 1e-6;
 fn check(name: &str, model: &VoteModel, noise: &str, samples: u64, seed: u64) {
     let noise = noise.parse().unwrap();
     let simulation = Simulation::new(samples).unwrap().seed(seed);
-    let counts = simulate(&NoisyArgmax::new(model, noise), simulation, |_| ()).unwrap();
+    let counts = simulate(&ArgmaxSampler::new(model, noise), simulation, |_| ()).unwrap();
     assert_eq!((counts.trials(), counts.trials_neighbor()), (samples, samples));
-    let laws = model.laws(noise).unwrap();
+    let laws = model.output_pair(noise).unwrap().into_distributions();
     let fits = [p_value(counts.counts(), laws[0].p()), p_value(counts.counts_neighbor(), laws[1].p())];
     println!("{name}, {noise}: p-values {:.4} and {:.4}", fits[0], fits[1]);
     assert!(fits.iter().all(|&fit| fit > LOWEST), "{name}, {noise}: {fits:?}");
@@ -124,7 +124,7 @@ fn pate_by_enumeration() {
     for (noise, seed) in [("laplace:1", 14), ("laplace:10", 15), ("gaussian:1", 16)] {
         let noise = noise.parse().unwrap();
         let simulation = Simulation::new(2_000_000).unwrap().seed(seed);
-        let counts = simulate(&NoisyArgmax::new(&model, noise), simulation, |_| ()).unwrap();
+        let counts = simulate(&ArgmaxSampler::new(&model, noise), simulation, |_| ()).unwrap();
         let fits = [p_value(counts.counts(), &law(noise, &p)), p_value(counts.counts_neighbor(), &law(noise, &marked))];
         println!("enumerated, {noise}: p-values {:.4} and {:.4}", fits[0], fits[1]);
         assert!(fits.iter().all(|&fit| fit > LOWEST), "{noise}: {fits:?}");

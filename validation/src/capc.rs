@@ -159,7 +159,7 @@ fn pate(report: &mut Report) -> Result<()> {
     let marked = [0.05, 0.1, 0.15, 0.1, 0.08, 0.07, 0.06, 0.04, 0.03, 0.32];
     let model = VoteModel::from(PateModel::new(250, &p, &marked)?);
     let noise = Noise::Gaussian(NoiseScale::new(40.0)?);
-    let [law, neighbor] = model.laws(noise)?;
+    let [law, neighbor] = model.output_pair(noise)?.into_distributions();
     let start = Instant::now();
     let estimates = rao_blackwell(&model, noise, Simulation::new(DRAWS)?.seed(SEED))?;
     let seconds = start.elapsed().as_secs_f64();

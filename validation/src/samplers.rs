@@ -2,7 +2,7 @@
 
 use crate::experiment::Report;
 use leakbound::{
-    CapcModel, Noise, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, Stream, StreamId,
+    ArgmaxSampler, CapcModel, Noise, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, Stream, StreamId,
     VoteHistogram, VoteModel, World, chi_square_p_value, fill_noise, noise_approximation_errors, simulate, special,
 };
 use rayon::prelude::*;
@@ -124,8 +124,8 @@ fn outcomes(report: &mut Report) -> Result<()> {
     ];
     for (name, model, noise) in models {
         let noise: Noise = noise.parse()?;
-        let laws = model.laws(noise)?;
-        let counts = simulate(&NoisyArgmax::new(&model, noise), Simulation::new(OUTCOMES)?.seed(2), |_| ())?;
+        let laws = model.output_pair(noise)?.into_distributions();
+        let counts = simulate(&ArgmaxSampler::new(&model, noise), Simulation::new(OUTCOMES)?.seed(2), |_| ())?;
         let values = [
             chi_square_p_value(counts.counts(), laws[0].p())?,
             chi_square_p_value(counts.counts_neighbor(), laws[1].p())?,

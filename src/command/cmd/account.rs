@@ -1,6 +1,6 @@
 //! `leakbound account`: what all answers together leak at most, by every accountant at hand.
 
-use super::account_curves::{self, Mechanism, NamedCurve};
+use super::account_curves::{self, NamedCurve};
 use super::account_losses;
 use super::account_votes::{budgets, conversion_words};
 use crate::command::args::{AccountOptions, Common, LossCalculus, Queries};
@@ -9,7 +9,7 @@ use crate::record::{RecordedQuery, ScenarioQuery, VoteFile, read_scenario};
 use crate::report::{
     AccountDocument, BudgetRow, CostCurve, CostMeaning, Envelope, EpsilonAtDelta, Number, Warning, significant,
 };
-use crate::{Delta, Error, InputError, Order, Result};
+use crate::{Delta, Error, InputError, NoisyArgmax, Order, Result, WorstCases};
 
 pub fn run(common: &Common, options: &AccountOptions) -> Result<bool> {
     let output = Output::open(common, &[&options.file])?;
@@ -23,12 +23,12 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<AccountDocument
     let Some(noise) = options.noise else {
         return Err(refused("--noise", "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B"));
     };
-    let mechanism = Mechanism { noise, test: options.threshold.test()? };
+    let mechanism = NoisyArgmax { noise, test: options.threshold.test()? };
     let mut file = VoteFile::open(&options.file)?.within(common.memory());
     let votes = file.histograms(options.instantiation)?;
     let queries = choose(votes.queries, options, |query| query.position)?;
     let bar = progress(common, if options.no_exact { 0 } else { queries.len() as u64 }, "queries");
-    let mut curves = account_curves::recorded(mechanism, &queries, &options.orders.0)?;
+    let mut curves = account_curves::recorded(mechanism, &queries, &options.orders.0, &WorstCases::default())?;
     let mut left_out = None;
     if !options.no_exact {
         match account_curves::exact(mechanism, &queries, &options.orders.0, |times| bar.inc(times)) {

@@ -1,26 +1,16 @@
-//! RDP curves of a sequence of answers, by name. A new accountant is one more entry of [`recorded`] or
-//! [`scenario`].
+//! RDP curves of a sequence of answers: what theorems promise of them, and what they cost exactly.
 
-use super::upper::Upper;
 use super::voter_moves::VoterMoves;
-use crate::bound::outward::{product_up, sum_up};
+use crate::bound::outward::sum_up;
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::report::{CostMeaning, LossComposition};
 use crate::{
-    Adjacency, ConfidentCost, Conversion, Delta, Direction, Directions, Figures, Noise, Order, OutcomeLaw, RdpCurve,
-    Result, ThresholdTest, Validity, VoteCost, VoteHistogram, argmax_data_independent, confident_argmax_law,
-    gnmax_worst_case_curve, noisy_argmax_law, order_grid, renyi_divergence, threshold_data_independent,
-    worst_neighbors_of,
+    Adjacency, ComposedTheorem, ConfidentCost, Conversion, Delta, Direction, Directions, Figures, Noise, NoisyArgmax,
+    Order, OutputPair, RandomVotes, RdpCurve, Result, Scope, Theorem, Validity, VoteCost, VoteHistogram, WorstCases,
+    order_grid,
 };
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-
-/// The mechanism that answers recorded votes.
-#[derive(Clone, Copy)]
-pub struct Mechanism {
-    pub noise: Noise,
-    pub test: Option<ThresholdTest>,
-}
 
 /// The cost of a sequence of answers.
 pub struct NamedCurve {
@@ -33,6 +23,21 @@ pub struct NamedCurve {
 }
 
 impl NamedCurve {
+    /// What a theorem says of `times` such sequences: in both directions where it can, and else in the forward direction.
+    fn of_theorem(theorem: &ComposedTheorem, times: f64) -> Option<Self> {
+        let statement = theorem.statement();
+        let curve = match statement.directions {
+            Directions::Both => theorem.both_directions(),
+            Directions::Forward => theorem.curve(Direction::Forward).cloned(),
+        }?;
+        let meaning = match statement.scope {
+            Scope::AnyData => CostMeaning::DataIndependent,
+            Scope::TheseData => CostMeaning::DataDependent,
+        };
+        let (name, directions, validity) = (statement.name, statement.directions, statement.validity);
+        Some(Self { name, meaning, directions, validity, curve: curve.repeated(times) })
+    }
+
     /// ε at δ and its order; 0 for a curve of zeros, to which a conversion would only add its own slack.
     pub fn epsilon(&self, delta: Delta, conversion: Conversion) -> (f64, f64) {
         let (epsilon, order) = match conversion {
@@ -64,70 +69,49 @@ fn with(mut orders: Vec<Order>, asked: &[Order]) -> Vec<Order> {
     orders
 }
 
-/// The names of the accountants of recorded votes: for any votes, for these votes, for these votes in one direction, and
-/// the expected charge.
-const fn names(mechanism: Mechanism) -> [&'static str; 4] {
-    match (mechanism.noise, mechanism.test) {
-        (Noise::Gaussian(_), None) => {
-            ["gnmax-data-independent", "gnmax-data-dependent", "gnmax-data-dependent-forward", ""]
-        }
-        (Noise::Laplace(_), None) => {
-            ["lnmax-data-independent", "lnmax-data-dependent", "lnmax-data-dependent-forward", ""]
-        }
-        (Noise::Gaussian(_), Some(_)) => [
-            "confident-gnmax-data-independent",
-            "confident-gnmax-data-dependent",
-            "confident-gnmax-data-dependent-forward",
-            "confident-gnmax-expected",
-        ],
-        (Noise::Laplace(_), Some(_)) => [
-            "confident-lnmax-data-independent",
-            "confident-lnmax-data-dependent",
-            "confident-lnmax-data-dependent-forward",
-            "confident-lnmax-expected",
-        ],
+/// The expected charge of answers that may be withheld, which is no bound and so no theorem.
+const fn expected_charge(noise: Noise) -> &'static str {
+    match noise {
+        Noise::Gaussian(_) => "confident-gnmax-expected",
+        Noise::Laplace(_) => "confident-lnmax-expected",
     }
 }
 
 /// Costs of one answer per recorded query, when one vote of each may move, without the exact ones.
-pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
-    let Mechanism { noise, test } = mechanism;
+pub fn recorded(
+    mechanism: NoisyArgmax,
+    queries: &[RecordedQuery],
+    asked: &[Order],
+    known: &WorstCases,
+) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(asked);
-    let costs: Vec<VoteCost> =
-        queries.par_iter().map(|query| VoteCost::of_moved_vote(noise, test.as_ref(), &query.histogram)).collect();
-    let sum = |cost: &(dyn Fn(&VoteCost) -> f64 + Sync)| -> f64 { costs.iter().map(cost).fold(0.0, sum_up) };
-    // All answers are about the same neighbor, so all have the same direction.
-    let whole = |order, direction| sum(&|query| query.at(order, direction).whole());
-    let curve = |name, meaning, directions, value: &(dyn Fn(Order) -> f64 + Sync)| -> Result<NamedCurve> {
-        let values = orders.par_iter().map(|&order| value(order)).collect();
-        let curve = RdpCurve::new(orders.clone(), values)?;
-        Ok(NamedCurve { name, meaning, directions, validity: Validity::Exact, curve })
-    };
-    let [any, these, forward, expected] = names(mechanism);
-    let mut curves = vec![
-        curve(any, CostMeaning::DataIndependent, Directions::Both, &|order| {
-            product_up(costs.len() as f64, argmax_data_independent(noise, test.as_ref(), order))
-        })?,
-        curve(these, CostMeaning::DataDependent, Directions::Both, &|order| {
-            whole(order, Direction::Forward).max(whole(order, Direction::Reverse))
-        })?,
-        curve(forward, CostMeaning::DataDependent, Directions::Forward, &|order| whole(order, Direction::Forward))?,
-    ];
-    if let Noise::Gaussian(sigma) = noise {
-        let name = if test.is_some() { "confident-gnmax-worst-case" } else { "gnmax-worst-case" };
-        let worst = gnmax_worst_case_curve(&orders, sigma, Adjacency::Moved);
-        let values = worst.iter().map(|worst| {
-            let threshold = test.map_or(0.0, |test| threshold_data_independent(worst.order, test.sigma()));
-            product_up(costs.len() as f64, sum_up(threshold, worst.upper))
+    let answers: Vec<Vec<Theorem>> = queries
+        .par_iter()
+        .map(|query| {
+            let theorems = mechanism.theorems_for_votes(&query.histogram, known);
+            theorems.into_iter().filter(|theorem| theorem.statement().scope == Scope::TheseData).collect()
+        })
+        .collect();
+    let times = queries.len() as f64;
+    // What holds for any votes is the same at every answer.
+    let one = ComposedTheorem::all(&[mechanism.theorems_for_any_votes(known)], &orders);
+    let mut curves: Vec<NamedCurve> = one.iter().filter_map(|theorem| NamedCurve::of_theorem(theorem, times)).collect();
+    let these = ComposedTheorem::all(&answers, &orders);
+    curves.extend(these.iter().filter_map(|theorem| NamedCurve::of_theorem(theorem, 1.0)));
+    if mechanism.test.is_some() {
+        let cost =
+            |query: &RecordedQuery| VoteCost::of_moved_vote(mechanism.noise, mechanism.test.as_ref(), &query.histogram);
+        let costs: Vec<VoteCost> = queries.par_iter().map(cost).collect();
+        let expected = |order: &Order| {
+            costs.iter().map(|cost| ConfidentCost::expected(cost.in_both_directions(*order))).fold(0.0, sum_up)
+        };
+        curves.push(NamedCurve {
+            name: expected_charge(mechanism.noise),
+            meaning: CostMeaning::Expected,
+            directions: Directions::Both,
+            validity: Validity::Exact,
+            curve: RdpCurve::new(orders.clone(), orders.par_iter().map(expected).collect())?,
         });
-        let curve = RdpCurve::new(orders.clone(), values.collect())?;
-        let (meaning, validity) = (CostMeaning::DataIndependent, Validity::NumericallyCertified);
-        curves.insert(1, NamedCurve { name, meaning, directions: Directions::Both, validity, curve });
-    }
-    if test.is_some() {
-        curves.push(curve(expected, CostMeaning::Expected, Directions::Both, &|order| {
-            sum(&|query| ConfidentCost::expected(query.in_both_directions(order)))
-        })?);
     }
     Ok(curves)
 }
@@ -137,7 +121,7 @@ pub fn recorded(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]
 /// # Errors
 /// [`Error::Refused`](crate::Error::Refused) when a histogram has too many neighbours to be searched.
 pub fn exact(
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     asked: &[Order],
     done: impl Fn(u64) + Sync,
@@ -151,17 +135,9 @@ pub fn exact(
     })
 }
 
-/// The law of one answer.
-pub fn law(mechanism: Mechanism, votes: &VoteHistogram) -> Result<OutcomeLaw> {
-    match mechanism.test {
-        Some(test) => confident_argmax_law(votes, &test, mechanism.noise),
-        None => noisy_argmax_law(votes, mechanism.noise),
-    }
-}
-
 /// Σ over the queries of the largest divergence, in either direction, from any histogram one moved vote away.
 fn exact_curve(
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     orders: &[Order],
     done: impl Fn(u64) + Sync,
@@ -182,7 +158,7 @@ fn exact_curve(
             let costs = if votes.neighbors(Adjacency::Moved).is_empty() {
                 vec![0.0; orders.len()]
             } else {
-                let worst = worst_neighbors_of(&votes, Adjacency::Moved, |votes| law(mechanism, votes), orders, &[])?;
+                let worst = mechanism.worst_neighbors(&votes, Adjacency::Moved, orders, &[])?;
                 worst.renyi.iter().map(|[forward, reverse]| times * forward.value.max(reverse.value)).collect()
             };
             done(*times as u64);
@@ -198,7 +174,7 @@ fn exact_curve(
 ///
 /// # Errors
 /// Those of the distributions.
-pub fn one_voter(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order]) -> Result<Option<NamedCurve>> {
+pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], asked: &[Order]) -> Result<Option<NamedCurve>> {
     let orders = exact_orders(asked);
     let Some(moves) = VoterMoves::new(mechanism, queries, &orders)? else { return Ok(None) };
     let values = (0..orders.len()).map(|place| {
@@ -218,47 +194,28 @@ pub fn one_voter(mechanism: Mechanism, queries: &[RecordedQuery], asked: &[Order
 /// Costs of one answer per query of a scenario.
 pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(asked);
-    let laws: Vec<[OutcomeLaw; 2]> =
-        queries.par_iter().map(|query| query.model.laws(query.noise)).collect::<Result<_>>()?;
-    let mut uppers: Vec<Upper> =
-        queries.iter().zip(&laws).map(|(query, [p, q])| Upper::new(&query.model, query.noise, None, [p, q])).collect();
-    uppers.iter_mut().for_each(|upper| upper.prepare(&orders));
-    let mut names: Vec<&'static str> = Vec::new();
-    for name in uppers.iter().flat_map(Upper::names) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    // An accountant that some query lacks promises nothing about the sequence.
-    names.retain(|name| uppers.iter().all(|upper| upper.names().contains(name)));
-    let mut curves: Vec<NamedCurve> = names
-        .into_iter()
-        .map(|name| NamedCurve {
-            name,
-            // What does not add up over dependent answers depends on the distribution of the answer.
-            meaning: if uppers[0].adds_up(name) { CostMeaning::DataIndependent } else { CostMeaning::DataDependent },
-            directions: Directions::Both,
-            validity: uppers[0].validity(name),
-            curve: RdpCurve::from_fn(&orders, |order| {
-                let sum = |direction| uppers.iter().map(|upper| upper.rdp(name, order, direction)).fold(0.0, sum_up);
-                sum(Direction::Forward).max(sum(Direction::Reverse))
-            }),
-        })
-        .collect();
-    // The neighbor is one dataset, so all answers have the same direction.
-    let sum = |order, pick: fn(&[OutcomeLaw; 2]) -> [&OutcomeLaw; 2]| -> Result<f64> {
-        laws.iter().map(|laws| renyi_divergence(pick(laws)[0], pick(laws)[1], order)).sum()
+    let pairs: Vec<OutputPair> =
+        queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
+    let known = WorstCases::default();
+    let theorems = |(query, pair): (&ScenarioQuery, &OutputPair)| {
+        let mechanism = RandomVotes { model: &query.model, noise: query.noise, rate: None };
+        // Where a theorem holds in one direction only, another one covers both.
+        let both = |theorem: &Theorem| theorem.statement().directions == Directions::Both;
+        mechanism.theorems(pair, &known).into_iter().filter(both).collect()
     };
-    let sums: Vec<f64> = orders
-        .par_iter()
-        .map(|&order| Ok(sum(order, |[p, q]| [p, q])?.max(sum(order, |[p, q]| [q, p])?)))
-        .collect::<Result<_>>()?;
+    let answers: Vec<Vec<Theorem>> = queries.iter().zip(&pairs).map(theorems).collect();
+    let composed = ComposedTheorem::all(&answers, &orders);
+    let mut curves: Vec<NamedCurve> =
+        composed.iter().filter_map(|theorem| NamedCurve::of_theorem(theorem, 1.0)).collect();
+    // The neighbor is one dataset, so all answers have the same direction.
+    let sum = |order, direction| pairs.iter().map(|pair| pair.renyi(direction, order)).sum::<f64>();
+    let sums = orders.par_iter().map(|&order| sum(order, Direction::Forward).max(sum(order, Direction::Reverse)));
     curves.push(NamedCurve {
         name: "exact-sum",
         meaning: CostMeaning::ExactOfScenario,
         directions: Directions::Both,
         validity: Validity::Exact,
-        curve: RdpCurve::new(orders, sums)?,
+        curve: RdpCurve::new(orders.clone(), sums.collect())?,
     });
     Ok(curves)
 }

@@ -1,12 +1,11 @@
 //! All answers together by composition of privacy losses: nothing is lost to an order of Rényi.
 
-use super::account_curves::{Mechanism, law};
 use super::voter_moves::VoterMoves;
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::report::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition, Number};
 use crate::{
-    Adjacency, Delta, Direction, Error, Order, OutcomeLaw, PrivacyLoss, Result, VoteHistogram, compose_losses,
-    renyi_divergence,
+    Adjacency, Delta, Direction, Error, NoisyArgmax, Order, OutputPair, PrivacyLoss, Result, VoteHistogram,
+    compose_losses,
 };
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -28,7 +27,7 @@ struct Losses {
 /// One answer per recorded query, conditional on the votes, when one vote of each may move: from above whichever vote
 /// moves where; from below for the move with the largest divergence of the given order.
 pub fn recorded(
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     order: Order,
     deltas: &[Delta],
@@ -55,19 +54,19 @@ pub fn recorded(
 }
 
 /// None where no vote can move.
-fn of_votes(mechanism: Mechanism, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
+fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
     let changes = votes.neighbors(Adjacency::Moved);
     if changes.len() > MOST_NEIGHBORS {
         let reason = format!("a histogram has {} different neighbours; {MOST_NEIGHBORS} are looked at", changes.len());
         return Err(Error::Refused { operation: "--composition pld", reason });
     }
-    let p = law(mechanism, votes)?;
+    let p = mechanism.distribution(votes)?;
     let mut all = [Vec::new(), Vec::new()];
     let mut largest: [Option<(f64, PrivacyLoss)>; 2] = [None, None];
     for change in changes {
-        let q = law(mechanism, &votes.neighbor(change)?)?;
-        for ((best, all), (from, to)) in largest.iter_mut().zip(&mut all).zip([(&p, &q), (&q, &p)]) {
-            let (loss, divergence) = (PrivacyLoss::of_laws(from, to)?, renyi_divergence(from, to, order)?);
+        let pair = OutputPair::new(p.clone(), mechanism.distribution(&votes.neighbor(change)?)?)?;
+        for ((best, all), direction) in largest.iter_mut().zip(&mut all).zip(Direction::BOTH) {
+            let (loss, divergence) = (pair.privacy_loss(direction), pair.renyi(direction, order));
             if best.as_ref().is_none_or(|best| divergence > best.0) {
                 *best = Some((divergence, loss.clone()));
             }
@@ -87,7 +86,7 @@ fn of_votes(mechanism: Mechanism, votes: &VoteHistogram, order: Order, times: u6
 /// recordings in each direction, that of the largest divergences of the given order. None where the recording does not
 /// say who voted for what.
 pub fn one_voter(
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     order: Order,
     deltas: &[Delta],
@@ -110,13 +109,13 @@ pub fn one_voter(
 
 /// One answer per query of a scenario, between its two worlds.
 pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
-    let laws: Vec<[OutcomeLaw; 2]> =
-        queries.par_iter().map(|query| query.model.laws(query.noise)).collect::<Result<_>>()?;
-    let pair = |[p, q]: &[OutcomeLaw; 2]| {
-        let pair = [PrivacyLoss::of_laws(p, q)?, PrivacyLoss::of_laws(q, p)?];
-        Ok(Losses { dominating: pair.clone(), pair, times: 1 })
+    let pairs: Vec<OutputPair> =
+        queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
+    let losses = |pair: &OutputPair| {
+        let pair = Direction::BOTH.map(|direction| pair.privacy_loss(direction));
+        Losses { dominating: pair.clone(), pair, times: 1 }
     };
-    let losses = laws.iter().map(pair).collect::<Result<Vec<_>>>()?;
+    let losses: Vec<Losses> = pairs.iter().map(losses).collect();
     compose(&losses, CostMeaning::ExactOfScenario, deltas, delta)
 }
 

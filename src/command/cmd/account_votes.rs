@@ -1,17 +1,17 @@
 //! The labelling loop: recorded votes are answered with fresh noise until a budget is spent.
 
-use super::account_curves::{Mechanism, all_orders};
+use super::account_curves::all_orders;
 use crate::command::args::AccountOptions;
 use crate::record::RecordedQuery;
 use crate::report::{BudgetRow, Number};
 use crate::{
-    Answer, Conversion, Epsilon, Order, PrivacyBudget, RdpCurve, Result, Stream, StreamId, VoteCost, World,
-    draw_confident_answer, label_until_spent,
+    Answer, Conversion, Epsilon, NoisyArgmax, Order, PrivacyBudget, RdpCurve, Result, Stream, StreamId, VoteCost,
+    World, draw_confident_answer, label_until_spent,
 };
 
 /// One run for each budget. Query i has the random stream i of the seed, whatever the budget.
 pub fn budgets(
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     options: &AccountOptions,
     seed: u64,
@@ -22,7 +22,7 @@ pub fn budgets(
 }
 
 fn spend(
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     options: &AccountOptions,
     orders: &[Order],

@@ -3,7 +3,6 @@
 use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::audit_counts::{Applied, apply, bound_rows, epsilon_rows};
 use super::spending::{Beside, Planned, Target, plan_all};
-use super::upper::Upper;
 use super::vote_recording::{Query, Recording, choose};
 use super::{composed, vote_consistency, vote_warnings};
 use crate::command::args::{Common, ModelName, Sampling, VotesOptions};
@@ -14,8 +13,9 @@ use crate::report::{
     VotesQuery, one_line, short,
 };
 use crate::{
-    Adversary, Error, FailureBudget, Guide, NoisyArgmax, OutcomeLaw, PairedCounts, Probability, Result, SetSource,
-    Simulation, VoteModel, rao_blackwell, renyi_divergence, sample_laws, simulate,
+    Adversary, ArgmaxSampler, Direction, Directions, Error, FailureBudget, Guide, Order, OutputPair, PairedCounts,
+    Probability, RandomVotes, Result, SetSource, Simulation, Theorem, UpperBound, VoteModel, WorstCases, rao_blackwell,
+    sample_laws, simulate,
 };
 use rayon::prelude::*;
 
@@ -24,13 +24,27 @@ pub struct AuditedVotes {
     pub name: String,
     label: Option<usize>,
     pub model: VoteModel,
-    pub p: OutcomeLaw,
-    pub q: OutcomeLaw,
-    /// How far the series for them was taken, where it is one.
+    pub pair: OutputPair,
+    /// How far the series for it was taken, where it is one.
     pub series: Option<SeriesNote>,
     pub counts: PairedCounts,
     pub guide: Guide,
-    pub upper: Upper,
+    /// Those that hold in both directions.
+    pub theorems: Vec<Theorem>,
+}
+
+impl AuditedVotes {
+    /// Every upper bound at these orders, theorem by theorem, in the directions in which it holds.
+    pub fn upper_bounds(&self, orders: &[Order]) -> Vec<(Order, Direction, UpperBound)> {
+        let mut bounds = Vec::new();
+        for theorem in &self.theorems {
+            for &order in orders {
+                let at = |direction| Some((order, direction, theorem.at(order, direction)?));
+                bounds.extend(Direction::BOTH.into_iter().filter_map(at));
+            }
+        }
+        bounds
+    }
 }
 
 pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
@@ -99,22 +113,16 @@ const fn law_kind(model: &VoteModel) -> LawKind {
     }
 }
 
-/// The laws of both worlds.
-struct Laws {
-    laws: [OutcomeLaw; 2],
-    series: Option<SeriesNote>,
-}
-
-impl Laws {
-    fn new(model: &VoteModel, options: &VotesOptions) -> Result<Self> {
-        let VoteModel::Capc(model) = model else {
-            return Ok(Self { laws: model.laws(options.noise)?, series: None });
-        };
-        let expanded = model.expanded_laws(options.noise)?;
-        let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
-        let series = notes.reduce(worse);
-        Ok(Self { laws: expanded.map(|law| law.law), series })
-    }
+/// The output distributions of a query, and how far a series for them was taken.
+fn output_pair(model: &VoteModel, options: &VotesOptions) -> Result<(OutputPair, Option<SeriesNote>)> {
+    let VoteModel::Capc(model) = model else {
+        return Ok((model.output_pair(options.noise)?, None));
+    };
+    let expanded = model.expanded_laws(options.noise)?;
+    let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
+    let series = notes.reduce(worse);
+    let [dataset, neighbor] = expanded.map(|law| law.law);
+    Ok((OutputPair::new(dataset, neighbor)?, series))
 }
 
 /// Of two notes, what holds for both.
@@ -122,36 +130,39 @@ pub fn worse(a: SeriesNote, b: SeriesNote) -> SeriesNote {
     SeriesNote { degree: a.degree.max(b.degree), remainder: a.remainder.max(b.remainder) }
 }
 
-/// Laws on all threads, then the outputs query by query; a simulation is itself on all threads.
+/// Distributions on all threads, then the outputs query by query; a simulation is itself on all threads.
 fn audit(common: &Common, options: &VotesOptions, queries: Vec<Query>, bar: &Bar) -> Result<Vec<AuditedVotes>> {
-    let laws: Vec<Laws> = queries.par_iter().map(|query| Laws::new(&query.model, options)).collect::<Result<_>>()?;
+    let pairs: Vec<(OutputPair, Option<SeriesNote>)> =
+        queries.par_iter().map(|query| output_pair(&query.model, options)).collect::<Result<_>>()?;
+    let known = WorstCases::default();
     let rate = options.rate.and_then(|rate| Probability::new(rate).ok());
     queries
         .into_iter()
-        .zip(laws)
-        .map(|(query, Laws { laws: [p, q], series })| {
+        .zip(pairs)
+        .map(|(query, (pair, series))| {
             let simulation = Simulation::new(options.samples)?.seed(common.seed).query(query.position as u64);
             let counts = match options.sampling {
                 Sampling::MonteCarlo => {
-                    let mechanism = NoisyArgmax::new(&query.model, options.noise);
+                    let mechanism = ArgmaxSampler::new(&query.model, options.noise);
                     let before = bar.position();
                     simulate(&mechanism, simulation, |done| bar.set_position(before + done))?
                 }
                 Sampling::ExactLaw => {
                     bar.inc(1);
-                    sample_laws(&p, &q, simulation)?
+                    sample_laws(pair.dataset(), pair.neighbor(), simulation)?
                 }
             };
             let guide = Guide::from_laws(
-                &p,
-                &q,
+                pair.dataset(),
+                pair.neighbor(),
                 &options.bound.orders.0,
                 &options.bound.direction.list(),
                 SetSource::ExactLaw,
             )?;
-            let upper = Upper::new(&query.model, options.noise, rate, [&p, &q]);
+            let mut theorems = RandomVotes { model: &query.model, noise: options.noise, rate }.theorems(&pair, &known);
+            theorems.retain(|theorem| theorem.statement().directions == Directions::Both);
             let Query { position, label, model } = query;
-            Ok(AuditedVotes { name: position.to_string(), label, model, p, q, series, counts, guide, upper })
+            Ok(AuditedVotes { name: position.to_string(), label, model, pair, series, counts, guide, theorems })
         })
         .collect()
 }
@@ -164,7 +175,7 @@ fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes
     let order = options.bound.orders.0[0];
     let mut worst: Option<(&AuditedVotes, f64)> = None;
     for query in audited.iter().filter(|query| query.series.is_some()) {
-        let divergence = renyi_divergence(&query.p, &query.q, order)?;
+        let divergence = query.pair.renyi(Direction::Forward, order);
         if worst.is_none_or(|worst| divergence > worst.1) {
             worst = Some((query, divergence));
         }
@@ -189,21 +200,19 @@ fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes
 fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
     let row = |(query, planned): (&AuditedVotes, Planned)| {
         let Applied { plan, audit, recommendation } = apply(&query.counts, &query.guide, planned)?;
-        let divergences = plan.orders.iter().map(|&order| {
-            Ok(ExactRow {
-                order: order.get(),
-                forward: Number(renyi_divergence(&query.p, &query.q, order)?),
-                reverse: Number(renyi_divergence(&query.q, &query.p, order)?),
-            })
+        let divergences = plan.orders.iter().map(|&order| ExactRow {
+            order: order.get(),
+            forward: Number(query.pair.renyi(Direction::Forward, order)),
+            reverse: Number(query.pair.renyi(Direction::Reverse, order)),
         });
-        let upper = query.upper.bounds(&plan.orders).into_iter().map(|(order, direction, bound)| UpperRow {
+        let upper = query.upper_bounds(&plan.orders).into_iter().map(|(order, direction, bound)| UpperRow {
             name: bound.name,
             order: order.get(),
             direction,
             rdp: Number(bound.value),
             validity: bound.validity,
         });
-        let divergences = divergences.collect::<Result<Vec<_>>>()?;
+        let divergences: Vec<ExactRow> = divergences.collect();
         let (exact, approximate) =
             if law == LawKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
         Ok(VotesQuery {

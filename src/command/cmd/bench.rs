@@ -4,7 +4,7 @@ use crate::command::args::{BenchOptions, Common, Work};
 use crate::command::output::{Output, envelope};
 use crate::command::threads::pool;
 use crate::report::{BenchDocument, BenchRow, Warning};
-use crate::{Error, MAX_COUNT, Mechanism, NoisyArgmax, PartialCounts, Result, Simulation};
+use crate::{ArgmaxSampler, Error, MAX_COUNT, PartialCounts, Result, Sampler, Simulation};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ fn measure(pool: &ThreadPool, work: Work, time: Duration) -> Result<(u64, f64)> 
 }
 
 /// Outputs of both worlds drawn in this time; at least a block of each.
-fn outputs(mechanism: &NoisyArgmax, time: Duration) -> Result<u64> {
+fn outputs(mechanism: &ArgmaxSampler, time: Duration) -> Result<u64> {
     let simulation = Simulation::new(MAX_COUNT)?;
     let mut part = PartialCounts::new(simulation, mechanism.outcomes())?;
     let start = Instant::now();
@@ -88,7 +88,7 @@ fn pairs(pool: &ThreadPool, work: Work, time: Duration) -> Result<(u64, f64)> {
     pool.install(|| {
         (0..pool.current_num_threads()).into_par_iter().with_max_len(1).try_for_each(|_| {
             while done.load(Ordering::Relaxed) == 0 || start.elapsed() < time {
-                model.laws(noise)?;
+                model.output_pair(noise)?;
                 done.fetch_add(1, Ordering::Relaxed);
             }
             Ok::<_, Error>(())

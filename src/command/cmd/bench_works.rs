@@ -2,8 +2,8 @@
 
 use crate::command::args::Work;
 use crate::{
-    CapcModel, NoisyArgmax, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, VoteHistogram, VoteModel,
-    World,
+    ArgmaxSampler, CapcModel, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, VoteHistogram,
+    VoteModel, World,
 };
 use rand::RngExt;
 
@@ -55,9 +55,9 @@ impl Work {
     }
 
     /// The mechanism with its noise.
-    pub fn mechanism(self) -> Result<NoisyArgmax> {
+    pub fn mechanism(self) -> Result<ArgmaxSampler> {
         let sigma = if self == Self::PrivateKnn { "gaussian:30" } else { "gaussian:40" };
-        Ok(NoisyArgmax::new(&self.model()?, sigma.parse()?))
+        Ok(ArgmaxSampler::new(&self.model()?, sigma.parse()?))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::audit_votes::AuditedVotes;
 use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
-use crate::bound::outward::{product_up, sum_up};
 use crate::command::args::VotesOptions;
 use crate::report::{ComposedSection, CurveKind, LawKind, Meaning};
 use crate::{
-    Composition, Direction, FailureBudget, Order, OutcomeLaw, Result, SharedTeachers, VoteModel, renyi_divergence,
+    ComposedTheorem, Composition, Direction, FailureBudget, Order, OutcomeLaw, Result, Scope, SharedTeachers, Theorem,
+    VoteModel, renyi_divergence,
 };
 use rayon::prelude::*;
 
@@ -33,12 +33,7 @@ pub fn section(
     let lower = LowerCurves::new(&answers, sequence.times, &options.bound, budget)?;
     let mut found = lower.curves(meaning, &orders)?;
     let exact = |order, direction| {
-        let one = |query: &&AuditedVotes| {
-            let (p, q) = if direction == Direction::Forward { (&query.p, &query.q) } else { (&query.q, &query.p) };
-            // Both distributions come from one model, so they have the same outcomes.
-            renyi_divergence(p, q, order).unwrap_or(f64::INFINITY)
-        };
-        sequence.times * sequence.queries.iter().map(one).sum::<f64>()
+        sequence.times * sequence.queries.iter().map(|query| query.pair.renyi(direction, order)).sum::<f64>()
     };
     let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
     found.extend(curves((law.sum(), CurveKind::Exact), &orders, [exact_meaning; 2], &options.bound, exact)?);
@@ -52,14 +47,18 @@ pub fn section(
             found.extend(curves((name, kind), &orders, [Meaning::Bound; 2], &options.bound, value)?);
         }
     }
-    for name in upper_names(&sequence.queries) {
-        let upper = |order, direction| {
-            let costs = sequence.queries.iter().map(|query| query.upper.rdp(name, order, direction));
-            product_up(sequence.times, costs.fold(0.0, sum_up))
+    let theorems: Vec<Vec<Theorem>> = sequence.queries.iter().map(|query| query.theorems.clone()).collect();
+    for theorem in ComposedTheorem::all(&theorems, &orders) {
+        let statement = theorem.statement();
+        let curve =
+            Direction::BOTH.map(|direction| theorem.curve(direction).map(|curve| curve.repeated(sequence.times)));
+        let upper = |order: Order, direction: Direction| {
+            let place = orders.iter().position(|other| *other == order);
+            curve[direction as usize].as_ref().zip(place).map_or(f64::INFINITY, |(curve, place)| curve.values()[place])
         };
-        let adds_up = sequence.queries.iter().all(|query| query.upper.adds_up(name));
-        let upper_meaning = if adds_up { Meaning::Bound } else { meaning };
-        found.extend(curves((name, CurveKind::Upper), &orders, [upper_meaning; 2], &options.bound, upper)?);
+        // What depends on these data does not add up over answers of teachers that are trained once.
+        let upper_meaning = if statement.scope == Scope::AnyData { Meaning::Bound } else { meaning };
+        found.extend(curves((statement.name, CurveKind::Upper), &orders, [upper_meaning; 2], &options.bound, upper)?);
     }
     // Direction by direction, as they are read.
     found.sort_by_key(|curve| curve.direction as usize);
@@ -118,17 +117,6 @@ fn together(
     Ok(curves)
 }
 
-/// Names of the accountants of all queries, each once.
-fn upper_names(queries: &[&AuditedVotes]) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    for name in queries.iter().flat_map(|query| query.upper.names()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// One answer to each query, or N answers to the query that leaks most by the exact law: chosen before any count.
 fn sequence<'a>(audited: &'a [AuditedVotes], law: LawKind, options: &VotesOptions) -> Result<Sequence<'a>> {
     let Some(times) = options.n_queries else {
@@ -140,7 +128,7 @@ fn sequence<'a>(audited: &'a [AuditedVotes], law: LawKind, options: &VotesOption
     let mut worst = &audited[0];
     let mut largest = -1.0;
     for query in audited {
-        let divergence = renyi_divergence(&query.p, &query.q, order)?.max(renyi_divergence(&query.q, &query.p, order)?);
+        let divergence = query.pair.largest_renyi(order);
         if divergence > largest {
             (worst, largest) = (query, divergence);
         }

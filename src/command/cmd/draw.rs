@@ -4,7 +4,7 @@ use super::checkpointing::Keeper;
 use crate::command::args::Common;
 use crate::command::output::{Bar, progress};
 use crate::record::{PartialSimulation, Scenario};
-use crate::{NoisyArgmax, Result};
+use crate::{ArgmaxSampler, Result};
 use std::io::Write;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ pub fn draw_missing(
     let missing = |query: usize| !state.queries[query].part.blocks().missing_in(blocks.clone()).is_empty();
     let open: Vec<usize> = (0..state.queries.len()).filter(|&query| missing(query)).collect();
     let build = |query: Option<&usize>| {
-        query.map(|&query| NoisyArgmax::new(&scenario.queries[query].model, scenario.queries[query].noise))
+        query.map(|&query| ArgmaxSampler::new(&scenario.queries[query].model, scenario.queries[query].noise))
     };
     let mut mechanism = build(open.first());
     for (place, &query) in open.iter().enumerate() {
@@ -74,7 +74,7 @@ pub fn draw_missing(
 
 impl Watch<'_> {
     /// Draws every missing block of one query.
-    fn draw(&mut self, state: &mut PartialSimulation, query: usize, mechanism: &NoisyArgmax) -> Result<()> {
+    fn draw(&mut self, state: &mut PartialSimulation, query: usize, mechanism: &ArgmaxSampler) -> Result<()> {
         loop {
             let part = &mut state.queries[query].part;
             let held = part.samples();

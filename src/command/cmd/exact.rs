@@ -1,13 +1,12 @@
 //! `leakbound exact`.
 
-use super::exact_accountants::accountants;
 use crate::command::args::{Common, ExactOptions};
 use crate::command::claims::Quantity;
 use crate::command::output::{Output, envelope};
-use crate::report::{Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
+use crate::report::{AccountantRow, Claim, DivergenceRow, ExactDocument, HockeyStickRow, Number, OutcomeRow};
 use crate::{
-    Direction, Epsilon, Error, Figures, Order, OutcomeLaw, Result, ThresholdTest, VoteHistogram, WorstNeighbors,
-    confident_argmax_law, epsilon_at_delta, hockey_stick, noisy_argmax_law, renyi_divergence, worst_neighbors_of,
+    Adjacency, Direction, Directions, Epsilon, Error, Figures, NoisyArgmax, Order, OutputPair, Result, ThresholdTest,
+    VoteHistogram, WorstCases, WorstNeighbors,
 };
 use rayon::prelude::*;
 
@@ -20,12 +19,11 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
 
 fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
     let orders = &options.orders.0;
-    let test = options.threshold.test()?;
-    let law = |histogram: &VoteHistogram| output_law(options, test.as_ref(), histogram);
+    let mechanism = NoisyArgmax { noise: options.noise, test: options.threshold.test()? };
     let (worst, neighbor) = match (&options.neighbor, options.worst_neighbor) {
         (Some(neighbor), _) => (None, neighbor.clone()),
         (None, Some(adjacency)) => {
-            let worst = worst_neighbors_of(&options.histogram, adjacency, law, orders, &options.epsilons)?;
+            let worst = mechanism.worst_neighbors(&options.histogram, adjacency, orders, &options.epsilons)?;
             let change = worst.renyi[0][0].change;
             (Some(worst), options.histogram.neighbor(change)?)
         }
@@ -33,29 +31,50 @@ fn document(common: &Common, options: &ExactOptions) -> Result<ExactDocument> {
     };
     if neighbor.classes() != options.histogram.classes() {
         return Err(Error::Length {
-            quantity: "histogram of the neighbour",
+            quantity: "histogram of the neighbor",
             found: neighbor.classes(),
             expected: format!("{} classes, as the other histogram", options.histogram.classes()),
         });
     }
-    let (p, q) = (law(&options.histogram)?, law(&neighbor)?);
-    let claims = claims(options, law, [&p, &q])?;
+    let pair = mechanism.output_pair(&options.histogram, &neighbor)?;
     let document = ExactDocument {
         envelope: envelope("leakbound.exact/1", common, options, Vec::new(), Vec::new()),
         histogram: options.histogram.to_string(),
         neighbor: Some(neighbor.to_string()),
         neighbors_searched: worst.as_ref().map(|worst| worst.neighbors),
         noise: options.noise.to_string(),
-        threshold: test.as_ref().map(words),
-        outcomes: outcomes(&p, &q, test.is_some()),
-        law_error: Number(p.error().max(q.error())),
-        divergences: divergences(&p, &q, orders, worst.as_ref())?,
-        hockey_stick: hockey_sticks(&p, &q, &options.epsilons, worst.as_ref())?,
-        accountants: accountants(options, test.as_ref(), &neighbor),
-        claims,
+        threshold: mechanism.test.as_ref().map(words),
+        outcomes: outcomes(&pair, mechanism.test.is_some()),
+        law_error: Number(pair.error()),
+        divergences: divergences(&pair, orders, worst.as_ref()),
+        hockey_stick: hockey_sticks(&pair, &options.epsilons, worst.as_ref()),
+        accountants: accountants(options, &mechanism, &neighbor),
+        claims: claims(options, &mechanism, pair)?,
     };
     consistent(&document)?;
     Ok(document)
+}
+
+/// The theorems that hold in both directions, against all neighbors that were searched or against the given one.
+fn accountants(options: &ExactOptions, mechanism: &NoisyArgmax, neighbor: &VoteHistogram) -> Vec<AccountantRow> {
+    let known = WorstCases::default();
+    let theorems = if options.worst_neighbor == Some(Adjacency::Moved) {
+        mechanism.theorems_for_votes(&options.histogram, &known)
+    } else {
+        mechanism.theorems_for_pair(&options.histogram, neighbor, &known)
+    };
+    let mut rows = Vec::new();
+    for theorem in theorems.iter().filter(|theorem| theorem.statement().directions == Directions::Both) {
+        let [forward, reverse] = Direction::BOTH.map(|direction| theorem.values(&options.orders.0, direction));
+        for (place, order) in options.orders.0.iter().enumerate() {
+            for (direction, values) in Direction::BOTH.into_iter().zip([&forward, &reverse]) {
+                let Some(values) = values else { continue };
+                let rdp = Number(values[place]);
+                rows.push(AccountantRow { name: theorem.name(), order: order.get(), direction, rdp });
+            }
+        }
+    }
+    rows
 }
 
 /// No exact value is above an accountant of its direction.
@@ -74,53 +93,45 @@ fn consistent(document: &ExactDocument) -> Result<()> {
     Ok(())
 }
 
-/// The law of the mechanism: abstention first where there is a test.
-fn output_law(options: &ExactOptions, test: Option<&ThresholdTest>, histogram: &VoteHistogram) -> Result<OutcomeLaw> {
-    match test {
-        Some(test) => confident_argmax_law(histogram, test, options.noise),
-        None => noisy_argmax_law(histogram, options.noise),
-    }
-}
-
 /// The test as one phrase.
 fn words(test: &ThresholdTest) -> String {
     format!("threshold {} with gaussian:{} noise, {}", test.threshold(), test.sigma(), test.form())
 }
 
 /// Claims are about this pair, or about every pair that was searched: then the largest value of each counts.
-fn claims(
-    options: &ExactOptions,
-    law: impl Fn(&VoteHistogram) -> Result<OutcomeLaw> + Sync,
-    [p, q]: [&OutcomeLaw; 2],
-) -> Result<Vec<Claim>> {
-    let test =
-        |q: &OutcomeLaw| options.claims.test(&[(String::new(), q)], 0.0, |q, quantity| exact_value(p, q, quantity));
-    let Some(adjacency) = options.worst_neighbor.filter(|_| !options.claims.is_empty()) else { return Ok(test(q)) };
+fn claims(options: &ExactOptions, mechanism: &NoisyArgmax, pair: OutputPair) -> Result<Vec<Claim>> {
+    let test = |pair: &OutputPair| {
+        options.claims.test(&[(String::new(), pair)], 0.0, |pair, quantity| exact_value(pair, quantity))
+    };
+    let Some(adjacency) = options.worst_neighbor.filter(|_| !options.claims.is_empty()) else { return Ok(test(&pair)) };
     let larger = |a: Claim, b: Claim| if b.lower.0 > a.lower.0 { b } else { a };
+    let [dataset, _] = pair.into_distributions();
     options
         .histogram
         .neighbors(adjacency)
         .par_iter()
-        .map(|&change| Ok(test(&law(&options.histogram.neighbor(change)?)?)))
+        .map(|&change| {
+            let neighbor = mechanism.distribution(&options.histogram.neighbor(change)?)?;
+            Ok(test(&OutputPair::new(dataset.clone(), neighbor)?))
+        })
         .try_reduce_with(|a, b| Ok(a.into_iter().zip(b).map(|(a, b)| larger(a, b)).collect()))
         .unwrap_or_else(|| Ok(Vec::new()))
 }
 
 /// The exact value of a claimed quantity, the larger of both directions.
-fn exact_value(p: &OutcomeLaw, q: &OutcomeLaw, quantity: Quantity) -> f64 {
-    let larger = |value: &dyn Fn(&OutcomeLaw, &OutcomeLaw) -> Result<f64>| {
-        // Both laws have the same outcomes, so neither direction can fail.
-        value(p, q).unwrap_or(0.0).max(value(q, p).unwrap_or(0.0))
-    };
+fn exact_value(pair: &OutputPair, quantity: Quantity) -> f64 {
     match quantity {
-        Quantity::Rdp(order) => larger(&|p, q| renyi_divergence(p, q, order)),
-        Quantity::Epsilon(delta) => larger(&|p, q| epsilon_at_delta(p, q, delta).map(Epsilon::get)),
-        Quantity::Mu => crate::gdp_of_laws(p, q).unwrap_or(0.0),
+        Quantity::Rdp(order) => pair.largest_renyi(order),
+        Quantity::Epsilon(delta) => {
+            Direction::BOTH.into_iter().map(|direction| pair.epsilon(direction, delta).get()).fold(0.0, f64::max)
+        }
+        Quantity::Mu => pair.mu(),
     }
 }
 
-fn outcomes(p: &OutcomeLaw, q: &OutcomeLaw, abstains: bool) -> Vec<OutcomeRow> {
-    (0..p.outcomes())
+fn outcomes(pair: &OutputPair, abstains: bool) -> Vec<OutcomeRow> {
+    let (p, q) = (pair.dataset(), pair.neighbor());
+    (0..pair.outcomes())
         .map(|class| OutcomeRow {
             label: match class.checked_sub(usize::from(abstains)) {
                 Some(class) => class.to_string(),
@@ -134,52 +145,40 @@ fn outcomes(p: &OutcomeLaw, q: &OutcomeLaw, abstains: bool) -> Vec<OutcomeRow> {
         .collect()
 }
 
-fn divergences(
-    p: &OutcomeLaw,
-    q: &OutcomeLaw,
-    orders: &[Order],
-    worst: Option<&WorstNeighbors>,
-) -> Result<Vec<DivergenceRow>> {
+fn divergences(pair: &OutputPair, orders: &[Order], worst: Option<&WorstNeighbors>) -> Vec<DivergenceRow> {
     let row = |(index, &order): (usize, &Order)| {
-        let (forward, reverse, changes) = match worst {
-            Some(worst) => {
-                let [forward, reverse] = worst.renyi[index];
-                (forward.value, reverse.value, [Some(forward.change), Some(reverse.change)])
-            }
-            None => (renyi_divergence(p, q, order)?, renyi_divergence(q, p, order)?, [None; 2]),
+        let found = worst.map(|worst| worst.renyi[index]);
+        let value = |direction| match found {
+            Some(suprema) => suprema[direction as usize].value,
+            None => pair.renyi(direction, order),
         };
-        Ok(DivergenceRow {
+        let change = |direction: Direction| found.map(|suprema| suprema[direction as usize].change);
+        DivergenceRow {
             order: order.get(),
-            forward: Number(forward),
-            reverse: Number(reverse),
-            forward_change: changes[0],
-            reverse_change: changes[1],
-        })
+            forward: Number(value(Direction::Forward)),
+            reverse: Number(value(Direction::Reverse)),
+            forward_change: change(Direction::Forward),
+            reverse_change: change(Direction::Reverse),
+        }
     };
     orders.iter().enumerate().map(row).collect()
 }
 
-fn hockey_sticks(
-    p: &OutcomeLaw,
-    q: &OutcomeLaw,
-    epsilons: &[Epsilon],
-    worst: Option<&WorstNeighbors>,
-) -> Result<Vec<HockeyStickRow>> {
+fn hockey_sticks(pair: &OutputPair, epsilons: &[Epsilon], worst: Option<&WorstNeighbors>) -> Vec<HockeyStickRow> {
     let row = |(index, &epsilon): (usize, &Epsilon)| {
-        let (forward, reverse, changes) = match worst {
-            Some(worst) => {
-                let [forward, reverse] = worst.hockey_stick[index];
-                (forward.value, reverse.value, [Some(forward.change), Some(reverse.change)])
-            }
-            None => (hockey_stick(p, q, epsilon)?, hockey_stick(q, p, epsilon)?, [None; 2]),
+        let found = worst.map(|worst| worst.hockey_stick[index]);
+        let value = |direction| match found {
+            Some(suprema) => suprema[direction as usize].value,
+            None => pair.delta(direction, epsilon),
         };
-        Ok(HockeyStickRow {
+        let change = |direction: Direction| found.map(|suprema| suprema[direction as usize].change);
+        HockeyStickRow {
             epsilon: epsilon.get(),
-            delta_forward: Number(forward),
-            delta_reverse: Number(reverse),
-            forward_change: changes[0],
-            reverse_change: changes[1],
-        })
+            delta_forward: Number(value(Direction::Forward)),
+            delta_reverse: Number(value(Direction::Reverse)),
+            forward_change: change(Direction::Forward),
+            reverse_change: change(Direction::Reverse),
+        }
     };
     epsilons.iter().enumerate().map(row).collect()
 }

@@ -18,7 +18,6 @@ pub mod composed;
 mod counts_more;
 mod draw;
 pub mod exact;
-mod exact_accountants;
 mod forecast;
 pub mod generate;
 mod interruptible;
@@ -54,7 +53,6 @@ mod torch_shadow;
 mod torch_student;
 #[cfg(feature = "torch")]
 mod torch_teachers;
-pub mod upper;
 pub mod verify;
 pub mod vote_consistency;
 mod vote_recording;

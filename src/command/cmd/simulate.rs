@@ -10,7 +10,7 @@ use crate::record::{
 };
 use crate::report::{CountsRow, LawPair, LawRow, Number, SimulateDocument, Warning, one_line, short};
 use crate::{
-    BlockSet, Composition, Error, OutcomeLaw, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,
+    BlockSet, Composition, Error, OutputPair, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,
     sample_laws,
 };
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     let laws = match laws {
         _ if options.no_law => Vec::new(),
         Some(laws) => rows(&scenario, &state, laws.into_iter().map(Ok).collect()),
-        None => rows(&scenario, &state, laws_of(&scenario)),
+        None => rows(&scenario, &state, output_pairs(&scenario)),
     };
     let warnings = unlikely(&laws).into_iter().chain(drawn_from_laws(options)).collect();
     let mut document =
@@ -58,41 +58,39 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<bool> {
     Ok(false)
 }
 
-/// The laws of both worlds of one query.
-type Laws = [OutcomeLaw; 2];
-
-/// The laws of every query, on all threads.
-fn laws_of(scenario: &Scenario) -> Vec<Result<Laws>> {
-    scenario.queries.par_iter().map(|query| query.model.laws(query.noise)).collect()
+/// The output distributions of every query, on all threads.
+fn output_pairs(scenario: &Scenario) -> Vec<Result<OutputPair>> {
+    scenario.queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect()
 }
 
 /// Draws all counts at once from the laws, which are returned.
-fn sample(options: &SimulateOptions, scenario: &Scenario, state: &mut PartialSimulation) -> Result<Vec<Laws>> {
+fn sample(options: &SimulateOptions, scenario: &Scenario, state: &mut PartialSimulation) -> Result<Vec<OutputPair>> {
     if options.checkpoint.is_some() || options.shard != Shard::WHOLE {
         return Err(Error::Refused {
             operation: "sampling from the exact law",
             reason: "it takes no time and knows no blocks, so that there is nothing to share out or to save".into(),
         });
     }
-    let laws: Vec<Laws> = laws_of(scenario).into_iter().collect::<Result<_>>()?;
-    for (query, [p, q]) in state.queries.iter_mut().zip(&laws) {
+    let pairs: Vec<OutputPair> = output_pairs(scenario).into_iter().collect::<Result<_>>()?;
+    for (query, pair) in state.queries.iter_mut().zip(&pairs) {
         let simulation = query.part.simulation();
-        let counts = sample_laws(p, q, simulation)?;
+        let counts = sample_laws(pair.dataset(), pair.neighbor(), simulation)?;
         let (first, second) = (counts.counts().to_vec(), counts.counts_neighbor().to_vec());
         query.part = PartialCounts::from_counts(simulation, BlockSet::from(0..simulation.blocks()), first, second)?;
     }
     state.plan = state.plan.clone().from_laws();
-    Ok(laws)
+    Ok(pairs)
 }
 
-/// Laws against counts.
-fn rows(scenario: &Scenario, state: &PartialSimulation, laws: Vec<Result<Laws>>) -> Vec<LawRow> {
-    let row = |((query, done), laws): ((&ScenarioQuery, &SimulatedQuery), Result<Laws>)| {
+/// Distributions against counts.
+fn rows(scenario: &Scenario, state: &PartialSimulation, pairs: Vec<Result<OutputPair>>) -> Vec<LawRow> {
+    let row = |((query, done), pair): ((&ScenarioQuery, &SimulatedQuery), Result<OutputPair>)| {
         let [counts, counts_neighbor] = done.part.worlds();
-        let laws = laws.and_then(|[p, q]| {
+        let laws = pair.and_then(|pair| {
+            let (p, q) = (pair.dataset(), pair.neighbor());
             Ok(LawPair {
                 method: if matches!(query.model, VoteModel::Capc(_)) { "series" } else { "exact" },
-                error: Number(p.error().max(q.error())),
+                error: Number(pair.error()),
                 p_value: chi_square_p_value(counts, p.p())?,
                 p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
                 p: p.p().iter().copied().map(Number).collect(),
@@ -102,7 +100,7 @@ fn rows(scenario: &Scenario, state: &PartialSimulation, laws: Vec<Result<Laws>>)
         let refused = laws.as_ref().err().map(ToString::to_string);
         LawRow { query: done.query.clone(), laws: laws.ok(), refused }
     };
-    scenario.queries.iter().zip(&state.queries).zip(laws).map(row).collect()
+    scenario.queries.iter().zip(&state.queries).zip(pairs).map(row).collect()
 }
 
 /// What simulation and merging have in common.

@@ -1,8 +1,7 @@
 //! One teacher or party that changes its vote on every query: the neighbors of a recording that says who voted for what.
 
-use super::account_curves::{Mechanism, law};
 use crate::record::RecordedQuery;
-use crate::{Adjacency, Direction, Neighbor, Order, OutcomeLaw, PrivacyLoss, Result, VoteHistogram, renyi_divergence};
+use crate::{Adjacency, Direction, Neighbor, NoisyArgmax, Order, OutputPair, PrivacyLoss, Result, VoteHistogram};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -17,7 +16,7 @@ struct Move {
 
 /// Every move of one vote of each recorded query.
 pub struct VoterMoves<'a> {
-    mechanism: Mechanism,
+    mechanism: NoisyArgmax,
     queries: &'a [RecordedQuery],
     /// The different histograms up to the order of their classes, and the moves of each.
     different: Vec<(VoteHistogram, Vec<Move>)>,
@@ -28,7 +27,7 @@ pub struct VoterMoves<'a> {
 
 impl<'a> VoterMoves<'a> {
     /// Divergences of all moves at some orders; None unless every query says who voted for what.
-    pub fn new(mechanism: Mechanism, queries: &'a [RecordedQuery], orders: &[Order]) -> Result<Option<Self>> {
+    pub fn new(mechanism: NoisyArgmax, queries: &'a [RecordedQuery], orders: &[Order]) -> Result<Option<Self>> {
         let voters = queries.first().map_or(0, |query| query.votes.len());
         if voters == 0 || queries.iter().any(|query| query.votes.len() != voters) {
             return Ok(None);
@@ -47,12 +46,12 @@ impl<'a> VoterMoves<'a> {
         }
         let moves = |counts: &Vec<u64>| {
             let votes = VoteHistogram::new(counts.clone())?;
-            let p = law(mechanism, &votes)?;
+            let p = mechanism.distribution(&votes)?;
             let of = |change| {
                 let Neighbor::Moved { from, .. } = change else { return Ok(None) };
-                let q = law(mechanism, &votes.neighbor(change)?)?;
-                let both = |&order| Ok([renyi_divergence(&p, &q, order)?, renyi_divergence(&q, &p, order)?]);
-                let renyi = orders.iter().map(both).collect::<Result<_>>()?;
+                let pair = OutputPair::new(p.clone(), mechanism.distribution(&votes.neighbor(change)?)?)?;
+                let both = |&order| Direction::BOTH.map(|direction| pair.renyi(direction, order));
+                let renyi = orders.iter().map(both).collect();
                 Ok(Some(Move { from: counts[from], change, renyi }))
             };
             let changes = votes.neighbors(Adjacency::Moved).into_iter();
@@ -98,9 +97,8 @@ impl<'a> VoterMoves<'a> {
         }
         let loss = |((place, change), times): ((usize, Neighbor), u64)| {
             let votes = &self.different[place].0;
-            let laws: [OutcomeLaw; 2] = [law(self.mechanism, votes)?, law(self.mechanism, &votes.neighbor(change)?)?];
-            let [first, second] = if direction == Direction::Forward { [0, 1] } else { [1, 0] };
-            Ok((PrivacyLoss::of_laws(&laws[first], &laws[second])?, times))
+            let pair = self.mechanism.output_pair(votes, &votes.neighbor(change)?)?;
+            Ok((pair.privacy_loss(direction), times))
         };
         times.into_par_iter().map(loss).collect()
     }

@@ -49,16 +49,8 @@ impl PrivacyLoss {
     /// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
     pub fn of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<Self> {
         same_outcomes(p, q)?;
-        let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
-        let both = |i: &usize| q.ln_p()[*i] > f64::NEG_INFINITY;
-        let outcomes = (0..p.outcomes()).filter(possible);
-        let infinite = outcomes.clone().filter(|i| !both(i)).map(|i| p.p()[i]).sum();
-        let mut atoms: Vec<Atom> =
-            outcomes.filter(both).map(|i| Atom { l: Pair::of(p, q, i).log_ratio(), p: p.p()[i] }).collect();
-        atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
-        Ok(Self { atoms, infinite })
+        Ok(of_same_outcomes(p, q))
     }
-
     /// The largest loss, ε at δ = 0.
     #[must_use]
     pub fn largest(&self) -> f64 {
@@ -77,4 +69,16 @@ impl PrivacyLoss {
     pub const fn infinite(&self) -> f64 {
         self.infinite
     }
+}
+
+/// The loss of P against Q, which are on the same outcomes.
+pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> PrivacyLoss {
+    let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
+    let both = |i: &usize| q.ln_p()[*i] > f64::NEG_INFINITY;
+    let outcomes = (0..p.outcomes()).filter(possible);
+    let infinite = outcomes.clone().filter(|i| !both(i)).map(|i| p.p()[i]).sum();
+    let mut atoms: Vec<Atom> =
+        outcomes.filter(both).map(|i| Atom { l: Pair::of(p, q, i).log_ratio(), p: p.p()[i] }).collect();
+    atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+    PrivacyLoss { atoms, infinite }
 }

@@ -37,7 +37,7 @@ fn histograms() {
         invalid value '5,2.5' for '--histogram <HISTOGRAM>': `2.5` is not a whole number in [0, 2^53]
         invalid value '5,99999999999999999999' for '--histogram <HISTOGRAM>': `99999999999999999999` is not a whole number in [0, 2^53]
         invalid value '5,9007199254740993' for '--histogram <HISTOGRAM>': `9007199254740993` is not a whole number in [0, 2^53]
-        histogram of the neighbour has length 3; expected 2 classes, as the other histogram
+        histogram of the neighbor has length 3; expected 2 classes, as the other histogram
         spread of the counts over the noise scale = inf is not in [0, 1e17]
         spread of the counts over the noise scale = 9.007199254740992e115 is not in [0, 1e100]
         worst neighbour: the histogram has 0 different neighbours; 1 to 50000 are searched

@@ -2,9 +2,8 @@
 
 use super::cases::Case;
 use leakbound::{
-    Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, PairedCounts, RdpCurve, ReferenceLaws, Region,
-    Result, Simulation, VoteModel, gnmax_data_dependent, gnmax_data_independent, log_flip_probability,
-    log_flip_probability_of_parties, order_grid, renyi_divergence, sample_laws, subsampled_gaussian_rdp,
+    Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, OutputPair, PairedCounts, RandomVotes,
+    RdpCurve, ReferenceLaws, Region, Result, Scope, Simulation, VoteModel, WorstCases, order_grid, sample_laws,
 };
 use rayon::prelude::*;
 
@@ -40,7 +39,7 @@ pub struct Row {
 struct Judged<'a> {
     model: &'a VoteModel,
     /// None where the added point is hardly ever among the neighbours.
-    laws: Option<[OutcomeLaw; 2]>,
+    pair: Option<OutputPair>,
 }
 
 /// A point that votes with a smaller probability leaks nothing that shows: by the subsampled Gaussian with this rate,
@@ -50,11 +49,11 @@ const NEVER: f64 = 1e-9;
 impl<'a> Judged<'a> {
     fn new(model: &'a VoteModel, noise: Noise) -> Result<Self> {
         let never = matches!(model, VoteModel::PrivateKnn(model) if model.inclusion() < NEVER);
-        Ok(Self { model, laws: if never { None } else { Some(model.laws(noise)?) } })
+        Ok(Self { model, pair: if never { None } else { Some(model.output_pair(noise)?) } })
     }
 
-    fn divergence(&self, order: Order) -> Result<f64> {
-        self.laws.as_ref().map_or(Ok(0.0), |[p, q]| renyi_divergence(p, q, order))
+    fn divergence(&self, order: Order) -> f64 {
+        self.pair.as_ref().map_or(0.0, |pair| pair.renyi(Direction::Forward, order))
     }
 }
 
@@ -69,7 +68,7 @@ pub fn row(case: &Case) -> Result<Row> {
     } else {
         let mut worst = (0, -1.0);
         for (index, judged) in judged.iter().enumerate() {
-            let divergence = judged.divergence(two)?;
+            let divergence = judged.divergence(two);
             if divergence > worst.1 {
                 worst = (index, divergence);
             }
@@ -84,11 +83,11 @@ pub fn row(case: &Case) -> Result<Row> {
     let per_query: Vec<[Option<Vec<f64>>; 4]> = chosen
         .par_iter()
         .map(|(index, judged)| {
-            let lower = match &judged.laws {
+            let lower = match &judged.pair {
                 None => Some(vec![0.0; orders.len()]),
-                Some(laws) => counts(laws, *index)?.map(|counts| lower(laws, &counts, &orders, share)).transpose()?,
+                Some(pair) => counts(pair, *index)?.map(|counts| lower(pair, &counts, &orders, share)).transpose()?,
             };
-            let law = orders.iter().map(|&order| judged.divergence(order)).collect::<Result<Vec<_>>>()?;
+            let law = orders.iter().map(|&order| judged.divergence(order)).collect();
             let [dependent, independent] = accountants(case, judged, &orders)?;
             Ok([lower, Some(law), dependent, independent])
         })
@@ -114,29 +113,24 @@ pub fn row(case: &Case) -> Result<Row> {
             *epsilon = Some(if nothing { 0.0 } else { curve.epsilon(delta).0.get() });
         }
     }
-    let divergences = judged.iter().map(|judged| judged.divergence(two)).collect::<Result<Vec<f64>>>()?;
+    let divergences: Vec<f64> = judged.iter().map(|judged| judged.divergence(two)).collect();
     let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
     let Case { model, adversary, note, .. } = case;
     Ok(Row { model, adversary, note: note.clone(), queries, rdp, mean, epsilon })
 }
 
-/// Counts drawn from the laws; none where the law is not accurate enough for that.
-fn counts([p, q]: &[OutcomeLaw; 2], index: usize) -> Result<Option<PairedCounts>> {
+/// Counts drawn from the distributions; none where they are not accurate enough for that.
+fn counts(pair: &OutputPair, index: usize) -> Result<Option<PairedCounts>> {
     let simulation = Simulation::new(SAMPLES)?.query(index as u64);
-    match sample_laws(p, q, simulation) {
+    match sample_laws(pair.dataset(), pair.neighbor(), simulation) {
         Ok(counts) => Ok(Some(counts)),
         Err(leakbound::Error::Refused { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn lower(
-    [p, q]: &[OutcomeLaw; 2],
-    counts: &PairedCounts,
-    orders: &[Order],
-    share: FailureProbability,
-) -> Result<Vec<f64>> {
-    let region = Region::new(counts, &ReferenceLaws::from_laws(p, q)?, share)?;
+fn lower(pair: &OutputPair, counts: &PairedCounts, orders: &[Order], share: FailureProbability) -> Result<Vec<f64>> {
+    let region = Region::new(counts, &ReferenceLaws::from_laws(pair.dataset(), pair.neighbor())?, share)?;
     // D_α never falls in α, and the region is one event: each order has the largest bound of those not above it.
     let mut least: f64 = 0.0;
     let at = |order: &Order| {
@@ -146,19 +140,22 @@ fn lower(
     Ok(orders.iter().map(at).collect())
 }
 
-/// Data-dependent and data-independent.
+/// Data-dependent and data-independent: the first theorem for these votes and the first for any votes, if there are.
 fn accountants(case: &Case, judged: &Judged<'_>, orders: &[Order]) -> Result<[Option<Vec<f64>>; 2]> {
-    let sigma = NoiseScale::new(case.sigma)?;
-    if let Some(rate) = case.rate {
-        let rdp = |order: &Order| subsampled_gaussian_rdp(*order, rate, sigma, 2f64.sqrt());
-        return Ok([None, Some(orders.iter().map(rdp).collect())]);
-    }
-    let log_q = match judged.model {
-        VoteModel::PromptPate(model) => log_flip_probability(model.histogram(), sigma),
-        VoteModel::Capc(model) => log_flip_probability_of_parties(model.probabilities(), sigma),
-        _ => judged.laws.as_ref().map_or(0.0, |[law, _]| law.complement()[law.mode()].ln()),
+    let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
+    let mechanism = RandomVotes { model: judged.model, noise, rate: case.rate };
+    let known = WorstCases::default();
+    let theorems = match &judged.pair {
+        Some(pair) => mechanism.theorems(pair, &known),
+        // Theorems of a subsample do not look at the distributions.
+        None => {
+            let nothing = OutcomeLaw::from_probabilities(&[1.0])?;
+            mechanism.theorems(&OutputPair::new(nothing.clone(), nothing)?, &known)
+        }
     };
-    let dependent = orders.iter().map(|&order| gnmax_data_dependent(order, sigma, log_q)).collect();
-    let independent = orders.iter().map(|&order| gnmax_data_independent(order, sigma)).collect();
-    Ok([Some(dependent), Some(independent)])
+    let first = |scope| {
+        let found = theorems.iter().find(|theorem| theorem.statement().scope == scope)?;
+        found.values(orders, Direction::Forward)
+    };
+    Ok([first(Scope::TheseData), first(Scope::AnyData)])
 }

@@ -1,7 +1,7 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
 use super::argmax::{Argmax, Fixed, Random, batch_size};
-use super::engine::Mechanism;
+use super::engine::Sampler;
 use super::lanes::Lanes;
 use super::model_votes::{Votes, deficits};
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
@@ -24,10 +24,10 @@ use rand::Rng;
 ///
 /// # Example
 /// ```
-/// use leakbound::{NoisyArgmax, PateModel, Simulation, simulate};
+/// use leakbound::{ArgmaxSampler, PateModel, Simulation, simulate};
 ///
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;
-/// let mechanism = NoisyArgmax::new(&model.into(), "gaussian:4".parse()?);
+/// let mechanism = ArgmaxSampler::new(&model.into(), "gaussian:4".parse()?);
 /// let counts = simulate(&mechanism, Simulation::new(100_000)?.seed(1), |_| ())?;
 /// // The exact laws give class 0 a probability of 0.15952 and, under the neighbour, 0.18899.
 /// assert!((counts.counts()[0] as f64 / 1e5 - 0.15952).abs() < 0.004);
@@ -39,7 +39,7 @@ use rand::Rng;
 /// Papernot et al. (2018), "Scalable private learning with PATE", section 4.1 (GNMax); Chadha et al. (2024), "Auditing
 /// Private Prediction", sections 5 and 6.
 #[derive(Debug, Clone)]
-pub struct NoisyArgmax {
+pub struct ArgmaxSampler {
     votes: Votes,
     classes: usize,
     noise: Noise,
@@ -47,7 +47,7 @@ pub struct NoisyArgmax {
     inverse_scale: f64,
 }
 
-impl NoisyArgmax {
+impl ArgmaxSampler {
     /// The mechanism of one query.
     #[must_use]
     pub fn new(model: &VoteModel, noise: Noise) -> Self {
@@ -99,7 +99,7 @@ impl NoisyArgmax {
     }
 }
 
-impl Mechanism for NoisyArgmax {
+impl Sampler for ArgmaxSampler {
     fn outcomes(&self) -> usize {
         self.classes
     }
@@ -121,13 +121,13 @@ mod tests {
     use crate::model::PromptPateModel;
     use proptest::prelude::*;
 
-    fn prompts(counts: [u64; 3], noise: &str) -> NoisyArgmax {
+    fn prompts(counts: [u64; 3], noise: &str) -> ArgmaxSampler {
         let histogram = VoteHistogram::new(counts.to_vec()).unwrap();
         let model = PromptPateModel::new(histogram.clone(), histogram).unwrap();
-        NoisyArgmax::new(&model.into(), noise.parse().unwrap())
+        ArgmaxSampler::new(&model.into(), noise.parse().unwrap())
     }
 
-    fn counts(mechanism: &NoisyArgmax, samples: u64) -> Vec<u64> {
+    fn counts(mechanism: &ArgmaxSampler, samples: u64) -> Vec<u64> {
         let mut counts = vec![0; mechanism.outcomes()];
         let mut stream = Stream::new(StreamId { seed: 5, query: 0, world: World::Dataset, block: 0 });
         mechanism.sample_block(World::Dataset, &mut stream, samples, &mut counts);
@@ -163,7 +163,7 @@ mod tests {
             let [first, second] = histograms;
             models.extend(PromptPateModel::new(first, second).ok().map(VoteModel::from));
             for model in models {
-                let mechanism = NoisyArgmax::new(&model, noise);
+                let mechanism = ArgmaxSampler::new(&model, noise);
                 for world in World::ALL {
                     let mut counts = vec![0; model.classes()];
                     let mut stream = Stream::new(StreamId { seed: 0, query: 0, world, block: 0 });

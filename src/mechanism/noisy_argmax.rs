@@ -1,0 +1,374 @@
+//! The noisy argmax of known votes, with or without a threshold test before it.
+
+use crate::accountant::{
+    FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
+    gaussian_rdp, laplace_mechanism_rdp, threshold_data_independent,
+};
+use crate::bound::outward::sum_up;
+use crate::divergence::{WorstNeighbors, worst_neighbors_of};
+use crate::error::Result;
+use crate::histogram::{Adjacency, VoteHistogram};
+use crate::law::{Noise, OutcomeLaw, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_law, noisy_argmax_law};
+use crate::quantity::{Epsilon, Order};
+
+/// GNMax and LNMax, and Confident-GNMax with a threshold test: the class whose count plus noise is largest.
+///
+/// Neighbors of votes differ by one vote that moves, is added or is removed.
+///
+/// ```
+/// # use leakbound::{Direction, NoisyArgmax, Order, VoteHistogram, WorstCases};
+/// let mechanism = NoisyArgmax::new("gaussian:2".parse()?);
+/// let (votes, neighbor) = (VoteHistogram::new(vec![14, 12, 10])?, VoteHistogram::new(vec![13, 13, 10])?);
+/// let order = Order::new(2.0)?;
+/// let exact = mechanism.output_pair(&votes, &neighbor)?.renyi(Direction::Forward, order);
+/// for theorem in mechanism.theorems_for_pair(&votes, &neighbor, &WorstCases::default()) {
+///     assert!(exact <= theorem.at(order, Direction::Forward).unwrap().value, "{theorem:?}");
+/// }
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Papernot et al. (2017), "Semi-supervised knowledge transfer"; Papernot et al. (2018), "Scalable private learning with
+/// PATE".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NoisyArgmax {
+    /// The noise on every count.
+    pub noise: Noise,
+    /// The test that the largest count must pass before an answer is given.
+    pub test: Option<ThresholdTest>,
+}
+
+/// The statements for one kind of noise, with or without a test.
+struct Statements {
+    any_votes: Statement,
+    these_votes: Statement,
+    these_votes_forward: Statement,
+    other_change: Statement,
+}
+
+const OF_VOTES_GAUSSIAN: &str = "Papernot et al. (2018), Theorem 6 and Proposition 7, in both directions";
+const OF_VOTES_LAPLACE: &str = "Papernot et al. (2017), Theorem 3, in both directions";
+const OF_TEST: &str = "Papernot et al. (2018), Theorem 6 and Propositions 7 and 10, in both directions";
+const PUBLISHED: &str = "Papernot et al. (2017), Theorem 3; Papernot et al. (2018), Theorem 6";
+
+static GNMAX: Statements = Statements {
+    any_votes: Statement::for_any_data("gnmax-data-independent", "Papernot et al. (2018), Proposition 8"),
+    these_votes: Statement::for_these_data("gnmax-data-dependent", OF_VOTES_GAUSSIAN),
+    these_votes_forward: Statement::for_these_data("gnmax-data-dependent-forward", PUBLISHED).forward(),
+    other_change: Statement::for_any_data("gaussian", "Mironov (2017), Proposition 7"),
+};
+static LNMAX: Statements = Statements {
+    any_votes: Statement::for_any_data("lnmax-data-independent", "Mironov (2017), Proposition 6"),
+    these_votes: Statement::for_these_data("lnmax-data-dependent", OF_VOTES_LAPLACE),
+    these_votes_forward: Statement::for_these_data("lnmax-data-dependent-forward", PUBLISHED).forward(),
+    other_change: Statement::for_any_data("laplace", "Mironov (2017), Proposition 6"),
+};
+static CONFIDENT_GNMAX: Statements = Statements {
+    any_votes: Statement::for_any_data("confident-gnmax-data-independent", "Papernot et al. (2018), Proposition 10"),
+    these_votes: Statement::for_these_data("confident-gnmax-data-dependent", OF_TEST),
+    these_votes_forward: Statement::for_these_data("confident-gnmax-data-dependent-forward", PUBLISHED).forward(),
+    other_change: Statement::for_any_data("confident-gaussian", "Mironov (2017), Propositions 1 and 7"),
+};
+static CONFIDENT_LNMAX: Statements = Statements {
+    any_votes: Statement::for_any_data("confident-lnmax-data-independent", "Mironov (2017), Propositions 1, 6 and 7"),
+    these_votes: Statement::for_these_data("confident-lnmax-data-dependent", OF_TEST),
+    these_votes_forward: Statement::for_these_data("confident-lnmax-data-dependent-forward", PUBLISHED).forward(),
+    other_change: Statement::for_any_data("confident-laplace", "Mironov (2017), Propositions 1, 6 and 7"),
+};
+
+static CONFIDENT_WORST_CASE: Statement =
+    Statement::for_any_data("confident-gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified();
+
+impl NoisyArgmax {
+    /// Without a test.
+    #[must_use]
+    pub const fn new(noise: Noise) -> Self {
+        Self { noise, test: None }
+    }
+
+    /// With a threshold test before the argmax.
+    #[must_use]
+    pub const fn after_test(self, test: ThresholdTest) -> Self {
+        Self { test: Some(test), ..self }
+    }
+
+    const fn statements(&self) -> &'static Statements {
+        match (self.noise, &self.test) {
+            (Noise::Gaussian(_), None) => &GNMAX,
+            (Noise::Laplace(_), None) => &LNMAX,
+            (Noise::Gaussian(_), Some(_)) => &CONFIDENT_GNMAX,
+            (Noise::Laplace(_), Some(_)) => &CONFIDENT_LNMAX,
+        }
+    }
+
+    /// The distribution of the answer for known votes; abstention comes first where there is a test.
+    ///
+    /// # Errors
+    /// Those of [`noisy_argmax_law`](crate::noisy_argmax_law) and [`confident_argmax_law`](crate::confident_argmax_law).
+    pub fn distribution(&self, votes: &VoteHistogram) -> Result<OutcomeLaw> {
+        match &self.test {
+            Some(test) => confident_argmax_law(votes, test, self.noise),
+            None => noisy_argmax_law(votes, self.noise),
+        }
+    }
+
+    /// The distributions of the answer for votes and for their neighbor.
+    ///
+    /// # Errors
+    /// Those of [`Self::distribution`], and [`Error::Length`](crate::Error::Length) for different numbers of classes.
+    pub fn output_pair(&self, votes: &VoteHistogram, neighbor: &VoteHistogram) -> Result<OutputPair> {
+        OutputPair::new(self.distribution(votes)?, self.distribution(neighbor)?)
+    }
+
+    /// The largest divergences over all neighbors of known votes.
+    ///
+    /// # Errors
+    /// Those of [`worst_neighbors_of`](crate::worst_neighbors_of).
+    pub fn worst_neighbors(
+        &self,
+        votes: &VoteHistogram,
+        adjacency: Adjacency,
+        orders: &[Order],
+        epsilons: &[Epsilon],
+    ) -> Result<WorstNeighbors> {
+        worst_neighbors_of(votes, adjacency, |votes| self.distribution(votes), orders, epsilons)
+    }
+
+    /// The theorems that bound the answer for any votes, when one of them moves.
+    #[must_use]
+    pub fn theorems_for_any_votes(&self, known: &WorstCases) -> Vec<Theorem> {
+        [self.any_votes()].into_iter().chain(self.worst_case(Adjacency::Moved, known)).collect()
+    }
+
+    pub(super) fn any_votes(&self) -> Theorem {
+        let Self { noise, test } = *self;
+        Theorem::new(&self.statements().any_votes, move |order, _| argmax_data_independent(noise, test.as_ref(), order))
+    }
+
+    /// The theorems that bound the answer for known votes against all votes that differ by one moved vote.
+    #[must_use]
+    pub fn theorems_for_votes(&self, votes: &VoteHistogram, known: &WorstCases) -> Vec<Theorem> {
+        self.with_cost(VoteCost::of_moved_vote(self.noise, self.test.as_ref(), votes), known)
+    }
+
+    /// The theorems that bound the answer for two known histograms. Where they are equal or differ by one moved vote these
+    /// are the theorems of a noisy argmax, and otherwise those of noise on the vector of counts.
+    ///
+    /// # Panics
+    /// When the histograms have different numbers of classes.
+    #[must_use]
+    pub fn theorems_for_pair(
+        &self,
+        votes: &VoteHistogram,
+        neighbor: &VoteHistogram,
+        known: &WorstCases,
+    ) -> Vec<Theorem> {
+        assert_eq!(votes.classes(), neighbor.classes(), "histograms of different numbers of classes");
+        let adjacency = votes.adjacency_to(neighbor);
+        // Equal votes are a moved vote that did not matter.
+        if votes == neighbor || adjacency == Some(Adjacency::Moved) {
+            let cost = VoteCost::of_pair(self.noise, self.test.as_ref(), votes, neighbor);
+            return self.with_cost(cost, known);
+        }
+        let mut theorems = vec![self.other_change(votes, neighbor)];
+        theorems.extend(adjacency.and_then(|adjacency| self.worst_case(adjacency, known)));
+        theorems
+    }
+
+    /// The theorems for random votes whose likeliest class is missed with these probabilities, when `points` votes move.
+    ///
+    /// Several votes that move by at most √2 each are one move with the noise scale divided by their number, which is also
+    /// the worst case of Laplace noise, whose RDP is convex in the shift. The theorem for given data holds for any
+    /// mechanism with the RDP of the argmax, the training of the voters included.
+    pub(super) fn theorems_for_random_votes(
+        &self,
+        flip: Option<FlipProbability>,
+        points: u64,
+        known: &WorstCases,
+    ) -> Vec<Theorem> {
+        // A scale that underflows promises nothing.
+        let Some(scaled) = self.noise.divided_by(points as f64).map(Self::new) else { return Vec::new() };
+        let cost = |flip: FlipProbability| {
+            Theorem::new(&scaled.statements().these_votes, move |order, direction| {
+                argmax_data_dependent(scaled.noise, order, flip.log_q(direction))
+            })
+        };
+        let mut theorems: Vec<Theorem> = flip.map(cost).into_iter().collect();
+        theorems.push(scaled.any_votes());
+        // Several votes may leave different classes, of which the supremum over one move says nothing.
+        if points == 1 {
+            theorems.extend(scaled.worst_case(Adjacency::Moved, known));
+        }
+        theorems
+    }
+
+    /// The theorems for these votes, and for any.
+    fn with_cost(&self, cost: VoteCost, known: &WorstCases) -> Vec<Theorem> {
+        let statements = self.statements();
+        let whole = move |order, direction| cost.at(order, direction).whole();
+        let mut theorems =
+            vec![Theorem::new(&statements.these_votes, whole), Theorem::new(&statements.these_votes_forward, whole)];
+        theorems.extend(self.theorems_for_any_votes(known));
+        theorems
+    }
+
+    /// The supremum over all votes, for Gaussian noise; the test adds its cost for any votes, which is proved for a moved
+    /// vote.
+    fn worst_case(&self, adjacency: Adjacency, known: &WorstCases) -> Option<Theorem> {
+        let Noise::Gaussian(sigma) = self.noise else { return None };
+        let known = known.clone();
+        match self.test {
+            None => Some(known.theorem(sigma, adjacency)),
+            Some(test) if adjacency == Adjacency::Moved => {
+                Some(Theorem::of_curve(&CONFIDENT_WORST_CASE, move |orders| {
+                    let argmax = known.curve(sigma, adjacency, orders);
+                    let both = |(order, argmax): (&Order, &f64)| {
+                        sum_up(threshold_data_independent(*order, test.sigma()), *argmax)
+                    };
+                    orders.iter().zip(argmax.iter()).map(both).collect()
+                }))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Noise on the vector of counts, for any change of it. The threshold test has sensitivity max |Δ| in its form with
+    /// one noise, and |Δ|₂ in its form with a noise per class.
+    fn other_change(&self, votes: &VoteHistogram, neighbor: &VoteHistogram) -> Theorem {
+        let shifts = votes.counts().iter().zip(neighbor.counts()).map(|(&a, &b)| a.abs_diff(b) as f64);
+        let shifts: Vec<f64> = shifts.filter(|shift| *shift > 0.0).collect();
+        let length = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
+        let Self { noise, test } = *self;
+        Theorem::new(&self.statements().other_change, move |order, _| {
+            let threshold = test.map_or(0.0, |test| {
+                let sensitivity = match test.form() {
+                    ThresholdForm::Max => shifts.iter().copied().fold(0.0, f64::max),
+                    ThresholdForm::PerClass => length,
+                };
+                gaussian_rdp(order, test.sigma(), sensitivity)
+            });
+            let argmax = match noise {
+                Noise::Gaussian(sigma) => gaussian_rdp(order, sigma, length),
+                // A count that changes by several votes is a count with less noise.
+                Noise::Laplace(b) => {
+                    shifts.iter().map(|shift| laplace_mechanism_rdp(order, b, *shift)).fold(0.0, sum_up)
+                }
+            };
+            sum_up(threshold, argmax)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::{Direction, Directions};
+    use crate::quantity::NoiseScale;
+    use proptest::prelude::*;
+
+    fn mechanism(gaussian: bool, scale: f64, test: Option<(f64, f64, bool)>) -> NoisyArgmax {
+        let of = |scale| NoiseScale::new(scale).unwrap();
+        let noise = if gaussian { Noise::Gaussian(of(scale)) } else { Noise::Laplace(of(scale)) };
+        let form = |max| if max { ThresholdForm::Max } else { ThresholdForm::PerClass };
+        let test = test.map(|(threshold, scale, max)| ThresholdTest::new(threshold, of(scale), form(max)).unwrap());
+        NoisyArgmax { noise, test }
+    }
+
+    /// Whether no theorem is below the exact divergence in a direction that it covers; some theorem covers each.
+    fn hold(theorems: &[Theorem], pair: &OutputPair, order: Order) -> std::result::Result<(), TestCaseError> {
+        for direction in Direction::BOTH {
+            let exact = pair.renyi(direction, order);
+            let bounds: Vec<_> = theorems.iter().filter_map(|theorem| theorem.at(order, direction)).collect();
+            prop_assert!(!bounds.is_empty());
+            for bound in bounds {
+                prop_assert!(
+                    exact <= bound.value * (1.0 + 1e-9) + 1e-14,
+                    "{direction} {}: exact {exact} is above {bound:?}",
+                    order.get()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(150))]
+
+        #[test]
+        fn theorems_of_votes_and_of_pairs_hold_for_every_neighbor(
+            mut counts in prop::collection::vec(0u64..20, 2..5), consensus in 0u64..30, gaussian: bool,
+            scale in -1.5f64..3.0, a in -3.0f64..4.0,
+            test in prop::option::of((0.0f64..40.0, 0.2f64..20.0, any::<bool>())),
+        ) {
+            counts[0] += consensus;
+            let votes = VoteHistogram::new(counts).unwrap();
+            let (mechanism, order) = (mechanism(gaussian, scale.exp(), test), Order::new(1.0 + a.exp()).unwrap());
+            let known = WorstCases::default();
+            let of_votes = mechanism.theorems_for_votes(&votes, &known);
+            for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
+                for change in votes.neighbors(adjacency) {
+                    let neighbor = votes.neighbor(change).unwrap();
+                    let pair = mechanism.output_pair(&votes, &neighbor).unwrap();
+                    hold(&mechanism.theorems_for_pair(&votes, &neighbor, &known), &pair, order)?;
+                    if adjacency == Adjacency::Moved {
+                        hold(&of_votes, &pair, order)?;
+                    }
+                }
+            }
+        }
+
+        /// Votes that differ anyhow.
+        #[test]
+        fn theorems_of_any_two_histograms_hold(
+            counts in prop::collection::vec((0u64..12, 0u64..12), 2..5), gaussian: bool, scale in -0.5f64..3.0,
+            a in -3.0f64..4.0, test in prop::option::of((0.0f64..20.0, 0.2f64..20.0, any::<bool>())),
+        ) {
+            let histogram = |pick: fn(&(u64, u64)) -> u64| VoteHistogram::new(counts.iter().map(pick).collect()).unwrap();
+            let (votes, neighbor) = (histogram(|pair| pair.0), histogram(|pair| pair.1));
+            let (mechanism, order) = (mechanism(gaussian, scale.exp(), test), Order::new(1.0 + a.exp()).unwrap());
+            let pair = mechanism.output_pair(&votes, &neighbor).unwrap();
+            hold(&mechanism.theorems_for_pair(&votes, &neighbor, &WorstCases::default()), &pair, order)?;
+        }
+    }
+
+    #[test]
+    fn statements_say_what_a_theorem_depends_on_and_covers() {
+        let votes = VoteHistogram::new(vec![6, 0]).unwrap();
+        let shown = |gaussian, test| -> Vec<String> {
+            let theorems = mechanism(gaussian, 0.5, test).theorems_for_votes(&votes, &WorstCases::default());
+            let line = |theorem: &Theorem| {
+                let statement = theorem.statement();
+                format!("{} {:?} {:?} {}", statement.name, statement.scope, statement.directions, statement.validity)
+            };
+            theorems.iter().map(line).collect()
+        };
+        let all = [shown(true, None), shown(false, None), shown(true, Some((3.0, 1.0, true)))].concat();
+        insta::assert_snapshot!(all.join("\n"), @"
+        gnmax-data-dependent TheseData Both exact
+        gnmax-data-dependent-forward TheseData Forward exact
+        gnmax-data-independent AnyData Both exact
+        gnmax-worst-case AnyData Both numerically-certified
+        lnmax-data-dependent TheseData Both exact
+        lnmax-data-dependent-forward TheseData Forward exact
+        lnmax-data-independent AnyData Both exact
+        confident-gnmax-data-dependent TheseData Both exact
+        confident-gnmax-data-dependent-forward TheseData Forward exact
+        confident-gnmax-data-independent AnyData Both exact
+        confident-gnmax-worst-case AnyData Both numerically-certified
+        ");
+    }
+
+    /// Laplace noise of 0.5 at 6:0 against 5:1: the published cost is 13 times below the reverse divergence.
+    #[test]
+    fn a_published_cost_is_never_a_bound_of_the_reverse_divergence() {
+        let mechanism = mechanism(false, 0.5, None);
+        let [votes, neighbor] = [[6, 0], [5, 1]].map(|counts| VoteHistogram::new(counts.to_vec()).unwrap());
+        let order = Order::new(2.0).unwrap();
+        let exact = mechanism.output_pair(&votes, &neighbor).unwrap().renyi(Direction::Reverse, order);
+        for theorem in mechanism.theorems_for_pair(&votes, &neighbor, &WorstCases::default()) {
+            let covers = theorem.statement().directions == Directions::Both;
+            assert_eq!(theorem.at(order, Direction::Reverse).is_some(), covers);
+            assert!(theorem.at(order, Direction::Reverse).is_none_or(|bound| bound.value >= exact));
+        }
+    }
+}
