@@ -90,3 +90,28 @@ pub fn label_until_spent(answers: impl IntoIterator<Item = Answer>, budget: &mut
     let (epsilon, order) = budget.spent();
     Ok(Labelling { queries, labels, checked, correct, epsilon, order, exhausted })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::divergence::{Conversion, order_grid};
+    use crate::quantity::Delta;
+
+    /// Every query is paid for; withheld answers and unknown labels are not counted as labels or as checked.
+    #[test]
+    fn what_was_answered_is_counted() {
+        let orders = order_grid();
+        let cost = RdpCurve::from_fn(&orders, |order| 1e-9 * order.get());
+        let mut budget =
+            PrivacyBudget::new(Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap(), Conversion::Improved, orders)
+                .unwrap();
+        let answer = |class, label| Answer { class, cost: cost.clone(), label };
+        let answers =
+            [answer(Some(1), Some(1)), answer(None, Some(1)), answer(Some(2), Some(1)), answer(Some(0), None)];
+        let labelling = label_until_spent(answers, &mut budget).unwrap();
+        assert_eq!((labelling.queries, labelling.labels, labelling.exhausted), (4, 3, false));
+        assert_eq!(labelling.accuracy(), Some(0.5));
+        assert_eq!(labelling.success_rate(), Some(0.75));
+    }
+}

@@ -288,4 +288,13 @@ mod tests {
             }
         }
     }
+
+    /// e^x overflows the logarithm's argument while q e^x does not decide it: ln(q e^x) + (1 - q) e^-y.
+    #[test]
+    fn huge_exponents_of_rare_events_keep_their_digits() {
+        for (q, x) in [(1e-30, 115.0), (0.25, 300.0), (1e-300, 740.0)] {
+            let expected = x + f64::ln(q);
+            assert!((log_mean_exp(q, x) / expected - 1.0).abs() < 1e-14, "{q} {x}: {}", log_mean_exp(q, x));
+        }
+    }
 }

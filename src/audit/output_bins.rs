@@ -507,4 +507,18 @@ mod tests {
             assert!(low < edge && edge <= high, "{low} {edge} {high}");
         }
     }
+
+    /// A pilot of a number of outputs ends with the last of them, whichever worlds they come from.
+    #[test]
+    fn a_pilot_ends_after_so_many_outputs_of_either_world() {
+        for worlds in [[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1]] {
+            let mut bins = StreamBins::new(2, 4).unwrap();
+            for (index, world) in worlds.into_iter().enumerate() {
+                assert!(bins.bins().is_none(), "{worlds:?} {index}");
+                assert_eq!(bins.take(index as f64, world).unwrap(), None);
+            }
+            assert!(bins.bins().is_some(), "{worlds:?}");
+            assert!(bins.take(0.5, 0).unwrap().is_some());
+        }
+    }
 }

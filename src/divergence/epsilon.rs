@@ -142,4 +142,16 @@ mod tests {
             prop_assert!(epsilon.get() == 0.0 || at >= delta - 1e-12);
         }
     }
+
+    /// μ of two normal distributions a distance apart that are cut at one point, also where an outcome is impossible.
+    #[test]
+    fn mu_is_the_distance_at_the_corner() {
+        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
+        let cut = |x: f64| law(&[crate::special::ndtr(x), crate::special::ndtr(-x)]);
+        for (a, b) in [(0.7, -0.3), (2.0, 1.5), (-1.0, -1.0), (-3.0, 4.0)] {
+            let found = gdp_of_laws(&cut(a), &cut(b)).unwrap();
+            assert!((found - f64::abs(a - b)).abs() < 1e-12, "{a} {b}: {found}");
+        }
+        assert_eq!(gdp_of_laws(&law(&[0.5, 0.5]), &law(&[1.0, 0.0])).unwrap(), f64::INFINITY);
+    }
 }

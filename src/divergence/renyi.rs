@@ -223,4 +223,17 @@ mod tests {
             assert!((at(a, 0.5 + d, 0.5) / (2.0 * d * d) - 1.0).abs() < 1e-6, "{a}: {}", at(a, 0.5 + d, 0.5));
         }
     }
+
+    /// An outcome that neither distribution has changes nothing; one that only Q has is no reason for an infinite value.
+    #[test]
+    fn impossible_outcomes_leak_nothing() {
+        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
+        let order = Order::new(2.0).unwrap();
+        let expected = renyi_divergence(&law(&[0.5, 0.5]), &law(&[0.25, 0.75]), order).unwrap();
+        let found = renyi_divergence(&law(&[0.5, 0.5, 0.0]), &law(&[0.25, 0.75, 0.0]), order).unwrap();
+        assert_eq!(found, expected);
+        let found = renyi_divergence(&law(&[0.5, 0.5, 0.0]), &law(&[0.25, 0.5, 0.25]), order).unwrap();
+        assert!((found - 1.5f64.ln()).abs() < 1e-15, "{found}");
+        assert_eq!(renyi_divergence(&law(&[0.5, 0.5]), &law(&[1.0, 0.0]), order).unwrap(), f64::INFINITY);
+    }
 }

@@ -223,4 +223,23 @@ mod tests {
             assert_eq!(TruncatedMoments::new(lambda, 1 << 40).variance, mean);
         }
     }
+
+    /// ∫ exp(-t²/2) dt = √(2π), and t² has the same integral: one panel over the whole range would not do.
+    #[test]
+    fn wide_ranges_are_cut_into_panels() {
+        for reach in [20.0, 12.5] {
+            let found = integrate(-reach, reach, |t| libm::exp(-0.5 * t * t));
+            let expected = (2.0 * std::f64::consts::PI).sqrt();
+            for (moment, factor) in [(0, 1.0), (2, 1.0), (4, 3.0)] {
+                let off = found[moment] / (factor * expected) - 1.0;
+                assert!(off.abs() < 1e-13, "{reach} {moment}: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn wide_windows_are_certain_and_narrow_ones_are_not() {
+        assert!(nearly_certain(2.0, 200.0) && nearly_certain(1e6, 1e5));
+        assert!(!nearly_certain(2.0, 3.0) && !nearly_certain(1e6, 1e3));
+    }
 }

@@ -124,3 +124,14 @@ impl OutcomeLaw {
         (1..self.p.len()).fold(0, |best, class| if self.ln_p[class] > self.ln_p[best] { class } else { best })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_is_the_first_of_equals() {
+        let mode = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap().mode();
+        assert_eq!([mode(&[0.5, 0.5]), mode(&[0.2, 0.4, 0.4]), mode(&[0.1, 0.2, 0.7])], [0, 1, 2]);
+    }
+}

@@ -276,6 +276,17 @@ mod tests {
         assert!(distance(&found.law, &enumerated(&few, noise(4.0))) <= found.remainder + 1e-12);
     }
 
+    /// Four times the rest of a geometric series of pairs, and four times the last pair where they fall fast.
+    #[test]
+    fn the_remainder_continues_the_last_terms() {
+        let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+        // Pairs 0.3 and 0.2: a ratio of 2/3, so that 0.4 is left of the series.
+        close(remainder(&[1.0, 0.1, 0.2, 0.15, 0.05]), 4.0 * 0.4);
+        close(remainder(&[1.0, 0.05, 0.05, 0.006, 0.004]), 4.0 * 0.01);
+        assert_eq!(remainder(&[1.0, 0.1, 0.1, 0.15, 0.05]), f64::INFINITY);
+        assert!(remainder(&[1.0, 0.0, 0.0, 0.0, 0.0]) < 1e-15);
+    }
+
     #[test]
     fn what_cannot_be_expanded_is_refused() {
         let message = |parties: &[Vec<f64>], noise: &str| {

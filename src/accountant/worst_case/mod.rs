@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::divergence::{RdpCurve, bernoulli_renyi, renyi_divergence};
     use crate::histogram::{Neighbor, VoteHistogram};
-    use crate::law::{Noise, noisy_argmax_law};
+    use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
     use crate::quantity::Delta;
     use crate::special::{log_ndtr, log_sum_exp, ndtr};
 
@@ -337,5 +337,54 @@ mod tests {
             }
         }
         assert!(widest < 2e-3, "{widest}");
+    }
+
+    /// The lower end is attained at the votes that are named.
+    #[test]
+    fn the_named_votes_attain_the_lower_end() {
+        for (a, scale) in [(2.0, 40.0), (8.0, 5.0), (3.0, 1.0), (1.5, 0.7)] {
+            let (order, sigma, h) = (Order::new(a).unwrap(), NoiseScale::new(scale).unwrap(), 1.0 / scale);
+            let added = gnmax_worst_case(order, sigma, Adjacency::Added);
+            let WorstVotes::OneClass { lead } = added.votes else { panic!("{added:?}") };
+            let law = |s: f64| (ndtr(s), ndtr(-s));
+            let found = bernoulli_renyi(law(lead * h), law(lead * h - h), order);
+            assert!((found / added.lower - 1.0).abs() < 1e-4, "{a} {scale}: {found} {added:?}");
+            let moved = gnmax_worst_case(order, sigma, Adjacency::Moved);
+            let found = match moved.votes {
+                WorstVotes::TwoClasses { margin } => {
+                    let z = margin * h / SQRT_2;
+                    bernoulli_renyi(law(z), law(z - SQRT_2 * h), order)
+                }
+                WorstVotes::Threshold { first, second } => {
+                    let (p, q) = (three_outcomes(first * h, second * h), three_outcomes(first * h - h, second * h + h));
+                    renyi_divergence(&p, &q, order).unwrap()
+                }
+                WorstVotes::OneClass { .. } => panic!("{moved:?}"),
+            };
+            assert!((found / moved.lower - 1.0).abs() < 1e-4, "{a} {scale}: {found} {moved:?}");
+        }
+    }
+
+    /// Both of u + Z and v + Z' below 0, the first larger, the second larger.
+    fn three_outcomes(u: f64, v: f64) -> OutcomeLaw {
+        let wins = |u: f64, v: f64| -> f64 {
+            // Simpson's rule over 0 to 12 standard deviations beyond the mean.
+            let (nodes, end) = (20_000, u.max(v).max(0.0) + 12.0);
+            let step = end / f64::from(nodes);
+            let density =
+                |x: f64| libm::exp(-0.5 * (x - u) * (x - u)) / (2.0 * std::f64::consts::PI).sqrt() * ndtr(x - v);
+            let weight = |i: i32| {
+                if i == 0 || i == nodes {
+                    1.0
+                } else if i % 2 == 1 {
+                    4.0
+                } else {
+                    2.0
+                }
+            };
+            (0..=nodes).map(|i| weight(i) * density(f64::from(i) * step)).sum::<f64>() * step / 3.0
+        };
+        let (first, second) = (wins(u, v), wins(v, u));
+        OutcomeLaw::from_probabilities(&[1.0 - first - second, first, second]).unwrap()
     }
 }

@@ -313,3 +313,25 @@ fn no_input_panics_and_no_bound_is_nan() {
     assert!(process.clone().with_horizon(5).is_err() && EProcess::new(2).unwrap().with_horizon(0).is_err());
     assert!(process.with_pilot(&PairedCounts::new(labels(2), vec![1, 1], vec![1, 1]).unwrap()).is_err());
 }
+
+/// Three points of x = y² + 2y + 3 have their root at 3, and two of a line at its own.
+#[test]
+fn roots_are_interpolated() {
+    let point = |y: f64| (y * y + 2.0 * y + 3.0, y);
+    let found = interpolated_root(point(1.0), point(-0.5), Some(point(2.0)));
+    assert!((found - 3.0).abs() < 1e-12, "{found}");
+    assert!((interpolated_root((1.0, 2.0), (3.0, -2.0), None) - 2.0).abs() < 1e-15);
+    // Equal values have no quadratic.
+    assert!((interpolated_root((1.0, 2.0), (3.0, -2.0), Some((0.0, 2.0))) - 2.0).abs() < 1e-15);
+}
+
+#[test]
+fn pairs_beyond_the_most_are_refused() {
+    let mut process = EProcess::new(2).unwrap();
+    let counts = |dataset: [u64; 2], neighbor: [u64; 2]| {
+        PairedCounts::new(vec!["a".into(), "b".into()], dataset.to_vec(), neighbor.to_vec()).unwrap()
+    };
+    process.observe_counts(&counts([2, 1], [1, 2]), 1).unwrap();
+    let most = counts([MAX_COUNT - 1, 0], [0, MAX_COUNT - 1]);
+    assert!(process.observe_counts(&most, 1).is_err());
+}

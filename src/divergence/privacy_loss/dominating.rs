@@ -158,4 +158,16 @@ mod tests {
         assert_eq!(PrivacyLoss::dominating(std::slice::from_ref(&loss)), Some(loss));
         assert_eq!(PrivacyLoss::dominating(&[]), None);
     }
+
+    /// Losses of both signs too: the number of points is bounded whatever the losses.
+    #[test]
+    fn losses_are_thinned_out() {
+        let classes = 2_000;
+        let p: Vec<f64> = (0..classes).map(|i| 1.0 + f64::from(i) / f64::from(classes)).collect();
+        let q: Vec<f64> = p.iter().rev().copied().collect();
+        let loss = PrivacyLoss::of_laws(&law(&p), &law(&q)).unwrap();
+        let found = knots(&[loss]);
+        assert!(found.len() as f64 <= MOST_POINTS + 1.0, "{}", found.len());
+        assert!((found[0] - 2f64.ln()).abs() < 1e-3);
+    }
 }

@@ -126,3 +126,23 @@ fn power(value: Complex<f64>, times: u64, error: f64) -> (Complex<f64>, f64) {
     let bound = libm::pow(size(value) + error, k - 1.0);
     (result, k * (error + 4.0 * UNIT) * bound)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error bound covers both halves of the frequencies and grows with the number of answers.
+    #[test]
+    fn the_error_bound_grows_with_the_answers() {
+        let masses: Masses = vec![(0, 0.5), (1, 0.5)];
+        let points = 1 << 12;
+        let [one, many] = [1u64, 1_000].map(|times| convolve(&[(masses.clone(), times)], points));
+        assert!((one.mass[0] - 0.5).abs() <= one.error && (one.mass[1] - 0.5).abs() <= one.error);
+        // P(Bin(1000, 1/2) = 500).
+        let expected = crate::special::log_binomial_pmf(500, 1_000, 0.5).exp();
+        assert!((many.mass[500] - expected).abs() <= many.error, "{} {expected}", many.mass[500]);
+        // x^k is off by k e |x|^(k-1), of which some 2 sqrt(N^2 / k) frequencies are near 1 in size.
+        assert!(many.error > 10.0 * one.error, "{} {}", many.error, one.error);
+        assert!(many.error < 1e-9, "{}", many.error);
+    }
+}
