@@ -1,4 +1,4 @@
-//! Rényi divergences and worst neighbours.
+//! Rényi divergences and worst neighbors.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use leakbound::{Adjacency, Noise, Order, VoteHistogram, noisy_argmax_law, renyi_divergence, worst_neighbors};
@@ -14,7 +14,7 @@ fn benches(criterion: &mut Criterion) {
     criterion.bench_function("Rényi divergence, C = 10", |bencher| {
         bencher.iter(|| renyi_divergence(black_box(&p), &q, order));
     });
-    criterion.bench_function("worst neighbour, C = 10, 90 changes", |bencher| {
+    criterion.bench_function("worst neighbor, C = 10, 90 changes", |bencher| {
         bencher.iter(|| worst_neighbors(black_box(&histogram), Adjacency::Moved, noise, &[order], &[]));
     });
 }

@@ -65,7 +65,7 @@ fn pairs(criterion: &mut Criterion) {
             });
         }
         let displacement = Displacement { law: &marked, points: 1, inclusion: 0.2, label: 1 };
-        criterion.bench_function(&format!("pair of laws, nearest neighbours, {name}, k = 250"), |bencher| {
+        criterion.bench_function(&format!("pair of laws, nearest neighbors, {name}, k = 250"), |bencher| {
             bencher.iter(|| displaced_argmax_laws(250, black_box(&p), &displacement, gaussian));
         });
     }

@@ -13,7 +13,7 @@ fn losses(queries: u64) -> Vec<(PrivacyLoss, u64)> {
             let mut counts = vec![130 - query % 77, 40 + query % 77, 20, 15, 12, 10, 8, 7, 5, 3];
             counts[(query % 7 + 2) as usize] += query % 13;
             let histogram = VoteHistogram::new(counts).expect("a histogram");
-            let neighbor = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 }).expect("a neighbour");
+            let neighbor = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 }).expect("a neighbor");
             (PrivacyLoss::of_laws(&law(&histogram), &law(&neighbor)).expect("same classes"), 1)
         })
         .collect()

@@ -27,9 +27,9 @@ mkdir -p "$results"
 "$leakbound" audit votes "$results/votes.npz" --model pate --adversary pois-advq --noise gaussian:8 --samples 1e6 \
     --report "$results/votes.html"
 
-# 16 networks with 1,000 images in common; each of 500 others, wrongly labelled, is in half of the networks.
+# 16 networks with 1,000 images in common; each of 500 others, wrongly labeled, is in half of the networks.
 "$leakbound" torch shadow --data "$data" --recording "$results/shadow.npz" --device cpu --models 16 --fixed 1000 \
-    --hidden 96 --epochs 30 --canaries mislabelled
+    --hidden 96 --epochs 30 --canaries mislabeled
 
 # The likelihood ratio attack, each network being the victim once: how many of the trained canaries are found at a rate
 # of false alarms of 0.1 %.

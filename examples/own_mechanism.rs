@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 /// Noisy argmax over votes, with noise rounded up to multiples of its scale.
 struct RoundedNoisyMax {
-    /// Votes per class under the dataset and under its neighbour.
+    /// Votes per class under the dataset and under its neighbor.
     votes: [Vec<u64>; 2],
     /// b, in votes.
     scale: f64,
@@ -46,7 +46,7 @@ impl Sampler for RoundedNoisyMax {
 }
 
 fn main() -> leakbound::Result<()> {
-    // One vote more for class 1 in the neighbouring dataset.
+    // One vote more for class 1 in the neighboring dataset.
     let mechanism = RoundedNoisyMax { votes: [vec![10, 10], vec![10, 11]], scale: 4.0 };
     let claimed = 1.0 / mechanism.scale;
     let simulation = Simulation::new(100 * BLOCK_SAMPLES)?.seed(2026);

@@ -48,13 +48,13 @@ impl fmt::Display for Validity {
     }
 }
 
-/// Which divergence of a pair of neighbours is meant.
+/// Which divergence of a pair of neighbors is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// D(P‖Q): dataset against neighbour.
+    /// D(P‖Q): dataset against neighbor.
     Forward,
-    /// D(Q‖P): neighbour against dataset.
+    /// D(Q‖P): neighbor against dataset.
     Reverse,
 }
 

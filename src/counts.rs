@@ -1,4 +1,4 @@
-//! Recorded outputs as counts: how often each outcome was seen under a dataset and under its neighbour.
+//! Recorded outputs as counts: how often each outcome was seen under a dataset and under its neighbor.
 
 use crate::error::{Error, Result, count_above};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The largest count accepted, 2^53: above it a double no longer holds every whole number.
 pub const MAX_COUNT: u64 = 1 << 53;
 
-/// Counts of the same outcomes under a dataset S (`counts`) and its neighbour S' (`counts_neighbor`).
+/// Counts of the same outcomes under a dataset S (`counts`) and its neighbor S' (`counts_neighbor`).
 ///
 /// Shapes: `labels`, `counts` and `counts_neighbor` have one entry per outcome; the two worlds may have been sampled
 /// a different number of times, each at least once.
@@ -34,12 +34,12 @@ impl PairedCounts {
         if counts.is_empty() {
             return Err(Error::Length { quantity: "counts", found: 0, expected: "at least 1 outcome".into() });
         }
-        for (quantity, found) in [("labels", labels.len()), ("neighbour counts", counts_neighbor.len())] {
+        for (quantity, found) in [("labels", labels.len()), ("neighbor counts", counts_neighbor.len())] {
             if found != counts.len() {
                 return Err(Error::Length { quantity, found, expected: counts.len().to_string() });
             }
         }
-        for (quantity, world) in [("samples of the dataset", &counts), ("samples of the neighbour", &counts_neighbor)] {
+        for (quantity, world) in [("samples of the dataset", &counts), ("samples of the neighbor", &counts_neighbor)] {
             let total = world.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
             if !(1..=MAX_COUNT).contains(&total) {
                 return Err(Error::Domain { quantity, value: count_above(total), domain: "[1, 2^53]" });
@@ -60,7 +60,7 @@ impl PairedCounts {
         &self.counts
     }
 
-    /// Counts under the neighbour S'.
+    /// Counts under the neighbor S'.
     #[must_use]
     pub fn counts_neighbor(&self) -> &[u64] {
         &self.counts_neighbor

@@ -1,4 +1,4 @@
-//! Vote histograms and their neighbours.
+//! Vote histograms and their neighbors.
 
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result, count_above};
@@ -57,7 +57,7 @@ impl VoteHistogram {
     /// # Errors
     /// [`Error::Refused`] when the class does not exist, has no vote to give, or the vote would not move.
     pub fn neighbor(&self, change: Neighbor) -> Result<Self> {
-        let refuse = |reason: String| Error::Refused { operation: "neighbouring histogram", reason };
+        let refuse = |reason: String| Error::Refused { operation: "neighboring histogram", reason };
         let mut counts = self.0.clone();
         let classes = self.classes();
         let mut shift = |class: usize, up: bool| -> Result<()> {
@@ -162,7 +162,7 @@ impl fmt::Display for VoteHistogram {
     }
 }
 
-/// How two neighbouring datasets may differ.
+/// How two neighboring datasets may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adjacency {
@@ -218,10 +218,10 @@ mod tests {
     fn impossible_changes_are_refused_in_words() {
         let histogram = VoteHistogram::new(vec![1, 0]).unwrap();
         let message = |change| histogram.neighbor(change).unwrap_err().to_string();
-        assert_eq!(message(Neighbor::Removed { class: 1 }), "neighbouring histogram: class 1 has no vote to take away");
+        assert_eq!(message(Neighbor::Removed { class: 1 }), "neighboring histogram: class 1 has no vote to take away");
         assert_eq!(
             message(Neighbor::Added { class: 2 }),
-            "neighbouring histogram: class 2 does not exist; there are 2 classes"
+            "neighboring histogram: class 2 does not exist; there are 2 classes"
         );
         assert!(histogram.neighbor(Neighbor::Moved { from: 0, to: 0 }).is_err());
         assert!(VoteHistogram::new(vec![]).is_err());

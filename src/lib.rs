@@ -1,6 +1,6 @@
 //! Bounds on the privacy leakage of real mechanisms, from below and from above.
 //!
-//! A mechanism prints outcomes; its law differs a little between a dataset and a neighbour. This crate measures that
+//! A mechanism prints outcomes; its law differs a little between a dataset and a neighbor. This crate measures that
 //! difference as Rényi divergences and as (ε, δ):
 //!
 //! - **from below**, from counts of recorded or simulated outputs: [`audit_counts`] with a failure probability that is
@@ -74,11 +74,11 @@ pub mod special;
 #[cfg(feature = "torch")]
 pub mod torch;
 mod variate;
-mod vectorised;
+mod vectorized;
 pub mod verify;
 
 pub use accountant::{
-    Answer, ComposedTheorem, ConfidentCost, FlipProbability, GnmaxSensitivity, Labelling, PrivacyBudget, Scope,
+    Answer, ComposedTheorem, ConfidentCost, FlipProbability, GnmaxSensitivity, Labeling, PrivacyBudget, Scope,
     Statement, Theorem, VoteCost, WorstCase, WorstCases, WorstHistogram, WorstVotes, agibi_rdp, alibi_rdp, alibi_scale,
     argmax_data_dependent, argmax_data_independent, confident_gnmax_cost, confident_gnmax_data_independent,
     exponential_mechanism_rdp, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, gnmax_worst_case,
@@ -143,7 +143,7 @@ pub use model::{
     Adversary, BestCandidate, CapcModel, Composition, Embedding, NeighborIndex, NeighborLaws, NeighborSampling,
     PateModel, PoisonSearch, PrivateKnnModel, PromptPateModel, VoteModel, best_candidate, wrong_label,
 };
-pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labelled_points};
+pub use property::{PropertyDecision, RestoredPoints, property_distance, restore_labeled_points};
 pub use quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 pub use roc::{BestThreshold, Roc, RocPoint};
 pub use self_check::self_check_scores;

@@ -38,7 +38,7 @@ pub(crate) const FIRST_LEVEL: u32 = 1;
 const LAST_LEVEL: u32 = 7;
 /// Values below exp(-42) = 6e-19 of the peak are left out: a log-concave function has at most that share beyond them.
 const DROP: f64 = 42.0;
-/// From here on neighbouring values of g are further apart than the width of the peak adds to its height.
+/// From here on neighboring values of g are further apart than the width of the peak adds to its height.
 const PEAK_IS_ALL: f64 = 1e17;
 /// Distance of two levels from which the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 1e-8;
@@ -204,10 +204,10 @@ mod tests {
 
     #[test]
     fn finds_far_and_narrow_peaks() {
-        for (centre, scale) in [(1e6, 1.0), (-3e4, 0.05), (0.3, 1.0)] {
-            let (integral, _) = log_concave_trapezoid(|node| -0.5 * ((node.t() - centre) / scale).powi(2), 0).unwrap();
+        for (center, scale) in [(1e6, 1.0), (-3e4, 0.05), (0.3, 1.0)] {
+            let (integral, _) = log_concave_trapezoid(|node| -0.5 * ((node.t() - center) / scale).powi(2), 0).unwrap();
             let exact = (scale * (2.0 * std::f64::consts::PI).sqrt()).ln();
-            assert!((integral.ln_value - exact).abs() < 1e-13, "{centre} {scale} {integral:?}");
+            assert!((integral.ln_value - exact).abs() < 1e-13, "{center} {scale} {integral:?}");
         }
     }
 }

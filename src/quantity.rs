@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn deserialisation_checks_the_domain() {
+    fn deserialization_checks_the_domain() {
         assert!(serde_json::from_str::<Delta>("0.5").is_ok());
         assert!(serde_json::from_str::<Delta>("1.5").is_err());
     }

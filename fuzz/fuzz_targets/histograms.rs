@@ -1,4 +1,4 @@
-//! Any counts and any change: a histogram keeps its counts, a neighbour differs by exactly the vote that was named.
+//! Any counts and any change: a histogram keeps its counts, a neighbor differs by exactly the vote that was named.
 #![no_main]
 
 use leakbound::{Adjacency, MAX_COUNT, Neighbor, VoteHistogram};
@@ -35,7 +35,7 @@ fuzz_target!(|input: (u8, usize, usize, Vec<u64>)| {
     }
 });
 
-/// Whether the change is possible; if so, the neighbour is one vote away in the named direction.
+/// Whether the change is possible; if so, the neighbor is one vote away in the named direction.
 fn check(histogram: &VoteHistogram, change: Neighbor, adjacency: Adjacency) -> bool {
     let neighbor = match histogram.neighbor(change) {
         Ok(neighbor) => neighbor,

@@ -79,12 +79,12 @@ fn random_votes(form: u8, scale: f64, order: Order, weights: &[u64]) {
     let k = u64::from(form >> 2) % 24 + 1;
     let Ok(scale) = NoiseScale::new(0.5 + scale.abs() % 50.0) else { return };
     let weights = &weights[..weights.len().min(4)];
-    let normalised = |weights: Vec<f64>| -> Option<Vec<f64>> {
+    let normalized = |weights: Vec<f64>| -> Option<Vec<f64>> {
         let total: f64 = weights.iter().sum();
         (total > 0.0).then(|| weights.iter().map(|weight| weight / total).collect())
     };
-    let Some(votes) = normalised(weights.iter().map(|&weight| weight as f64).collect()) else { return };
-    let Some(marked) = normalised(weights.iter().rev().map(|&weight| weight as f64).collect()) else { return };
+    let Some(votes) = normalized(weights.iter().map(|&weight| weight as f64).collect()) else { return };
+    let Some(marked) = normalized(weights.iter().rev().map(|&weight| weight as f64).collect()) else { return };
     let noise = Noise::Gaussian(scale);
     let laws = [multinomial_argmax_law(k, &votes, noise), marked_argmax_law(k, &votes, &marked, noise)];
     let [p, q] = laws.map(|law| law.unwrap_or_else(|error| panic!("{k} {votes:?} {marked:?} {noise}: {error}")));

@@ -140,7 +140,7 @@ def test_layouts_of_logits_do_not_matter():
         assert found.levels == expected.levels and found.roc == expected.roc
 
 
-def test_a_path_spelt_like_an_argument_is_a_path(tmp_path, monkeypatch):
+def test_a_path_spelled_like_an_argument_is_a_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("members.npy", SCORES)
     found = leakbound.CanaryScores(SCORES + 3, "members.npy").epsilon(threshold=1.5)

@@ -9,7 +9,7 @@ editors and Jupytext open the script as a notebook.
 # %% [markdown]
 # An ensemble of 250 teachers votes on an image, noise is added to the ten counts, and the largest noisy count is the
 # answer (PATE). How much does one answer tell about one training image? The repository has votes of teachers that
-# were really trained, twelve times over, and of teachers that were trained with one more, wrongly labelled image.
+# were really trained, twelve times over, and of teachers that were trained with one more, wrongly labeled image.
 
 # %%
 import sys

@@ -6,7 +6,7 @@ draws the figure of this page into FOLDER, `figures` beside this file if not giv
 """
 
 # %% [markdown]
-# An accountant claims upper bounds. A claim is wrong if the exact divergence of some pair of neighbours exceeds it.
+# An accountant claims upper bounds. A claim is wrong if the exact divergence of some pair of neighbors exceeds it.
 # `verify` computes exact laws of cases that are chosen where accountants go wrong, and shrinks the first case that
 # refutes a claim to the smallest one.
 

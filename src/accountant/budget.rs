@@ -8,7 +8,7 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// A budget of ε at δ and the RDP curve spent so far.
 ///
 /// Costs are added as curves and converted only to be compared with the budget, at the order that is best after each
-/// charge. A charge that would exceed the budget is refused and leaves it as it was, so the loop of a labelling campaign
+/// charge. A charge that would exceed the budget is refused and leaves it as it was, so the loop of a labeling campaign
 /// stops *before* its budget is crossed.
 ///
 /// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, the order must

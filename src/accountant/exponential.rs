@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// Exact laws of the exponential mechanism on neighbouring utilities, all moves of each by 0, ±1/2 or ±1.
+    /// Exact laws of the exponential mechanism on neighboring utilities, all moves of each by 0, ±1/2 or ±1.
     #[test]
     fn exact_exponential_mechanisms_leak_less() {
         let e = 1.3;

@@ -11,7 +11,7 @@ use crate::special::{exp_remainder, log_remainder};
 /// for α u < 1, infinite beyond. It is attained by a chain of datasets along which the steps of f grow by e^β, so nothing
 /// smaller holds for all f.
 ///
-/// *Proof.* Two neighbours have s₀ = SS(D), s₁ = SS(D') with r = s₁/s₀ in [e^{-β}, e^β], and |f(D) - f(D')| ≤ min(s₀, s₁),
+/// *Proof.* Two neighbors have s₀ = SS(D), s₁ = SS(D') with r = s₁/s₀ in [e^{-β}, e^β], and |f(D) - f(D')| ≤ min(s₀, s₁),
 /// as the local sensitivity of either bounds the difference. The divergence of two normal laws is α Δ²/(2 s*²) +
 /// ln(s*/(s₀^{1-α} s₁^α))/(1-α), s*² = (1-α) s₀² + α s₁², with standard deviations σ s_i, that is with w = 1 + α (r²-1):
 /// ```text

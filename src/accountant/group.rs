@@ -14,7 +14,7 @@ use crate::quantity::Order;
 /// *doublings*, not points. It is a fallback: for Gaussian noise it gives 6^c α s²/(2σ²) where the truth is 4^c α
 /// s²/(2σ²), the mechanism with m times the sensitivity.
 ///
-/// `rdp` must hold for every pair of neighbours: a data-dependent cost holds at one dataset only and says nothing about
+/// `rdp` must hold for every pair of neighbors: a data-dependent cost holds at one dataset only and says nothing about
 /// the other links of the chain.
 ///
 /// ```

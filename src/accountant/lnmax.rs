@@ -93,7 +93,7 @@ mod tests {
     use crate::histogram::Adjacency;
     use crate::law::{Noise, noisy_argmax_law};
 
-    /// Above the exact divergence of every neighbour, and the flip probability above the exact one.
+    /// Above the exact divergence of every neighbor, and the flip probability above the exact one.
     #[test]
     fn bounds_the_exact_law() {
         for counts in [vec![3, 0], vec![5, 4], vec![9, 2, 1], vec![40, 3, 3, 0], vec![7, 7, 7], vec![120, 5]] {

@@ -8,7 +8,7 @@ mod gnmax;
 mod gnss;
 mod group;
 mod label_noise;
-mod labelling;
+mod labeling;
 mod laplace;
 mod lnmax;
 mod private_knn;
@@ -30,7 +30,7 @@ pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probabili
 pub use gnss::{gnss_rdp, gnss_rdp_as_published};
 pub use group::group_rdp;
 pub use label_noise::{agibi_rdp, alibi_rdp, alibi_scale};
-pub use labelling::{Answer, Labelling, label_until_spent};
+pub use labeling::{Answer, Labeling, label_until_spent};
 pub use laplace::{laplace_mechanism_rdp, laplace_rdp, lnmax_data_independent};
 pub use lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 pub use private_knn::private_knn_rdp;

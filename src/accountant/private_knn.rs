@@ -1,4 +1,4 @@
-//! Private-kNN: a noisy vote of the nearest neighbours in a Poisson subsample.
+//! Private-kNN: a noisy vote of the nearest neighbors in a Poisson subsample.
 
 use super::subsampled::subsampled_gaussian_rdp;
 use crate::quantity::{NoiseScale, Order, Probability};
@@ -8,7 +8,7 @@ use std::f64::consts::SQRT_2;
 /// point more** (add/remove adjacency), in both directions.
 ///
 /// It is the Gaussian mechanism on a Poisson subsample with sensitivity √2: a point that is added displaces the vote of
-/// the k-th neighbour, so two counts move although one point did. See [`subsampled_gaussian_rdp`] for the proof. A point
+/// the k-th neighbor, so two counts move although one point did. See [`subsampled_gaussian_rdp`] for the proof. A point
 /// that is *replaced* is one removed and another added, a chain of two changes, which costs more: see
 /// [`group_rdp`](crate::group_rdp).
 ///

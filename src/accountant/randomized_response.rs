@@ -1,15 +1,15 @@
-//! Randomised response, of two answers and of k.
+//! Randomized response, of two answers and of k.
 
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, Order, Probability};
 use crate::special::softplus;
 
-/// RDP of binary randomised response that tells the truth with probability p, the other answer otherwise:
+/// RDP of binary randomized response that tells the truth with probability p, the other answer otherwise:
 /// ```text
 /// D = ln[p^α (1-p)^{1-α} + (1-p)^α p^{1-α}]/(α-1).
 /// ```
-/// It is k-ary randomised response of two answers with ε = |ln p/(1-p)|; infinite for p = 0 or 1. ε is rounded up, with
+/// It is k-ary randomized response of two answers with ε = |ln p/(1-p)|; infinite for p = 0 or 1. ε is rounded up, with
 /// which D grows, and so is D.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
     response(order.get(), if epsilon == 0.0 { 0.0 } else { up(epsilon, 4.0) }, 2.0)
 }
 
-/// RDP of k-ary randomised response: the truth with probability e^ε/(e^ε + k - 1), each other answer with probability
+/// RDP of k-ary randomized response: the truth with probability e^ε/(e^ε + k - 1), each other answer with probability
 /// λ = 1/(e^ε + k - 1):
 /// ```text
 /// D = ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1).
@@ -54,7 +54,7 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
 pub fn k_ary_randomized_response_rdp(order: Order, epsilon: Epsilon, answers: u64) -> Result<f64> {
     if answers < 2 {
         return Err(Error::Domain {
-            quantity: "number of answers of randomised response",
+            quantity: "number of answers of randomized response",
             value: answers as f64,
             domain: "[2, 2^64)",
         });

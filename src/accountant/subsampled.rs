@@ -24,10 +24,10 @@ const LEVELS: usize = 4;
 /// for any real order, in both directions: the other, D(N(0,1) ‖ (1-γ) N(0,1) + γ N(ν,1)), is never larger.
 ///
 /// *Sensitivity in Private-kNN.* An added point x is in the subsample T ∪ {x} with probability γ. If it is, and among
-/// the k nearest, it adds a vote for its label and displaces the vote of the k-th neighbour: the votes move by
+/// the k nearest, it adds a vote for its label and displaces the vote of the k-th neighbor: the votes move by
 /// e_{y'} - e_c, of norm √2, or not at all, or by 1 where fewer than k points were in the subsample. Given T, the answers
 /// are N(h, σ²I) without x and (1-γ) N(h, σ²I) + γ N(h + v, σ²I) with it, ‖v‖ ≤ √2, a pair in one dimension; and since
-/// exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although neighbours
+/// exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although neighbors
 /// differ in one added point, `sensitivity` is √2, not 1.
 ///
 /// The integral is taken by the trapezoid rule in the form E[(1+u)^α - 1 - αu], u = γ (e^w - 1), where nothing cancels

@@ -62,7 +62,7 @@ pub fn jeffreys_epsilon(
 ///
 /// A set, a direction and a side are an event of their own: with four tails A = O and its complement get half of the
 /// failure probability each, and a caller who wants both directions to hold at once must split it between them.
-/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbour the limit is [`adjusted_log_lower`](crate::adjusted_log_lower)
+/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbor the limit is [`adjusted_log_lower`](crate::adjusted_log_lower)
 /// (Walter).
 ///
 /// # Example

@@ -9,7 +9,7 @@
 //! g = α r^{α-1}, h = (α-1) r^α,
 //! ```
 //!
-//! with equality where r, λ and μ are those of the least favourable pair ([`super::least_favorable`]): whatever they are,
+//! with equality where r, λ and μ are those of the least favorable pair ([`super::least_favorable`]): whatever they are,
 //! the sum less its rounding errors is a bound.
 
 use crate::bound::Direction;

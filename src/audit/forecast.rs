@@ -110,7 +110,7 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 pub(super) fn typical_counts([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Result<Vec<PairedCounts>> {
     if p.outcomes() != q.outcomes() {
         return Err(Error::Length {
-            quantity: "law of the neighbour",
+            quantity: "law of the neighbor",
             found: q.outcomes(),
             expected: format!("{} outcomes", p.outcomes()),
         });

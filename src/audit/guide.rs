@@ -80,7 +80,7 @@ impl Guide {
         Ok(Self { sets, guess: Some(Guess { laws, outputs, reference, score }) })
     }
 
-    /// The guessed laws under the dataset and its neighbour; those of a pilot are shrunken towards each other as far as
+    /// The guessed laws under the dataset and its neighbor; those of a pilot are shrunken toward each other as far as
     /// its noise suggests ([`shrunken_laws`]).
     #[must_use]
     pub fn laws(&self) -> Option<&[OutcomeLaw; 2]> {

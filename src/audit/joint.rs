@@ -16,7 +16,7 @@ pub struct JointQuery<'a> {
     pub counts: &'a PairedCounts,
     /// A guess of the law under the dataset: an exact law, or a pilot's frequencies.
     pub p: &'a OutcomeLaw,
-    /// A guess of the law under the neighbour.
+    /// A guess of the law under the neighbor.
     pub q: &'a OutcomeLaw,
 }
 

@@ -196,7 +196,7 @@ mod tests {
 
     /// A q that is known perfectly leaves the quantile of p alone.
     #[test]
-    fn a_certain_neighbour_leaves_one_quantile() {
+    fn a_certain_neighbor_leaves_one_quantile() {
         let m = 1_000_000_000_000;
         let bound = joint_beta_epsilon(
             counts(30, 40),

@@ -13,7 +13,7 @@ use crate::quantity::{FailureProbability, Order};
 /// All 4C limits (four for two outcomes, which share theirs) hold at once except with the failure probability, for every
 /// number of samples. Then D_α(P‖Q) is at least the smallest divergence of two laws within the limits:
 /// min Σ p^α q^{1-α} over p_l ≤ p ≤ p_u, q_l ≤ q ≤ q_u, Σ p = Σ q = 1. One pair of laws attains the minimum for all
-/// orders and both directions, so that it is sought once; each bound is the value of the tangent there minimised over
+/// orders and both directions, so that it is sought once; each bound is the value of the tangent there minimized over
 /// the whole box, which stays below the true minimum wherever the search ended. For two outcomes it is
 /// [`Rectangle::corner`](crate::Rectangle::corner) with four tails.
 ///
@@ -32,7 +32,7 @@ use crate::quantity::{FailureProbability, Order};
 ///
 /// # References
 /// Clopper and Pearson (1934) for the limits; Huber and Strassen (1973), "Minimax tests and the Neyman-Pearson lemma for
-/// capacities", for least favourable pairs; the solution and its certificate are proved in `audit/least_favorable.rs` and
+/// capacities", for least favorable pairs; the solution and its certificate are proved in `audit/least_favorable.rs` and
 /// `audit/tangent.rs`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KCutBox {

@@ -4,7 +4,7 @@
 //! minimum of F = Σ p^α q^{1-α}, jointly convex, is where each law is best given the other. For q fixed the multiplier
 //! rule says that p/q = λ for every class with p inside its range, p = p_l where p/q > λ and p = p_u where p/q < λ; for
 //! p fixed the same with μ and q_u, q_l. In other words p = clip(λ q) and q = clip(p/μ), in which α does not occur: one
-//! pair minimises F for every α, and Σ q^α p^{1-α} too. It is Huber and Strassen's (1973) least favourable pair, and is
+//! pair minimizes F for every α, and Σ q^α p^{1-α} too. It is Huber and Strassen's (1973) least favorable pair, and is
 //! solved for here once and directly:
 //!
 //! - λ < μ: every class has q_l or p_l at hand, p = clip(λ q_l) and q = clip(p_l/μ), so that λ and μ each solve a
@@ -25,7 +25,7 @@ use crate::special::CompensatedSum;
 /// Halvings of a bracket of at most 1400: to the last digit of a double.
 const HALVINGS: usize = 70;
 
-/// The tangent at the least favourable pair, for ranges of the proportions of both laws, class by class; None where a
+/// The tangent at the least favorable pair, for ranges of the proportions of both laws, class by class; None where a
 /// box holds no law at all.
 pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> Option<Tangent> {
     // A box that holds a law by a rounding error only is none that data can give.
@@ -211,7 +211,7 @@ mod tests {
             .prop_map(move |(p, q)| [world(p), world(q)])
     }
 
-    /// Alternating minimisation, which shares nothing with the direct solution: p = clip(λ q), q = clip(p/μ).
+    /// Alternating minimization, which shares nothing with the direct solution: p = clip(λ q), q = clip(p/μ).
     fn alternate(p: &[ProportionRange], q: &[ProportionRange]) -> [Vec<f64>; 2] {
         let project = |target: &[f64], ranges: &[ProportionRange]| -> Vec<f64> {
             let at = |t: f64| -> Vec<f64> {
@@ -242,7 +242,7 @@ mod tests {
 
         /// Never above the divergence of any pair in the boxes, and equal to the least one.
         #[test]
-        fn the_least_divergence_is_that_of_alternating_minimisation(
+        fn the_least_divergence_is_that_of_alternating_minimization(
             [p, q] in boxes(2..7), a in prop_oneof![1.01..3.0f64, 3.0..64.0f64],
         ) {
             let least = least_favorable(&p, &q).unwrap();

@@ -27,7 +27,7 @@ impl<F: Fn(f64) -> f64> CostFunction for &Search<F> {
 /// value was NaN or `-inf`.
 ///
 /// For certificates, of which any is valid: a search that fails can only return a worse one.
-pub(super) fn maximise(low: f64, high: f64, evaluations: u64, function: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
+pub(super) fn maximize(low: f64, high: f64, evaluations: u64, function: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
     let search = Search { function, best: Cell::new((low, f64::NEG_INFINITY)) };
     let solver = BrentOpt::new(low, high).set_tolerance(1e-3, 1e-3);
     // An error of the solver leaves the best point found so far.
@@ -38,13 +38,13 @@ pub(super) fn maximise(low: f64, high: f64, evaluations: u64, function: impl Fn(
 
 #[cfg(test)]
 mod tests {
-    use super::maximise;
+    use super::maximize;
 
     #[test]
     fn finds_a_peak_and_survives_functions_that_are_no_numbers() {
-        let (x, value) = maximise(0.0, 1.0, 20, |x| -(x - 0.3f64).powi(2)).unwrap();
+        let (x, value) = maximize(0.0, 1.0, 20, |x| -(x - 0.3f64).powi(2)).unwrap();
         assert!((x - 0.3).abs() < 1e-3 && value > -1e-6);
-        assert!(maximise(0.0, 1.0, 20, |_| f64::NAN).is_none());
-        assert!(maximise(0.0, 1.0, 20, |x| if x > 0.5 { f64::NAN } else { x }).unwrap().1 > 0.3);
+        assert!(maximize(0.0, 1.0, 20, |_| f64::NAN).is_none());
+        assert!(maximize(0.0, 1.0, 20, |x| if x > 0.5 { f64::NAN } else { x }).unwrap().1 > 0.3);
     }
 }

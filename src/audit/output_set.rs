@@ -35,7 +35,7 @@ impl OutputSet {
         (0..self.contains.len()).filter(|&outcome| self.contains[outcome]).collect()
     }
 
-    /// Counts inside the set, under the dataset and under its neighbour.
+    /// Counts inside the set, under the dataset and under its neighbor.
     ///
     /// # Errors
     /// [`Error::Length`] when the counts have another number of outcomes.
@@ -135,7 +135,7 @@ impl OutputSets {
     ) -> Result<Self> {
         if p.outcomes() != q.outcomes() {
             return Err(Error::Length {
-                quantity: "law of the neighbour",
+                quantity: "law of the neighbor",
                 found: q.outcomes(),
                 expected: format!("{} outcomes", p.outcomes()),
             });

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// Pairs outputs of the dataset and of its neighbour as they come.
+/// Pairs outputs of the dataset and of its neighbor as they come.
 ///
 /// Outputs of the world that is ahead wait as counts, so that memory does not grow; an output of the other world is
 /// paired with one of them chosen at random, each equally likely. If the outputs of each world are independent and
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub struct PairStream {
     process: EProcess,
     waiting: Waiting,
-    /// Which world the waiting outputs are of: 0 for the dataset, 1 for its neighbour.
+    /// Which world the waiting outputs are of: 0 for the dataset, 1 for its neighbor.
     ahead: usize,
     seed: u64,
     stream: ChaCha8Rng,
@@ -48,7 +48,7 @@ impl PairStream {
         &self.process
     }
 
-    /// Outputs that wait for a partner, of the dataset and of its neighbour; one of the two is 0.
+    /// Outputs that wait for a partner, of the dataset and of its neighbor; one of the two is 0.
     #[must_use]
     pub const fn waiting(&self) -> [u64; 2] {
         if self.ahead == 0 { [self.waiting.total, 0] } else { [0, self.waiting.total] }
@@ -62,7 +62,7 @@ impl PairStream {
         self.take(0, outcome)
     }
 
-    /// Takes an output of the neighbour S'.
+    /// Takes an output of the neighbor S'.
     ///
     /// # Errors
     /// As [`EProcess::observe`].

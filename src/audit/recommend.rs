@@ -28,7 +28,7 @@ const CANDIDATES: [Method; 5] =
 /// approximation costs more than it gains.
 const HALF_SPACE_FROM: u64 = 1000;
 
-/// The valid method that is expected to certify most with `trials` samples under the dataset and its neighbour.
+/// The valid method that is expected to certify most with `trials` samples under the dataset and its neighbor.
 ///
 /// It depends on the guide, the numbers of samples and the plan, never on the counts, so that using it costs no failure
 /// probability. With guessed laws, each candidate is applied to the counts that the guess leads to expect, or to draws of

@@ -44,7 +44,7 @@ impl ReferenceLaws {
     pub fn from_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<Self> {
         if p.outcomes() != q.outcomes() {
             return Err(Error::Length {
-                quantity: "law of the neighbour",
+                quantity: "law of the neighbor",
                 found: q.outcomes(),
                 expected: format!("{} outcomes, as the other law", p.outcomes()),
             });
@@ -62,7 +62,7 @@ impl ReferenceLaws {
         Self::from_laws(&p, &q)
     }
 
-    /// The same guess with groups below the probability `least` joined to a neighbour in the order of the ratios.
+    /// The same guess with groups below the probability `least` joined to a neighbor in the order of the ratios.
     ///
     /// Always valid (data processing). A rare group with an extreme ratio makes the range of a k-cut large.
     #[must_use]
@@ -111,7 +111,7 @@ impl ReferenceLaws {
         members
     }
 
-    /// Counts of the groups, under the dataset and under its neighbour.
+    /// Counts of the groups, under the dataset and under its neighbor.
     pub(super) fn grouped(&self, counts: &PairedCounts) -> Result<[Vec<u64>; 2]> {
         if counts.outcomes() != self.outcomes() {
             return Err(Error::Length {

@@ -1,6 +1,6 @@
 //! A k-cut bound for every order and both directions from one event: a box and one half-space in the laws themselves.
 
-use super::line_search::maximise;
+use super::line_search::maximize;
 use super::reference_laws::ReferenceLaws;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
@@ -174,14 +174,14 @@ impl Dual<'_> {
             // With P = Q r: dF/dτ = Σ Q a r^a (s - E_P s) and dΔ/dτ = Σ P s (s - E_P s).
             let (mut rise, mut shift) = (0.0, 0.0);
             for ((weight, score), ratio) in weights.iter().zip(self.score).zip(&log_ratio) {
-                let centred = weight / total * (score - mean);
-                rise += a * libm::exp((a - 1.0) * ratio) * centred;
-                shift += centred * (score - mean);
+                let centered = weight / total * (score - mean);
+                rise += a * libm::exp((a - 1.0) * ratio) * centered;
+                shift += centered * (score - mean);
             }
             // As a logarithm, whose size varies less.
             libm::log1p(self.certificate(&log_ratio, rise / shift).max(-0.999_999))
         };
-        maximise(0.0, 1.1, TILTS, certificate).map_or(0.0, |(_, value)| libm::expm1(value))
+        maximize(0.0, 1.1, TILTS, certificate).map_or(0.0, |(_, value)| libm::expm1(value))
     }
 
     /// The best certificate with gain = α (ν + κ' s) and κ = α κ', so that every law has the same Σ P (gain - κ s): then
@@ -289,7 +289,7 @@ mod tests {
             let reference = ReferenceLaws::from_pilot(&counts).unwrap();
             let region = Region::new(&counts, &reference, failure(0.3)).unwrap();
             let mut laws = region.laws.clone();
-            // Walk inside box and half-space, towards the boundary of the half-space more often than not.
+            // Walk inside box and half-space, toward the boundary of the half-space more often than not.
             for (from, to, step, first) in moves {
                 let (world, classes) = (usize::from(first), region.score.len());
                 let (from, to) = (from % classes, to % classes);

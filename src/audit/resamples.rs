@@ -3,7 +3,7 @@
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::special::{exp_less_one_in_loops, log_sum_exp};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
@@ -145,7 +145,7 @@ impl Resamples {
         let size = terms.len();
         let columns = weights.chunks(size).zip(self.difference.chunks(size)).zip(self.log_ratio.chunks(size));
         for (((weights, differences), log_ratios), extremes) in columns.zip(self.extremes.chunks(ROWS)) {
-            vectorised(
+            vectorized(
                 Arch::new(),
                 #[inline(always)]
                 || {

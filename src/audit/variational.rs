@@ -1,6 +1,6 @@
 //! A k-cut bound from one tangent of the Rényi sum: its width does not grow with the number of classes.
 
-use super::line_search::maximise;
+use super::line_search::maximize;
 use super::reference_laws::ReferenceLaws;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
@@ -21,7 +21,7 @@ const EVALUATIONS: u64 = 12;
 /// side is one linear functional of both laws and is bounded as one mean, whatever the number C of outcomes. Near
 /// P = Q the share of the divergence that is certified is about (1 - η)², η = z √(2/(n χ²)), for every order.
 ///
-/// r is the guess of [`ReferenceLaws`], drawn towards 1 by the factor that is expected to give the largest bound at
+/// r is the guess of [`ReferenceLaws`], drawn toward 1 by the factor that is expected to give the largest bound at
 /// these sample sizes; the sizes are all that is looked at of the counts to choose it.
 #[derive(Debug, Clone)]
 pub struct Variational {
@@ -125,7 +125,7 @@ impl Variational {
             };
             let families: [&dyn Fn(f64) -> Tangent; 2] = [&along_logarithm, &along_power];
             for family in families {
-                if let Some((s, value)) = maximise(0.0, 1.0, EVALUATIONS, |s| predicted(&family(s)))
+                if let Some((s, value)) = maximize(0.0, 1.0, EVALUATIONS, |s| predicted(&family(s)))
                     && best.as_ref().is_none_or(|(most, _)| value > *most)
                 {
                     best = Some((value, family(s)));
@@ -137,7 +137,7 @@ impl Variational {
 }
 
 /// The ratios as they are, and cut at the ratio where 1, 10 and 100 samples are expected beyond: a rare outcome with an
-/// extreme ratio makes the deviation large, and its mass counts as well with its neighbours.
+/// extreme ratio makes the deviation large, and its mass counts as well with its neighbors.
 pub(super) fn clips(log_ratio: &[f64], top: &[f64], base: &[f64], samples: u64) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..log_ratio.len()).collect();
     order.sort_by(|&a, &b| log_ratio[a].total_cmp(&log_ratio[b]));
@@ -204,7 +204,7 @@ pub(super) mod tests {
     use rand::SeedableRng;
     use rand_distr::{Binomial, Distribution};
 
-    /// Votes, votes of the neighbour, scale of the Gaussian noise.
+    /// Votes, votes of the neighbor, scale of the Gaussian noise.
     pub(crate) type Case = (&'static [u64], &'static [u64], f64);
     pub(crate) const FIG_6: Case = (&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0);
     pub(crate) const TIE: Case = (&[125, 125], &[124, 126], 40.0);

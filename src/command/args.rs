@@ -111,7 +111,7 @@ pub struct Common {
     /// No progress bar
     #[arg(long, global = true)]
     pub quiet: bool,
-    /// No colours (also with the environment variable NO_COLOR)
+    /// No colors (also with the environment variable NO_COLOR)
     #[arg(long, global = true)]
     pub no_color: bool,
 }
@@ -243,7 +243,7 @@ pub struct ExactOptions {
     /// Votes per class of the dataset, such as 14,12,10,8,6
     #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
     pub histogram: VoteHistogram,
-    /// Votes per class of the neighbour
+    /// Votes per class of the neighbor
     #[arg(long, value_parser = histogram, required_unless_present = "worst_neighbor", conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
     pub neighbor: Option<VoteHistogram>,
     /// Search all one-vote changes instead: moved, added or removed

@@ -32,7 +32,7 @@ fn same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<()> {
         return Ok(());
     }
     Err(Error::Length {
-        quantity: "law of the neighbour",
+        quantity: "law of the neighbor",
         found: q.outcomes(),
         expected: format!("{} outcomes, as the other law", p.outcomes()),
     })

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// The votes of k teachers of whom m were trained on changed data, drawn once and then asked the same query n times,
 /// with fresh noise for every answer:
 /// ```text
-/// H ~ Mult(k, P) under the dataset,    H' ~ Mult(k-m, P) + Mult(m, P') under its neighbour.
+/// H ~ Mult(k, P) under the dataset,    H' ~ Mult(k-m, P) + Mult(m, P') under its neighbor.
 /// ```
 /// Given the votes the answers are independent; without them they are not, and the divergence of all answers is *not*
 /// n times that of one. [`Self::joint_laws`] has it exactly for two classes, [`Self::cap`] bounds it for any number of
@@ -46,7 +46,7 @@ const MAX_WORK: u64 = 100_000_000;
 const MOST_VOTERS_OF_CAP: u64 = 1_000_000;
 
 impl SharedTeachers {
-    /// k teachers (`k`) with vote probabilities P (`p`), m of whom (`changed`) have P' (`p_marked`) under the neighbour.
+    /// k teachers (`k`) with vote probabilities P (`p`), m of whom (`changed`) have P' (`p_marked`) under the neighbor.
     /// Each of the two laws must sum to 1 within 1e-9 and is divided by its sum.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl SharedTeachers {
         Ok(Self { k, p, p_marked, changed })
     }
 
-    /// The exact laws, under the dataset and under its neighbour, of how many of n (`answers`) noisy argmaxes of two
+    /// The exact laws, under the dataset and under its neighbor, of how many of n (`answers`) noisy argmaxes of two
     /// classes are class 0: outcome j of 0 to n is j of them.
     ///
     /// ```text

@@ -8,10 +8,10 @@ use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
 
-/// The most neighbours searched: a histogram of 200 classes with different counts has 39,800.
+/// The most neighbors searched: a histogram of 200 classes with different counts has 39,800.
 const MAX_NEIGHBORS: usize = 50_000;
 
-/// The largest value over all neighbours, with the first change that attains it.
+/// The largest value over all neighbors, with the first change that attains it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Supremum {
     /// The largest value.
@@ -28,7 +28,7 @@ pub struct WorstNeighbors {
     pub renyi: Vec<[Supremum; 2]>,
     /// Of δ(ε), by ε.
     pub hockey_stick: Vec<[Supremum; 2]>,
-    /// How many different neighbours there are; classes with equal counts are exchangeable.
+    /// How many different neighbors there are; classes with equal counts are exchangeable.
     pub neighbors: usize,
 }
 
@@ -37,7 +37,7 @@ pub struct WorstNeighbors {
 /// Exhaustive, so the suprema are exact for this histogram; the supremum over all histograms is another quantity.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is no neighbour (a single class cannot lose a vote to another) or more than 50,000;
+/// [`Error::Refused`] when there is no neighbor (a single class cannot lose a vote to another) or more than 50,000;
 /// as [`noisy_argmax_law`].
 ///
 /// # Example
@@ -84,9 +84,9 @@ pub fn worst_neighbors_of(
     let changes = histogram.neighbors(adjacency);
     if changes.is_empty() || changes.len() > MAX_NEIGHBORS {
         return Err(Error::Refused {
-            operation: "worst neighbour",
+            operation: "worst neighbor",
             reason: format!(
-                "the histogram has {} different neighbours; 1 to {MAX_NEIGHBORS} are searched",
+                "the histogram has {} different neighbors; 1 to {MAX_NEIGHBORS} are searched",
                 changes.len()
             ),
         });
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_class_has_no_moved_neighbour() {
+    fn a_single_class_has_no_moved_neighbor() {
         let histogram = VoteHistogram::new(vec![5]).unwrap();
         let noise = "gaussian:1".parse().unwrap();
         assert!(worst_neighbors(&histogram, Adjacency::Moved, noise, &[], &[]).is_err());

@@ -60,7 +60,7 @@ pub struct ProportionLimit {
 
 impl ProportionLimit {
     /// Whether this limit is above `other`, told by the exact side of each: the smaller of x and 1 - x is the exact
-    /// one; the other was rounded, perhaps past its neighbour.
+    /// one; the other was rounded, perhaps past its neighbor.
     pub(crate) fn is_above(self, other: Self) -> bool {
         let low = |limit: Self| limit.value <= limit.complement;
         match (low(self), low(other)) {
@@ -92,7 +92,7 @@ fn round_down((x, y): (f64, f64), f: f64) -> ProportionLimit {
 /// The one-sided lower Clopper-Pearson limit: the p with P(Bin(n, p) ≥ k) = f.
 ///
 /// For k successes in n trials and failure probability f, P(p ≥ limit) ≥ 1 - f for every true p and every n.
-/// The result is rounded towards 0 by a relative 2^-46 of the smaller of p and 1 - p, or 2^-50 of |ln f| or |ln(1-f)|
+/// The result is rounded toward 0 by a relative 2^-46 of the smaller of p and 1 - p, or 2^-50 of |ln f| or |ln(1-f)|
 /// where that is more; it is 0 for k = 0.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ pub fn clopper_pearson_lower(counts: BinomialCounts, failure: FailureProbability
 
 /// The one-sided upper Clopper-Pearson limit: the p with P(Bin(n, p) ≤ k) = f, the mirror image of the lower one.
 ///
-/// Rounded towards 1; 1 for k = n.
+/// Rounded toward 1; 1 for k = n.
 ///
 /// # Errors
 /// As [`clopper_pearson_lower`].

@@ -30,7 +30,7 @@ pub(crate) fn normal_width(failure: FailureProbability, variance: f64, lyapunov:
 /// X_i - E X_i ≤ `reach`: Bennett's inequality P ≤ exp(-(V/b²) h(b t/V)), h(u) = (1 + u) ln(1 + u) - u.
 ///
 /// *Proof.* With φ(x) = (e^x - 1 - x)/x² increasing, E e^{λX} ≤ 1 + λ²E X² φ(λb) ≤ exp(E X² (e^{λb} - 1 - λb)/b²) for
-/// each centred X ≤ b; multiply, and minimise over λ. The exponent falls with V and with b, so upper limits of both
+/// each centered X ≤ b; multiply, and minimize over λ. The exponent falls with V and with b, so upper limits of both
 /// serve. ∎
 ///
 /// # References
@@ -81,7 +81,7 @@ mod tests {
         (0..=n).filter(|&k| k as f64 - mean >= t).map(|k| log_binomial_pmf(k, n, p).exp()).sum()
     }
 
-    /// Exact tails of binomial sums, the least favourable variables of both inequalities.
+    /// Exact tails of binomial sums, the least favorable variables of both inequalities.
     #[test]
     fn no_binomial_exceeds_the_widths_more_often_than_stated() {
         for n in [1u64, 2, 10, 100, 3000] {

@@ -12,7 +12,7 @@ const MARGIN: f64 = 1e-12;
 ///
 /// Under the prior Beta(1/2, 1/2) the proportion lies below it with posterior probability at most f. Over repeated
 /// samples it is *asymptotic*: P(p < limit) is f up to a term of order 1/√n that oscillates with n and p, and exceeds
-/// f for some p at every n. The end convention only lowers the limit. Rounded towards 0 by a relative 1e-12 of the
+/// f for some p at every n. The end convention only lowers the limit. Rounded toward 0 by a relative 1e-12 of the
 /// smaller of p and 1 - p.
 ///
 /// # Errors

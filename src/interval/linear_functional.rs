@@ -48,18 +48,18 @@ pub(crate) struct Moments {
 impl Moments {
     /// The moments of v(X) for X with a law of which only the box is known.
     ///
-    /// *Proofs.* Variance above: Var v ≤ E(v - c)² for every c, here at the mean of the frequencies, maximised over the
+    /// *Proofs.* Variance above: Var v ≤ E(v - c)² for every c, here at the mean of the frequencies, maximized over the
     /// box; and E(max v - v)(v - min v) ≥ 0 gives Var v ≤ (max v - m)(m - min v) for m = E v, largest at the m nearest to
     /// the middle. Variance below: Var v = ½ Σ_ij P_i P_j (v_i - v_j)² ≥ ½ Σ_ij l_i l_j (v_i - v_j)² = L Σ l_i (v_i - v̄_l)²
-    /// with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of centre c and half-width d,
-    /// Var v = E(v - m)² ≥ E max(0, |v - c| - d)², minimised over the box. Third moment: E|v - m|³ is convex in m for
+    /// with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of center c and half-width d,
+    /// Var v = E(v - m)² ≥ E max(0, |v - c| - d)², minimized over the box. Third moment: E|v - m|³ is convex in m for
     /// every law, so the larger of its maxima over the box at the two ends of the interval of m covers all. ∎
-    pub(crate) fn within(limits: &SimplexBox, values: &[f64], centre: f64) -> Self {
+    pub(crate) fn within(limits: &SimplexBox, values: &[f64], center: f64) -> Self {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mean_low, mean_high) = (limits.minimum(values), limits.maximum(values));
         let mapped = |map: &dyn Fn(f64) -> f64| values.iter().map(|&value| map(value)).collect::<Vec<f64>>();
-        let squares = limits.maximum(&mapped(&|value| (value - centre).powi(2)));
+        let squares = limits.maximum(&mapped(&|value| (value - center).powi(2)));
         let nearest = (0.5 * least + 0.5 * most).clamp(mean_low, mean_high.max(mean_low));
         let variance_high = squares.min((most - nearest) * (nearest - least)).max(0.0);
         let third_at = |mean: f64| limits.maximum(&mapped(&|value| (value - mean).abs().powi(3)));
@@ -236,8 +236,8 @@ mod tests {
             let values = &values[..classes];
             let limits = SimplexBox::clopper_pearson(&counts, failure(1e-3)).unwrap();
             let mut law: Vec<f64> = counts.iter().map(|&count| count as f64 / n as f64).collect();
-            let centre = law.iter().zip(values).map(|(p, v)| p * v).sum();
-            let moments = Moments::within(&limits, values, centre);
+            let center = law.iter().zip(values).map(|(p, v)| p * v).sum();
+            let moments = Moments::within(&limits, values, center);
             for (from, to, share) in moves {
                 let (from, to) = (from % classes, to % classes);
                 let most = (law[from] - limits.low()[from]).min(limits.high()[to] - law[to]).max(0.0);

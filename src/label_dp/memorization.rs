@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView1};
 
-/// Canaries of a label-memorisation audit: for canary i a true label y, a wrong label y' that was trained on, and the
+/// Canaries of a label-memorization audit: for canary i a true label y, a wrong label y' that was trained on, and the
 /// model's probabilities of all classes.
 ///
 /// Shapes: `probabilities` \[canary, class\], `labels_true` and `labels_trained` \[canary\]. y' must have been drawn
@@ -53,7 +53,7 @@ impl LabelCanaries {
         }
         if let Some(canary) = (0..canaries).find(|&canary| labels_true[canary] == labels_trained[canary]) {
             return Err(Error::Refused {
-                operation: "label-memorisation audit",
+                operation: "label-memorization audit",
                 reason: format!("canary {canary} was trained on its true label; a canary has a wrong one"),
             });
         }

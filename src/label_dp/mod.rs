@@ -1,4 +1,4 @@
-//! Labels that a model memorised: mechanisms of label privacy, and audits by deliberately wrong labels.
+//! Labels that a model memorized: mechanisms of label privacy, and audits by deliberately wrong labels.
 
 mod antipodes;
 mod memorization;

@@ -8,7 +8,7 @@ use crate::quantity::NoiseScale;
 ///
 /// Bayes' rule: coordinate k has the density exp(-|o_k - \[c = k\]|/λ)/(2λ) given label c. The f_c differ by what
 /// coordinate c contributes: f_c = |o_c| - |o_c - 1| + a constant, which is how it is computed. `observed` and `prior`
-/// have one entry per class; the prior need not be normalised.
+/// have one entry per class; the prior need not be normalized.
 ///
 /// # Errors
 /// [`Error::Length`] when the lengths differ or are 0, [`Error::Domain`] for an observation that is not finite or a

@@ -1,4 +1,4 @@
-//! Soft randomised response: noise on one-hot labels.
+//! Soft randomized response: noise on one-hot labels.
 
 use crate::error::{Error, Result};
 use crate::quantity::NoiseScale;

@@ -143,11 +143,11 @@ mod tests {
     use super::*;
     use ndarray::Array2;
 
-    /// Labels are randomised among C classes (truth kept with odds e^ε against each other one), and the "model" knows
-    /// the randomised label: ε-label-private with equality. The bound exceeds ε in at most f of the audits; a correct
+    /// Labels are randomized among C classes (truth kept with odds e^ε against each other one), and the "model" knows
+    /// the randomized label: ε-label-private with equality. The bound exceeds ε in at most f of the audits; a correct
     /// program fails with probability below 1e-6 (five standard errors).
     #[test]
-    fn randomised_labels_are_covered() {
+    fn randomized_labels_are_covered() {
         const AUDITS: u64 = 600;
         const FAILURE: f64 = 0.1;
         let (classes, size) = (5, 100);

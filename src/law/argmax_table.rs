@@ -120,12 +120,12 @@ impl ArgmaxTable {
 
     /// The row and the range of entries of a class that is `behind` votes behind a largest count of `most`.
     ///
-    /// With v votes a step, x = v t and -h = v q + r, x - h = v (t + q) + r. The window is centred on the largest.
+    /// With v votes a step, x = v t and -h = v q + r, x - h = v (t + q) + r. The window is centered on the largest.
     fn place(&self, most: i64, behind: i64) -> (&Row, std::ops::Range<usize>) {
-        let centre = most * self.steps_a_vote / self.votes_a_step;
+        let center = most * self.steps_a_vote / self.votes_a_step;
         let count = most - behind.min(self.most_behind);
         let (quotient, remainder) = ((-count).div_euclid(self.votes_a_step), (-count).rem_euclid(self.votes_a_step));
-        let start = centre - (self.nodes as i64 - 1) / 2 + quotient * self.steps_a_vote - self.first;
+        let start = center - (self.nodes as i64 - 1) / 2 + quotient * self.steps_a_vote - self.first;
         (&self.rows[remainder as usize], start as usize..start as usize + self.nodes)
     }
 

@@ -22,7 +22,7 @@ pub use custom_argmax::{LogConcaveNoise, custom_argmax_law};
 pub use noise::Noise;
 pub use output_pair::OutputPair;
 pub use poisson_multinomial::{ExpandedLaw, poisson_multinomial_argmax_law};
-pub(crate) use random_votes::normalised as vote_probabilities;
+pub(crate) use random_votes::normalized as vote_probabilities;
 pub use random_votes::{
     Displacement, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws, multinomial_argmax_law,
 };
@@ -164,9 +164,9 @@ mod tests {
         }
     }
 
-    /// Laws of neighbours are close however far apart the counts are, and every peak is found beyond rounding.
+    /// Laws of neighbors are close however far apart the counts are, and every peak is found beyond rounding.
     #[test]
-    fn neighbours_far_apart_have_close_logarithms() {
+    fn neighbors_far_apart_have_close_logarithms() {
         let counts = vec![39_321, 47_513, 256, 833, 14, 2_572];
         let histogram = VoteHistogram::new(counts).unwrap();
         for scale in [5.968683880475112e-12, 6e-12, 1e-9, 1e-7, 3e-5, 1e-2] {

@@ -22,7 +22,7 @@ use super::class_groups::ClassGroups;
 use super::cumulant_series::{Series, UndecidedVoters};
 use super::independent_counts::{Lattice, Marginals, Sums};
 use super::noise::Noise;
-use super::random_votes::normalised;
+use super::random_votes::normalized;
 use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::quadrature::LogIntegral;
@@ -136,7 +136,7 @@ fn checked(parties: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
     }
     let classes = parties[0].len().min(MAX_CLASSES);
     let rows = parties.iter().map(|row| {
-        let row = normalised(row, "vote probabilities of a voter")?;
+        let row = normalized(row, "vote probabilities of a voter")?;
         if row.len() != classes {
             let expected = format!("{classes} classes");
             return Err(Error::Length { quantity: "vote probabilities of a voter", found: row.len(), expected });

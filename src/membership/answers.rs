@@ -11,8 +11,8 @@ use std::ops::Range;
 /// Whether each model predicts the label of each sample, \[model, sample\], on the view on which most samples are
 /// predicted right by models that were trained on them; and which view that is, the first of several.
 ///
-/// Models that were trained without augmentation know a mislabelled sample as it was and not its shifted copies, so that
-/// an average over the views would call memorised samples forgotten.
+/// Models that were trained without augmentation know a mislabeled sample as it was and not its shifted copies, so that
+/// an average over the views would call memorized samples forgotten.
 ///
 /// ```
 /// # use leakbound::{MemoryLogits, right_answers};

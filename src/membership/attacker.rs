@@ -30,7 +30,7 @@ const MOMENTS: [f64; 2] = [0.9, 0.999];
 /// The models are split into two halves, those of even and those of odd number. For each half a network (10 inputs at
 /// most, 32 hidden rectified units, one logistic output) is trained on the answers of the other half to tell training
 /// samples from others; its output on a victim's answer is the score. **High means member.** Its inputs are the
-/// confidences p, largest first, each as ln(p + 1e-6), averaged over the views and standardised: the attacker knows
+/// confidences p, largest first, each as ln(p + 1e-6), averaged over the views and standardized: the attacker knows
 /// neither the label nor the sample. Every model is a victim of a network that has seen none of its answers.
 ///
 /// The result is a function of the recording and the seed alone.

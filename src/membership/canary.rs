@@ -104,7 +104,7 @@ const PERMUTATIONS: std::ops::RangeInclusive<usize> = 99..=100_000;
 
 /// A permutation test of independence between samples, given who was trained on them.
 ///
-/// For each sample the scores are replaced by their mid-ranks among the victims of the same truth, centred and brought to
+/// For each sample the scores are replaced by their mid-ranks among the victims of the same truth, centered and brought to
 /// unit length; r_{vs} is what is left. Two statistics: |Σ_{s<t} ρ_{st}|, which a victim that is high everywhere raises, and
 /// Σ_{s<t} ρ_{st}², which finds clusters too, where ρ_{st} = Σ_v r_{vs} r_{vt}. If samples are independent given the truth and
 /// victims are trained alike, the ranks of each sample may be permuted within each truth without changing the joint law;
@@ -174,7 +174,7 @@ pub fn canary_independence(guesses: &AttackScores, permutations: usize, seed: u6
     })
 }
 
-/// Centred ranks of one sample with the victims of both truths.
+/// Centered ranks of one sample with the victims of both truths.
 struct Column {
     residuals: Vec<f64>,
     groups: [Vec<usize>; 2],
@@ -257,7 +257,7 @@ pub struct Dilution {
 /// upper limit of the population's ROC at the largest FPR that the sample's own threshold may have.
 ///
 /// Half of the failure probability is spent on the samples (all of them at once), half on the population. The population's
-/// limits count guesses as independent. A defence that names one member in its output ("name and shame") has a population
+/// limits count guesses as independent. A defense that names one member in its output ("name and shame") has a population
 /// TPR of about FPR + 1/n, and this finds it.
 ///
 /// # Errors
@@ -319,7 +319,7 @@ mod tests {
         AttackScores::new(scores, members).unwrap()
     }
 
-    /// The defence of Aerni et al. (2024), section 4.1: names one member, protects all others.
+    /// The defense of Aerni et al. (2024), section 4.1: names one member, protects all others.
     #[test]
     fn name_and_shame_passes_the_population_and_fails_the_sample() {
         let mut stream = ChaCha8Rng::seed_from_u64(5);

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The label-only attack on recorded answers of shadow models.
 ///
 /// For each victim and sample, a logistic regression is fitted to the other models: from the features of their answers,
-/// one for each view, to whether they were trained on the sample. Its weights w and intercept b minimise
+/// one for each view, to whether they were trained on the sample. Its weights w and intercept b minimize
 ///
 /// ½ |w|² + C Σ_models ln(1 + exp(-y (w·x + b))),  y = 1 inside and -1 outside,
 ///

@@ -1,7 +1,7 @@
 //! Logistic regression with a penalty, for one sample: many fits to the same few rows, of which one is left out in turn.
 
 use crate::error::{Error, Result};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 
 /// Steps of Newton's method; six are usual.
 const MOST_STEPS: usize = 200;
@@ -98,13 +98,13 @@ pub(super) struct Fitter {
 }
 
 impl Fitter {
-    /// Minimises ½ |w|² + C Σ weight · ln(1 + exp(∓(w·x + b))) from where `weights` are.
+    /// Minimizes ½ |w|² + C Σ weight · ln(1 + exp(∓(w·x + b))) from where `weights` are.
     ///
-    /// Newton's method with step halving. A convex objective of smooth terms has a quadratic neighbourhood of its minimum;
+    /// Newton's method with step halving. A convex objective of smooth terms has a quadratic neighborhood of its minimum;
     /// the squared decrement gᵀH⁻¹g bounds twice the distance from the minimal value there. After it is small one more step
     /// doubles the digits.
     pub(super) fn fit(&mut self, design: &Design, c: f64, weights: &mut [f64]) -> Result<()> {
-        vectorised(
+        vectorized(
             Arch::new(),
             #[inline(always)]
             || self.newton(design, c, weights),

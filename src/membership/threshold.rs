@@ -11,7 +11,7 @@ use crate::error::Result;
 /// With the score [`Loss`](crate::MembershipScore::Loss) it is the attack of Yeom et al., with
 /// [`TopConfidence`](crate::MembershipScore::TopConfidence) or [`Entropy`](crate::MembershipScore::Entropy) that of Salem
 /// et al., with [`ModifiedEntropy`](crate::MembershipScore::ModifiedEntropy) that of Song and Mittal. Every model is a
-/// victim; nothing is learnt from the others, so that none is left out.
+/// victim; nothing is learned from the others, so that none is left out.
 ///
 /// Shapes: scores \[model, sample, view\]; the result is \[model, sample\].
 ///

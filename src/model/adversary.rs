@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which point the neighbouring dataset has more, and which queries are asked.
+/// Which point the neighboring dataset has more, and which queries are asked.
 ///
 /// Written as `nat-advq`, `pois-advq` or `pois-natq`.
 ///
@@ -26,7 +26,7 @@ pub enum Adversary {
     NatAdvq,
     /// The query itself is in the training data, with a wrong label.
     PoisAdvq,
-    /// One mislabelled point is in the training data; the queries are natural.
+    /// One mislabeled point is in the training data; the queries are natural.
     PoisNatq,
 }
 

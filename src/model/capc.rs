@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::law::{ExpandedLaw, Noise, OutcomeLaw, poisson_multinomial_argmax_law, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
-/// The votes of k CaPC parties on one query q, under the dataset and under its neighbour:
+/// The votes of k CaPC parties on one query q, under the dataset and under its neighbor:
 /// ```text
 /// H ~ Σ_{i=1..k} Mult(1, P^i_q),    H' ~ Mult(1, P^1'_q) + Σ_{i=2..k} Mult(1, P^i_q).
 /// ```
@@ -97,7 +97,7 @@ impl CapcModel {
         &self.p
     }
 
-    /// P^1': the law of the vote of the first party under the neighbour.
+    /// P^1': the law of the vote of the first party under the neighbor.
     #[must_use]
     pub fn probabilities_marked(&self) -> &[f64] {
         &self.p_marked
@@ -114,7 +114,7 @@ impl CapcModel {
         mean
     }
 
-    /// The laws of the noisy argmax under the dataset and under its neighbour, each with the sizes of the terms of its
+    /// The laws of the noisy argmax under the dataset and under its neighbor, each with the sizes of the terms of its
     /// series: see [`poisson_multinomial_argmax_law`].
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub struct Embedding {
     pub expected_votes_average: f64,
 }
 
-/// Neighbours of a query that enter an average, as the published heuristic leaves open.
+/// Neighbors of a query that enter an average, as the published heuristic leaves open.
 const AVERAGED: [usize; 2] = [200, 1000];
 /// Steps of the ascent.
 const MAX_STEPS: usize = 500;
@@ -121,7 +121,7 @@ impl NeighborIndex {
     /// queries, each weighted by the number of queries it is near to; the average of all `points`; and the one of them
     /// with the largest E, so that the result is never worse than a training point. From every start E ascends by
     /// x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1, ½, ¼, .. the
-    /// first that gains: a step towards the queries that are about to be won. The best end is returned; it need not be
+    /// first that gains: a step toward the queries that are about to be won. The best end is returned; it need not be
     /// the global maximum.
     ///
     /// `labels` holds the class of every query; `sampling` should have as many ranks as the index.
@@ -176,7 +176,7 @@ impl NeighborIndex {
         Ok(best.transpose()?.map_or_else(average, |(_, point)| points.row(point).to_owned()))
     }
 
-    /// Averages of the neighbours of the queries of one class, for every class; and that of all points.
+    /// Averages of the neighbors of the queries of one class, for every class; and that of all points.
     fn starts(&self, points: ArrayView2<'_, f64>, labels: &[usize]) -> (Vec<Array1<f64>>, Array1<f64>) {
         let mut classes = labels.to_vec();
         classes.sort_unstable();
@@ -227,7 +227,7 @@ impl NeighborIndex {
         let mut sum = Array1::zeros(point.len());
         let mut total = 0.0;
         for (query, distances) in self.distances.iter().enumerate() {
-            // ν is a step function of the distance: its slope over as many ranks as it takes to lose a neighbour or two.
+            // ν is a step function of the distance: its slope over as many ranks as it takes to lose a neighbor or two.
             let window = (sampling.neighbors() / 4).clamp(1, 1 << 20);
             let rank = self.rank_of(query, point);
             let last = distances.len() as u64;
@@ -263,7 +263,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Points and queries around two centres in five dimensions.
+    /// Points and queries around two centers in five dimensions.
     fn clouds(points: usize, queries: usize) -> (Array2<f64>, Array2<f64>, Vec<usize>) {
         let mut stream = ChaCha8Rng::seed_from_u64(7);
         let mut cloud = |count: usize| {

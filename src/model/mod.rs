@@ -1,5 +1,5 @@
 //! Parametric models of private prediction, as data: how the votes on one query are distributed under a dataset and
-//! under its neighbour. No randomness is drawn here.
+//! under its neighbor. No randomness is drawn here.
 
 mod adversary;
 mod capc;

@@ -48,12 +48,12 @@ pub struct NeighborSampling {
     beyond: f64,
 }
 
-/// The laws of the labels of the neighbours of one query.
+/// The laws of the labels of the neighbors of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeighborLaws {
-    /// P_q: the law of the label of a neighbour drawn at random from the k, one entry per class.
+    /// P_q: the law of the label of a neighbor drawn at random from the k, one entry per class.
     pub p: Vec<f64>,
-    /// P^k_q: the law of the label of the k-th neighbour, one entry per class.
+    /// P^k_q: the law of the label of the k-th neighbor, one entry per class.
     pub p_last: Vec<f64>,
 }
 
@@ -75,7 +75,7 @@ impl NeighborSampling {
         }
         if !(1..=MAX_RANKS).contains(&ranks) {
             let expected = "1 to 2^24 ranks".into();
-            return Err(Error::Length { quantity: "list of neighbours", found: ranks, expected });
+            return Err(Error::Length { quantity: "list of neighbors", found: ranks, expected });
         }
         let last: Vec<f64> =
             (1..=ranks as u64).map(|rank| rate * libm::exp(log_binomial_pmf(k - 1, rank - 1, rate))).collect();
@@ -93,7 +93,7 @@ impl NeighborSampling {
         Ok(Self { k, rate, inclusion, last, beyond })
     }
 
-    /// Number of neighbours k that vote.
+    /// Number of neighbors k that vote.
     #[must_use]
     pub const fn neighbors(&self) -> u64 {
         self.k
@@ -111,7 +111,7 @@ impl NeighborSampling {
         self.inclusion.len()
     }
 
-    /// P(T > R): the probability that not all of the k neighbours are among the first R training points.
+    /// P(T > R): the probability that not all of the k neighbors are among the first R training points.
     #[must_use]
     pub const fn beyond(&self) -> f64 {
         self.beyond
@@ -124,7 +124,7 @@ impl NeighborSampling {
     /// [`Error::Domain`] for rank 0, since the nearest has rank 1; [`Error::NoConvergence`] for ranks near 2^53 at most.
     pub fn inclusion(&self, rank: u64) -> Result<f64> {
         let Some(before) = rank.checked_sub(1) else {
-            return Err(Error::Domain { quantity: "rank of a neighbour", value: 0.0, domain: "[1, 2^64)" });
+            return Err(Error::Domain { quantity: "rank of a neighbor", value: 0.0, domain: "[1, 2^64)" });
         };
         match usize::try_from(before).ok().and_then(|index| self.inclusion.get(index)) {
             Some(&inclusion) => Ok(inclusion),
@@ -153,7 +153,7 @@ impl NeighborSampling {
     pub fn laws(&self, labels: &[usize], classes: usize) -> Result<NeighborLaws> {
         if !(1..=MAX_CLASSES).contains(&classes) {
             let expected = format!("1 to {MAX_CLASSES} classes");
-            return Err(Error::Length { quantity: "label probabilities of the neighbours", found: classes, expected });
+            return Err(Error::Length { quantity: "label probabilities of the neighbors", found: classes, expected });
         }
         let ranks = labels.len().min(self.ranks());
         let beyond =
@@ -162,8 +162,8 @@ impl NeighborSampling {
             return Err(Error::Refused {
                 operation: "fit of Private-kNN",
                 reason: format!(
-                    "with probability {} the {} neighbours at rate {} are not all among the {ranks} recorded; \
-                     at most 1e-9 is allowed, so record more neighbours of each query",
+                    "with probability {} the {} neighbors at rate {} are not all among the {ranks} recorded; \
+                     at most 1e-9 is allowed, so record more neighbors of each query",
                     if beyond > 0.01 { format!("{beyond:.2}") } else { format!("{beyond:.1e}") },
                     self.k,
                     self.rate
@@ -173,7 +173,7 @@ impl NeighborSampling {
         let mut laws = [vec![CompensatedSum::default(); classes], vec![CompensatedSum::default(); classes]];
         for ((&label, &inclusion), &last) in labels.iter().zip(&self.inclusion).zip(&self.last) {
             if label >= classes {
-                let quantity = "label of a neighbour";
+                let quantity = "label of a neighbor";
                 return Err(Error::Domain { quantity, value: label as f64, domain: "[0, classes - 1]" });
             }
             laws[0][label].add(inclusion);
@@ -186,7 +186,7 @@ impl NeighborSampling {
         Ok(NeighborLaws { p, p_last })
     }
 
-    /// The model of a query whose neighbours have these labels, when a point of label y' is added at a rank.
+    /// The model of a query whose neighbors have these labels, when a point of label y' is added at a rank.
     ///
     /// # Errors
     /// As [`NeighborSampling::laws`], [`NeighborSampling::inclusion`] and [`PrivateKnnModel::new`].
@@ -280,13 +280,13 @@ mod tests {
             number of voters = 0 is not in [1, 2^53]
             subsampling rate = 0 is not in (0, 1]
             subsampling rate = NaN is not in (0, 1]
-            list of neighbours has length 0; expected 1 to 2^24 ranks
-            rank of a neighbour = 0 is not in [1, 2^64)
+            list of neighbors has length 0; expected 1 to 2^24 ranks
+            rank of a neighbor = 0 is not in [1, 2^64)
             accepted
-            fit of Private-kNN: with probability 1.4e-3 the 200 neighbours at rate 0.2 are not all among the 1200 recorded; at most 1e-9 is allowed, so record more neighbours of each query
-            label of a neighbour = 3 is not in [0, classes - 1]
-            label probabilities of the neighbours has length 0; expected 1 to 10000 classes
-            fit of Private-kNN: with probability 1.00 the 200 neighbours at rate 0.2 are not all among the 0 recorded; at most 1e-9 is allowed, so record more neighbours of each query
+            fit of Private-kNN: with probability 1.4e-3 the 200 neighbors at rate 0.2 are not all among the 1200 recorded; at most 1e-9 is allowed, so record more neighbors of each query
+            label of a neighbor = 3 is not in [0, classes - 1]
+            label probabilities of the neighbors has length 0; expected 1 to 10000 classes
+            fit of Private-kNN: with probability 1.00 the 200 neighbors at rate 0.2 are not all among the 0 recorded; at most 1e-9 is allowed, so record more neighbors of each query
             "
         );
     }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::law::{Noise, OutcomeLaw, marked_argmax_laws, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
-/// The votes of k PATE teachers on one query q, under the dataset and under its neighbour:
+/// The votes of k PATE teachers on one query q, under the dataset and under its neighbor:
 /// ```text
 /// H ~ Mult(k, P_q),    H' ~ Mult(k-1, P_q) + Mult(1, P'_q).
 /// ```
@@ -83,9 +83,9 @@ impl PateModel {
     /// # Errors
     /// As [`PateModel::new`]; also [`Error::Domain`] when either world has no vote or more than 2^53 of them.
     pub fn from_votes(k: u64, votes: &[u64], votes_neighbor: &[u64]) -> Result<Self> {
-        same_classes("recorded votes under the neighbour", votes_neighbor.len(), votes.len())?;
+        same_classes("recorded votes under the neighbor", votes_neighbor.len(), votes.len())?;
         let p = relative_frequencies(votes, "number of recorded votes under the dataset")?;
-        let p_marked = relative_frequencies(votes_neighbor, "number of recorded votes under the neighbour")?;
+        let p_marked = relative_frequencies(votes_neighbor, "number of recorded votes under the neighbor")?;
         Self::new(k, &p, &p_marked)
     }
 
@@ -102,7 +102,7 @@ impl PateModel {
         Ok(self)
     }
 
-    /// Number m of teachers whose data are changed under the neighbour.
+    /// Number m of teachers whose data are changed under the neighbor.
     #[must_use]
     pub const fn changed_teachers(&self) -> u64 {
         self.changed
@@ -132,7 +132,7 @@ impl PateModel {
         &self.p_marked
     }
 
-    /// The exact laws of the noisy argmax under the dataset and under its neighbour.
+    /// The exact laws of the noisy argmax under the dataset and under its neighbor.
     pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
         marked_argmax_laws(self.k, &self.p, &self.p_marked, self.changed, noise)
     }
@@ -147,7 +147,7 @@ pub(super) fn check_voters(k: u64) -> Result<()> {
     }
 }
 
-/// Checks that the neighbour has the classes of the dataset.
+/// Checks that the neighbor has the classes of the dataset.
 pub(super) fn same_classes(quantity: &'static str, found: usize, classes: usize) -> Result<()> {
     if found == classes {
         Ok(())
@@ -208,8 +208,8 @@ mod tests {
             sum of vote probabilities = 0.9 is not in [1 - 1e-9, 1 + 1e-9]
             vote probabilities of the changed voter has length 3; expected 2 classes
             number of recorded votes under the dataset = 0 is not in [1, 2^53]
-            number of recorded votes under the neighbour = 0 is not in [1, 2^53]
-            recorded votes under the neighbour has length 1; expected 2 classes
+            number of recorded votes under the neighbor = 0 is not in [1, 2^53]
+            recorded votes under the neighbor has length 1; expected 2 classes
             number of recorded votes under the dataset = 1.8446744073709552e19 is not in [1, 2^53]
             number of recorded votes under the dataset = 0 is not in [1, 2^53]
             "

@@ -104,7 +104,7 @@ pub fn best_candidate(
 /// # Example
 /// ```
 /// # use leakbound::wrong_label;
-/// // The point votes on the first query only, whose neighbours have the labels 2, 0 and 1 in this order.
+/// // The point votes on the first query only, whose neighbors have the labels 2, 0 and 1 in this order.
 /// let (inclusion, p) = (ndarray::array![0.2, 0.0], ndarray::array![[0.3, 0.1, 0.6], [0.0, 1.0, 0.0]]);
 /// assert_eq!(wrong_label(inclusion.view(), p.view(), Some(2))?, 0);
 /// assert_eq!(wrong_label(inclusion.view(), p.view(), Some(1))?, 2);

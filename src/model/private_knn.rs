@@ -1,16 +1,16 @@
-//! Private-kNN: the nearest neighbours of the query in a random part of the dataset vote with their labels.
+//! Private-kNN: the nearest neighbors of the query in a random part of the dataset vote with their labels.
 
 use super::pate::{check_voters, same_classes};
 use crate::error::{Error, Result};
 use crate::law::{Displacement, Noise, OutcomeLaw, displaced_argmax_laws, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
-/// The votes of the k nearest neighbours of a query q in a Poisson subsample of rate γ, under the dataset and under its
-/// neighbour, which holds m more points with label y':
+/// The votes of the k nearest neighbors of a query q in a Poisson subsample of rate γ, under the dataset and under its
+/// neighbor, which holds m more points with label y':
 /// ```text
 /// H ~ Mult(k, P_q),    H' ~ Mult(k, P_q) + B · 1{y'} - Mult(B, P^k_q),    B ~ Bin(m, ν).
 /// ```
-/// P_q (shape C) is the law of the label of a neighbour among the k, P^k_q that of the k-th, which an added point
+/// P_q (shape C) is the law of the label of a neighbor among the k, P^k_q that of the k-th, which an added point
 /// displaces; ν is the probability that an added point is among the k nearest. One point, m = 1, is the published model.
 /// A class may be left with -m votes or more: the model draws the displaced labels independently of H.
 ///
@@ -57,7 +57,7 @@ const fn one() -> u64 {
 const MAX_POINTS: u64 = 64;
 
 impl PrivateKnnModel {
-    /// The model with k neighbours, P (`p`), P^k (`p_last`), ν (`inclusion`) and y' (`label`), for one added point. Each
+    /// The model with k neighbors, P (`p`), P^k (`p_last`), ν (`inclusion`) and y' (`label`), for one added point. Each
     /// of the laws must sum to 1 within 1e-9 and is divided by its sum.
     ///
     /// # Errors
@@ -65,11 +65,11 @@ impl PrivateKnnModel {
     /// a label that is not a class; [`Error::Length`] unless both laws have the same number of classes, 1 to 10,000.
     pub fn new(k: u64, p: &[f64], p_last: &[f64], inclusion: f64, label: usize) -> Result<Self> {
         check_voters(k)?;
-        let p = vote_probabilities(p, "label probabilities of the neighbours")?;
-        let p_last = vote_probabilities(p_last, "label probabilities of the last neighbour")?;
-        same_classes("label probabilities of the last neighbour", p_last.len(), p.len())?;
+        let p = vote_probabilities(p, "label probabilities of the neighbors")?;
+        let p_last = vote_probabilities(p_last, "label probabilities of the last neighbor")?;
+        same_classes("label probabilities of the last neighbor", p_last.len(), p.len())?;
         if !(0.0..=1.0).contains(&inclusion) {
-            let quantity = "probability that the added point is among the neighbours";
+            let quantity = "probability that the added point is among the neighbors";
             return Err(Error::Domain { quantity, value: inclusion, domain: "[0, 1]" });
         }
         if label >= p.len() {
@@ -95,7 +95,7 @@ impl PrivateKnnModel {
         Ok(self)
     }
 
-    /// Number of neighbours k that vote.
+    /// Number of neighbors k that vote.
     #[must_use]
     pub const fn neighbors(&self) -> u64 {
         self.k
@@ -107,13 +107,13 @@ impl PrivateKnnModel {
         self.p.len()
     }
 
-    /// P: the law of the label of a neighbour, one entry per class.
+    /// P: the law of the label of a neighbor, one entry per class.
     #[must_use]
     pub fn probabilities(&self) -> &[f64] {
         &self.p
     }
 
-    /// P^k: the law of the label of the k-th neighbour, one entry per class.
+    /// P^k: the law of the label of the k-th neighbor, one entry per class.
     #[must_use]
     pub fn probabilities_last(&self) -> &[f64] {
         &self.p_last
@@ -137,7 +137,7 @@ impl PrivateKnnModel {
         self.points
     }
 
-    /// The exact laws of the noisy argmax under the dataset and under its neighbour.
+    /// The exact laws of the noisy argmax under the dataset and under its neighbor.
     pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
         let displacement =
             Displacement { law: &self.p_last, points: self.points, inclusion: self.inclusion, label: self.label };
@@ -180,8 +180,8 @@ mod tests {
             @"
             number of voters = 0 is not in [1, 2^53]
             sum of vote probabilities = 1.1 is not in [1 - 1e-9, 1 + 1e-9]
-            label probabilities of the last neighbour has length 1; expected 2 classes
-            probability that the added point is among the neighbours = NaN is not in [0, 1]
+            label probabilities of the last neighbor has length 1; expected 2 classes
+            probability that the added point is among the neighbors = NaN is not in [0, 1]
             label of the added point = 2 is not in [0, classes - 1]
             number of added points = 0 is not in [1, 64], at most k
             number of added points = 3 is not in [1, 64], at most k

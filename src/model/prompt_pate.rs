@@ -6,7 +6,7 @@ use crate::histogram::VoteHistogram;
 use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use serde::{Deserialize, Serialize};
 
-/// The votes of PromptPATE teachers on one query: a fixed histogram H under the dataset and H' under its neighbour,
+/// The votes of PromptPATE teachers on one query: a fixed histogram H under the dataset and H' under its neighbor,
 /// both with the same C classes. They may be equal: the changed prompt then changed no vote and nothing leaks.
 ///
 /// # Example
@@ -36,12 +36,12 @@ struct Parameters {
 }
 
 impl PromptPateModel {
-    /// The model with these votes per class under the dataset and its neighbour.
+    /// The model with these votes per class under the dataset and its neighbor.
     ///
     /// # Errors
     /// [`Error::Length`] when the numbers of classes differ.
     pub fn new(histogram: VoteHistogram, histogram_neighbor: VoteHistogram) -> Result<Self> {
-        same_classes("vote histogram of the neighbour", histogram_neighbor.classes(), histogram.classes())?;
+        same_classes("vote histogram of the neighbor", histogram_neighbor.classes(), histogram.classes())?;
         Ok(Self { histogram, histogram_neighbor })
     }
 
@@ -57,13 +57,13 @@ impl PromptPateModel {
         &self.histogram
     }
 
-    /// Votes per class under the neighbour.
+    /// Votes per class under the neighbor.
     #[must_use]
     pub const fn histogram_neighbor(&self) -> &VoteHistogram {
         &self.histogram_neighbor
     }
 
-    /// The exact laws of the noisy argmax under the dataset and under its neighbour.
+    /// The exact laws of the noisy argmax under the dataset and under its neighbor.
     pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
         Ok([noisy_argmax_law(&self.histogram, noise)?, noisy_argmax_law(&self.histogram_neighbor, noise)?])
     }
@@ -92,7 +92,7 @@ mod tests {
         let histogram = |counts: &[u64]| VoteHistogram::new(counts.to_vec()).unwrap();
         assert_eq!(
             PromptPateModel::new(histogram(&[1, 2]), histogram(&[1, 2, 0])).unwrap_err().to_string(),
-            "vote histogram of the neighbour has length 3; expected 2 classes"
+            "vote histogram of the neighbor has length 3; expected 2 classes"
         );
         let text = r#"{"histogram":[1,2],"histogram_neighbor":[2,1]}"#;
         let model: PromptPateModel = serde_json::from_str(text).unwrap();

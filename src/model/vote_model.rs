@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::law::{Noise, OutputPair};
 use serde::{Deserialize, Serialize};
 
-/// The votes on one query under a dataset and under its neighbour, before noise is added.
+/// The votes on one query under a dataset and under its neighbor, before noise is added.
 ///
 /// # Example
 /// ```
@@ -30,7 +30,7 @@ pub enum VoteModel {
     Capc(CapcModel),
     /// Fixed votes.
     PromptPate(PromptPateModel),
-    /// Labels of the nearest neighbours in a random part of the dataset.
+    /// Labels of the nearest neighbors in a random part of the dataset.
     PrivateKnn(PrivateKnnModel),
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let [law, neighbor] = prompts().output_pair(noise).unwrap().into_distributions();
         assert_eq!(law, noisy_law(&[3, 1], noise));
         assert_eq!(neighbor, noisy_law(&[2, 2], noise));
-        // One voter: P itself decides who has the vote, and P' does under the neighbour.
+        // One voter: P itself decides who has the vote, and P' does under the neighbor.
         let pate = VoteModel::from(PateModel::new(1, &[1.0, 0.0], &[0.0, 1.0]).unwrap());
         let [law, neighbor] = pate.output_pair("gaussian:1".parse().unwrap()).unwrap().into_distributions();
         assert!((law.p()[0] - neighbor.p()[1]).abs() < 1e-14);

@@ -30,7 +30,7 @@ pub struct PropertyDecision {
 /// student on average.
 ///
 /// Shapes: `student` \[point, class\], `ensembles` \[value, member, point, class\], both probabilities, at least 2 values;
-/// the points are those that the student was trained on (public points labelled by PATE), or as many of them as are
+/// the points are those that the student was trained on (public points labeled by PATE), or as many of them as are
 /// known. The distance of a value is the mean over members and points of KL(student ‖ member) = Σ_c s_c ln(s_c/t_c),
 /// with probabilities raised to at least 1e-7.
 ///
@@ -170,14 +170,14 @@ mod tests {
         (p + 0.1 * (stream.random::<f64>() - 0.5)).clamp(0.0, 1.0)
     }
 
-    fn ensembles(centres: &[f64], members: usize, points: usize, stream: &mut ChaCha8Rng) -> Array4<f64> {
-        let mut array = Array4::zeros((centres.len(), members, points, 2));
-        for value in 0..centres.len() {
+    fn ensembles(centers: &[f64], members: usize, points: usize, stream: &mut ChaCha8Rng) -> Array4<f64> {
+        let mut array = Array4::zeros((centers.len(), members, points, 2));
+        for value in 0..centers.len() {
             for member in 0..members {
                 // A member differs from its ensemble at all points together.
-                let centre = near(centres[value], stream);
+                let center = near(centers[value], stream);
                 for point in 0..points {
-                    let p = near(centre, stream);
+                    let p = near(center, stream);
                     array[[value, member, point, 0]] = p;
                     array[[value, member, point, 1]] = 1.0 - p;
                 }
@@ -193,10 +193,10 @@ mod tests {
     #[test]
     fn distances_are_divergences_and_the_nearest_of_many_values_wins() {
         let mut stream = ChaCha8Rng::seed_from_u64(1);
-        let centres = [0.2, 0.4, 0.6, 0.8];
-        let array = ensembles(&centres, 6, 30, &mut stream);
-        for (index, centre) in centres.into_iter().enumerate() {
-            let decision = property_distance(student(centre, 30).view(), array.view(), 499, 2).unwrap();
+        let centers = [0.2, 0.4, 0.6, 0.8];
+        let array = ensembles(&centers, 6, 30, &mut stream);
+        for (index, center) in centers.into_iter().enumerate() {
+            let decision = property_distance(student(center, 30).view(), array.view(), 499, 2).unwrap();
             assert_eq!(decision.value, index);
             assert!(decision.margin > 0.0 && decision.p_value < 0.01, "{decision:?}");
         }

@@ -4,4 +4,4 @@ mod distance;
 mod restore;
 
 pub use distance::{PropertyDecision, property_distance};
-pub use restore::{RestoredPoints, restore_labelled_points};
+pub use restore::{RestoredPoints, restore_labeled_points};

@@ -13,11 +13,11 @@ pub struct RestoredPoints {
     pub right: BinomialCounts,
 }
 
-/// The `labelled` public points of highest score for one victim, taken for the labelled ones.
+/// The `labeled` public points of highest score for one victim, taken for the labeled ones.
 ///
 /// PATE labels some public points and trains the student on these alone, so membership in the student's training data
-/// is membership in the labelled part, and any membership attack restores it: for [`property_distance`](crate::property_distance)
-/// where the labelled points are not known. Their labels are the student's own answers. Of equal scores the first
+/// is membership in the labeled part, and any membership attack restores it: for [`property_distance`](crate::property_distance)
+/// where the labeled points are not known. Their labels are the student's own answers. Of equal scores the first
 /// points are taken.
 ///
 /// # Errors
@@ -25,10 +25,10 @@ pub struct RestoredPoints {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{AttackScores, restore_labelled_points};
+/// # use leakbound::{AttackScores, restore_labeled_points};
 /// # use ndarray::array;
 /// let scores = AttackScores::new(array![[0.1, 0.9, 0.8, 0.2]], array![[true, true, false, false]])?;
-/// let restored = restore_labelled_points(&scores, 0, 2)?;
+/// let restored = restore_labeled_points(&scores, 0, 2)?;
 /// assert_eq!(restored.points, [1, 2]);
 /// assert_eq!(restored.right.successes(), 1);
 /// # Ok::<(), leakbound::Error>(())
@@ -36,21 +36,21 @@ pub struct RestoredPoints {
 ///
 /// # References
 /// Ihrig (2021), thesis, section 4.4.1, "Restoring labeled data points".
-pub fn restore_labelled_points(scores: &AttackScores, victim: usize, labelled: usize) -> Result<RestoredPoints> {
+pub fn restore_labeled_points(scores: &AttackScores, victim: usize, labeled: usize) -> Result<RestoredPoints> {
     if victim >= scores.victims() {
         return Err(Error::Domain { quantity: "victim", value: victim as f64, domain: "the victims of the attack" });
     }
-    if !(1..=scores.samples()).contains(&labelled) {
-        return Err(Error::Domain { quantity: "labelled points", value: labelled as f64, domain: "[1, points]" });
+    if !(1..=scores.samples()).contains(&labeled) {
+        return Err(Error::Domain { quantity: "labeled points", value: labeled as f64, domain: "[1, points]" });
     }
     let row = scores.scores();
     let row = row.row(victim);
     let mut points: Vec<usize> = (0..scores.samples()).collect();
     points.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
-    points.truncate(labelled);
+    points.truncate(labeled);
     let members = scores.members();
     let right = points.iter().filter(|&&point| members[[victim, point]]).count();
-    let right = BinomialCounts::new(right as u64, labelled as u64)?;
+    let right = BinomialCounts::new(right as u64, labeled as u64)?;
     Ok(RestoredPoints { points, right })
 }
 
@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused() {
         let scores = AttackScores::new(array![[1.0, 1.0]], array![[true, false]]).unwrap();
-        assert!(restore_labelled_points(&scores, 1, 1).is_err());
-        assert!(restore_labelled_points(&scores, 0, 0).is_err() && restore_labelled_points(&scores, 0, 3).is_err());
-        assert_eq!(restore_labelled_points(&scores, 0, 2).unwrap().points, [0, 1]);
+        assert!(restore_labeled_points(&scores, 1, 1).is_err());
+        assert!(restore_labeled_points(&scores, 0, 0).is_err() && restore_labeled_points(&scores, 0, 3).is_err());
+        assert_eq!(restore_labeled_points(&scores, 0, 2).unwrap().points, [0, 1]);
     }
 }

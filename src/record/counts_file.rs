@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct RecordedCounts {
     /// The query's name; `None` where the file tells no queries apart.
     pub query: Option<String>,
-    /// How often each outcome was seen under the dataset and under its neighbour.
+    /// How often each outcome was seen under the dataset and under its neighbor.
     pub counts: PairedCounts,
 }
 
@@ -94,7 +94,7 @@ fn into_queries(file: &Path, table: Table<u64>) -> Result<Vec<RecordedCounts>> {
 }
 
 fn into_query(file: &Path, group: Group<u64>) -> Result<RecordedCounts> {
-    for (side, world) in ["the dataset (s)", "the neighbour (s_prime)"].into_iter().enumerate() {
+    for (side, world) in ["the dataset (s)", "the neighbor (s_prime)"].into_iter().enumerate() {
         let total = group.values.iter().fold(0u64, |sum, values| sum.saturating_add(values[side]));
         if total == 0 {
             let error =

@@ -1,4 +1,4 @@
-//! Recorded neighbours of Private-kNN: labels of the training points nearest to every query, ranks of points that an
+//! Recorded neighbors of Private-kNN: labels of the training points nearest to every query, ranks of points that an
 //! adversary may add, and the features behind both.
 
 use super::array_file::ArrayFile;

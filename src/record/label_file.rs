@@ -18,7 +18,7 @@ use std::path::Path;
 /// Probabilities may be rounded above 1 by this much in single precision.
 const ROUNDED: f64 = 1e-6;
 
-/// Reads canaries of a label-memorisation audit. An npz file has `probabilities` or `logits` \[canary, class\],
+/// Reads canaries of a label-memorization audit. An npz file has `probabilities` or `logits` \[canary, class\],
 /// `labels_true` and `labels_trained` \[canary\]; a CSV file has the columns `label_true`, `label_trained`, `p_0`, `p_1`,
 /// and so on for all classes. The numbers may take `memory`.
 ///

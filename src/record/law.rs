@@ -18,7 +18,7 @@ const SUM_TOLERANCE: f64 = 1e-9;
 
 const COLUMNS: &str = "`outcome`, `p`, `q`, optionally with `query`";
 
-/// The law of the outputs of one query under a dataset (`p`) and its neighbour (`q`).
+/// The law of the outputs of one query under a dataset (`p`) and its neighbor (`q`).
 ///
 /// Shapes: `labels`, `p` and `q` have one entry per outcome; `p` and `q` lie in [0, 1] and each sum to 1 within 1e-9.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,7 +29,7 @@ pub struct RecordedLaw {
     pub labels: Vec<String>,
     /// Probabilities under the dataset.
     pub p: Vec<f64>,
-    /// Probabilities under its neighbour.
+    /// Probabilities under its neighbor.
     pub q: Vec<f64>,
 }
 

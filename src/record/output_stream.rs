@@ -51,7 +51,7 @@ impl OutcomeNames {
 pub enum OutputWorld {
     /// `s`, the dataset.
     Dataset,
-    /// `s_prime`, its neighbour.
+    /// `s_prime`, its neighbor.
     Neighbor,
 }
 

@@ -1,5 +1,5 @@
 //! Recorded votes of PATE teachers: many instantiations of the dataset's world, votes of retrained teachers of the
-//! neighbour's.
+//! neighbor's.
 
 use super::array_file::ArrayFile;
 use super::vote_arrays::{asked, histogram, histogram_bytes, labels};
@@ -41,7 +41,7 @@ pub struct PateQuery {
     pub votes: Vec<u64>,
     /// Votes under the dataset, per instantiation.
     pub histograms: Vec<Vec<u64>>,
-    /// Votes of the teachers trained with the changed point: samples of one teacher's vote under the neighbour.
+    /// Votes of the teachers trained with the changed point: samples of one teacher's vote under the neighbor.
     pub votes_neighbor: Vec<u64>,
 }
 

@@ -27,7 +27,7 @@ pub struct PromptPateQuery {
     pub label: Option<usize>,
     /// Votes per class under the dataset.
     pub histogram: VoteHistogram,
-    /// Votes per class under its neighbour.
+    /// Votes per class under its neighbor.
     pub histogram_neighbor: VoteHistogram,
 }
 
@@ -125,10 +125,10 @@ mod tests {
     use std::io::Cursor;
 
     fn read<A: WritableElement>(names: [&str; 2], first: Array2<A>, second: Array2<A>) -> Result<PromptPateVotes> {
-        read_labelled(names, first, second, None)
+        read_labeled(names, first, second, None)
     }
 
-    fn read_labelled<A: WritableElement>(
+    fn read_labeled<A: WritableElement>(
         names: [&str; 2],
         first: Array2<A>,
         second: Array2<A>,
@@ -158,14 +158,14 @@ mod tests {
     #[test]
     fn a_label_without_votes_is_a_class() {
         let labels = Some(array![3u8]);
-        let voted = read_labelled(VOTES, array![[0u8, 1]], array![[0, 0]], labels.clone()).unwrap();
+        let voted = read_labeled(VOTES, array![[0u8, 1]], array![[0, 0]], labels.clone()).unwrap();
         assert_eq!((voted.classes, voted.queries[0].label), (4, Some(3)));
-        let error = read_labelled(HISTOGRAMS, array![[1u16, 1]], array![[2, 0]], labels).unwrap_err();
+        let error = read_labeled(HISTOGRAMS, array![[1u16, 1]], array![[2, 0]], labels).unwrap_err();
         assert_eq!(error.to_string(), "v.npz: array `query_label`, index [0]: found `3`, expected a class from 0 to 1");
     }
 
     #[test]
-    fn worlds_that_are_no_neighbours_are_named() {
+    fn worlds_that_are_no_neighbors_are_named() {
         let message = |result: Result<PromptPateVotes>| result.unwrap_err().to_string();
         let wide: Array2<u8> = Array::zeros((1, MAX_CLASSES + 1));
         insta::assert_snapshot!(

@@ -52,7 +52,7 @@ pub struct ScenarioQuery {
 /// | pate: `k`, `p`, `p_marked`, `changed` | number of teachers; P and P', one probability per class; how many teachers are changed (1) |
 /// | capc: `p` or `parties`, `p_marked` | one row of probabilities per party, or groups `{ count = 125, p = [..] }`; the law of the first party once its data are changed |
 /// | prompt-pate: `histogram`, `histogram_neighbor` | votes per class in both worlds |
-/// | private-knn: `k`, `p`, `p_last`, `label`, `points` | number of neighbours; P and P^k; class and number (1) of the added points |
+/// | private-knn: `k`, `p`, `p_last`, `label`, `points` | number of neighbors; P and P^k; class and number (1) of the added points |
 /// | private-knn: `inclusion`, or `rank` and `rate` | ν itself, or ν = γ P(Bin(r-1, γ) ≤ k-1) of the rank r and the rate γ |
 ///
 /// Laws must sum to 1 within 1e-9. A file has at most 4 MiB and 2^20 outcomes in all queries together.

@@ -12,7 +12,7 @@ use toml::Spanned;
 
 /// The most probabilities in the rows of all parties: what bounds the memory that a short file can ask for.
 pub(super) const MAX_ENTRIES: u64 = 10_000_000;
-/// The most neighbours whose inclusion is computed from a rank: it is a sum of as many terms.
+/// The most neighbors whose inclusion is computed from a rank: it is a sum of as many terms.
 const MAX_RANKED: u64 = 1_000_000;
 
 /// The keys of each model.

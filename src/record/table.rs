@@ -25,7 +25,7 @@ pub(super) struct Table<T> {
 pub(super) struct Group<T> {
     pub(super) query: Option<String>,
     pub(super) labels: Vec<String>,
-    /// Per outcome the value under the dataset and under its neighbour.
+    /// Per outcome the value under the dataset and under its neighbor.
     pub(super) values: Vec<[T; 2]>,
     positions: HashMap<String, usize>,
 }

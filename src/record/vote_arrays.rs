@@ -42,7 +42,7 @@ pub(super) fn rows(arrays: &ArrayFile, name: &str, found: usize, wanted: usize, 
 }
 
 /// The queries that an adversary asks: all of them, or those of `adv_query`, each at most once. The array with the
-/// votes of the neighbour has a row for each.
+/// votes of the neighbor has a row for each.
 pub(super) fn asked(
     arrays: &mut ArrayFile,
     adversary: Adversary,

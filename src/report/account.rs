@@ -121,7 +121,7 @@ pub struct LossComposition {
     pub one_voter: Option<Vec<EpsilonAtDelta>>,
 }
 
-/// A labelling campaign with one budget.
+/// A labeling campaign with one budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BudgetRow {
     /// The budget.
@@ -168,7 +168,7 @@ pub struct AccountDocument {
     pub curves: Vec<CostCurve>,
     /// Composition by privacy-loss distributions, where it was asked for.
     pub losses: Option<LossComposition>,
-    /// The labelling campaigns.
+    /// The labeling campaigns.
     pub budgets: Vec<BudgetRow>,
 }
 

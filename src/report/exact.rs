@@ -22,7 +22,7 @@ pub struct OutcomeRow {
     pub p: Number,
     /// ln p.
     pub log_p: Number,
-    /// Its probability under the neighbour.
+    /// Its probability under the neighbor.
     pub q: Number,
     /// ln q.
     pub log_q: Number,
@@ -83,9 +83,9 @@ pub struct ExactDocument {
     pub envelope: Envelope,
     /// The histogram of the dataset.
     pub histogram: String,
-    /// The histogram of the neighbour, where one was given.
+    /// The histogram of the neighbor, where one was given.
     pub neighbor: Option<String>,
-    /// How many neighbours were searched, with `--worst-neighbor`.
+    /// How many neighbors were searched, with `--worst-neighbor`.
     pub neighbors_searched: Option<usize>,
     /// The noise.
     pub noise: String,
@@ -137,11 +137,11 @@ fn first_classes(histogram: &str) -> String {
 }
 
 impl ExactDocument {
-    /// Noise, histogram and neighbour, a line each.
+    /// Noise, histogram and neighbor, a line each.
     pub(super) fn title(&self) -> String {
         let pair = match (&self.neighbor, self.neighbors_searched) {
-            (_, Some(count)) => format!("worst of {count} neighbours; laws are those of the worst change, first order"),
-            (Some(neighbor), _) => format!("neighbour {}", first_classes(neighbor)),
+            (_, Some(count)) => format!("worst of {count} neighbors; laws are those of the worst change, first order"),
+            (Some(neighbor), _) => format!("neighbor {}", first_classes(neighbor)),
             _ => String::new(),
         };
         let test = self.threshold.as_ref().map_or_else(String::new, |test| format!(" after {test}"));

@@ -36,7 +36,7 @@ pub struct LabelBoundRow {
     pub validity: Validity,
 }
 
-/// The result of a label-memorisation audit.
+/// The result of a label-memorization audit.
 #[derive(Debug, Clone, Serialize)]
 pub struct LabelDocument {
     /// The common part.

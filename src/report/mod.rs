@@ -1,6 +1,6 @@
 //! Results as text, JSON, CSV and pages: what the command prints and writes.
 //!
-//! Every result is a plain struct that serialises to the documented JSON; text, CSV and the page ([`Document::page`]) are
+//! Every result is a plain struct that serializes to the documented JSON; text, CSV and the page ([`Document::page`]) are
 //! made from the same struct. The figures of pages, [`Curves`] and [`Rows`], serve other programs too.
 
 mod account;

@@ -20,7 +20,7 @@ pub struct CountsRow {
     pub labels: Vec<String>,
     /// Counts under the dataset.
     pub counts: Vec<u64>,
-    /// Counts under the neighbour.
+    /// Counts under the neighbor.
     pub counts_neighbor: Vec<u64>,
 }
 
@@ -47,11 +47,11 @@ pub struct LawPair {
     pub error: Number,
     /// Probability of each outcome under the dataset.
     pub p: Vec<Number>,
-    /// Probability of each outcome under the neighbour.
+    /// Probability of each outcome under the neighbor.
     pub q: Vec<Number>,
     /// The p-value of Pearson's chi-square test of the dataset's counts against p.
     pub p_value: f64,
-    /// The p-value of the neighbour's counts against q.
+    /// The p-value of the neighbor's counts against q.
     pub p_value_neighbor: f64,
 }
 

@@ -29,7 +29,7 @@ pub struct StreamDocument {
     pub title: String,
     /// Outputs of the dataset so far, those of earlier runs included.
     pub outputs: u64,
-    /// Outputs of its neighbour so far.
+    /// Outputs of its neighbor so far.
     pub outputs_neighbor: u64,
     /// Pairs made of them.
     pub pairs: u64,

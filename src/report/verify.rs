@@ -103,8 +103,8 @@ impl PropertyRow {
                     significant(violation.margin(), 4),
                 );
                 if let Some(neighbor) = &violation.neighbor {
-                    let way = if violation.reverse { "the neighbour against the votes" } else { "against the votes" };
-                    text += &format!("  pair     neighbour {neighbor}, {way}\n");
+                    let way = if violation.reverse { "the neighbor against the votes" } else { "against the votes" };
+                    text += &format!("  pair     neighbor {neighbor}, {way}\n");
                 }
             }
             Problem::Fault(fault) => {

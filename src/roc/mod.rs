@@ -234,7 +234,7 @@ impl Roc {
         BestThreshold { point, balanced_accuracy: 0.5 + advantage / 2.0, advantage }
     }
 
-    /// The corners of the upper concave hull, from the origin on: the trade-offs that randomising between two thresholds
+    /// The corners of the upper concave hull, from the origin on: the trade-offs that randomizing between two thresholds
     /// reaches. Points in the middle of an edge are left out.
     ///
     /// # References

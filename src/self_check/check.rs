@@ -55,7 +55,7 @@ impl CheckCase {
 /// How many outputs of each world are drawn for one audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CheckSizes {
-    /// Outputs that are bounded: of the dataset, of its neighbour.
+    /// Outputs that are bounded: of the dataset, of its neighbor.
     pub counts: [u64; 2],
     /// Outputs of a pilot recording beside them, if the audit has one.
     pub pilot: Option<[u64; 2]>,

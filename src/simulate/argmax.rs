@@ -3,7 +3,7 @@
 use super::lanes::Lanes;
 use super::noise::{MARGIN, UnitNoise, is_extreme};
 use super::stream::Stream;
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 use rand::Rng;
 
 /// Samples drawn together, side by side in memory: many, so that tables are read again and again while they are near;
@@ -13,7 +13,7 @@ pub(super) fn batch_size(classes: usize) -> usize {
 }
 
 /// Samples compared together: so many that the loop over them stays a loop until it is made one of vectors. Were it
-/// unrolled before, as one of 16 is, it would depend on the settings of link-time optimisation whether vectors come of it.
+/// unrolled before, as one of 16 is, it would depend on the settings of link-time optimization whether vectors come of it.
 const ROW: usize = 64;
 
 /// No deficit matters beyond this: two noises of scale 1 differ by less than 2 · 97 ln 2.
@@ -57,7 +57,7 @@ pub(super) struct Random<'a> {
 impl<'a> Random<'a> {
     /// The votes, with room for the largest of every sample.
     pub(super) fn new(votes: &'a [u32], most: &'a mut [u32], inverse_scale: f64) -> Self {
-        vectorised(
+        vectorized(
             Arch::new(),
             #[inline(always)]
             || {
@@ -124,7 +124,7 @@ impl Argmax {
     ) -> &[u32] {
         let Self { arch, cells, winners, unsure } = self;
         lanes.fill_halves(cells);
-        vectorised(
+        vectorized(
             *arch,
             #[inline(always)]
             || filter::<N>(deficits, cells, winners, unsure),

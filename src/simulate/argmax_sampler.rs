@@ -29,7 +29,7 @@ use rand::Rng;
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;
 /// let mechanism = ArgmaxSampler::new(&model.into(), "gaussian:4".parse()?);
 /// let counts = simulate(&mechanism, Simulation::new(100_000)?.seed(1), |_| ())?;
-/// // The exact laws give class 0 a probability of 0.15952 and, under the neighbour, 0.18899.
+/// // The exact laws give class 0 a probability of 0.15952 and, under the neighbor, 0.18899.
 /// assert!((counts.counts()[0] as f64 / 1e5 - 0.15952).abs() < 0.004);
 /// assert!((counts.counts_neighbor()[0] as f64 / 1e5 - 0.18899).abs() < 0.004);
 /// # Ok::<(), leakbound::Error>(())

@@ -113,7 +113,7 @@ fn expected_cells(trials: &RangeInclusive<u64>, q: f64) -> f64 {
 
 /// P(Bin(n, q) = j) from some first j on, in units of the largest, given the odds q/(1-q) (`inf` where q rounds to 1).
 ///
-/// From the mode outwards by the ratio of neighbours, P(j+1)/P(j) = (n-j)/(j+1) odds: the relative error grows by
+/// From the mode outwards by the ratio of neighbors, P(j+1)/P(j) = (n-j)/(j+1) odds: the relative error grows by
 /// 2^-51 a step, while a form with logarithms would depend on the platform's ln.
 fn binomial_weights(n: usize, odds: f64) -> (usize, Vec<f64>) {
     let q = if odds.is_finite() { odds / (1.0 + odds) } else { 1.0 };

@@ -12,20 +12,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The most outcomes that a simulated mechanism may have.
 pub const MAX_OUTCOMES: usize = 1 << 20;
 
-/// Something that prints one of finitely many outcomes under each of two neighbouring datasets, sample after sample.
+/// Something that prints one of finitely many outcomes under each of two neighboring datasets, sample after sample.
 ///
 /// The mechanisms of this crate go through the same door as one of your own: `examples/own_mechanism.rs` simulates a
 /// noisy maximum with a rounding mistake, in shards, and refutes its claim.
 ///
 /// # Example
-/// Randomised response tells the truth, 0 or 1, with probability 3/4:
+/// Randomized response tells the truth, 0 or 1, with probability 3/4:
 /// ```
 /// use leakbound::{Sampler, Simulation, Stream, World, simulate};
 /// use rand::RngExt;
 ///
-/// struct RandomisedResponse;
+/// struct RandomizedResponse;
 ///
-/// impl Sampler for RandomisedResponse {
+/// impl Sampler for RandomizedResponse {
 ///     fn outcomes(&self) -> usize {
 ///         2
 ///     }
@@ -38,7 +38,7 @@ pub const MAX_OUTCOMES: usize = 1 << 20;
 ///     }
 /// }
 ///
-/// let counts = simulate(&RandomisedResponse, Simulation::new(1_000_000)?, |_| ())?;
+/// let counts = simulate(&RandomizedResponse, Simulation::new(1_000_000)?, |_| ())?;
 /// assert!(counts.counts()[0].abs_diff(750_000) < 2_500);
 /// assert!(counts.counts_neighbor()[0].abs_diff(250_000) < 2_500);
 /// # Ok::<(), leakbound::Error>(())

@@ -14,7 +14,7 @@ const BLOCK: u64 = 1 << 63;
 const MAX_DISTANCE: f64 = 1e-3;
 
 /// Draws the counts that a Monte Carlo simulation of mechanisms with these output laws would give, without simulating:
-/// Mult(N, p) for the dataset, Mult(N, q) for its neighbour, N = [`Simulation::samples`]. The labels are `0` to `C-1`.
+/// Mult(N, p) for the dataset, Mult(N, q) for its neighbor, N = [`Simulation::samples`]. The labels are `0` to `C-1`.
 ///
 /// It takes the same time for every N up to 2^53, a few microseconds. The counts depend on the laws and on
 /// `simulation` alone; their streams differ from those of [`simulate`](crate::simulate) for every seed and query.
@@ -57,7 +57,7 @@ const MAX_DISTANCE: f64 = 1e-3;
 pub fn sample_laws(law: &OutcomeLaw, neighbor: &OutcomeLaw, simulation: Simulation) -> Result<PairedCounts> {
     if neighbor.outcomes() != law.outcomes() {
         return Err(Error::Length {
-            quantity: "law of the neighbour",
+            quantity: "law of the neighbor",
             found: neighbor.outcomes(),
             expected: format!("{} outcomes, as the other law", law.outcomes()),
         });
@@ -150,7 +150,7 @@ mod tests {
             .join("\n"),
             @"
             sampling from the exact law: with a relative error of 1.0e-6 in the law, counts of 1e8 samples may be 7.1e-3 off in total variation, more than 1e-3
-            law of the neighbour has length 2; expected 1 outcomes, as the other law
+            law of the neighbor has length 2; expected 1 outcomes, as the other law
             "
         );
     }

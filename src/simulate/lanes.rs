@@ -1,7 +1,7 @@
-//! Random words in bulk: eight generators side by side, in a form that compilers vectorise.
+//! Random words in bulk: eight generators side by side, in a form that compilers vectorize.
 
 use super::stream::Stream;
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -40,7 +40,7 @@ impl Lanes {
     pub(super) fn fill(&mut self, words: &mut [u64]) {
         let (chunks, rest) = words.as_chunks_mut::<LANES>();
         debug_assert!(rest.is_empty());
-        self.state = vectorised(
+        self.state = vectorized(
             self.arch,
             #[inline(always)]
             || {
@@ -58,7 +58,7 @@ impl Lanes {
     pub(super) fn fill_halves(&mut self, halves: &mut [u32]) {
         let (chunks, rest) = halves.as_chunks_mut::<{ 2 * LANES }>();
         debug_assert!(rest.is_empty());
-        self.state = vectorised(
+        self.state = vectorized(
             self.arch,
             #[inline(always)]
             || {

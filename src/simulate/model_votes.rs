@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A sampler of the votes in both worlds.
 #[derive(Debug, Clone)]
 pub(super) enum Votes {
-    /// Random votes of `voters`, with what is special under the neighbour.
+    /// Random votes of `voters`, with what is special under the neighbor.
     Multinomial { voters: u64, votes: MultinomialVotes, change: Change },
     /// Every party by its own law.
     Parties(PartyVotes),
@@ -20,7 +20,7 @@ pub(super) enum Votes {
     Fixed([Vec<f64>; 2]),
 }
 
-/// What is special under the neighbour, with an alias table.
+/// What is special under the neighbor, with an alias table.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     /// So many of the voters vote by this law.
@@ -89,7 +89,7 @@ impl Votes {
         matches!(self, Self::Multinomial { voters, .. } if *voters + Change::MAX_POINTS >= 1 << 31)
     }
 
-    /// What Private-kNN adds to every class of the neighbour, so that no vote is negative.
+    /// What Private-kNN adds to every class of the neighbor, so that no vote is negative.
     pub(super) fn raised(&self) -> u64 {
         match self {
             Self::Multinomial { change: Change::Added { points, .. }, .. } => *points,

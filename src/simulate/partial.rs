@@ -64,7 +64,7 @@ impl PartialCounts {
         check_outcomes(counts.len())?;
         if counts_neighbor.len() != counts.len() {
             let expected = format!("{} outcomes", counts.len());
-            return Err(Error::Length { quantity: "neighbour counts", found: counts_neighbor.len(), expected });
+            return Err(Error::Length { quantity: "neighbor counts", found: counts_neighbor.len(), expected });
         }
         let refuse = |reason: String| Err(Error::Refused { operation: "partial counts", reason });
         if let Some(last) = blocks.ranges().last().filter(|last| last.end > simulation.blocks()) {
@@ -72,7 +72,7 @@ impl PartialCounts {
             return refuse(format!("block {} is none of the simulation's {all} blocks", last.end - 1));
         }
         let part = Self { simulation, blocks, counts: [counts, counts_neighbor] };
-        for (world, counts) in ["the dataset", "the neighbour"].into_iter().zip(&part.counts) {
+        for (world, counts) in ["the dataset", "the neighbor"].into_iter().zip(&part.counts) {
             let (counted, samples) =
                 (counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)), part.samples());
             if counted != samples {
@@ -160,7 +160,7 @@ impl PartialCounts {
         self.blocks.ranges().iter().map(cut).filter(|held| !held.is_empty()).collect()
     }
 
-    /// The whole simulation, once every block is held; outcomes are labelled `0` to `C-1`.
+    /// The whole simulation, once every block is held; outcomes are labeled `0` to `C-1`.
     ///
     /// # Errors
     /// [`Error::Refused`] while blocks are missing.
@@ -184,7 +184,7 @@ impl PartialCounts {
         PairedCounts::new(labels(self.outcomes()), counts, counts_neighbor)
     }
 
-    /// Counts per outcome under the dataset and under its neighbour.
+    /// Counts per outcome under the dataset and under its neighbor.
     #[must_use]
     pub const fn worlds(&self) -> &[Vec<u64>; 2] {
         &self.counts
@@ -341,9 +341,9 @@ mod tests {
             simulation: not complete without block 1 of 2
             samples of the dataset = 0 is not in [1, 2^53]
             partial counts: block 2 is none of the simulation's 2 blocks
-            partial counts: the counts of the neighbour sum to 2 where the blocks have 1 samples
+            partial counts: the counts of the neighbor sum to 2 where the blocks have 1 samples
             partial counts: the counts of the dataset sum to 18446744073709551615 where the blocks have 1 samples
-            neighbour counts has length 2; expected 1 outcomes
+            neighbor counts has length 2; expected 1 outcomes
             "
         );
         assert_eq!(first, part, "as it was");

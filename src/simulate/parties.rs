@@ -24,7 +24,7 @@ pub(super) struct PartyVotes {
 
 #[derive(Debug)]
 enum Parties {
-    /// Groups, the first of them with the changed party, and that group under the neighbour.
+    /// Groups, the first of them with the changed party, and that group under the neighbor.
     Packed { groups: Vec<Group>, changed: Group },
     /// The law of every party, that of the changed one last.
     Single(Vec<AliasTables>),

@@ -47,7 +47,7 @@ pub struct Estimate {
 /// p_c: Σ_y P_y p_c(H_{-1} + e_y),    q_c: Σ_y P'_y p_c(H_{-1} + e_y),
 /// ```
 /// with the laws P and P' of the changed voter's vote and the law p(h) of the argmax for fixed votes h. For Private-kNN
-/// a draw is the histogram H of the k labels, with p(H) and, under the neighbour, (1-ν) p(H) + ν Σ_y P^k_y p(H + e_{y'} - e_y).
+/// a draw is the histogram H of the k labels, with p(H) and, under the neighbor, (1-ν) p(H) + ν Σ_y P^k_y p(H + e_{y'} - e_y).
 /// As both worlds share the draw, the differences q_c - p_c have far smaller errors than p_c: 20,000 draws of PATE with
 /// k = 250, C = 10 and σ = 40 give the signal to 3 parts in 10^4, for which some 10^10 counted outputs would be needed.
 ///
@@ -135,7 +135,7 @@ impl RaoBlackwell {
         Estimate { value: self.law(world).p()[class], standard_error }
     }
 
-    /// q_c - p_c, the neighbour's less the dataset's probability of class c (`class`), from paired draws.
+    /// q_c - p_c, the neighbor's less the dataset's probability of class c (`class`), from paired draws.
     ///
     /// # Panics
     /// If there is no such class.
@@ -145,7 +145,7 @@ impl RaoBlackwell {
         Estimate { value, standard_error: self.standard_error(|[p, q]| q[class] - p[class]) }
     }
 
-    /// D_α(P‖Q) and D_α(Q‖P) of the dataset's law P and the neighbour's law Q, with standard errors by the delta method:
+    /// D_α(P‖Q) and D_α(Q‖P) of the dataset's law P and the neighbor's law Q, with standard errors by the delta method:
     /// ```text
     /// ∂D_α(P‖Q)/∂p_c = α/(α-1) (p_c/q_c)^{α-1}/F,    ∂D_α(P‖Q)/∂q_c = -(p_c/q_c)^α/F,    F = Σ_c p_c^α q_c^{1-α}.
     /// ```

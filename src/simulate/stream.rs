@@ -7,13 +7,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One of the two neighbouring datasets.
+/// One of the two neighboring datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum World {
     /// The dataset S.
     Dataset,
-    /// Its neighbour S'.
+    /// Its neighbor S'.
     Neighbor,
 }
 
@@ -21,7 +21,7 @@ impl World {
     /// Both, the dataset first.
     pub const ALL: [Self; 2] = [Self::Dataset, Self::Neighbor];
 
-    /// 0 for the dataset, 1 for its neighbour.
+    /// 0 for the dataset, 1 for its neighbor.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {

@@ -47,8 +47,8 @@ impl VoteSampler {
 
     /// Votes per class, shape [sample, class], in one of the worlds.
     ///
-    /// An entry is negative where Private-kNN displaces a label that no neighbour has: the model takes it from the mean
-    /// law of the last neighbour, whatever the votes are. Samples are drawn in batches of at most 2048, all of whose
+    /// An entry is negative where Private-kNN displaces a label that no neighbor has: the model takes it from the mean
+    /// law of the last neighbor, whatever the votes are. Samples are drawn in batches of at most 2048, all of whose
     /// random words are taken from the stream.
     pub fn draw(&self, world: World, samples: usize, stream: &mut Stream) -> Array2<i64> {
         let mut drawn = Array2::zeros((samples, self.classes));
@@ -58,7 +58,7 @@ impl VoteSampler {
             }
             return drawn;
         }
-        // The samplers of Private-kNN add this to every class of the neighbour, to stay above 0.
+        // The samplers of Private-kNN add this to every class of the neighbor, to stay above 0.
         let raised = if world == World::Neighbor { self.votes.raised() as i64 } else { 0 };
         if self.votes.one_by_one() {
             let mut histogram = vec![0; self.classes];

@@ -9,7 +9,7 @@
 use super::binomial_table::BinomialTable;
 use super::lanes::Lanes;
 use super::stream::Stream;
-use crate::vectorised::vectorised;
+use crate::vectorized::vectorized;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl MultinomialVotes {
             lanes.fill(words);
             let sets = [*set, *left, *right].map(entries);
             let [total, left, right] = votes.get_disjoint_mut(sets).expect("a set and its parts are three sets");
-            vectorised(
+            vectorized(
                 lanes.arch,
                 #[inline(always)]
                 || {

@@ -1,6 +1,6 @@
-//! The exponential function, written so that a loop of it is vectorised.
+//! The exponential function, written so that a loop of it is vectorized.
 //!
-//! For loops inside of [`crate::vectorised`]: products are fused into sums, which is one instruction there and a call of
+//! For loops inside of [`crate::vectorized`]: products are fused into sums, which is one instruction there and a call of
 //! its own on the oldest machines. The values are the same on all of them.
 
 /// 3/2 · 2^52: adding it leaves the nearest whole number in the lowest bits.

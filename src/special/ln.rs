@@ -1,4 +1,4 @@
-//! The logarithm, written so that a loop of it is vectorised; for loops inside of [`crate::vectorised`].
+//! The logarithm, written so that a loop of it is vectorized; for loops inside of [`crate::vectorized`].
 
 /// ln 2 in two parts, the first with zeros at its end.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_816_490, 1.908_214_929_270_587_700_02e-10];

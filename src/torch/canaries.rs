@@ -1,6 +1,6 @@
 //! Images that an audit puts into training sets.
 
-use super::mislabelled::wrong_labels;
+use super::mislabeled::wrong_labels;
 use super::seed::{Purpose, stream};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
@@ -24,28 +24,28 @@ pub enum CanaryKind {
     /// The images as they are: what is found holds for the average image.
     Original,
     /// The images, each with a label uniform among the other classes.
-    Mislabelled,
+    Mislabeled,
     /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only the
-    /// mislabelled ones are attacked.
+    /// mislabeled ones are attacked.
     Duplicated,
     /// Images of another data set at random, each with a label uniform among all classes.
     OutOfDistribution,
     /// Every value of every pixel uniform from 0 to 255, labels uniform among all classes.
     Uniform,
-    /// Images of one colour each, uniform from 0 to 255 in each channel, labels uniform among all classes.
+    /// Images of one color each, uniform from 0 to 255 in each channel, labels uniform among all classes.
     Blank,
 }
 
 impl CanaryKind {
     const ALL: [Self; 6] =
-        [Self::Original, Self::Mislabelled, Self::Duplicated, Self::OutOfDistribution, Self::Uniform, Self::Blank];
+        [Self::Original, Self::Mislabeled, Self::Duplicated, Self::OutOfDistribution, Self::Uniform, Self::Blank];
 
-    /// `original`, `mislabelled`, `duplicated`, `out-of-distribution`, `uniform` or `blank`.
+    /// `original`, `mislabeled`, `duplicated`, `out-of-distribution`, `uniform` or `blank`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Original => "original",
-            Self::Mislabelled => "mislabelled",
+            Self::Mislabeled => "mislabeled",
             Self::Duplicated => "duplicated",
             Self::OutOfDistribution => "out-of-distribution",
             Self::Uniform => "uniform",
@@ -61,7 +61,7 @@ impl FromStr for CanaryKind {
         Self::ALL.into_iter().find(|kind| kind.name() == text.trim()).ok_or_else(|| Error::Syntax {
             quantity: "canaries",
             value: text.into(),
-            expected: "original, mislabelled, duplicated, out-of-distribution, uniform or blank",
+            expected: "original, mislabeled, duplicated, out-of-distribution, uniform or blank",
         })
     }
 }
@@ -154,7 +154,7 @@ impl Canaries {
         let shape = (audit.len(), channels, rows, columns);
         Ok(match kind {
             CanaryKind::Original => all(chosen(train, audit), true_labels(audit), None),
-            CanaryKind::Mislabelled => all(chosen(train, audit), wrong(&true_labels(audit))?, None),
+            CanaryKind::Mislabeled => all(chosen(train, audit), wrong(&true_labels(audit))?, None),
             CanaryKind::Duplicated => {
                 if !audit.len().is_multiple_of(2) {
                     let reason = format!("duplicated canaries are pairs, and {} audited images are not", audit.len());
@@ -189,9 +189,9 @@ impl Canaries {
                 all(Array4::from_shape_simple_fn(shape, || pixels.random()), any_labels(), None)
             }
             CanaryKind::Blank => {
-                let mut colours = Draw::Pixels.stream(seed);
-                let colours: Vec<u8> = (0..audit.len() * channels).map(|_| colours.random()).collect();
-                let pixels = Array4::from_shape_fn(shape, |(image, channel, _, _)| colours[image * channels + channel]);
+                let mut colors = Draw::Pixels.stream(seed);
+                let colors: Vec<u8> = (0..audit.len() * channels).map(|_| colors.random()).collect();
+                let pixels = Array4::from_shape_fn(shape, |(image, channel, _, _)| colors[image * channels + channel]);
                 all(pixels, any_labels(), None)
             }
         })
@@ -227,7 +227,7 @@ mod tests {
         for kind in CanaryKind::ALL {
             assert_eq!(kind.to_string().parse::<CanaryKind>().unwrap(), kind);
         }
-        assert!("mislabeled".parse::<CanaryKind>().unwrap_err().to_string().contains("mislabelled"));
+        assert!("mislabled".parse::<CanaryKind>().unwrap_err().to_string().contains("mislabeled"));
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         let original = canaries(CanaryKind::Original, &audit).unwrap();
         assert_eq!((pixel(&original), &original.labels, original.attacked), (audit.clone(), &own(&audit), 80));
 
-        let wrong = canaries(CanaryKind::Mislabelled, &audit).unwrap();
+        let wrong = canaries(CanaryKind::Mislabeled, &audit).unwrap();
         assert_eq!(pixel(&wrong), audit);
         assert!(wrong.labels.iter().zip(own(&audit)).all(|(&wrong, own)| wrong != own && usize::from(wrong) < CLASSES));
 
@@ -296,6 +296,6 @@ mod tests {
             make(None, CanaryKind::OutOfDistribution, CLASSES),
             "canaries: images of another data set are needed"
         );
-        assert_eq!(make(None, CanaryKind::Mislabelled, 1), "canaries: a wrong label needs two classes or more");
+        assert_eq!(make(None, CanaryKind::Mislabeled, 1), "canaries: a wrong label needs two classes or more");
     }
 }

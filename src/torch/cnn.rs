@@ -9,7 +9,7 @@ use tch::{Device, Tensor};
 /// Units of the dense layer.
 const DENSE: usize = 128;
 
-/// M networks: twice a convolution of 5 x 5 with ReLU, batch normalisation and the largest of 3 x 3 at every second
+/// M networks: twice a convolution of 5 x 5 with ReLU, batch normalization and the largest of 3 x 3 at every second
 /// place; then 128 units with ReLU, and C classes.
 pub(super) struct CnnEnsemble {
     networks: i64,

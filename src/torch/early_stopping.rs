@@ -155,7 +155,7 @@ mod tests {
         let images = TrainingImages { inputs: Tensor::zeros([3, 1], floats), targets: Tensor::eye(3, floats) };
         let held_out: Vec<Vec<Example>> = [vec![0, 1, 1], vec![2]]
             .into_iter()
-            .map(|images: Vec<u32>| images.into_iter().map(Example::labelled).collect())
+            .map(|images: Vec<u32>| images.into_iter().map(Example::labeled).collect())
             .collect();
         // The class that each network answers after each epoch. The first is best after the second epoch, and done
         // after the fourth: its fifth would be as good. The second is best at once.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn some_images_are_held_out_and_some_learnt() {
+    fn some_images_are_held_out_and_some_learned() {
         let held_out = |validation, images| EarlyStopping { validation, patience: 1 }.held_out(images);
         assert_eq!([held_out(0.1, 240), held_out(0.01, 10), held_out(0.99, 10), held_out(0.5, 1)], [24, 1, 9, 0]);
     }

@@ -20,16 +20,16 @@ pub(super) trait Ensemble {
     /// as `change` returns it.
     fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble>;
 
-    /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m. Nothing is learnt.
+    /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m. Nothing is learned.
     fn logits(&self, inputs: &Tensor) -> Tensor;
 
     /// Logits as they are while the networks learn: those of [`logits`](Self::logits), except where batches are
-    /// normalised by their own statistics, which then enter the running ones.
+    /// normalized by their own statistics, which then enter the running ones.
     fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
         self.logits(inputs)
     }
 
-    /// What is learnt without a gradient, in the layout of parameters: running statistics.
+    /// What is learned without a gradient, in the layout of parameters: running statistics.
     fn statistics(&mut self) -> &mut [Tensor] {
         &mut []
     }

@@ -6,7 +6,7 @@
 
 use tch::{Device, Kind, Tensor};
 
-/// Share of a running statistic that each batch replaces. Keras takes 0.01, of which nothing is learnt within the few
+/// Share of a running statistic that each batch replaces. Keras takes 0.01, of which nothing is learned within the few
 /// hundred steps that a teacher takes on a CPU.
 const RUNNING_SHARE: f64 = 0.1;
 /// Added to variances: Ioffe and Szegedy (2015), algorithm 1.
@@ -101,21 +101,21 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_normalised_and_remembered() {
+    fn a_batch_is_normalized_and_remembered() {
         let images = Tensor::from_slice(&[1.0f32, 3.0, 5.0, 7.0]).view([2, 1, 1, 2]);
         let [scale, shift] = [2.0f32, 0.5].map(|value| Tensor::from_slice(&[value]));
         let [mean, variance] = running_statistics(1, 1, Device::Cpu);
-        let normalise =
+        let normalize =
             |learning| values(&batch_normalization(&images, [&scale, &shift], [&mean, &variance], learning));
         // Mean 4, variance 5 with divisor 4, and 20/3 with divisor 3.
-        let learning = normalise(true);
+        let learning = normalize(true);
         for (found, x) in learning.iter().zip([1.0f32, 3.0, 5.0, 7.0]) {
             assert!((found - (2.0 * (x - 4.0) / 5.00001f32.sqrt() + 0.5)).abs() < 1e-5, "{found}");
         }
         assert!((values(&mean)[0] - 0.4).abs() < 1e-6);
         let remembered = 0.9 + 0.1 * 20.0 / 3.0;
         assert!((values(&variance)[0] - remembered).abs() < 1e-5);
-        let later = normalise(false);
+        let later = normalize(false);
         assert!((later[3] - (2.0 * (7.0 - 0.4) / (remembered + 1e-5).sqrt() + 0.5)).abs() < 1e-5, "{}", later[3]);
     }
 }

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_does_not_depend_on_its_neighbours() {
+    fn a_network_does_not_depend_on_its_neighbors() {
         let inputs = Tensor::ones([3, 2, 6], (Kind::Float, Device::Cpu));
         let together = networks(0, 3).logits(&inputs).select(0, 2);
         let alone = networks(2, 1).logits(&inputs.narrow(0, 2, 1)).select(0, 0);

@@ -24,7 +24,7 @@ pub enum NetworkPlan {
         hidden: usize,
     },
     /// The network of the teachers and students of "Attacking PATE" (5.1.2, table 5.1): twice a convolution of 5 x 5
-    /// with ReLU, batch normalisation and the largest of 3 x 3 at every second place; 128 units with ReLU.
+    /// with ReLU, batch normalization and the largest of 3 x 3 at every second place; 128 units with ReLU.
     ///
     /// The table prints 32 filters and 633,546 parameters for SVHN, 507,466 for Fashion-MNIST: these are the counts of
     /// 64 filters, running statistics included.
@@ -41,12 +41,12 @@ pub enum NetworkPlan {
         depth: usize,
         /// Width k, which multiplies the numbers of filters 16, 32 and 64.
         width: usize,
-        /// What is normalised.
+        /// What is normalized.
         normalization: Normalization,
     },
 }
 
-/// Over what a layer's values are normalised.
+/// Over what a layer's values are normalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Normalization {
@@ -135,7 +135,7 @@ impl fmt::Display for NetworkPlan {
                 write!(formatter, "WRN-{depth}-{width}")
             }
             Self::WideResNet { depth, width, normalization: Normalization::Group } => {
-                write!(formatter, "WRN-{depth}-{width} with group normalisation")
+                write!(formatter, "WRN-{depth}-{width} with group normalization")
             }
         }
     }

@@ -68,7 +68,7 @@ impl TrainingPlan {
     }
 }
 
-/// An image, and what is to be learnt about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
+/// An image, and what is to be learned about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Example {
     pub image: u32,
@@ -77,7 +77,7 @@ pub(super) struct Example {
 
 impl Example {
     /// An image with its own label.
-    pub const fn labelled(image: u32) -> Self {
+    pub const fn labeled(image: u32) -> Self {
         Self { image, target: image }
     }
 }

@@ -10,19 +10,19 @@ use rand::Rng;
 use std::slice::Iter;
 use tch::{Device, Kind, Tensor};
 
-/// Groups of channels in group normalisation: De et al. (2022), "Unlocking high-accuracy differentially private image
+/// Groups of channels in group normalization: De et al. (2022), "Unlocking high-accuracy differentially private image
 /// classification through scale".
 const GROUPS: i64 = 16;
 
 /// M networks WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32 k
-/// and 64 k filters, of which the last two halve the images, normalisation and ReLU, the mean over each image, and C
+/// and 64 k filters, of which the last two halve the images, normalization and ReLU, the mean over each image, and C
 /// classes.
 ///
-/// A block normalises, applies ReLU and convolves by 3 x 3, twice, and adds what it got; where shapes differ, a
-/// convolution of 1 x 1 of what its first normalisation and ReLU gave. With group normalisation ReLU comes first.
+/// A block normalizes, applies ReLU and convolves by 3 x 3, twice, and adds what it got; where shapes differ, a
+/// convolution of 1 x 1 of what its first normalization and ReLU gave. With group normalization ReLU comes first.
 ///
 /// # References
-/// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalisation behind ReLU: De et al. (2022),
+/// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalization behind ReLU: De et al. (2022),
 /// as used by Aerni et al. (2024), "Evaluations of machine learning privacy defenses are misleading", 5.
 pub(super) struct WideResNetEnsemble {
     networks: i64,
@@ -86,35 +86,35 @@ impl WideResNetEnsemble {
     ) -> Self {
         let blocks = blocks(depth, width);
         let mut initial = Initial::new(streams, device);
-        let mut normalised = Vec::new();
-        let mut normalise = |initial: &mut Initial<'_, R>, channels| {
+        let mut normalized = Vec::new();
+        let mut normalize = |initial: &mut Initial<'_, R>, channels| {
             initial.constant(&[channels], 1.0);
             initial.constant(&[channels], 0.0);
-            normalised.push(channels);
+            normalized.push(channels);
         };
         initial.normal_convolution(shape[0], 16, 3);
         for block in &blocks {
-            normalise(&mut initial, block.inputs);
+            normalize(&mut initial, block.inputs);
             if block.changes_shape() {
                 initial.normal_convolution(block.inputs, block.outputs, 1);
             }
             initial.normal_convolution(block.inputs, block.outputs, 3);
-            normalise(&mut initial, block.outputs);
+            normalize(&mut initial, block.outputs);
             initial.normal_convolution(block.outputs, block.outputs, 3);
         }
-        normalise(&mut initial, 64 * width);
+        normalize(&mut initial, 64 * width);
         initial.dense(64 * width, classes);
         let networks = initial.networks();
         let statistics = match normalization {
             Normalization::Batch => {
-                normalised.into_iter().flat_map(|channels| running_statistics(networks, channels, device)).collect()
+                normalized.into_iter().flat_map(|channels| running_statistics(networks, channels, device)).collect()
             }
             Normalization::Group => Vec::new(),
         };
         Self { networks, shape, normalization, blocks, parameters: initial.finish(), statistics }
     }
 
-    /// Normalisation and ReLU.
+    /// Normalization and ReLU.
     fn activated(&self, images: &Tensor, reader: &mut Reader<'_>, learning: bool) -> Tensor {
         let scale = next(&mut reader.parameters);
         match self.normalization {
@@ -137,7 +137,7 @@ impl WideResNetEnsemble {
             }
             let inner = convolved(&activated, &mut reader, block.stride, 1);
             let inner = self.activated(&inner, &mut reader, learning);
-            // Not in place: the normalisation's gradient needs what it got.
+            // Not in place: the normalization's gradient needs what it got.
             images = convolved(&inner, &mut reader, 1, 1).g_add(&images);
         }
         let images = self.activated(&images, &mut reader, learning);

@@ -50,7 +50,7 @@ struct Rejection {
     p: f64,
     mode: u64,
     ln_mode: f64,
-    /// np + 1/2 less the mode: the transformation is centred there, so that nothing is lost for large n.
+    /// np + 1/2 less the mode: the transformation is centered there, so that nothing is lost for large n.
     shift: f64,
     a: f64,
     b: f64,

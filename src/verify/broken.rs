@@ -16,7 +16,7 @@
 //! Gaussian trade-off, do not: at ε = 0 the total variation is 1 - e^{-1/(2b)} ≈ 0.5/b against 0.399/b.
 
 use super::accountant::{Accountant, Answer, Scope};
-use super::catalogue::{gaussian, gnmax};
+use super::catalog::{gaussian, gnmax};
 use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::CurveAccountant;
 use super::request::{Mechanism, MechanismKind, Question, Request};
@@ -64,7 +64,7 @@ pub const CONTROLS: [Control; 14] = [
     },
     Control {
         name: "response-half",
-        mistake: "randomised response as if a pure epsilon were a zero-concentrated epsilon^2/8: order/(8 sigma^2)",
+        mistake: "randomized response as if a pure epsilon were a zero-concentrated epsilon^2/8: order/(8 sigma^2)",
         invalid: true,
     },
     Control {

@@ -158,7 +158,7 @@ fn one_vote(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
     counts
 }
 
-/// At most a dozen votes of at most four classes: all neighbours of all neighbours are tried.
+/// At most a dozen votes of at most four classes: all neighbors of all neighbors are tried.
 fn few_votes(stream: &mut ChaCha8Rng) -> Vec<u64> {
     let mut counts = vec![0; stream.random_range(2..=4)];
     for _ in 0..stream.random_range(1..=12u32) {

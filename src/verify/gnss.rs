@@ -1,7 +1,7 @@
 //! The release f(D) + SS(D) N(0, σ²) of one pair of datasets: two normal laws of different widths, cut into bins.
 //!
 //! What the pair may be is what smooth sensitivity allows: widths w = SS(D), w' = SS(D') with |ln w'/w| ≤ β, and a step
-//! |f(D) - f(D')| of at most the smaller, because either bounds the change of f from its dataset to a neighbour (Nissim,
+//! |f(D) - f(D')| of at most the smaller, because either bounds the change of f from its dataset to a neighbor (Nissim,
 //! Raskhodnikova and Smith 2007, Definition 2.2). Every such pair occurs for some f.
 //!
 //! In units of σ w the laws are N(0, 1) and N(m, r²) with r = w'/w. p^α q^{1-α} is a normal density again, of precision
@@ -98,7 +98,7 @@ fn edges(mean: f64, ratio: f64, a: f64, bins: usize) -> Result<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::accountant_of_name;
+    use super::super::catalog::accountant_of_name;
     use super::super::request::Case;
     use super::super::run::{Plan, Problem, Verdict, verify};
     use super::*;

@@ -1,4 +1,4 @@
-//! Exact laws of the mechanisms under test, as pairs of neighbours.
+//! Exact laws of the mechanisms under test, as pairs of neighbors.
 
 use super::conversion::extreme_pairs;
 use super::exact::LEAST_ERROR;
@@ -10,17 +10,17 @@ use crate::law::{Noise, OutcomeLaw, ThresholdTest, confident_argmax_law, noisy_a
 use crate::quadrature::LogIntegral;
 use crate::quantity::{NoiseScale, Order};
 
-/// The laws of a mechanism under the votes of a request and under a neighbour.
+/// The laws of a mechanism under the votes of a request and under a neighbor.
 pub(super) struct LawPair {
     pub p: OutcomeLaw,
     pub q: OutcomeLaw,
     pub neighbor: VoteHistogram,
 }
 
-/// From so many neighbours on only those are searched whose vote leaves or reaches one of the three largest counts.
+/// From so many neighbors on only those are searched whose vote leaves or reaches one of the three largest counts.
 const MANY_NEIGHBORS: usize = 24;
 
-/// The pair of every neighbour, one for each pair of distinct counts. `order` is where printed counts are to be
+/// The pair of every neighbor, one for each pair of distinct counts. `order` is where printed counts are to be
 /// resolved best.
 pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<LawPair>> {
     let (mechanism, histogram) = (&request.mechanism, &request.histogram);
@@ -33,7 +33,7 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<LawPa
     let p = class_law(mechanism, histogram)?;
     let neighbors = match &request.neighbor {
         Some(neighbor) if histogram.adjacency_to(neighbor) == Some(Adjacency::Moved) => vec![neighbor.clone()],
-        Some(_) => return Err(refused("the neighbour is not one moved vote away".into())),
+        Some(_) => return Err(refused("the neighbor is not one moved vote away".into())),
         None => changes(histogram).into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?,
     };
     let pair = |neighbor: VoteHistogram| Ok(LawPair { p: p.clone(), q: class_law(mechanism, &neighbor)?, neighbor });
@@ -95,7 +95,7 @@ fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<Outcome
 fn response_law(histogram: &VoteHistogram, sigma: NoiseScale) -> Result<OutcomeLaw> {
     let counts = histogram.counts();
     if counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) != 1 {
-        return Err(refused("randomised response has one voter".into()));
+        return Err(refused("randomized response has one voter".into()));
     }
     let (epsilon, others) = (sigma.get().recip(), counts.len() as f64 - 1.0);
     let ln_truth = -libm::log1p(others * libm::exp(-epsilon));

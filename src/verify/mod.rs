@@ -14,7 +14,7 @@
 mod accountant;
 mod answer_line;
 pub mod broken;
-mod catalogue;
+mod catalog;
 mod conversion;
 mod curve;
 mod exact;
@@ -39,7 +39,7 @@ mod worst_case;
 pub use crate::law::ThresholdForm;
 pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};
 pub use answer_line::read_answer;
-pub use catalogue::{accountant_names, accountant_of_name};
+pub use catalog::{accountant_names, accountant_of_name};
 pub use exact::Exact;
 pub use external::{ExternalAccountant, ExternalOptions};
 pub use function::FunctionAccountant;

@@ -78,7 +78,7 @@ fn far_peak(rate: f64, shift: f64, a: f64) -> f64 {
     x
 }
 
-/// Increasing edges of bins around each centre.
+/// Increasing edges of bins around each center.
 fn edges(centers: &[f64], bins: usize) -> Vec<f64> {
     let step = 2.0 * REACH / bins as f64;
     let mut edges: Vec<f64> =
@@ -103,7 +103,7 @@ pub(super) fn normal_bins(edges: &[f64], mean: f64) -> Vec<LogIntegral> {
     };
     let bin = |i: usize| {
         let (low, high) = ends(i);
-        // In the tail the difference of two tails of the same side; around the centre 1 minus both.
+        // In the tail the difference of two tails of the same side; around the center 1 minus both.
         let (near, far) = if low >= 0.0 { (-low, -high) } else { (high, low) };
         if low < 0.0 && high > 0.0 {
             let outside = libm::exp(log_ndtr(low)) + libm::exp(log_ndtr(-high));
@@ -117,13 +117,13 @@ pub(super) fn normal_bins(edges: &[f64], mean: f64) -> Vec<LogIntegral> {
     (0..=edges.len()).map(bin).collect()
 }
 
-/// Laplace noise of scale 1/t around 0 and around 1: outside the two centres the ratio is constant, inside it has
+/// Laplace noise of scale 1/t around 0 and around 1: outside the two centers the ratio is constant, inside it has
 /// equal steps.
 fn laplace(t: f64, bins: usize) -> Result<[OutcomeLaw; 2]> {
     let row = |ln_value: f64| LogIntegral { ln_value, error: 8.0 * f64::EPSILON * (1.0 + ln_value.abs()) };
     let width = t / bins as f64;
     let bin = -libm::expm1(-width);
-    // In units of the scale: the centre of the first law is at 0, of the second at t.
+    // In units of the scale: the center of the first law is at 0, of the second at t.
     let mut first = vec![row(0.5f64.ln())];
     let inside = |i: usize| row((0.5 * bin).ln() - width * i as f64);
     first.extend((0..bins).map(inside));

@@ -76,10 +76,10 @@ pub struct Violation {
     pub error: f64,
     /// What claim and limit are, in words.
     pub words: String,
-    /// The neighbour with the largest exact value.
+    /// The neighbor with the largest exact value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbor: Option<VoteHistogram>,
-    /// Whether the exact value is of the neighbour against the votes.
+    /// Whether the exact value is of the neighbor against the votes.
     pub reverse: bool,
 }
 
@@ -105,7 +105,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "rdp-covers-exact",
         kind: PropertyKind::Validity,
-        theorem: "the Rényi divergence of the exact output laws is at most the claim, for every neighbour (Mironov 2017, \
+        theorem: "the Rényi divergence of the exact output laws is at most the claim, for every neighbor (Mironov 2017, \
                   Definition 4; independent outputs add, Proposition 1)",
         data_independent_only: false,
         asks: Asks::Order,
@@ -183,7 +183,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "invariant-under-permutation",
         kind: PropertyKind::Structure,
-        theorem: "classes have no order: permuted votes have permuted output laws and the same neighbours",
+        theorem: "classes have no order: permuted votes have permuted output laws and the same neighbors",
         data_independent_only: false,
         asks: Asks::Order,
         about: a_release,
@@ -232,8 +232,8 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "smooth-sensitivity-covers-neighbors",
         kind: PropertyKind::Validity,
-        theorem: "the smooth sensitivity is at least the change of the cost to every neighbour, and at least e^-beta times \
-                  the change from every neighbour to every neighbour of it (Nissim, Raskhodnikova and Smith 2007, \
+        theorem: "the smooth sensitivity is at least the change of the cost to every neighbor, and at least e^-beta times \
+                  the change from every neighbor to every neighbor of it (Nissim, Raskhodnikova and Smith 2007, \
                   Definition 2.2), by trying all",
         data_independent_only: false,
         asks: Asks::Order,

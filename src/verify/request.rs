@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A mechanism whose leakage is claimed; scales are in votes.
 ///
-/// Neighbours of the votes differ in one moved vote, for [`Mechanism::Gaussian`], [`Mechanism::Laplace`] and
+/// Neighbors of the votes differ in one moved vote, for [`Mechanism::Gaussian`], [`Mechanism::Laplace`] and
 /// [`Mechanism::SubsampledGaussian`] in one added or removed vote of a single count. [`Mechanism::RandomizedResponse`] has
 /// the one vote of the voter who answers.
 ///
@@ -55,14 +55,14 @@ pub enum Mechanism {
         /// Where that noise is added.
         threshold_form: ThresholdForm,
     },
-    /// The class of the only voter, e^{1/sigma} times as likely as each other class: randomised response of ε = 1/sigma
+    /// The class of the only voter, e^{1/sigma} times as likely as each other class: randomized response of ε = 1/sigma
     /// among as many answers as the histogram has classes.
     RandomizedResponse {
         /// 1/ε, as Laplace noise of this scale gives ε.
         sigma: NoiseScale,
     },
     /// A number f(D) with Gaussian noise in proportion to its β-smooth sensitivity SS(D), for one pair of datasets: D, with
-    /// `histogram` `[0]`, and its neighbour D', with `[1]`. A claim is about all pairs.
+    /// `histogram` `[0]`, and its neighbor D', with `[1]`. A claim is about all pairs.
     Gnss {
         /// Standard deviation of the noise over the smooth sensitivity.
         sigma: NoiseScale,
@@ -75,7 +75,7 @@ pub enum Mechanism {
         /// SS(D'), within a factor of e^β.
         neighbor_width: NoiseScale,
     },
-    /// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbours in both directions.
+    /// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbors in both directions.
     Conversion {
         /// The Rényi divergence.
         rdp: f64,
@@ -244,7 +244,7 @@ pub enum Question {
 /// ```
 /// The answer `{"value": 0.5}` claims, by the question: D_α ≤ 0.5 at `order`; (0.5, δ)-differential privacy at `delta`;
 /// (ε, 0.5)-differential privacy at `epsilon`. It is about `repetitions` independent outputs for the same votes, and
-/// about their law under `histogram` against that under every neighbour (against `neighbor` only, where there is one).
+/// about their law under `histogram` against that under every neighbor (against `neighbor` only, where there is one).
 /// `{"error": "reason"}` declines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -253,7 +253,7 @@ pub struct Request {
     pub mechanism: Mechanism,
     /// Votes per class; a single count where that is printed.
     pub histogram: VoteHistogram,
-    /// The one neighbour in question, if not all.
+    /// The one neighbor in question, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbor: Option<VoteHistogram>,
     /// Independent outputs for the same votes.

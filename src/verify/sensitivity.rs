@@ -1,4 +1,4 @@
-//! Claims of smooth sensitivity, against neighbours of neighbours.
+//! Claims of smooth sensitivity, against neighbors of neighbors.
 
 use super::accountant::{Accountant, Answer, Scope};
 use super::property::{Check, Violation, claim};
@@ -83,7 +83,7 @@ pub(super) fn covers_neighbors(accountant: &dyn Accountant, case: &Case) -> Chec
     }
     let Ok(cost) = GnmaxSensitivity::new(order, sigma, counts.len()) else { return Check::NotApplicable };
     let claim = claim!(accountant, request);
-    // The local sensitivity of some votes with the neighbour that has it, and the largest cost seen.
+    // The local sensitivity of some votes with the neighbor that has it, and the largest cost seen.
     let local = |votes: &VoteHistogram| {
         let here = cost.cost(votes);
         neighbors(votes).iter().fold((0.0f64, here), |(change, most), neighbor| {
@@ -103,7 +103,7 @@ pub(super) fn covers_neighbors(accountant: &dyn Accountant, case: &Case) -> Chec
     }
     let error = ROUNDING * most;
     if claim < limit - error {
-        let words = "claimed smooth sensitivity, and what the neighbours of the votes need".into();
+        let words = "claimed smooth sensitivity, and what the neighbors of the votes need".into();
         return Check::Violated(Violation { claim, limit, error, words, neighbor, reverse: false });
     }
     Check::Holds { share: (claim > 0.0 && claim.is_finite() && limit > error).then(|| (limit - error) / claim) }

@@ -57,7 +57,7 @@ const PILOT: f64 = 0.1;
 const SHRINK_LIMIT: usize = 60;
 
 /// Tests the claims of an accountant on simulated outputs, whatever the mechanism: `sampler` makes the mechanism of a
-/// case, whose first world has the votes of the case and whose second has those of a neighbour; None where it cannot.
+/// case, whose first world has the votes of the case and whose second has those of a neighbor; None where it cannot.
 ///
 /// The claims must be about one output and answer `order`. A refutation is wrong with at most the failure probability, over
 /// all cases together.
@@ -198,7 +198,7 @@ pub fn verify_by_simulation<M: Sampler>(
 /// What [`SimulatedRelease`] runs.
 const SIMULATED: [MechanismKind; 3] = [MechanismKind::Gnmax, MechanismKind::Lnmax, MechanismKind::ConfidentGnmax];
 
-/// A case of one output with one of the neighbours.
+/// A case of one output with one of the neighbors.
 fn draw(plan: &Plan, mechanisms: &[MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
     if let Some(case) = &plan.case {
         return Some(case.clone());
@@ -227,14 +227,14 @@ enum Release {
 }
 
 impl SimulatedRelease {
-    /// The mechanism of a case with a neighbour; None where it prints a count.
+    /// The mechanism of a case with a neighbor; None where it prints a count.
     ///
     /// # Errors
-    /// [`Error::Refused`] without a neighbour, [`Error::Length`] for one of other classes.
+    /// [`Error::Refused`] without a neighbor, [`Error::Length`] for one of other classes.
     pub fn new(case: &Case) -> Result<Option<Self>> {
         let request = &case.request;
         let Some(neighbor) = &request.neighbor else {
-            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbour".into() });
+            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbor".into() });
         };
         let argmax = |noise: Noise| -> Result<Option<Self>> {
             let model = PromptPateModel::new(request.histogram.clone(), neighbor.clone())?;
@@ -303,7 +303,7 @@ impl Sampler for SimulatedRelease {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::accountant_of_name;
+    use super::super::catalog::accountant_of_name;
     use super::*;
 
     fn run(name: &str, cases: u64) -> Finding {

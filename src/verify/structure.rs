@@ -142,7 +142,7 @@ pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Ca
     if request.mechanism.kind().prints_a_count() || request.neighbor.is_some() {
         return Check::NotApplicable;
     }
-    // Neighbours take votes away, so that an empty class has fewer of them.
+    // Neighbors take votes away, so that an empty class has fewer of them.
     let more = case.factor.ceil().min(1e6);
     if request.histogram.counts().contains(&0) {
         return Check::NotApplicable;

@@ -165,7 +165,7 @@ pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Ch
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::accountant_of_name;
+    use super::super::catalog::accountant_of_name;
     use super::super::property::Property;
     use super::super::run::{Outcome, Plan, Problem, Verdict, verify};
     use super::*;

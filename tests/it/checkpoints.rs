@@ -140,7 +140,7 @@ fn a_true_checksum_does_not_excuse_the_content() {
         c: line 1, character 259: found set of blocks: the range [3, 2] holds no block, expected the JSON of a recording
         c: queries[0].counts: found the counts of the dataset sum to 65536 where the blocks have 0 samples, expected the counts of its blocks
         c: queries[0].counts: found the counts of the dataset sum to 65537 where the blocks have 65536 samples, expected the counts of its blocks
-        c: queries[0].counts: found neighbour counts of length 4, expected 3 outcomes
+        c: queries[0].counts: found neighbor counts of length 4, expected 3 outcomes
         c: line 1, character 219: found unknown field `more`, expected one of `plan`, `shard`, `queries`
         "
     );

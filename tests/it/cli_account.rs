@@ -70,7 +70,7 @@ fn abstention_is_the_first_outcome_and_the_accountants_bound_the_law() {
 }
 
 #[test]
-fn the_worst_neighbour_is_searched_with_the_test_too() {
+fn the_worst_neighbor_is_searched_with_the_test_too() {
     let options = "--noise laplace:2 --threshold 12 --threshold-noise gaussian:3 --worst-neighbor moved --orders 2";
     let document = json(&format!("exact --histogram 14,12,10 {options}"));
     assert_eq!(document["neighbors_searched"], 6);
@@ -141,7 +141,7 @@ fn privacy_losses_enclose_epsilon() {
     assert!(json("account validation/scenarios/prompt-pate.toml")["losses"].is_null());
 }
 
-/// 300 classes with different counts have 89,700 neighbours, more than are searched; and a single vote costs something.
+/// 300 classes with different counts have 89,700 neighbors, more than are searched; and a single vote costs something.
 #[test]
 fn other_figures_stand_without_the_exact_one() {
     let folder = tempfile::tempdir().unwrap();

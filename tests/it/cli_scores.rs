@@ -264,7 +264,7 @@ fn a_self_check_keeps_its_word() {
 }
 
 #[test]
-fn memorised_labels() {
+fn memorized_labels() {
     let folder = Folder::new();
     let (canaries, classes) = (200, 10);
     let path = folder.path("labels.npz");

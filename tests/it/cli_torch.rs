@@ -121,7 +121,7 @@ mod with_libtorch {
         refused(2, images, &recording, &format!("--others {images}"), "take no images of another data set");
         refused(1, &copy, &copy, "", "expected another file");
         refused(2, images, &recording, "--canaries out-of-distribution", "--others");
-        refused(2, images, &recording, "--canaries cats", "expected original, mislabelled");
+        refused(2, images, &recording, "--canaries cats", "expected original, mislabeled");
         refused(2, images, &recording, "--learning-rate NaN", "--learning-rate");
         refused(2, images, &recording, "--views 7", "--views");
         refused(2, images, &recording, "--models 0", "--models");

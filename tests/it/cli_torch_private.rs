@@ -50,7 +50,7 @@ fn private_models_are_attacked() {
 }
 
 #[test]
-fn memorised_labels_are_bounded() {
+fn memorized_labels_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("canaries.npz");
     for (mechanism, delta) in [("alibi", "0"), ("agibi", "1e-5")] {

@@ -116,7 +116,7 @@ fn what_a_recording_does_not_have_is_named() {
         ]
         .join("\n"),
         @r"
-        fit of Private-kNN: with probability 0.03 the 50 neighbours at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbours of each query
+        fit of Private-kNN: with probability 0.03 the 50 neighbors at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbors of each query
         ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
         ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
         ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
@@ -250,7 +250,7 @@ fn private_knn_with_every_recorded_adversary() {
     assert!(point["row"].as_u64().unwrap() < 500);
 }
 
-/// Labels of neighbours from distances are the recorded ones, and an embedding votes on more queries than a candidate.
+/// Labels of neighbors from distances are the recorded ones, and an embedding votes on more queries than a candidate.
 #[test]
 fn features_stand_for_ranked_labels() {
     let folder = tempfile::tempdir().unwrap();

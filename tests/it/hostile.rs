@@ -198,13 +198,13 @@ proptest! {
         marks in prop::collection::vec(prop_oneof![Just(0.0), magnitude(-300.0, 0.0), 0.1..1.0f64], 6),
         scale in prop_oneof![magnitude(-1.5, 4.0), magnitude(4.0, 300.0), magnitude(-300.0, -1.5)],
     ) {
-        let normalised = |weights: &[f64]| -> Vec<f64> {
+        let normalized = |weights: &[f64]| -> Vec<f64> {
             let mut weights = weights.to_vec();
             weights[0] += 0.01;
             let total: f64 = weights.iter().sum();
             weights.iter().map(|weight| weight / total).collect()
         };
-        let (p, marked) = (normalised(&weights), normalised(&marks[..weights.len()]));
+        let (p, marked) = (normalized(&weights), normalized(&marks[..weights.len()]));
         let start = Instant::now();
         let laws = [
             multinomial_argmax_law(k, &p, noise(false, scale)),

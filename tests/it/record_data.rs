@@ -33,7 +33,7 @@ fn a_wrong_label_draws_the_retrained_teachers_away() {
     let right = |adversary| -> u64 {
         votes(adversary).queries.iter().map(|query| query.votes_neighbor[query.label.unwrap()]).sum()
     };
-    // 3,000 votes each; the recording has far more right ones where the point was learnt with its true label.
+    // 3,000 votes each; the recording has far more right ones where the point was learned with its true label.
     assert!(right(Adversary::NatAdvq) > 2 * right(Adversary::PoisAdvq));
 }
 
@@ -54,7 +54,7 @@ fn capc_votes_of_the_recorded_adversaries() {
 }
 
 #[test]
-fn neighbours_of_private_knn() {
+fn neighbors_of_private_knn() {
     let votes = VoteFile::open(data("fashion_knn.npz")).unwrap().private_knn().unwrap();
     assert_eq!((votes.classes, votes.queries.len()), (10, 300));
     assert!(votes.queries.iter().all(|query| query.neighbor_labels.as_ref().unwrap().len() == 2000));

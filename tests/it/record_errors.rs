@@ -112,12 +112,12 @@ fn counts_as_csv() {
         a.csv: line 4, column outcome: found `yes` a second time, expected each outcome once per query
         a.csv: line 2, column outcome: found an empty field, expected a name of 1 to 1024 bytes without control characters; hint: give an absent answer a name, such as none
         a.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
-        a.csv: whole file: found 0 samples under the neighbour (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
         a.csv: line 2: found `"yes,1,1` without a closing quote, expected a closing quote; hint: a field ends on its line; a quote inside a field is doubled
         a.csv: line 3, column query: found an empty field, expected a name of 1 to 1024 bytes without control characters
-        a.csv: query `r`: found 0 samples under the neighbour (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: query `r`: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
         a.csv: line 3, column world: found `t`, expected `s` or `s_prime`
-        a.csv: whole file: found 0 samples under the neighbour (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
         a.csv: line 2: found the byte 0xe9, expected UTF-8 text; hint: save the file as UTF-8
         a.csv: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
         a.csv: line 2: found a line of more than 1 MiB, expected one row of a table a line

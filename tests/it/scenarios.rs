@@ -220,7 +220,7 @@ fn every_fault_is_named() {
         s.toml: line 3: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
         s.toml: line 3: found floating point `100000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
         s.toml: line 3, histogram: found vote histogram of length 0, expected 1 to 10000 classes
-        s.toml: line 1, model prompt-pate: found vote histogram of the neighbour of length 2, expected 1 classes
+        s.toml: line 1, model prompt-pate: found vote histogram of the neighbor of length 2, expected 1 classes
         s.toml: line 1, model private-knn: found another choice of these keys, expected either `inclusion`, or `rank` and `rate`
         s.toml: line 1, model private-knn: found another choice of these keys, expected either `inclusion`, or `rank` and `rate`
         s.toml: line 7, inclusion: found `1.5`, expected a probability from 0 to 1

@@ -51,7 +51,7 @@ fn ten_million_outputs_of_every_model() {
     let three = PateModel::new(250, &SPREAD, &MARKED).unwrap().with_changed_teachers(3).unwrap();
     check("three changed", &three.into(), "gaussian:40", 10_000_000, 24);
     let points = PrivateKnnModel::new(200, &SPREAD, &MARKED, 0.2, 9).unwrap();
-    check("neighbours", &points.clone().into(), "gaussian:30", 10_000_000, 25);
+    check("neighbors", &points.clone().into(), "gaussian:30", 10_000_000, 25);
     check("three points", &points.with_points(3).unwrap().into(), "gaussian:30", 10_000_000, 26);
     let rows: Vec<Vec<f64>> = (0..250)
         .map(|party| {
@@ -105,7 +105,7 @@ fn prompt_pate() {
 #[test]
 fn pate_by_enumeration() {
     let (k, p, marked) = (4, [0.2, 0.5, 0.3], [0.7, 0.1, 0.2]);
-    // All sequences of the votes of the k teachers; under the neighbour the last of them is the changed one.
+    // All sequences of the votes of the k teachers; under the neighbor the last of them is the changed one.
     let law = |noise: Noise, last: &[f64; 3]| {
         let mut law = vec![0.0; 3];
         for votes in 0..3usize.pow(k) {

@@ -1,7 +1,7 @@
 """Makes prompt_votes.npz and counts.csv; needs numpy 2 and fashion_votes.npz beside it.
 
 prompt_votes.npz: real recorded votes in the form of PromptPATE, one vote changed per query.
-counts.csv: a noisy argmax drawn from two neighbouring histograms, seed fixed.
+counts.csv: a noisy argmax drawn from two neighboring histograms, seed fixed.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ def prompt_votes():
     queries = recorded["adv_query"]
     votes = recorded["pate_votes"][0][queries]
     votes_prime = votes.copy()
-    # Teacher 0 votes as most teachers trained with the mislabelled query do (the smallest class on a tie); where it
+    # Teacher 0 votes as most teachers trained with the mislabeled query do (the smallest class on a tie); where it
     # did so already the two histograms agree, which is a query that leaks nothing.
     votes_prime[:, 0] = [np.bincount(row, minlength=CLASSES).argmax() for row in recorded["pate_pois_advq"]]
     np.savez_compressed(

@@ -2,14 +2,14 @@
 
 use leakbound::{Noise, NoiseScale, OutcomeLaw, Result, VoteHistogram, noisy_argmax_law};
 
-/// Votes, votes of the neighbour, and the standard deviation of the Gaussian noise.
+/// Votes, votes of the neighbor, and the standard deviation of the Gaussian noise.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditCase {
     /// Name in tables.
     pub name: &'static str,
     /// The dataset's votes.
     pub votes: &'static [u64],
-    /// The neighbour's votes.
+    /// The neighbor's votes.
     pub neighbor: &'static [u64],
     /// Standard deviation of the noise, in votes.
     pub sigma: f64,

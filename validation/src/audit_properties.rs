@@ -38,7 +38,7 @@ pub fn report() -> Report {
         "Share of {AUDITS} simulated audits in which a bound at failure probability {FAILURE} is above the truth: at \
          order 2 alone, and at any of the orders {ORDERS:?}, forward, the laws of the figure as guide; {RESAMPLES} \
          bootstrap resamples. `zero`: P = Q of figure 6, 1e4 outputs per world; `low`: {:?}, sigma {}, 1e5; `high`: figure \
-         6, 1e4. An attack can be read off a 2-cut, which is a set of outputs. Methods labelled finite-sample must stay \
+         6, 1e4. An attack can be read off a 2-cut, which is a set of outputs. Methods labeled finite-sample must stay \
          below {FAILURE} + 3 standard errors",
         FIVE.votes, FIVE.sigma
     ));

@@ -181,7 +181,7 @@ fn pate(report: &mut Report) -> Result<()> {
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "CaPC on the 60 adversarial queries of data/fashion_votes.npz, each with a naturally and a wrongly labelled \
+        "CaPC on the 60 adversarial queries of data/fashion_votes.npz, each with a naturally and a wrongly labeled \
          point; {DRAWS} draws, seed {SEED}; all comparisons together raise a false alarm with probability 2e-3"
     ));
     let done = recorded(&mut report, 40.0).and_then(|()| recorded(&mut report, 20.0)).and_then(|()| pate(&mut report));

@@ -248,7 +248,7 @@ pub fn report_of_e_process() -> Report {
 fn report_of(methods: &[Method]) -> Report {
     let mut report = Report::new(format!(
         "{AUDITS} simulated audits per case, seed {SEED}: share in which ANY bound (orders {ORDERS:?}, both \
-         directions) exceeds the truth, against {FAILURE} + 3 standard errors for methods labelled finite-sample; mean \
+         directions) exceeds the truth, against {FAILURE} + 3 standard errors for methods labeled finite-sample; mean \
          of bound/truth at order 2 or of epsilon, forward. Guides: each outcome alone, the exact law, a pilot of a tenth; \
          {RESAMPLES} bootstrap resamples. A method that failed with exactly 5 % would fail a row with probability 0.0013"
     ));
@@ -262,7 +262,7 @@ fn report_of(methods: &[Method]) -> Report {
     report
 }
 
-/// A claim for what is labelled finite-sample, a figure for the others.
+/// A claim for what is labeled finite-sample, a figure for the others.
 fn judge(report: &mut Report, case: &Case, row: &Row) {
     let share = row.mean_share.map_or("  truth 0".to_owned(), |share| format!("{share:>9.4}"));
     let method = row.delta.map_or_else(|| row.method.to_string(), |delta| format!("{}, delta {delta}", row.method));

@@ -92,7 +92,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "rounding", run: crate::rounding::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
-    Experiment { name: "labelling-budget", run: crate::labelling_budget::report },
+    Experiment { name: "labeling-budget", run: crate::labeling_budget::report },
     Experiment { name: "audit-figures", run: crate::audit_figures::report },
     Experiment { name: "audit-properties", run: crate::audit_properties::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },

@@ -23,8 +23,8 @@ const SEED: u64 = 20_230_515;
 pub enum Scores {
     /// N(μ, 1) for members, N(0, 1) for others.
     Normal(f64),
-    /// The canary's coin through randomised response of this ε.
-    RandomisedResponse(f64),
+    /// The canary's coin through randomized response of this ε.
+    RandomizedResponse(f64),
 }
 
 impl Scores {
@@ -37,7 +37,7 @@ impl Scores {
                     let z: f64 = StandardNormal.sample(stream);
                     if member { z + mu } else { z }
                 }
-                Self::RandomisedResponse(epsilon) => {
+                Self::RandomizedResponse(epsilon) => {
                     let kept = stream.random::<f64>() * (1.0 + (-epsilon).exp()) < 1.0;
                     f64::from(u8::from(member == kept))
                 }
@@ -199,7 +199,7 @@ pub struct Row {
     pub name: &'static str,
     /// `ε` or `μ`.
     pub quantity: &'static str,
-    /// Whether it is labelled finite-sample.
+    /// Whether it is labeled finite-sample.
     pub valid: bool,
     /// Audits with a bound above the truth.
     pub wrong: u64,
@@ -258,7 +258,7 @@ fn mu_of(epsilon: f64, delta: Delta) -> Result<f64> {
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{CANARIES} canaries in or out by fair coins, failure probability {FAILURE}, seed {SEED}: noise N(0, 1) in {REPETITIONS} \
-         audits at δ = 0, then known leakage in {KNOWN_REPETITIONS} audits each. A practice labelled finite-sample passes with \
+         audits at δ = 0, then known leakage in {KNOWN_REPETITIONS} audits each. A practice labeled finite-sample passes with \
          at most 5 % of wrong audits and three standard errors."
     ));
     if let Err(error) = fill(&mut report) {
@@ -286,7 +286,7 @@ fn fill(report: &mut Report) -> Result<()> {
     }
     let small = Delta::new(1e-5)?;
     for epsilon in [0.5, 1.0, 4.0] {
-        let response = [Scores::RandomisedResponse(epsilon)].map(|scores| (scores, zero, [epsilon, f64::INFINITY]));
+        let response = [Scores::RandomizedResponse(epsilon)].map(|scores| (scores, zero, [epsilon, f64::INFINITY]));
         let mu = mu_of(epsilon, small)?;
         for (scores, delta, truth) in response.into_iter().chain([(Scores::Normal(mu), small, [epsilon, mu])]) {
             report.line("");

@@ -3,7 +3,7 @@
 use crate::experiment::{Report, data_folder};
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound::torch::{
-    DeviceChoice, LabelCosts, LabellingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingDevice,
+    DeviceChoice, LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingDevice,
     TrainingPlan, train_student,
 };
 use leakbound::{
@@ -120,7 +120,7 @@ fn plan() -> Result<StudentPlan> {
         images: None,
         network,
         training: training(30, 32, Schedule::Constant { rate: 1e-3 }),
-        labelling: LabellingPlan {
+        labeling: LabelingPlan {
             test: ThresholdTest::new(THRESHOLD, NoiseScale::new(SIGMA_1)?, ThresholdForm::Max)?,
             sigma: NoiseScale::new(SIGMA_2)?,
             budgets,
@@ -149,17 +149,17 @@ fn tables(report: &mut Report, students: &Students, plan: &StudentPlan) {
         for (place, published) in PUBLISHED.iter().enumerate() {
             let index = at * PUBLISHED.len() + place;
             let mean = |value: &dyn Fn(usize) -> f64| (0..runs.len()).map(value).sum::<f64>() / runs.len() as f64;
-            let labelling = |run: usize| &runs[run].labellings[index];
+            let labeling = |run: usize| &runs[run].labelings[index];
             let row = Row {
                 budget: published.budget,
-                epsilon: mean(&|run| labelling(run).epsilon.get()),
-                queries: mean(&|run| labelling(run).queries as f64),
-                labels: mean(&|run| labelling(run).labels as f64),
-                answered: 100.0 * mean(&|run| labelling(run).success_rate().unwrap_or(0.0)),
-                label_accuracy: 100.0 * mean(&|run| labelling(run).accuracy().unwrap_or(0.0)),
+                epsilon: mean(&|run| labeling(run).epsilon.get()),
+                queries: mean(&|run| labeling(run).queries as f64),
+                labels: mean(&|run| labeling(run).labels as f64),
+                answered: 100.0 * mean(&|run| labeling(run).success_rate().unwrap_or(0.0)),
+                label_accuracy: 100.0 * mean(&|run| labeling(run).accuracy().unwrap_or(0.0)),
                 student_accuracy: 100.0 * mean(&|run| runs[run].student_accuracies[index]),
             };
-            let within = (0..runs.len()).all(|run| labelling(run).epsilon <= plan.labelling.budgets[index].epsilon());
+            let within = (0..runs.len()).all(|run| labeling(run).epsilon <= plan.labeling.budgets[index].epsilon());
             report.claim(
                 within,
                 format!("{}  {:.2} of the published queries", row.text(), row.queries / published.queries),

@@ -157,7 +157,7 @@ fn random_votes(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<f64> {
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "{HISTOGRAMS} random histograms with all their neighbours and {RANDOM_VOTES} random pairs of vote laws, orders \
+        "{HISTOGRAMS} random histograms with all their neighbors and {RANDOM_VOTES} random pairs of vote laws, orders \
          {ORDERS:?}, seed {SEED}: the largest ratio of the smaller to the larger side; no sampling, so no false alarms"
     ));
     let mut stream = ChaCha8Rng::seed_from_u64(SEED);

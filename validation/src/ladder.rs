@@ -22,7 +22,7 @@ pub const TOLERANCE: f64 = 0.001;
 /// The sample sizes of the ladder.
 pub const SAMPLES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The laws of the tie and of its neighbour, ordered so that the first class is the likelier one under the first.
+/// The laws of the tie and of its neighbor, ordered so that the first class is the likelier one under the first.
 ///
 /// # Errors
 /// None for these histograms.

@@ -13,7 +13,7 @@ pub mod false_claims;
 pub mod ihr_row;
 pub mod inequalities;
 pub mod kill_resume;
-pub mod labelling_budget;
+pub mod labeling_budget;
 pub mod ladder;
 pub mod laws_by_simulation;
 pub mod membership;

@@ -1,4 +1,4 @@
-//! Vote histograms of every model on 10^9 samples: every class, every pair of neighbouring classes, and the joint law of
+//! Vote histograms of every model on 10^9 samples: every class, every pair of neighboring classes, and the joint law of
 //! few votes, by chi-square against laws that are computed without the samplers.
 
 use crate::experiment::Report;
@@ -21,7 +21,7 @@ const THRESHOLD: f64 = 1e-6;
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Vote histograms, {SAMPLES} per world and model, seed 3: chi-square of the votes of every class and of every two \
-         neighbouring classes together against convolutions of their voters, and of whole histograms where there are few. \
+         neighboring classes together against convolutions of their voters, and of whole histograms where there are few. \
          p-values below {THRESHOLD:e} fail"
     ));
     for (name, model) in models().expect("the models are models") {
@@ -66,7 +66,7 @@ fn models() -> Result<Vec<(&'static str, VoteModel)>> {
     ])
 }
 
-/// The p-values of the sums of votes over every class and every two neighbouring classes, with their names.
+/// The p-values of the sums of votes over every class and every two neighboring classes, with their names.
 fn sums(model: &VoteModel, world: World) -> Vec<(f64, String)> {
     let classes = model.classes();
     let sets: Vec<Vec<usize>> =
@@ -147,7 +147,7 @@ fn law_of_sum(model: &VoteModel, world: World, set: &[usize]) -> Vec<f64> {
             let gains = f64::from(u8::from(set.contains(&model.label())));
             for _ in 0..points {
                 let nu = model.inclusion();
-                // One vote for the label, one taken away from the last neighbour.
+                // One vote for the label, one taken away from the last neighbor.
                 let (up, down) = (nu * gains * (1.0 - last), nu * (1.0 - gains) * last);
                 let at = |index: usize| law.get(index).copied().unwrap_or(0.0);
                 law = (0..law.len())
@@ -176,7 +176,7 @@ fn binomial_sum(probabilities: impl Iterator<Item = f64>) -> Vec<f64> {
     law
 }
 
-/// p-values of all histograms of four teachers, one of them changed under the neighbour.
+/// p-values of all histograms of four teachers, one of them changed under the neighbor.
 fn joint() -> Result<[f64; 2]> {
     let (p, marked) = ([0.2, 0.5, 0.3], [0.6, 0.1, 0.3]);
     let model: VoteModel = PateModel::new(4, &p, &marked)?.into();

@@ -42,7 +42,7 @@ fn cases() -> Vec<Case> {
 fn random_histogram(case: &Case, stream: &mut impl Rng) -> VoteHistogram {
     let (sigma, a) = (case.sigma.get(), case.order.get());
     let classes = stream.random_range(2..=12usize);
-    let near = |centre: f64, u: f64| (centre + sigma * (4.0 * u - 2.0)).max(0.0) as u64;
+    let near = |center: f64, u: f64| (center + sigma * (4.0 * u - 2.0)).max(0.0) as u64;
     let base = 4.0 * sigma + 2.0 * a + 10.0;
     let mut counts: Vec<u64> = match stream.random_range(0..4) {
         0 => (0..classes).map(|_| near(base, stream.random())).collect(),

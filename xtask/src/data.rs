@@ -4,7 +4,7 @@ use crate::command::{self, Outcome};
 use crate::libtorch::{Scratch, cache_folder, sha256};
 use std::path::{Path, PathBuf};
 
-/// The Debian package with the files of Fashion-MNIST, MIT licence (Xiao, Rasul and Vollgraf 2017).
+/// The Debian package with the files of Fashion-MNIST, MIT license (Xiao, Rasul and Vollgraf 2017).
 const PACKAGE: &str = "dataset-fashion-mnist";
 
 /// Where the package has them.

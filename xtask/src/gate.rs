@@ -1,14 +1,15 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{deny, fuzz, libtorch, python, readme};
+use crate::{deny, fuzz, libtorch, python, readme, spelling};
 use std::time::{Duration, Instant};
 
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("format", format),
+    ("spelling", spelling::run),
     ("dependencies", deny::run_if_installed),
     // Every later step builds all features.
     ("libtorch", libtorch::run),

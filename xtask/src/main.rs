@@ -11,6 +11,7 @@ mod libtorch;
 mod mutants;
 mod python;
 mod readme;
+mod spelling;
 mod tools;
 mod venv;
 
@@ -33,6 +34,7 @@ usage: cargo xtask COMMAND
   libtorch                          unpack what the feature `torch` links to into target/libtorch
   python                            the tests of the Python package, which `test` runs too
   wheel                             build the wheel of the Python package into target/wheels
+  spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
                                     installs other libraries in target/adapters first
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Some(("deny", [])) => ("deny", deny::run()),
         Some(("python", [])) => ("python", python::test()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
+        Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", [name, rest @ ..])) if name == mutants::NAME => ("validate", mutants::run(rest)),
         Some(("validate", rest)) => {

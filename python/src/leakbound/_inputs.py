@@ -65,7 +65,7 @@ def scores(name: str, value: ArrayLike) -> Array:
     if found.dtype.kind == "f":
         return found if found.dtype.itemsize > 2 else found.astype(np.float64)
     exact = found.astype(np.float64)
-    # From 2^53 on neighbours of an integer round to the same double, and scores would tie that do not.
+    # From 2^53 on neighbors of an integer round to the same double, and scores would tie that do not.
     if np.any(np.abs(exact) >= 2.0**53):
         raise InputError(f"{name}: found integers from 2^53 on, expected numbers that a double holds exactly")
     return exact
@@ -90,7 +90,7 @@ def recording(name: str, value: Path | Mapping[str, ArrayLike]) -> str | dict[st
 def place(inputs: Mapping[str, str | File | None]) -> tuple[dict[str, str], dict[str, File]]:
     """The word for each input, and the files in memory by that word.
 
-    A name in memory is the argument's, unless a path of the same call is spelt alike.
+    A name in memory is the argument's, unless a path of the same call is spelled alike.
     """
     taken = {value for value in inputs.values() if isinstance(value, str)}
     words: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Label privacy: what wrong labels that a model memorised prove."""
+"""Label privacy: what wrong labels that a model memorized prove."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def memorization(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> Memorization:
-    """Bounds ε of label privacy by the wrong labels that a model memorised (`leakbound label-dp memorization`).
+    """Bounds ε of label privacy by the wrong labels that a model memorized (`leakbound label-dp memorization`).
 
     `recording` is a file, or `probabilities` or `logits` [canary, class], `labels_true` and `labels_trained` [canary]
     by name. Every canary was trained on with a wrong label, drawn uniformly and by itself. `threshold` is the

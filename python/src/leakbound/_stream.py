@@ -59,7 +59,7 @@ def audit_stream(
 ) -> StreamAudit:
     """Audits outputs in the order in which they came; reading stops as soon as a claim is refuted.
 
-    `outputs` are numbers or names, and `in_neighbor` is true where the output came from the neighbouring world; or
+    `outputs` are numbers or names, and `in_neighbor` is true where the output came from the neighboring world; or
     `outputs` is a CSV file with the columns world,output. With `state` the audit goes on from that file if it is
     there, saves what it read in it (every `state_seconds`, by default 10, and at the end), and `outputs` are new ones
     only: outputs that begin with a batch counted before are refused, left out with `repeated="skip"`, or counted again

@@ -25,14 +25,14 @@ const SMALLEST_LOG_Q: f64 = -1e12;
 ///
 /// The cost β(q) of [`gnmax_data_dependent`] depends on the votes through q of [`log_flip_probability`]; from q₀ on,
 /// where it reaches α/σ², it is α/σ². One moved vote changes each gap n_{i*} - n_i by at most 2, so with
-/// S_c(q) = (C-1) Φ(Φ⁻¹(q/(C-1)) + c) the neighbour's q lies between S_{-√2/σ}(q) and S_{√2/σ}(q): x ↦ Φ(Φ⁻¹(x) + c) is
+/// S_c(q) = (C-1) Φ(Φ⁻¹(q/(C-1)) + c) the neighbor's q lies between S_{-√2/σ}(q) and S_{√2/σ}(q): x ↦ Φ(Φ⁻¹(x) + c) is
 /// concave for c > 0 and convex for c < 0, and Jensen's inequality takes the sum over classes at its mean. So the change
 /// of the cost is at most
 /// ```text
 /// L(q) = max{β(S_{√2/σ}(q)) - β(q), β(q) - β(S_{-√2/σ}(q))},    L(q₁) for q₁ = S_{-√2/σ}(q₀) ≤ q ≤ q₀,
 /// ```
 /// provided that β increases up to q₀ and its increments β(S(q)) - β(q) increase up to q₁ (*the monotone case*), which is
-/// checked numerically when this is made. Within d moves the largest L is found by the moves that bring q towards
+/// checked numerically when this is made. Within d moves the largest L is found by the moves that bring q toward
 /// [q₁, q₀] fastest: votes of the runner-up to the leader where q > q₀, of the leader to the runner-up where q < q₁.
 ///
 /// Where only β increases, as at σ = 20 and order 20 for two classes, d moves take q no further than S_{±d√2/σ}(q), and
@@ -161,7 +161,7 @@ impl GnmaxSensitivity {
     }
 
     /// Upper bounds of the local sensitivity at distance d = 0, 1, ..., k: no histogram within d moved votes has a
-    /// neighbour whose cost differs by more than the largest of the first d + 1.
+    /// neighbor whose cost differs by more than the largest of the first d + 1.
     ///
     /// # Errors
     /// [`Error::Length`] for another number of classes; [`Error::Refused`] for more than 10⁷ votes.
@@ -191,10 +191,10 @@ impl GnmaxSensitivity {
         }
         let mut votes = histogram.counts().to_vec();
         votes.sort_unstable_by(|a, b| b.cmp(a));
-        let towards_consensus = log_q > self.log_q0;
+        let toward_consensus = log_q > self.log_q0;
         for value in &mut local {
             *value = self.local_at(log_q);
-            let go_on = if towards_consensus {
+            let go_on = if toward_consensus {
                 log_q > self.log_q0 && votes[1] > 0
             } else {
                 log_q < self.log_q1 && votes[0] > 0
@@ -202,7 +202,7 @@ impl GnmaxSensitivity {
             if !go_on {
                 break;
             }
-            if towards_consensus {
+            if toward_consensus {
                 votes[0] += 1;
                 votes[1] -= 1;
                 // The last of the classes that were equal to the runner-up gives the vote: the order stays.
@@ -268,7 +268,7 @@ fn log_q0(order: Order, sigma: NoiseScale) -> Result<f64> {
         }
         low *= 1.5;
     }
-    // The costs cross between the two: halve until neighbouring doubles are left.
+    // The costs cross between the two: halve until neighboring doubles are left.
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {

@@ -113,7 +113,7 @@ fn no_input_panics() {
     assert!(sensitivity.smooth(&VoteHistogram::new(vec![9, 1]).unwrap(), f64::NAN).is_err());
 }
 
-/// Neighbours differ by no more than e^β in their smooth sensitivity, with and without the monotone condition: the
+/// Neighbors differ by no more than e^β in their smooth sensitivity, with and without the monotone condition: the
 /// noise of a release in proportion to it would otherwise tell them apart.
 #[test]
 fn neighbors_differ_by_no_more_than_promised() {

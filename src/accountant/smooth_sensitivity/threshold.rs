@@ -11,7 +11,7 @@ use crate::quantity::Order;
 /// one noise on the maximum, by [`threshold_data_dependent`](crate::threshold_data_dependent).
 ///
 /// The cost f is a function of the largest count v, which a moved vote changes by at most 1: within d moves it lies in
-/// [v - d, v + d], and its neighbours' costs are f(v ± 1). The values do not decrease with d.
+/// [v - d, v + d], and its neighbors' costs are f(v ± 1). The values do not decrease with d.
 ///
 /// # Errors
 /// [`Error::Refused`] for noise per class, whose cost depends on all counts, and for more than 10⁷ votes.

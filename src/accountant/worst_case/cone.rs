@@ -1,7 +1,7 @@
 //! The Gaussian measure of the cone "first wins": two coordinates with correlation 1/√2 are both positive.
 
 use crate::special::{exp_in_loops, log_ndtr};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::LazyLock;
 
@@ -47,7 +47,7 @@ pub(super) fn corner(u: f64, s: f64) -> f64 {
 /// A base near the smallest exponent e of the integrand exp(-e), or 0, and ∫ exp(base - e) dθ.
 fn angle_integral(u: f64, s: f64) -> (f64, f64) {
     let rule = &*RULE;
-    vectorised(
+    vectorized(
         rule.arch,
         #[inline(always)]
         || rule.angle_integral(u, s),
@@ -116,10 +116,10 @@ impl Rule {
         let mut sum = 0.0;
         // w = tan θ: sin θ/cos² θ = w √(1 + w²) needs no sine, and dθ = dw/(1 + w²).
         for panel in 0..PANELS {
-            let centre = low + (2 * panel + 1) as f64 * half;
+            let center = low + (2 * panel + 1) as f64 * half;
             let mut terms = [0.0; NODES];
             for (term, x) in terms.iter_mut().zip(&self.places) {
-                let w = centre + half * x;
+                let w = center + half * x;
                 let square = 1.0 + w * w;
                 let exponent = 0.5 * squares * square - product * w * square.sqrt();
                 *term = exp_in_loops(smallest - exponent) / square;

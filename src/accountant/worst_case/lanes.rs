@@ -1,14 +1,14 @@
 //! What a box needs of exponentials and logarithms, in loops that are compiled for the vectors of the machine.
 
 use crate::special::{LN_SQRT_2PI, NormalTails, exp_in_loops, exp_less_one_in_loops, ln_in_loops};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 
 /// Points whose normal laws are computed side by side.
 pub(super) const LANES: usize = 16;
 
 /// φ at each point.
 pub(super) fn densities(points: &[f64; LANES]) -> [f64; LANES] {
-    vectorised(
+    vectorized(
         Arch::new(),
         #[inline(always)]
         || {
@@ -24,7 +24,7 @@ pub(super) fn densities(points: &[f64; LANES]) -> [f64; LANES] {
 /// Φ(-|x|) at each point.
 pub(super) fn smaller_tails(points: &[f64; LANES]) -> [f64; LANES] {
     let tails = NormalTails::get();
-    vectorised(
+    vectorized(
         Arch::new(),
         #[inline(always)]
         || {
@@ -39,7 +39,7 @@ pub(super) fn smaller_tails(points: &[f64; LANES]) -> [f64; LANES] {
 
 /// ln(x + rest) of each, for rests that rounding took from x.
 pub(super) fn logarithms(x: &[[f64; 3]; 2], rest: &[[f64; 3]; 2]) -> [[f64; 3]; 2] {
-    vectorised(
+    vectorized(
         Arch::new(),
         #[inline(always)]
         || {
@@ -54,7 +54,7 @@ pub(super) fn logarithms(x: &[[f64; 3]; 2], rest: &[[f64; 3]; 2]) -> [[f64; 3]; 
 
 /// e^l - 1 of each.
 pub(super) fn growths(mut l: [f64; 3]) -> [f64; 3] {
-    vectorised(
+    vectorized(
         Arch::new(),
         #[inline(always)]
         || {

@@ -78,13 +78,13 @@ pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
         let slack = Slack::new(a, shift, Reach { s: reach, t: 0.0 });
         let values: Vec<(f64, f64)> = boxes
             .iter()
-            .map(|&centre| {
-                let outcomes = outcomes(centre, shift, reach);
+            .map(|&center| {
+                let outcomes = outcomes(center, shift, reach);
                 let moment = moment(&outcomes, a);
                 if moment.ln > lower {
-                    (lower, s) = (moment.ln, centre);
+                    (lower, s) = (moment.ln, center);
                 }
-                (centre, slack.bound(&outcomes, &moment))
+                (center, slack.bound(&outcomes, &moment))
             })
             .collect();
         let goal = lower * (1.0 + TOLERANCE);
@@ -92,12 +92,12 @@ pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
         upper = values.iter().filter(|value| last || value.1 <= goal).fold(upper, |upper, value| upper.max(value.1));
         boxes = values.into_iter().filter(|value| !last && value.1 > goal).map(|value| value.0).collect();
         reach *= 0.5;
-        boxes = boxes.iter().flat_map(|&centre| [centre - reach, centre + reach]).collect();
+        boxes = boxes.iter().flat_map(|&center| [center - reach, center + reach]).collect();
     }
     LineSupremum { lower, upper: upper.max(lower), s }
 }
 
-/// Whether the dataset has the vote (its law is further to the right) or its neighbour.
+/// Whether the dataset has the vote (its law is further to the right) or its neighbor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// P = N(x, 1), Q = N(x - shift, 1).

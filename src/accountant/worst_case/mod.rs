@@ -62,7 +62,7 @@ pub enum WorstVotes {
 pub struct WorstCase {
     /// α.
     pub order: Order,
-    /// At least the supremum of D_α over all histograms and all their neighbours.
+    /// At least the supremum of D_α over all histograms and all their neighbors.
     pub upper: f64,
     /// D_α at `votes`, rounded down.
     pub lower: f64,
@@ -96,7 +96,7 @@ impl WorstCase {
 /// u = (n_a - m)/σ, v = (n_b - m)/σ. With two classes M = -∞, the limit u, v → ∞ with u - v fixed. For an added vote only
 /// b changes, and W is whether it exceeds M. ∎
 ///
-/// *Certificate.* [`WorstCase::upper`] holds by branch and bound over the plane: on each box the value at its centre and
+/// *Certificate.* [`WorstCase::upper`] holds by branch and bound over the plane: on each box the value at its center and
 /// a proven bound of how much a critical point nearby may exceed it; outside of a triangle other inequalities hold.
 /// `upper/lower - 1` is at most 1e-4 for σ ≥ 1 and orders up to 8 σ, and 1e-3 beyond, where no composition is at its
 /// best; for less noise it is what `lower`, which is attained, says. Rounding and quadrature are below 1e-9, by which
@@ -192,7 +192,7 @@ mod tests {
         gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), Adjacency::Moved)
     }
 
-    /// The values of a numerical maximisation by other means, in units of α/σ².
+    /// The values of a numerical maximization by other means, in units of α/σ².
     #[test]
     fn known_values() {
         let known = [(10.0, 2.0, 0.6404), (10.0, 16.0, 0.7007), (10.0, 64.0, 0.9473), (40.0, 2.0, 0.6400)];

@@ -24,7 +24,7 @@
 //! quadratic in the size of the box.
 
 use crate::special::{exp_less_one_in_loops, ln_of_one_plus_in_loops};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 
 /// Boxes whose exponentials and logarithms are computed side by side.
 pub(super) const BLOCK: usize = 8;
@@ -111,7 +111,7 @@ fn excess(p: f64, q: f64, l: f64, growth: f64, power: f64, a: f64) -> f64 {
     (p * power - (a - 1.0) * difference).max(0.0)
 }
 
-/// How much higher than at its centre ln F may be at a critical point in a box: what boxes of one size share.
+/// How much higher than at its center ln F may be at a critical point in a box: what boxes of one size share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slack {
     a: f64,
@@ -119,7 +119,7 @@ pub(super) struct Slack {
     box_: Reach,
     /// By semiconvexity of ln F, wherever the box is.
     by_logarithm: f64,
-    /// How far ln(p/q) may be from that at the centre, and e to it.
+    /// How far ln(p/q) may be from that at the center, and e to it.
     change: f64,
     ratio_up: f64,
     /// e^{±(α-1) change} - 1.
@@ -165,7 +165,7 @@ impl Slack {
             }
         }
         let exponents = powers;
-        vectorised(
+        vectorized(
             Arch::new(),
             #[inline(always)]
             || {
@@ -180,7 +180,7 @@ impl Slack {
             logarithms[0][lane] = excess;
             logarithms[1][lane] = excess + 0.5 * self.form(outcomes, powers);
         }
-        vectorised(
+        vectorized(
             Arch::new(),
             #[inline(always)]
             || {

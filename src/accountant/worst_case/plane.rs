@@ -149,20 +149,20 @@ impl Place {
         let bounds = |[low, high]: [End; 2]| DensityBounds::between(low, high);
         let (along, of_u, of_v) = (bounds(self.s), bounds(self.u), bounds(self.v));
         let (below_u, below_v, above_t) = (self.below_u, self.below_v, across.above);
-        let centre = along.density * across.density;
+        let center = along.density * across.density;
         // Of -u φ(u) Φ(-v) in a direction that is at 45 degrees to both axes, and its derivative along s.
         let (arm_u, arm_v) = (0.5 * of_u.first * below_v, 0.5 * of_v.first * below_u);
         let half = 0.5 * FRAC_1_SQRT_2;
         let bent_u = half * (of_u.second * below_v + of_u.first * of_v.density);
         let bent_v = half * (of_v.second * below_u + of_v.first * of_u.density);
-        let bent_centre = along.first * across.density;
+        let bent_center = along.first * across.density;
         let winner = |arm: f64, bent: f64| {
-            let (second, third) = (arm + 0.5 * centre, bent + 0.5 * bent_centre);
+            let (second, third) = (arm + 0.5 * center, bent + 0.5 * bent_center);
             ([along.first * above_t + second, second, second], [along.second * above_t + third, third, third])
         };
         let (first, second) = (winner(arm_u, bent_u), winner(arm_v, bent_v));
         let (arms, bents) = (arm_u + arm_v, bent_u + bent_v);
-        let neither = ([arms + centre, arms, arms + centre], [bents + bent_centre, bents, bents + bent_centre]);
+        let neither = ([arms + center, arms, arms + center], [bents + bent_center, bents, bents + bent_center]);
         ([neither.0, first.0, second.0], [neither.1, first.1, second.1])
     }
 }

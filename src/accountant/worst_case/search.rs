@@ -56,7 +56,7 @@ fn reach(level: i32) -> Reach {
     Reach { s, t: ASPECT * s }
 }
 
-fn centre(box_: Reach, i: i32, j: i32) -> (f64, f64) {
+fn center(box_: Reach, i: i32, j: i32) -> (f64, f64) {
     (f64::from(2 * i + 1) * box_.s, f64::from(2 * j + 1) * box_.t)
 }
 
@@ -101,7 +101,7 @@ impl Plane {
                 for (kept, &(i, j)) in kept.iter_mut().zip(block) {
                     *kept = *self.places.entry((level, i, j)).or_insert(self.outcomes.len());
                     if *kept == self.outcomes.len() {
-                        let (s, t) = centre(box_, i, j);
+                        let (s, t) = center(box_, i, j);
                         self.outcomes.push(outcomes(s, t, h, box_));
                     }
                 }
@@ -111,7 +111,7 @@ impl Plane {
                 }
                 for (&(i, j), (ln, upper)) in block.iter().zip(slack.look(&boxes[..block.len()])) {
                     if ln > found.lower {
-                        let (s, t) = centre(box_, i, j);
+                        let (s, t) = center(box_, i, j);
                         (found.lower, found.s, found.t) = (ln, s, t);
                     }
                     values.push((i, j, upper));

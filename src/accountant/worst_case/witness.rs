@@ -13,19 +13,19 @@ const MAX_STEPS: usize = 2_000;
 /// 2^53, as a histogram holds.
 const MOST_VOTES: u64 = 1 << 53;
 
-/// Votes with a neighbour, and how far their laws are apart.
+/// Votes with a neighbor, and how far their laws are apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstHistogram {
     /// Votes of the dataset.
     pub histogram: VoteHistogram,
     /// The vote that moves.
     pub change: Neighbor,
-    /// D_α of the argmax of `histogram` against that of its neighbour.
+    /// D_α of the argmax of `histogram` against that of its neighbor.
     pub divergence: f64,
 }
 
 /// A histogram of `classes` classes and `votes` votes whose argmax with Gaussian noise is nearly as far from that of a
-/// neighbour by a moved vote as any: a witness for [`gnmax_worst_case`].
+/// neighbor by a moved vote as any: a witness for [`gnmax_worst_case`].
 ///
 /// Class 0 gives a vote to class 1, and the others have equal counts, as nearly as may be. The two numbers that are left,
 /// n₀ and n₁ + n₀, are searched in steps that halve, from the margin of the worst case and from several shares of the

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 /// which were not trained on, that the model finds more likely (of lower perplexity).
 ///
 /// A secret that was not trained on either has each rank from 1 to n + 1 with the same probability, so that exposure x
-/// or more comes by chance with probability at most 2^-x. It measures memorisation and bounds no ε by itself.
+/// or more comes by chance with probability at most 2^-x. It measures memorization and bounds no ε by itself.
 ///
 /// # Errors
 /// [`Error::Length`] without references, [`Error::Domain`] for a perplexity that is NaN.

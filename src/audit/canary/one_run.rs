@@ -90,7 +90,7 @@ impl Wrong {
                 high = middle;
             }
         }
-        // The top is flat, and a difference of two tails near one another is rounded: the neighbours are looked at too,
+        // The top is flat, and a difference of two tails near one another is rounded: the neighbors are looked at too,
         // and the first probability, which is no difference.
         let mut largest = log_binomial_pmf(self.most + 1, self.guesses, self.p).exp();
         for i in low.saturating_sub(2).max(1)..=(low + 2).min(v) {
@@ -245,10 +245,10 @@ mod tests {
         assert!(bounds.windows(2).all(|pair| pair[0] >= pair[1]) && bounds[4] == 0.0, "{bounds:?}");
     }
 
-    /// Randomised response on every coin, the least private ε-private mechanism: the bound exceeds ε in at most f of
+    /// Randomized response on every coin, the least private ε-private mechanism: the bound exceeds ε in at most f of
     /// the runs. A correct program fails with probability 3e-7 (five standard errors).
     #[test]
-    fn randomised_response_is_covered() {
+    fn randomized_response_is_covered() {
         const RUNS: u32 = 2_000;
         const FAILURE: f64 = 0.1;
         let mut stream = ChaCha8Rng::seed_from_u64(8);

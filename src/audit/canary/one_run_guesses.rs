@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn leakage_is_found_and_labelled() {
+    fn leakage_is_found_and_labeled() {
         let scores = coins(1000, 3.0, &mut ChaCha8Rng::seed_from_u64(4));
         let (delta, failure) = (Delta::new(1e-5).unwrap(), FailureProbability::new(0.05).unwrap());
         for selection in [GuessSelection::Split, GuessSelection::PaidFor, GuessSelection::Naive] {

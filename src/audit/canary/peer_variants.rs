@@ -200,7 +200,7 @@ mod tests {
         assert!(variational_error_as_published(1, failure, f64::NAN, order).is_err());
     }
 
-    /// The advantage that ε allows is that of randomised response, whose error rates allow exactly this ε.
+    /// The advantage that ε allows is that of randomized response, whose error rates allow exactly this ε.
     #[test]
     fn advantage_and_error_rates_meet() {
         for epsilon in [0.1, 1.0, 5.0] {

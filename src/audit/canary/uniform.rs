@@ -43,7 +43,7 @@ pub(super) fn uniform_rectangles(
     for point in thinned(scores) {
         let [inside, inside_others] = scores.of_point(point)?;
         let p_low = members.limit(inside)?;
-        // Neighbouring thresholds often have the same false positives.
+        // Neighboring thresholds often have the same false positives.
         let low_below = match last {
             Some((count, limit)) if count == point.false_positives => limit,
             _ => others.limit(inside_others.mirrored())?,

@@ -13,7 +13,7 @@ const WEIGHT_OF_HORIZON: f64 = 0.7;
 /// Components, that of the horizon included.
 pub(super) const COMPONENTS: usize = SHORTFALLS.len() + 1;
 /// The best shortfall at a known number n of pairs is 2 √(L/(n χ²)) for small signals; a little more does better while
-/// χ² is being learnt.
+/// χ² is being learned.
 const SHORTFALL_FACTOR: f64 = 2.3;
 /// Exponents beyond this are cut, so that nothing overflows.
 const LARGEST_EXPONENT: f64 = 600.0;

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 #[serde(deny_unknown_fields)]
 pub(super) struct Block {
     pub(super) levels: Levels,
-    /// Level of the output of the dataset, of its neighbour, and how many such pairs.
+    /// Level of the output of the dataset, of its neighbor, and how many such pairs.
     pub(super) pairs: Vec<(u8, u8, u64)>,
 }
 

@@ -57,7 +57,7 @@ const USUAL_FAILURE: f64 = 0.05;
 ///
 /// # The bets
 /// None of this matters for validity. P/Q is estimated from earlier pairs, a pilot or a law; log ratios are shrunk
-/// towards 0 and put into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for seven η between
+/// toward 0 and put into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for seven η between
 /// 0.8 and 0.015, where D is the estimate, with r = (P/Q)^{1-η}; one more takes the η that is best for a number of pairs
 /// declared by [`with_horizon`](Self::with_horizon). Bets are placed anew each time the number of pairs has grown by a
 /// quarter.
@@ -211,7 +211,7 @@ impl EProcess {
         self.pairs
     }
 
-    /// Takes one output of the dataset S and one of its neighbour S'.
+    /// Takes one output of the dataset S and one of its neighbor S'.
     ///
     /// # Errors
     /// [`Error::Domain`] when an outcome is not in [0, outcomes), [`Error::Refused`] after 2^53 pairs.

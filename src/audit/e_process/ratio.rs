@@ -1,4 +1,4 @@
-//! What earlier outputs say about the ratio of the laws: a few levels of it, shrunk towards 1.
+//! What earlier outputs say about the ratio of the laws: a few levels of it, shrunk toward 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -111,7 +111,7 @@ impl Levels {
     }
 }
 
-/// Splits sorted outcomes into at most `LEVELS - 1` runs: neighbours are merged where that changes the ratios least, in
+/// Splits sorted outcomes into at most `LEVELS - 1` runs: neighbors are merged where that changes the ratios least, in
 /// the weighted square (Ward 1963).
 fn groups(seen: &[Seen]) -> Vec<std::ops::Range<usize>> {
     // Many outcomes start as short runs without a wide gap.

@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn no_bet_has_a_favourable_mean_where_the_claim_holds(
+    fn no_bet_has_a_favorable_mean_where_the_claim_holds(
         x in prop::collection::vec(0u32..10_000, 4),
         y in prop::collection::vec(0u32..10_000, 4),
         p in prop::collection::vec(0.01f64..1.0, 4),

@@ -58,7 +58,7 @@ fn side(limit: ProportionLimit) -> Side {
 }
 
 impl HalfSpace {
-    /// The box and the half-space from the counts inside O under the dataset and under its neighbour.
+    /// The box and the half-space from the counts inside O under the dataset and under its neighbor.
     ///
     /// # Errors
     /// As [`clopper_pearson_lower`].

@@ -86,7 +86,7 @@ fn resamples_have_the_law_of_the_frequencies() {
                 let z = (row[cell] - p) / variance.sqrt();
                 (sum, squares) = (sum + z, squares + z * z);
             }
-            // The fourth moment of a standardised binomial is 3 + (1 - 6pq)/npq.
+            // The fourth moment of a standardized binomial is 3 + (1 - 6pq)/npq.
             let fourth = 3.0 + (1.0 - 6.0 * p * (1.0 - p)) / (n * p * (1.0 - p));
             assert!((sum / draws.sqrt()).abs() < 5.0);
             assert!((squares / draws - 1.0).abs() < 5.0 * ((fourth - 1.0) / draws).sqrt());

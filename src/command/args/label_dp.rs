@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Audits of label privacy.
 #[derive(Debug, Subcommand)]
 pub enum LabelDpCommand {
-    /// Bound epsilon of label privacy by the wrong labels that a model memorised
+    /// Bound epsilon of label privacy by the wrong labels that a model memorized
     #[command(
         after_help = "Files: npz with `probabilities` or `logits` [canary, class], `labels_true` and `labels_trained` \
                       [canary], or CSV with columns label_true,label_trained,p_0,p_1,...\n\nEvery canary was trained on \

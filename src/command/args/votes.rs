@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Options of `leakbound audit votes`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct VotesOptions {
-    /// Recorded votes or neighbours (.npz)
+    /// Recorded votes or neighbors (.npz)
     pub file: PathBuf,
     /// The private prediction model that is fitted to the recording
     #[arg(long, value_enum)]
@@ -38,10 +38,10 @@ pub struct VotesOptions {
     /// This is a part of an audit of N queries in all, whose parts share the failure probability of --failure-per answer
     #[arg(long, value_name = "N", value_parser = n_queries, allow_hyphen_values = true)]
     pub answer_queries: Option<u64>,
-    /// Points that the neighbouring dataset differs in: teachers with changed data (pate), added points (private-knn)
+    /// Points that the neighboring dataset differs in: teachers with changed data (pate), added points (private-knn)
     #[arg(long, value_name = "M", value_parser = changed, default_value = "1", allow_hyphen_values = true)]
     pub changed: u64,
-    /// Neighbours that vote (private-knn) [default: 200]
+    /// Neighbors that vote (private-knn) [default: 200]
     #[arg(long, value_name = "K", value_parser = neighbors, allow_hyphen_values = true)]
     pub k: Option<u64>,
     /// Probability that a training point is in the subsample of a query (private-knn) [default: 0.2]
@@ -68,7 +68,7 @@ pub enum ModelName {
     Capc,
     /// Fixed votes of both worlds
     PromptPate,
-    /// Labels of the nearest neighbours in a random subsample; S' holds one more point
+    /// Labels of the nearest neighbors in a random subsample; S' holds one more point
     PrivateKnn,
 }
 

@@ -119,7 +119,7 @@ pub fn recorded(
 /// The exact cost of one answer per recorded query, conditional on the votes; `done` hears of every finished query.
 ///
 /// # Errors
-/// [`Error::Refused`](crate::Error::Refused) when a histogram has too many neighbours to be searched.
+/// [`Error::Refused`](crate::Error::Refused) when a histogram has too many neighbors to be searched.
 pub fn exact(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],

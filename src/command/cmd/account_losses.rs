@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The relative width aimed at.
 const WIDTH: f64 = 1e-3;
-/// Neighbours of one histogram that are looked at.
+/// Neighbors of one histogram that are looked at.
 const MOST_NEIGHBORS: usize = 2_000;
 
 /// What one query, or many of the same, may cost.
@@ -57,7 +57,7 @@ pub fn recorded(
 fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
     let changes = votes.neighbors(Adjacency::Moved);
     if changes.len() > MOST_NEIGHBORS {
-        let reason = format!("a histogram has {} different neighbours; {MOST_NEIGHBORS} are looked at", changes.len());
+        let reason = format!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
         return Err(Error::Refused { operation: "--composition pld", reason });
     }
     let p = mechanism.distribution(votes)?;
@@ -124,7 +124,7 @@ fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Del
         let losses: Vec<(PrivacyLoss, u64)> = losses.iter().map(|one| (pick(one), one.times)).collect();
         if losses.is_empty() { Ok(None) } else { compose_losses(&losses, delta, WIDTH).map(Some) }
     };
-    // The neighbour is one dataset, so all answers have the same direction.
+    // The neighbor is one dataset, so all answers have the same direction.
     let both = |pick: &dyn Fn(&Losses, usize) -> PrivacyLoss| -> Result<Vec<_>> {
         Direction::BOTH.into_iter().map(|direction| of(&|one| pick(one, direction as usize))).collect()
     };

@@ -1,4 +1,4 @@
-//! The labelling loop: recorded votes are answered with fresh noise until a budget is spent.
+//! The labeling loop: recorded votes are answered with fresh noise until a budget is spent.
 
 use super::account_curves::all_orders;
 use crate::command::args::AccountOptions;
@@ -38,17 +38,17 @@ fn spend(
         let cost = RdpCurve::from_fn(orders, |order| cost.in_both_directions(order).realized(class.is_some()));
         Answer { class, cost, label: query.label }
     });
-    let labelling = label_until_spent(answers, &mut budget)?;
+    let labeling = label_until_spent(answers, &mut budget)?;
     Ok(BudgetRow {
         budget: epsilon.get(),
         delta: options.delta.get(),
-        epsilon: Number(labelling.epsilon.get()),
-        order: labelling.order.get(),
-        queries: labelling.queries,
-        labels: labelling.labels,
-        success_rate: labelling.success_rate(),
-        label_accuracy: labelling.accuracy(),
-        exhausted: labelling.exhausted,
+        epsilon: Number(labeling.epsilon.get()),
+        order: labeling.order.get(),
+        queries: labeling.queries,
+        labels: labeling.labels,
+        success_rate: labeling.success_rate(),
+        label_accuracy: labeling.accuracy(),
+        exhausted: labeling.exhausted,
     })
 }
 

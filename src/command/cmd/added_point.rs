@@ -29,7 +29,7 @@ struct Scene<'a> {
     training: Option<KnnTraining>,
     classes: usize,
     sampling: NeighborSampling,
-    /// The neighbours by distance, where both sides have features.
+    /// The neighbors by distance, where both sides have features.
     index: Option<NeighborIndex>,
     laws: Vec<NeighborLaws>,
 }
@@ -65,7 +65,7 @@ pub fn read(mut file: VoteFile, options: &VotesOptions, memory: MemoryBudget) ->
         .collect::<Result<Vec<_>>>()?;
     let points = if options.changed == 1 { String::new() } else { format!(" x {}", options.changed) };
     let words = format!(
-        "private-knn, {}{}{points}, k = {} neighbours at rate {}, {} classes",
+        "private-knn, {}{}{points}, k = {} neighbors at rate {}, {} classes",
         options.adversary,
         added.as_ref().map_or_else(String::new, |added| format!(" ({added})")),
         scene.sampling.neighbors(),
@@ -143,7 +143,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The label of a query that is added itself: the true one, or the second most likely of its neighbours.
+    /// The label of a query that is added itself: the true one, or the second most likely of its neighbors.
     fn own_label(&self, query: &KnnQuery, adversary: Adversary) -> Result<usize> {
         if adversary == Adversary::NatAdvq {
             return query.label.ok_or_else(|| self.missing("query_label", "with which the query is added"));
@@ -152,7 +152,7 @@ impl<'a> Scene<'a> {
         wrong_label(Array1::ones(1).view(), p.view(), None)
     }
 
-    /// The point that is expected to vote on most queries, mislabelled.
+    /// The point that is expected to vote on most queries, mislabeled.
     fn search(&self, search: PoisonSearch) -> Result<(Point, AddedPoint)> {
         let (ranks, own, added) = match (search, &self.index, &self.training) {
             (PoisonSearch::Train, Some(index), Some(training)) => {
@@ -209,7 +209,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Ranks beyond which the k neighbours lie with a probability below 1e-12: by Chernoff's inequality
+/// Ranks beyond which the k neighbors lie with a probability below 1e-12: by Chernoff's inequality
 /// P(Bin(R, γ) < k) ≤ exp(-(Rγ - k)²/(2Rγ)).
 fn ranks_needed(k: u64, rate: f64) -> usize {
     let (k, exponent) = (k as f64, 28.0f64);

@@ -234,7 +234,7 @@ fn near_zero(queries: &[AuditedQuery], audits: &[Applied]) -> Option<Warning> {
             "the bootstrap is above the truth in nearly every audit of equal laws, and the counts of {} do not exclude them",
             if due == [""] { "this audit".into() } else { format!("{} queries", due.len()) }
         ),
-        hint: "trust a method labelled finite-sample".into(),
+        hint: "trust a method labeled finite-sample".into(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! `leakbound label-dp memorization`: ε of label privacy from memorised wrong labels.
+//! `leakbound label-dp memorization`: ε of label privacy from memorized wrong labels.
 
 use crate::command::args::{Common, MemorizationOptions};
 use crate::command::output::{Output, envelope};

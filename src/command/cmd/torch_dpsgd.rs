@@ -72,7 +72,7 @@ fn hardly_private(budget: &DpSgdBudget) -> Option<Warning> {
     (epsilon > 50.0).then(|| Warning {
         code: "vacuous-guarantee",
         message: format!(
-            "epsilon {} promises nothing of use: these models are a heuristic defence",
+            "epsilon {} promises nothing of use: these models are a heuristic defense",
             significant(epsilon, 4)
         ),
         hint: "what they leak to an attack is another question, for `leakbound membership lira`".into(),

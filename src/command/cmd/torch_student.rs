@@ -42,25 +42,25 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
 }
 
 fn rows(students: &Students, plan: &StudentPlan) -> Vec<StudentRow> {
-    let budgets = &plan.labelling.budgets;
+    let budgets = &plan.labeling.budgets;
     let mut rows = Vec::new();
     for (run, found) in students.runs.iter().enumerate() {
-        for ((labelling, budget), &student_accuracy) in
-            found.labellings.iter().zip(budgets).zip(&found.student_accuracies)
+        for ((labeling, budget), &student_accuracy) in
+            found.labelings.iter().zip(budgets).zip(&found.student_accuracies)
         {
             rows.push(StudentRow {
                 run,
                 budget: budget.epsilon().get(),
                 delta: budget.delta().get(),
-                epsilon: Number(labelling.epsilon.get()),
-                order: labelling.order.get(),
-                queries: labelling.queries,
-                labels: labelling.labels,
+                epsilon: Number(labeling.epsilon.get()),
+                order: labeling.order.get(),
+                queries: labeling.queries,
+                labels: labeling.labels,
                 // No student was trained without a label.
-                success_rate: labelling.success_rate().unwrap_or(0.0),
-                label_accuracy: labelling.accuracy().unwrap_or(0.0),
+                success_rate: labeling.success_rate().unwrap_or(0.0),
+                label_accuracy: labeling.accuracy().unwrap_or(0.0),
                 student_accuracy,
-                exhausted: labelling.exhausted,
+                exhausted: labeling.exhausted,
             });
         }
     }
@@ -75,12 +75,12 @@ fn add(writer: &mut ArrayWriter, students: &Students, plan: &StudentPlan) -> Res
     writer.add("logits", &students.logits)?;
     writer.add("labels", &students.query_label.mapv(i64::from))?;
     writer.add("keep", &students.keep)?;
-    let budgets = &plan.labelling.budgets;
+    let budgets = &plan.labeling.budgets;
     let of_students = |value: &dyn Fn(usize, usize) -> f64| -> Array1<f64> {
         (0..plan.runs).flat_map(|run| (0..budgets.len()).map(move |budget| value(run, budget))).collect()
     };
     writer.add("budget", &of_students(&|_, budget| budgets[budget].epsilon().get()))?;
-    writer.add("epsilon", &of_students(&|run, budget| students.runs[run].labellings[budget].epsilon.get()))?;
+    writer.add("epsilon", &of_students(&|run, budget| students.runs[run].labelings[budget].epsilon.get()))?;
     writer.add("student_accuracy", &of_students(&|run, budget| students.runs[run].student_accuracies[budget]))?;
     writer.add("delta", &of_students(&|_, budget| budgets[budget].delta().get()))?;
     writer.add("query_order", &students.query_order)?;
@@ -99,18 +99,18 @@ fn add(writer: &mut ArrayWriter, students: &Students, plan: &StudentPlan) -> Res
 /// What the ε of the rows is not.
 fn warnings(plan: &StudentPlan, rows: &[StudentRow]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if plan.labelling.costs == LabelCosts::DataDependent {
+    if plan.labeling.costs == LabelCosts::DataDependent {
         warnings.push(Warning {
             code: "data-dependent-costs",
-            message: "epsilon, and where labelling stops, depend on the votes and are not private themselves".into(),
+            message: "epsilon, and where labeling stops, depend on the votes and are not private themselves".into(),
             hint: "--costs data-independent with one of --orders gives a guarantee".into(),
         });
-    } else if plan.labelling.orders().len() > 1 {
+    } else if plan.labeling.orders().len() > 1 {
         warnings.push(Warning {
             code: "order-chosen-afterwards",
             message: format!(
                 "epsilon is the best of {} orders, chosen after it was seen which queries were answered",
-                plan.labelling.orders().len()
+                plan.labeling.orders().len()
             ),
             hint: "give one order, such as --orders 16, for a guarantee".into(),
         });

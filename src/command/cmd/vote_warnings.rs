@@ -28,7 +28,7 @@ pub fn all(
         warnings.push(Warning {
             code: "accountant-exceeded",
             message: format!("the {} divergence exceeds an accountant on queries {}", law.column(), above.join(", ")),
-            hint: "an accountant is wrong for these votes, or the neighbour differs by more than one vote".into(),
+            hint: "an accountant is wrong for these votes, or the neighbor differs by more than one vote".into(),
         });
     }
     let unequal = audited.iter().filter(|query| differs_by_more(&query.model)).count();
@@ -46,7 +46,7 @@ pub fn all(
         warnings.push(Warning {
             code: "no-difference",
             message: "the two worlds have the same law in every query".into(),
-            hint: "check that the recorded neighbour differs".into(),
+            hint: "check that the recorded neighbor differs".into(),
         });
     }
     warnings
@@ -72,7 +72,7 @@ fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) ->
         }),
         ModelName::PrivateKnn => warnings.push(Warning {
             code: "independent-labels",
-            message: "bounds and exact values hold for the model, which draws the labels of the neighbours \
+            message: "bounds and exact values hold for the model, which draws the labels of the neighbors \
                       independently of each other and of the one displaced"
                 .into(),
             hint: "accountants hold for the mechanism itself".into(),
@@ -187,7 +187,7 @@ fn above_in_answer(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) ->
                 "in {} of {count} queries a bound without a finite-sample guarantee exceeds the {column} value",
                 nominal.len()
             ),
-            hint: "trust a method labelled finite-sample".into(),
+            hint: "trust a method labeled finite-sample".into(),
         });
     }
     warnings

@@ -86,7 +86,7 @@ struct Profile {
 /// *What holds.* The outputs must be independent under both datasets: fixed votes with fresh noise, or fresh
 /// training for every answer. Losses on a lattice of step Δ dominate the given ones from above and are a statistic
 /// of the outputs from below (`lattice`), both to second order in Δ. The convolution is a cyclic Fourier transform under
-/// the exponential tilt that centres the sum on the ε in question, so that its rounding, absolute in the tilted law, is
+/// the exponential tilt that centers the sum on the ε in question, so that its rounding, absolute in the tilted law, is
 /// relative there: δ = 1e-30 is as good as 1e-3. Added to δ on the upper side and taken from it on the lower: the bound of
 /// all rounding errors, what wraps around (Chernoff), the largest losses of a tiny probability, which count as infinite.
 /// The probabilities of the laws themselves are taken as given.
@@ -97,7 +97,7 @@ struct Profile {
 /// # Example
 /// ```
 /// # use leakbound::*;
-/// // Randomised response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial law. A loss is exactly
+/// // Randomized response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial law. A loss is exactly
 /// // there, so that the upper side is as wide as it gets.
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
 /// let loss = PrivacyLoss::of_laws(&p, &q)?;
@@ -150,7 +150,7 @@ pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64
         times_or_zero(loss.atoms.get(*count).map_or(f64::NEG_INFINITY, |atom| atom.l), *times)
     });
     composed.rare = (at_least_once(rare), up(others.sum::<f64>().max(0.0) + slack, 1e3));
-    let Some((tilt, scale, centre)) = tilt(losses, &set_aside, delta) else { return Ok(composed) };
+    let Some((tilt, scale, center)) = tilt(losses, &set_aside, delta) else { return Ok(composed) };
     let rounded = losses.iter().zip(&set_aside).map(|((loss, times), (count, _))| {
         let farthest =
             loss.atoms[*count.min(&loss.atoms.len())..].iter().fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
@@ -158,7 +158,7 @@ pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64
     });
     composed.rounding = ROUNDING * rounded.sum::<f64>();
     let spread = (tilt * scale).max(1.0);
-    let mut step = scale * (4.0 * (centre.abs() / scale).max(1.0) * relative / (queries * spread)).sqrt();
+    let mut step = scale * (4.0 * (center.abs() / scale).max(1.0) * relative / (queries * spread)).sqrt();
     let mut best: Option<(f64, ComposedLoss)> = None;
     let most = (MOST_POINTS_OF_ALL / losses.len()).next_power_of_two().clamp(POINTS_OF_ONE, MOST_POINTS);
     for _ in 0..REFINEMENTS {

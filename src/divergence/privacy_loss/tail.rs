@@ -43,11 +43,11 @@ pub(super) fn window<'a>(
     scale: f64,
     rarity: f64,
 ) -> (f64, f64) {
-    let centre = log_moment(queries.clone(), step, tilt);
+    let center = log_moment(queries.clone(), step, tilt);
     let best = |sign: f64| {
         let ends = (0..7).map(|power| {
             let mu = 0.3 * 2f64.powi(power) / scale;
-            (log_moment(queries.clone(), step, tilt + sign * mu) - centre + rarity) / mu
+            (log_moment(queries.clone(), step, tilt + sign * mu) - center + rarity) / mu
         });
         sign * ends.fold(f64::INFINITY, f64::min)
     };

@@ -17,8 +17,8 @@ fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()
 }
 
-/// δ(ε) of randomised response with truth probability e^ε₀/(1+e^ε₀), n times: k true answers have loss (2k-n) ε₀.
-fn randomised_response(n: u64, e0: f64, epsilon: f64) -> f64 {
+/// δ(ε) of randomized response with truth probability e^ε₀/(1+e^ε₀), n times: k true answers have loss (2k-n) ε₀.
+fn randomized_response(n: u64, e0: f64, epsilon: f64) -> f64 {
     let truth = 1.0 / (1.0 + (-e0).exp());
     (0..=n)
         .map(|k| {
@@ -29,7 +29,7 @@ fn randomised_response(n: u64, e0: f64, epsilon: f64) -> f64 {
 }
 
 #[test]
-fn randomised_response_is_binomial() {
+fn randomized_response_is_binomial() {
     for (n, e0) in [(1u64, 1.0f64), (2, 0.3), (10, 1.1), (100, 0.1), (1000, 0.05), (50, 1e-7)] {
         let truth = 1.0 / (1.0 + (-e0).exp());
         let loss = PrivacyLoss::of_laws(&law(&[truth, 1.0 - truth]), &law(&[1.0 - truth, truth])).unwrap();
@@ -38,7 +38,7 @@ fn randomised_response_is_binomial() {
             let bracket = composed.epsilon(delta(target));
             assert!(bracket.lower <= bracket.upper, "{n} {e0} {target}: {bracket:?}");
             // The truth is between: δ at the ends.
-            let (low, high) = (randomised_response(n, e0, bracket.lower), randomised_response(n, e0, bracket.upper));
+            let (low, high) = (randomized_response(n, e0, bracket.lower), randomized_response(n, e0, bracket.upper));
             assert!(
                 low >= target * (1.0 - 1e-9) || bracket.lower == 0.0,
                 "{n} {e0} {target}: {bracket:?} {low:e} {high:e}"
@@ -49,7 +49,7 @@ fn randomised_response_is_binomial() {
             assert!(width <= 1e-3 * bracket.upper, "{n} {e0} {target}: {bracket:?} {:e}", width / bracket.upper);
             for scale in [0.5, 0.9, 1.0, 1.1] {
                 let at = bracket.upper * scale;
-                let (found, exact) = (composed.delta(epsilon(at)), randomised_response(n, e0, at));
+                let (found, exact) = (composed.delta(epsilon(at)), randomized_response(n, e0, at));
                 assert!(
                     found.lower <= exact * (1.0 + 1e-9) && exact <= found.upper * (1.0 + 1e-9),
                     "{n} {e0} {at}: {found:?} {exact:e}"

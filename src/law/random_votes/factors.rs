@@ -7,7 +7,7 @@ use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
 use crate::solve::{Search, increasing_root};
 use crate::special::{exp_in_loops, log_sum_exp};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 use std::ops::Range;
 
 /// Coefficients below e^-44 = 8e-20 of the largest are dropped at both ends.
@@ -114,7 +114,7 @@ impl Form {
         let begin = all.len();
         all.resize(begin + length, 0.0);
         let coefficients = &mut all[begin..];
-        // Two plain loops, which the compiler vectorises.
+        // Two plain loops, which the compiler vectorizes.
         let parts = weights[low..=high].iter().zip(&noise[low..=high]).zip(&numbers[low..=high]);
         for (value, ((weight, noise), number)) in coefficients.iter_mut().zip(parts) {
             *value = number.mul_add(ln_tilt, *weight) + noise - top;
@@ -247,7 +247,7 @@ impl Factors {
         wins: Winner,
     ) -> Self {
         let building = Building { votes, place, ln_tilt, marked, modes, wins };
-        vectorised(
+        vectorized(
             Arch::new(),
             #[inline(always)]
             || building.run(),

@@ -241,7 +241,7 @@ impl<'a> Integral<'a> {
         outputs.iter().zip(values).map(of_output).collect()
     }
 
-    /// The factors with the tilt that centres the degree of an output, with a winner or with none.
+    /// The factors with the tilt that centers the degree of an output, with a winner or with none.
     pub(super) fn tilted(
         &self,
         place: Place<'_>,

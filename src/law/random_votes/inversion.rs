@@ -2,7 +2,7 @@
 //!
 //! For g(z) = Σ_n c_n z^n and θ_j = π(2j+1)/M, (2/M) Re Σ_{j<M/2} g(e^{iθ_j}) e^{-iθ_j d} = Σ_l (-1)^l c_{d+lM}: the
 //! coefficient of z^d where no other one M degrees away matters. With c_n ≥ 0 the rounding error is that of the sum of
-//! the absolute values, which is about c_d itself where the mass of g is centred on d.
+//! the absolute values, which is about c_d itself where the mass of g is centered on d.
 
 use super::lanes::{Complex, LANES};
 

@@ -1,4 +1,4 @@
-//! Arithmetic on eight lanes at once, written so that the compiler vectorises it; the lanes never meet, so that the
+//! Arithmetic on eight lanes at once, written so that the compiler vectorizes it; the lanes never meet, so that the
 //! results are the same whatever the width of the registers is.
 
 #![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]

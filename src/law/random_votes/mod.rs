@@ -59,7 +59,7 @@ use votes::{MAX_MARKS, Marks, Votes};
 /// # References
 /// Chadha et al. (2024), "Auditing Private Prediction", section 5.1 (the model); the evaluation is ours.
 pub fn multinomial_argmax_law(k: u64, probabilities: &[f64], noise: Noise) -> Result<OutcomeLaw> {
-    let p = normalised(probabilities, "vote probabilities")?;
+    let p = normalized(probabilities, "vote probabilities")?;
     let [law] = laws(k, &p, None, true, noise)?;
     Ok(law)
 }
@@ -116,7 +116,7 @@ pub fn marked_argmax_laws(
 }
 
 /// The laws of argmax(H + Z) for H ~ Mult(k, P) and of argmax(H' + Z) for H' ~ Mult(k, P) + B·1{y'} - Mult(B, P^k),
-/// B ~ Bin(m, ν): m points were added that may displace nearest neighbours.
+/// B ~ Bin(m, ν): m points were added that may displace nearest neighbors.
 ///
 /// The displaced votes are drawn independently of H, so that a class may be left with fewer than no votes.
 ///
@@ -125,7 +125,7 @@ pub fn marked_argmax_laws(
 /// [0, 1] and a label that is no class.
 ///
 /// # Example
-/// With one neighbour, who votes 0 for sure and is displaced for sure, the noise is around one vote for label 1.
+/// With one neighbor, who votes 0 for sure and is displaced for sure, the noise is around one vote for label 1.
 /// ```
 /// # use leakbound::{Displacement, displaced_argmax_laws};
 /// let displacement = Displacement { law: &[1.0, 0.0], points: 1, inclusion: 1.0, label: 1 };
@@ -143,11 +143,11 @@ pub fn displaced_argmax_laws(
     displacement: &Displacement<'_>,
     noise: Noise,
 ) -> Result<[OutcomeLaw; 2]> {
-    let (p, law) = both(probabilities, displacement.law, "label probabilities of the last neighbour")?;
+    let (p, law) = both(probabilities, displacement.law, "label probabilities of the last neighbor")?;
     let Displacement { points, inclusion, label, .. } = *displacement;
     check_marks("number of added points", points, k)?;
     if !(0.0..=1.0).contains(&inclusion) {
-        let quantity = "probability that the added point is among the neighbours";
+        let quantity = "probability that the added point is among the neighbors";
         return Err(Error::Domain { quantity, value: inclusion, domain: "[0, 1]" });
     }
     if label >= p.len() {
@@ -194,8 +194,8 @@ fn gaussian_scale(noise: Noise) -> Result<f64> {
 
 /// Checks two laws over the same classes.
 fn both(p: &[f64], other: &[f64], quantity: &'static str) -> Result<(Vec<f64>, Vec<f64>)> {
-    let p = normalised(p, "vote probabilities")?;
-    let other = normalised(other, quantity)?;
+    let p = normalized(p, "vote probabilities")?;
+    let other = normalized(other, quantity)?;
     if other.len() != p.len() {
         return Err(Error::Length { quantity, found: other.len(), expected: format!("{} classes", p.len()) });
     }
@@ -211,7 +211,7 @@ fn check_marks(quantity: &'static str, marks: u64, k: u64) -> Result<()> {
 }
 
 /// Checks a probability vector and divides it by its sum.
-pub(crate) fn normalised(probabilities: &[f64], quantity: &'static str) -> Result<Vec<f64>> {
+pub(crate) fn normalized(probabilities: &[f64], quantity: &'static str) -> Result<Vec<f64>> {
     if probabilities.is_empty() || probabilities.len() > MAX_CLASSES {
         return Err(Error::Length {
             quantity,

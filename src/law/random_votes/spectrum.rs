@@ -4,7 +4,7 @@ use super::factors::{Factor, Factors};
 use super::inversion::{Block, Circle};
 use super::lanes::{Complex, LANES};
 use super::votes::{Output, Votes};
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 
 /// A coefficient relative to the mass that it is part of, and the size of the terms that it is a sum of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ pub(super) fn coefficients(
     outputs: &[Output],
 ) -> Vec<Vec<Coefficient>> {
     let kernel = Kernel { circle, votes, factors, outputs };
-    vectorised(
+    vectorized(
         Arch::new(),
         #[inline(always)]
         || kernel.run(),

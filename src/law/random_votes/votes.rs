@@ -27,11 +27,11 @@ pub(super) enum Marks<'a> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Displacement<'a> {
-    /// P^k: the law of the label of a displaced neighbour, one entry per class.
+    /// P^k: the law of the label of a displaced neighbor, one entry per class.
     pub law: &'a [f64],
     /// m: the number of added points, 1 to 64.
     pub points: u64,
-    /// ν: the probability that an added point displaces a neighbour.
+    /// ν: the probability that an added point displaces a neighbor.
     pub inclusion: f64,
     /// y': the label of the added points.
     pub label: usize,
@@ -130,17 +130,17 @@ impl Votes {
             }
             of_class[class] = groups.len() - 1;
         }
-        let normaliser = |degree: u64| -log_poisson_pmf(degree, k as f64);
+        let normalizer = |degree: u64| -log_poisson_pmf(degree, k as f64);
         let mut outputs = Vec::new();
         if plain || marks.is_none() {
-            outputs.push(Output { degree: k as usize, marked: false, ln_factor: normaliser(k) });
+            outputs.push(Output { degree: k as usize, marked: false, ln_factor: normalizer(k) });
         }
         outputs.extend(marks.map(|marks| {
             let (degree, ln_factor) = match marks {
                 Marks::Added { marks, .. } => (k - marks, ln_factorial(*marks)),
                 Marks::Displaced(_) => (k, 0.0),
             };
-            Output { degree: degree as usize, marked: true, ln_factor: ln_factor + normaliser(degree) }
+            Output { degree: degree as usize, marked: true, ln_factor: ln_factor + normalizer(degree) }
         }));
         let mut positions = Vec::with_capacity(p.len());
         let mut first_position = Vec::with_capacity(groups.len());

@@ -59,7 +59,7 @@ fn log_density(products: &[f64], answer: &[f64], side: &Side, floor: f64) -> f64
     let views = p as f64;
     let spread = (n + 1.0 - 2.0 / views) * (squared - trace * trace / views);
     let weight = (1.0 - 2.0 / views) * squared + trace * trace;
-    // One view, or equal eigenvalues: nothing to shrink towards but itself.
+    // One view, or equal eigenvalues: nothing to shrink toward but itself.
     let intensity = if spread > weight { weight / spread } else { 1.0 };
     matrix.iter_mut().for_each(|value| *value *= 1.0 - intensity);
     for i in 0..p {

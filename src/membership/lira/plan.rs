@@ -9,7 +9,7 @@ use std::str::FromStr;
 ///
 /// The default, [`LiraVariant::Leakbound`], differs from all others where they lose something:
 ///
-/// - centre and spread are mean and unbiased variance of the other models: under the normal law that LiRA assumes they
+/// - center and spread are mean and unbiased variance of the other models: under the normal law that LiRA assumes they
 ///   have a smaller error than median and plug-in variance, and leaving a victim out is then exact and cheap;
 /// - log densities of the views are added up, which is the likelihood ratio of independent views, not averaged;
 /// - a standard deviation counts as at least 2^-23 of the values it is about (the resolution of recorded single
@@ -72,7 +72,7 @@ pub enum LiraViews {
     /// As independent.
     #[default]
     Independent,
-    /// As a multivariate normal vector, its covariance shrunk towards a multiple of the identity by the oracle
+    /// As a multivariate normal vector, its covariance shrunk toward a multiple of the identity by the oracle
     /// approximating intensity, which makes it regular when views outnumber models. [`LiraVariant::Leakbound`] alone has
     /// it, online and with a variance per sample.
     Multivariate,

@@ -6,10 +6,10 @@
 //! (x - m')²/v + ln v = n(n-2)/(n-1) · t/(1-t) + ln(1-t) + ln Q - ln(n-2),
 //!
 //! so that a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set is
-//! centred about a rough mean of its own before it is squared, so that rounding is relative to its spread.
+//! centered about a rough mean of its own before it is squared, so that rounding is relative to its spread.
 
 use crate::membership::shadow_scores::ScoreBlock;
-use crate::vectorised::{Arch, vectorised};
+use crate::vectorized::{Arch, vectorized};
 use ndarray::{Array1, ArrayView2, ArrayView3, ArrayViewMut2, Axis};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 
@@ -95,12 +95,12 @@ fn tiles<F: Real>(
     for start in (0..samples).step_by(LANES) {
         let lanes = LANES.min(samples - start);
         tile.load(block, members, start, lanes);
-        vectorised(
+        vectorized(
             arch,
             #[inline(always)]
             || tile.prepare(),
         );
-        vectorised(
+        vectorized(
             arch,
             #[inline(always)]
             || tile.guess(),

@@ -1,4 +1,4 @@
-//! Labelled images in the files in which the well-known sets are handed out.
+//! Labeled images in the files in which the well-known sets are handed out.
 
 mod cifar;
 mod idx;

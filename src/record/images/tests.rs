@@ -143,9 +143,9 @@ fn numpy_arrays_come_with_channels_first_or_last() {
         let (set, _) = read(&write(&images, &array![1, 0])).unwrap();
         assert_eq!((set.pixels, set.classes), (first.clone(), 2));
     }
-    let grey = Array3::<u8>::ones((2, 4, 5));
-    assert_eq!(read(&write(&grey.clone().into_dyn(), &array![1, 0])).unwrap().0.shape(), [1, 4, 5]);
-    let wrong = read(&write(&grey.into_dyn(), &array![1, 256])).unwrap_err().to_string();
+    let gray = Array3::<u8>::ones((2, 4, 5));
+    assert_eq!(read(&write(&gray.clone().into_dyn(), &array![1, 0])).unwrap().0.shape(), [1, 4, 5]);
+    let wrong = read(&write(&gray.into_dyn(), &array![1, 256])).unwrap_err().to_string();
     assert!(wrong.ends_with("array `y_test`, index [1]: found `256`, expected a class from 0 to 255"), "{wrong}");
 }
 

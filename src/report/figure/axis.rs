@@ -118,10 +118,10 @@ impl Ruler {
             Scale::Linear => round_values(self.low, self.high),
             Scale::Log => log_values(self.low, self.high),
         };
-        self.labelled(&values)
+        self.labeled(&values)
     }
 
-    fn labelled(&self, values: &[f64]) -> Vec<(f64, String)> {
+    fn labeled(&self, values: &[f64]) -> Vec<(f64, String)> {
         // 1000 beside 10⁶ is 10³.
         let plain = if values.iter().any(|value| !PLAIN.contains(&exponent(*value))) { -2..=2 } else { PLAIN };
         values.iter().map(|&value| (self.at(value), tick_label(value, plain.clone()))).collect()
@@ -133,7 +133,7 @@ impl Ruler {
             values.filter(|value| matches!(self.place(*value), Some((_, Rail::Inside)))).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let ticks = self.labelled(&values);
+        let ticks = self.labeled(&values);
         let apart = ticks.windows(2).all(|pair| (pair[1].0 - pair[0].0).abs() >= 30.0);
         if apart && (1..=MOST_TICKS as usize + 1).contains(&ticks.len()) { ticks } else { self.ticks() }
     }

@@ -183,7 +183,7 @@ impl Curves {
         }
         let marked = marked(placed, index);
         html! {
-            g class=(ink.class) color=(ink.colour) {
+            g class=(ink.class) color=(ink.color) {
                 @if !path.is_empty() {
                     path d=(path) fill="none" stroke="currentColor" stroke-width=(ink.width) stroke-dasharray=(ink.dash)
                         stroke-linejoin="round" {}
@@ -211,7 +211,7 @@ impl Curves {
         let start = right + GAP;
         html! {
             @for ((index, x, y), height) in ends.iter().zip(heights) {
-                g class=(inks[*index].class) color=(inks[*index].colour) font-size=(TEXT) {
+                g class=(inks[*index].class) color=(inks[*index].color) font-size=(TEXT) {
                     @if !placed[*index].is_empty() {
                         path d=(format!("M{} {}L{} {}L{} {}", px(x + 7.0), px(*y), px(right + 6.0), px(*y), px(start - 3.0), px(height)))
                             fill="none" stroke="currentColor" stroke-width="0.9" opacity="0.55" {}
@@ -315,7 +315,7 @@ fn band(series: &Series, x: &Ruler, y: &Ruler, ink: &Ink) -> Markup {
         lower.iter().chain(upper.iter().rev()).map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
     html! {
         @if lower.len() > 1 && upper.len() > 1 {
-            g class=(ink.class) color=(ink.colour) {
+            g class=(ink.class) color=(ink.color) {
                 path d=(format!("M{}Z", points.join("L"))) fill="currentColor" opacity="0.14" {}
             }
         }

@@ -3,7 +3,7 @@
 use super::text::shortened;
 use maud::{Markup, PreEscaped, html};
 
-/// Colour of text and lines outside a page.
+/// Color of text and lines outside a page.
 const INK: &str = "#1c1f23";
 /// Characters of what is said about a figure.
 const LONG_TITLE: usize = 300;
@@ -13,7 +13,7 @@ const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', '
 
 /// A figure as SVG elements with a title and a description for those who do not see it.
 ///
-/// Colours are presentation attributes, which every program for SVG understands; classes beside them let the style
+/// Colors are presentation attributes, which every program for SVG understands; classes beside them let the style
 /// sheet of a page replace them.
 #[derive(Debug, Clone)]
 pub struct Drawing {

@@ -1,4 +1,4 @@
-//! What a series looks like: colour, dash and marker, each of which alone tells most series apart.
+//! What a series looks like: color, dash and marker, each of which alone tells most series apart.
 
 use super::drawing::px;
 use maud::{Markup, html};
@@ -51,9 +51,9 @@ impl SeriesKind {
         }
     }
 
-    /// Class and colour, cycled among the series of the kind. The colours are of Tol's vibrant and muted schemes, which
-    /// colour-blind readers tell apart; cyan and grey are darkened until they show on white.
-    const fn colours(self) -> &'static [(&'static str, &'static str)] {
+    /// Class and color, cycled among the series of the kind. The colors are of Tol's vibrant and muted schemes, which
+    /// color-blind readers tell apart; cyan and gray are darkened until they show on white.
+    const fn colors(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Lower => &[("k1", "#0077bb"), ("k2", "#009988"), ("k3", "#332288"), ("k4", "#2b97c4")],
             Self::Measured => &[
@@ -118,7 +118,7 @@ pub(super) enum Marker {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ink {
     pub class: &'static str,
-    pub colour: &'static str,
+    pub color: &'static str,
     pub dash: &'static str,
     pub width: f64,
     pub marker: Marker,
@@ -131,10 +131,10 @@ pub(super) fn inks(kinds: impl Iterator<Item = SeriesKind>) -> Vec<Ink> {
         .map(|kind| {
             let index = seen.iter().filter(|other| **other == kind).count();
             seen.push(kind);
-            let (class, colour) = kind.colours()[index % kind.colours().len()];
+            let (class, color) = kind.colors()[index % kind.colors().len()];
             Ink {
                 class,
-                colour,
+                color,
                 dash: kind.dashes()[index % kind.dashes().len()],
                 width: if kind == SeriesKind::Exact { 2.8 } else { 1.8 },
                 marker: kind.markers()[index % kind.markers().len()],
@@ -144,7 +144,7 @@ pub(super) fn inks(kinds: impl Iterator<Item = SeriesKind>) -> Vec<Ink> {
 }
 
 impl Ink {
-    /// The marker around a point; the group that it stands in gives the colour.
+    /// The marker around a point; the group that it stands in gives the color.
     pub(super) fn mark(&self, x: f64, y: f64, title: &str) -> Markup {
         let at = |points: &[(f64, f64)]| {
             let points = points.iter().map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy)));
@@ -205,7 +205,7 @@ mod tests {
             let count = if kind == SeriesKind::Exact { 2 } else { 12 };
             let inks = inks(std::iter::repeat_n(kind, count));
             let looks: HashSet<String> =
-                inks.iter().map(|ink| format!("{} {} {:?}", ink.colour, ink.dash, ink.marker)).collect();
+                inks.iter().map(|ink| format!("{} {} {:?}", ink.color, ink.dash, ink.marker)).collect();
             assert_eq!(looks.len(), count, "{kind:?}");
         }
     }

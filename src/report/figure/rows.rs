@@ -170,7 +170,7 @@ impl Rows {
                 let start = x;
                 x += room;
                 html! {
-                    g class=(ink.class) color=(ink.colour) {
+                    g class=(ink.class) color=(ink.color) {
                         @if self.bar == Some(index) {
                             rect x=(px(start)) y=(px(y - 9.0)) width="20" height="10" fill="currentColor" opacity="0.3" {}
                             (ink.mark(start + 20.0, y - 4.0, ""))
@@ -227,7 +227,7 @@ impl Rows {
             // The most important marks last, on top of the others.
             @for index in (0..self.series.len()).rev() {
                 @if let Some((value, (x, rail))) = placed(index) {
-                    g class=(inks[index].class) color=(inks[index].colour) {
+                    g class=(inks[index].class) color=(inks[index].color) {
                         @if self.bar == Some(index) && rail != Rail::Zero && x > start {
                             rect x=(px(start)) y=(px(y - height / 2.0)) width=(px(x - start)) height=(height)
                                 fill="currentColor" opacity="0.3" {}

@@ -13,7 +13,7 @@ fn envelope() -> Envelope {
     }
 }
 
-/// Names one member in its output: the defence of Aerni et al. (2024), section 4.1.
+/// Names one member in its output: the defense of Aerni et al. (2024), section 4.1.
 fn name_and_shame() -> MembershipMetrics {
     let members = Array2::from_shape_fn((64, 200), |(v, s)| (v * 7 + s * 3 + v * s / 3) % 2 == 0);
     let scores = Array2::from_shape_fn((64, 200), |(v, s)| f64::from(u8::from(s == 17 && members[[v, s]])));

@@ -80,14 +80,14 @@ fn warnings(metrics: &MembershipMetrics) -> Vec<Warning> {
                 "victims are right about {} of their own samples at most",
                 percent(accuracy.members_interval.upper)
             ),
-            "samples that are not memorised understate the exposure of the most vulnerable one: choose other canaries",
+            "samples that are not memorized understate the exposure of the most vulnerable one: choose other canaries",
         );
     }
     if let Some(auc) = metrics.bootstrap.as_ref().map(|bands| bands.auc).filter(|auc| auc.upper < 0.5) {
         warn(
             "below-chance",
             format!("members have lower scores than others, AUC at most {} over victims", significant(auc.upper, 3)),
-            "turn the attack round, or ask why: without labels it takes mislabelled members for others, and label-only \
+            "turn the attack round, or ask why: without labels it takes mislabeled members for others, and label-only \
              leaves its victims out of the side that they are on, so that they look like the other side where answers say \
              nothing: hold victims out",
         );

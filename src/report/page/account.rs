@@ -24,7 +24,7 @@ impl AccountDocument {
             format!("{}.", self.epsilon_words()),
         );
         page.table("Rényi divergence of all answers in nats", self.rdp_table(), "");
-        page.table("Labelling until a budget is spent", self.budget_table(), format!("{}.", self.budget_words()));
+        page.table("Labeling until a budget is spent", self.budget_table(), format!("{}.", self.budget_words()));
         page.meaning.push(meaning::UPPER.into());
         page.meaning.push(
             "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \

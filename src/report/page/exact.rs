@@ -18,7 +18,7 @@ impl ExactDocument {
         page.table("Privacy profile", self.profile_table(), "The smallest δ at each ε.");
         page.meaning.push(
             "Exact values are computed from the output laws of this pair of histograms by numerical integration, with no \
-             sampling. They say nothing about other pairs, unless the worst neighbour was searched for."
+             sampling. They say nothing about other pairs, unless the worst neighbor was searched for."
                 .into(),
         );
         if !self.accountants.is_empty() {
@@ -28,7 +28,7 @@ impl ExactDocument {
     }
 
     fn renyi(&self) -> Option<super::Drawing> {
-        let searched = if self.neighbors_searched.is_some() { ", worst neighbour" } else { "" };
+        let searched = if self.neighbors_searched.is_some() { ", worst neighbor" } else { "" };
         let exact = |name: &str, value: &dyn Fn(&crate::report::DivergenceRow) -> f64| {
             Series::new(name, SeriesKind::Exact, self.divergences.iter().map(|row| [row.order, value(row)]).collect())
         };
@@ -77,7 +77,7 @@ impl ExactDocument {
         };
         let figure = Rows {
             title: "Output law: probability of each class".into(),
-            description: "Under the histogram (P) and under the neighbour (Q).".into(),
+            description: "Under the histogram (P) and under the neighbor (Q).".into(),
             x: Axis::log("probability"),
             series: series.to_vec(),
             bar: None,

@@ -112,7 +112,7 @@ impl MembershipDocument {
              are optimistic. So is the best of several attacks."
                 .into(),
             "What this does not show: an attack that fails is no proof of privacy. A stronger attack, an attack made for the \
-             defence, or better canaries may succeed."
+             defense, or better canaries may succeed."
                 .into(),
         ]
     }

@@ -27,8 +27,8 @@ impl VerifyDocument {
                     line("margin", significant(violation.margin(), 4));
                     line("compared", violation.words.clone());
                     if let Some(neighbor) = &violation.neighbor {
-                        let way = if violation.reverse { "neighbour against votes" } else { "votes against neighbour" };
-                        line("pair", format!("neighbour {neighbor}, {way}"));
+                        let way = if violation.reverse { "neighbor against votes" } else { "votes against neighbor" };
+                        line("pair", format!("neighbor {neighbor}, {way}"));
                     }
                 }
                 Problem::Fault(fault) => line("answer", format!("none: {}, {}", fault.kind, fault.message)),

@@ -9,7 +9,7 @@ use super::answers::{accuracy, numbers};
 use super::device::TrainingDevice;
 use super::ensemble::logits_of_all;
 use super::guard::guarded;
-use super::mislabelled::wrong_labels;
+use super::mislabeled::wrong_labels;
 use super::network::NetworkPlan;
 use super::seed::{Purpose, stream};
 use super::train::{TrainingImages, TrainingPlan};

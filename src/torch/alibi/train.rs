@@ -28,7 +28,7 @@ pub(super) fn train_on_noisy_labels(
     order: ChaCha8Rng,
     progress: &dyn Fn(u64),
 ) -> Result<()> {
-    let examples: Vec<Example> = (0..noisy.nrows() as u32).map(Example::labelled).collect();
+    let examples: Vec<Example> = (0..noisy.nrows() as u32).map(Example::labeled).collect();
     let mut passes = Passes::new(&examples, order);
     let mut state = OptimizerState::new(plan.optimizer, network.parameters());
     let mut batch = Vec::with_capacity(plan.batch);
@@ -79,7 +79,7 @@ mod tests {
 
     /// One image, one step of SGD: the gradient is that at the posterior, written out from equation (3) of the paper.
     #[test]
-    fn a_step_goes_towards_the_posterior() {
+    fn a_step_goes_toward_the_posterior() {
         let build = || {
             let streams = &mut [stream(3, Purpose::Weights, 0, 0)];
             NetworkPlan::Mlp { hidden: 4 }.build(streams, [1, 1, 2], 3, Device::Cpu)

@@ -10,7 +10,7 @@ use crate::torch::checkpoint::TrainingCheckpoint;
 use crate::torch::device::TrainingDevice;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::guard::guarded;
-use crate::torch::mislabelled::wrong_labels;
+use crate::torch::mislabeled::wrong_labels;
 use crate::torch::network::NetworkPlan;
 use crate::torch::seed::{Purpose, stream};
 use crate::torch::train::{Example, TrainingImages, one_hot};
@@ -156,7 +156,7 @@ pub fn train_private_models(
                 .filter(|&canary| kept[canary])
                 .map(|canary| Example { image: canaries[canary], target: (train.len() + canary) as u32 });
             let examples: Vec<Example> =
-                fixed.iter().map(|&image| Example::labelled(image)).chain(with_wrong_label).collect();
+                fixed.iter().map(|&image| Example::labeled(image)).chain(with_wrong_label).collect();
             let weights = &mut [random(Purpose::Weights)];
             let network = plan.network.build(weights, train.shape(), classes, device.tensors());
             let mut streams = TrainingStreams {
@@ -292,7 +292,7 @@ mod tests {
             train_on_sample(&plan).unwrap_err().to_string()
         };
         assert_eq!(message(&|plan| plan.models = 0), "models = 0 is not in [1, inf)");
-        let batches = "DP-SGD: statistics of batches have no bounded share of one image; take group normalisation";
+        let batches = "DP-SGD: statistics of batches have no bounded share of one image; take group normalization";
         assert_eq!(message(&|plan| plan.network = NetworkPlan::Cnn { filters: 2 }), batches);
         let many = "DP-SGD: 1801 images and 200 canaries of 2000 training images";
         assert_eq!(message(&|plan| plan.images = Some(1801)), many);

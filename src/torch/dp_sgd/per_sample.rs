@@ -124,13 +124,13 @@ mod tests {
         let mut found: Vec<Tensor> = zeros(&mut *network);
         add_clipped(&*network, &inputs, &targets, clip, &mut found);
         assert!(distance(&found, &expected) < 1e-5);
-        // One image alone is never longer than the norm; and an image that is learnt moves nothing.
+        // One image alone is never longer than the norm; and an image that is learned moves nothing.
         let mut one: Vec<Tensor> = zeros(&mut *network);
         add_clipped(&*network, &inputs.narrow(0, 0, 1), &targets.narrow(0, 0, 1), 0.01, &mut one);
         assert!((norm(&one) / 0.01 - 1.0).abs() < 1e-5);
-        let learnt = network.logits(&inputs.narrow(0, 0, 1).narrow(1, 0, 1)).softmax(-1, Kind::Float).view([1, 3]);
+        let learned = network.logits(&inputs.narrow(0, 0, 1).narrow(1, 0, 1)).softmax(-1, Kind::Float).view([1, 3]);
         let mut none: Vec<Tensor> = zeros(&mut *network);
-        add_clipped(&*network, &inputs.narrow(0, 0, 1).narrow(1, 0, 1), &learnt, 1.0, &mut none);
+        add_clipped(&*network, &inputs.narrow(0, 0, 1).narrow(1, 0, 1), &learned, 1.0, &mut none);
         assert!(norm(&none) < 1e-6);
     }
 }

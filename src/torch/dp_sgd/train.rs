@@ -38,7 +38,7 @@ pub(super) struct TrainingStreams {
 /// floating-point noise.
 ///
 /// # Errors
-/// [`Error::Refused`] for a network that normalises batches, and if the parameters are no longer finite.
+/// [`Error::Refused`] for a network that normalizes batches, and if the parameters are no longer finite.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
@@ -52,7 +52,7 @@ pub(super) fn train_privately(
     progress: &dyn Fn(u64),
 ) -> Result<Box<dyn Ensemble>> {
     if !network.statistics().is_empty() {
-        let reason = "statistics of batches have no bounded share of one image; take group normalisation".into();
+        let reason = "statistics of batches have no bounded share of one image; take group normalization".into();
         return Err(Error::Refused { operation: "DP-SGD", reason });
     }
     let mut state = OptimizerState::new(plan.optimizer, network.parameters());
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn train(plan: &DpSgdPlan, rate: f64, steps: u64, examples: usize) -> Result<Box<dyn Ensemble>> {
-        let examples: Vec<Example> = (0..examples as u32).map(Example::labelled).collect();
+        let examples: Vec<Example> = (0..examples as u32).map(Example::labeled).collect();
         let GradientNoise::Multiplier(noise_multiplier) = plan.noise else { unreachable!("of this test") };
         let steps = DpSgdSteps { rate: Probability::new(rate).unwrap(), steps };
         let budget = DpSgdBudget { steps, noise_multiplier, epsilon: Epsilon::INFINITE };
@@ -201,7 +201,7 @@ mod tests {
     /// errors (false alarms: 1e-6 each); every example comes up.
     #[test]
     fn samples_are_poisson() {
-        let examples: Vec<Example> = (0..1000).map(Example::labelled).collect();
+        let examples: Vec<Example> = (0..1000).map(Example::labeled).collect();
         let mut stream = stream(4, Purpose::Sample, 0, 0);
         let mut met = vec![0; 1000];
         let sizes: Vec<f64> = (0..400)

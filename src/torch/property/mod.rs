@@ -112,7 +112,7 @@ pub fn train_for_property(
             targets: one_hot(&student_label, classes, device.tensors()),
         })
     })?;
-    let lesson: Vec<Example> = (0..plan.points as u32).map(Example::labelled).collect();
+    let lesson: Vec<Example> = (0..plan.points as u32).map(Example::labeled).collect();
     let student_trainer = Trainer { training: &plan.student, ..trainer };
     let of_tests = ask(&student_trainer, STUDENT, &student_images, &[lesson], &test_inputs)?.concat();
     let shape = (plan.shares.len(), plan.teachers, plan.points, classes);

@@ -36,7 +36,7 @@ pub(super) fn deal(
     Ok(order
         .chunks_exact(each)
         .take(networks)
-        .map(|part| part.iter().map(|&n| Example::labelled(n)).collect())
+        .map(|part| part.iter().map(|&n| Example::labeled(n)).collect())
         .collect())
 }
 

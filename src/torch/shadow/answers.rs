@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, Array4, Axis};
 
 /// Answers of shadow models, and what they were trained on.
 ///
-/// S audited samples, of which A are attacked: all of them, or, if they are duplicated, the mislabelled half.
+/// S audited samples, of which A are attacked: all of them, or, if they are duplicated, the mislabeled half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShadowAnswers {
     /// \[model, attacked sample, view, class\].
@@ -19,7 +19,7 @@ pub struct ShadowAnswers {
     pub fixed_index: Array1<i32>,
     /// \[model\]: share of the test images that it classifies rightly.
     pub test_accuracy: Array1<f32>,
-    /// \[model, attacked sample\]: true where the model was trained on the sample's rightly labelled duplicate.
+    /// \[model, attacked sample\]: true where the model was trained on the sample's rightly labeled duplicate.
     pub duplicate_keep: Option<Array2<bool>>,
     /// \[attacked sample\]: image of the other data set.
     pub source_index: Option<Array1<i32>>,

@@ -64,7 +64,7 @@ pub fn train_shadow_models(
         .into_iter()
         .map(|keep| {
             let canaries = keep.iter().enumerate().filter(|&(_, &keep)| keep).map(|(sample, _)| fixed + sample);
-            (0..fixed).chain(canaries).map(|image| Example::labelled(image as u32)).collect()
+            (0..fixed).chain(canaries).map(|image| Example::labeled(image as u32)).collect()
         })
         .collect();
     let (images, asked) = guarded("images", || Ok(tensors(train, test, &split, &canaries, classes, plan, device)))?;
@@ -100,7 +100,7 @@ pub fn train_shadow_models(
         source_index: canaries.source.as_deref().map(index),
         canary_pixels: match plan.canaries {
             CanaryKind::OutOfDistribution | CanaryKind::Uniform | CanaryKind::Blank => Some(canaries.pixels),
-            CanaryKind::Original | CanaryKind::Mislabelled | CanaryKind::Duplicated => None,
+            CanaryKind::Original | CanaryKind::Mislabeled | CanaryKind::Duplicated => None,
         },
         itself: plan.views.itself(),
     })

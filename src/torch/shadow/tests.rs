@@ -7,7 +7,7 @@ fn plan() -> ShadowPlan {
         models: 6,
         audit: 60,
         fixed: Some(300),
-        canaries: CanaryKind::Mislabelled,
+        canaries: CanaryKind::Mislabeled,
         inclusion: Inclusion::Half,
         views: Views::Itself,
         network: NetworkPlan::Mlp { hidden: 32 },
@@ -63,7 +63,7 @@ fn canaries_take_the_place_of_the_same_images() {
         let training = TrainingPlan { epochs: 1, ..plan().training };
         train_on_sample(&ShadowPlan { canaries, training, ..plan() }).unwrap()
     };
-    let wrong = with(CanaryKind::Mislabelled);
+    let wrong = with(CanaryKind::Mislabeled);
     for kind in [CanaryKind::Original, CanaryKind::Uniform, CanaryKind::Blank, CanaryKind::OutOfDistribution] {
         let answers = with(kind);
         assert_eq!((&answers.audit_index, &answers.fixed_index), (&wrong.audit_index, &wrong.fixed_index));

@@ -113,8 +113,8 @@ impl<'a> Lab<'a> {
         let (students, classes) = (&self.students, self.classes());
         let student = |(pupil, inputs, asked): (&Pupil<'_>, Tensor, Tensor)| {
             let labels: Vec<u8> = pupil.labels.iter().map(|label| label.unwrap_or(0)).collect();
-            let labelled = (0..).zip(pupil.labels).filter(|(_, label)| label.is_some());
-            let table: Vec<Example> = labelled.map(|(image, _)| Example::labelled(image)).collect();
+            let labeled = (0..).zip(pupil.labels).filter(|(_, label)| label.is_some());
+            let table: Vec<Example> = labeled.map(|(image, _)| Example::labeled(image)).collect();
             let targets = guarded("labels", || Ok(one_hot(&labels, classes, students.device.tensors())))?;
             let images = TrainingImages { inputs, targets };
             let phase = STUDENTS + pupil.run;

@@ -1,12 +1,12 @@
-//! Students: trained on public images that teachers labelled within a privacy budget.
+//! Students: trained on public images that teachers labeled within a privacy budget.
 
 mod lab;
-mod labelling;
+mod labeling;
 mod plan;
 mod split;
 mod students;
 
-pub use labelling::{LabelCosts, LabellingPlan};
+pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
 pub use students::{StudentRun, Students};
 
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::record::ImageSet;
 use lab::{Lab, Parts, Pupil};
-use labelling::{Campaign, campaign};
+use labeling::{Campaign, campaign};
 use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
 use rand::Rng;
 use rayon::prelude::*;
@@ -31,8 +31,8 @@ use std::ops::Range;
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are asked about in
-/// random order, each once. What is answered is the labelled public part, on which a student is trained with the given
-/// labels and nothing else; the rest of the public images stays unlabelled. Within a run, a smaller budget has the first
+/// random order, each once. What is answered is the labeled public part, on which a student is trained with the given
+/// labels and nothing else; the rest of the public images stays unlabeled. Within a run, a smaller budget has the first
 /// labels of a larger one, with the same noise.
 ///
 /// Each ε is for one student alone. The students of one run cost together what the largest budget does; runs share their
@@ -65,7 +65,7 @@ pub fn train_student(
         .flat_map(|run| partition(train.len(), (plan.teachers, each), plan.seed, Split::Pate(run)))
         .collect();
     let examples: Vec<Vec<Example>> =
-        teachers.iter().map(|images| images.iter().map(|&image| Example::labelled(image)).collect()).collect();
+        teachers.iter().map(|images| images.iter().map(|&image| Example::labeled(image)).collect()).collect();
     let votes = lab.votes(&examples)?;
     let query_label = labels(test, &parts.public);
     let test_label = labels(test, &parts.held_out);
@@ -84,7 +84,7 @@ pub fn train_student(
                 votes.iter().for_each(|votes| counts[usize::from(votes[query as usize])] += 1);
                 Ok((VoteHistogram::new(counts)?, usize::from(query_label[query as usize])))
             };
-            campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labelling, seed)
+            campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labeling, seed)
         })
         .collect::<Result<_>>()?;
     refuse_no_labels(&campaigns, plan)?;
@@ -99,7 +99,7 @@ pub fn train_student(
     let labels_of_students: Vec<(usize, Vec<Option<u8>>)> = campaigns
         .iter()
         .enumerate()
-        .flat_map(|(run, campaign)| campaign.labellings.iter().map(move |labelling| (run, labelling.queries)))
+        .flat_map(|(run, campaign)| campaign.labelings.iter().map(move |labeling| (run, labeling.queries)))
         .map(|(run, queries)| (run, given(run, queries)))
         .collect();
     let pupils: Vec<Pupil<'_>> =
@@ -117,12 +117,12 @@ pub fn train_student(
     let runs = campaigns
         .iter()
         .zip(votes.chunks(plan.teachers))
-        .zip(accuracies.chunks(plan.labelling.budgets.len()))
+        .zip(accuracies.chunks(plan.labeling.budgets.len()))
         .map(|((campaign, votes), accuracies)| {
             let right = votes.iter().map(|votes| accuracy(votes[ends[0]..].iter().copied(), &test_label));
             StudentRun {
                 teacher_accuracy: right.sum::<f64>() / plan.teachers as f64,
-                labellings: campaign.labellings.clone(),
+                labelings: campaign.labelings.clone(),
                 student_accuracies: accuracies.to_vec(),
             }
         })
@@ -161,12 +161,12 @@ pub fn train_student(
 /// A student needs something to learn from.
 fn refuse_no_labels(campaigns: &[Campaign], plan: &StudentPlan) -> Result<()> {
     for (run, campaign) in campaigns.iter().enumerate() {
-        let none = campaign.labellings.iter().zip(&plan.labelling.budgets).find(|(labelling, _)| labelling.labels == 0);
-        if let Some((labelling, budget)) = none {
+        let none = campaign.labelings.iter().zip(&plan.labeling.budgets).find(|(labeling, _)| labeling.labels == 0);
+        if let Some((labeling, budget)) = none {
             let reason = format!(
                 "run {run} gave no label within a budget of {} ({} queries); raise the budget or lower the threshold",
                 budget.epsilon().get(),
-                labelling.queries
+                labeling.queries
             );
             return Err(Error::Refused { operation: "students", reason });
         }

@@ -1,6 +1,6 @@
 //! Which students are trained.
 
-use super::labelling::LabellingPlan;
+use super::labeling::LabelingPlan;
 use crate::error::{Error, Result};
 use crate::quantity::Epsilon;
 use crate::record::ImageSet;
@@ -20,7 +20,7 @@ pub struct StudentPlan {
     /// Training of each teacher.
     pub training: TrainingPlan,
     /// How queries are answered, and the budgets.
-    pub labelling: LabellingPlan,
+    pub labeling: LabelingPlan,
     /// Share of the test images that are public, in (0, 1); the others measure.
     pub public: f64,
     /// Training images that the students are asked about.
@@ -39,23 +39,23 @@ impl StudentPlan {
     /// All networks trained: the teachers of each run, and a student for each budget.
     #[must_use]
     pub fn networks(&self) -> u64 {
-        (self.runs as u64).saturating_mul((self.teachers + self.labelling.budgets.len()) as u64)
+        (self.runs as u64).saturating_mul((self.teachers + self.labeling.budgets.len()) as u64)
     }
 
     /// Images of each teacher, if all can be done as it was asked.
     pub(super) fn images_each(&self, train: &ImageSet, test: &ImageSet) -> Result<usize> {
         let each = images_each(self.teachers, self.images, train.len())?;
-        let counts = [("runs", self.runs), ("budgets", self.labelling.budgets.len()), ("private images", self.private)];
+        let counts = [("runs", self.runs), ("budgets", self.labeling.budgets.len()), ("private images", self.private)];
         if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
         if !(self.public > 0.0 && self.public < 1.0) {
             return Err(Error::Domain { quantity: "share of public images", value: self.public, domain: "(0, 1)" });
         }
-        if self.labelling.budgets.iter().any(|budget| budget.epsilon() == Epsilon::ZERO) {
+        if self.labeling.budgets.iter().any(|budget| budget.epsilon() == Epsilon::ZERO) {
             return Err(Error::Domain { quantity: "budget", value: 0.0, domain: "(0, inf]" });
         }
-        if self.labelling.budgets.iter().any(|budget| budget.curve().orders() != self.labelling.orders()) {
+        if self.labeling.budgets.iter().any(|budget| budget.curve().orders() != self.labeling.orders()) {
             return Err(Error::Refused { operation: "students", reason: "budgets on different orders".into() });
         }
         if self.private > train.len() {

@@ -1,6 +1,6 @@
 //! What trained students and their teachers answered.
 
-use crate::accountant::Labelling;
+use crate::accountant::Labeling;
 use ndarray::{Array1, Array2, Array3, Array4};
 
 /// One run: its teachers, and the students of its budgets.
@@ -9,7 +9,7 @@ pub struct StudentRun {
     /// Share of right votes of the teachers on the images that measure.
     pub teacher_accuracy: f64,
     /// What each budget bought.
-    pub labellings: Vec<Labelling>,
+    pub labelings: Vec<Labeling>,
     /// Share of the images that measure of which each student predicts the class.
     pub student_accuracies: Vec<f64>,
 }

@@ -28,7 +28,7 @@ fn plan() -> StudentPlan {
         images: None,
         network: NetworkPlan::Mlp { hidden: 16 },
         training: TrainingPlan::new(10, 32, Optimizer::ADAM, Schedule::Constant { rate: 2e-3 }),
-        labelling: LabellingPlan {
+        labeling: LabelingPlan {
             test: ThresholdTest::new(6.0, scale(3.0), ThresholdForm::Max).unwrap(),
             sigma: scale(1.5),
             budgets: budgets(&[30.0, 60.0]),
@@ -61,22 +61,22 @@ fn students_learn_from_labels_within_their_budgets() {
     let students = train_on_sample(&plan).unwrap();
     for (run, found) in students.runs.iter().enumerate() {
         println!("{run}: {found:?}");
-        for (student, (labelling, budget)) in found.labellings.iter().zip(&plan.labelling.budgets).enumerate() {
-            assert!(labelling.epsilon <= budget.epsilon() && labelling.labels > 0);
+        for (student, (labeling, budget)) in found.labelings.iter().zip(&plan.labeling.budgets).enumerate() {
+            assert!(labeling.epsilon <= budget.epsilon() && labeling.labels > 0);
             let accuracy = found.student_accuracies[student];
-            // Ten classes: a student that learnt nothing has 10 %. Processors differ in the last digits: room for them.
+            // Ten classes: a student that learned nothing has 10 %. Processors differ in the last digits: room for them.
             assert!(accuracy > 0.25, "{accuracy}");
             let kept = students.keep.row(2 * run + student).iter().filter(|&&kept| kept).count();
-            assert_eq!(kept as u64, labelling.labels);
+            assert_eq!(kept as u64, labeling.labels);
         }
-        assert!(found.labellings[0].queries < found.labellings[1].queries);
+        assert!(found.labelings[0].queries < found.labelings[1].queries);
         // Only queries within the budget have labels, and those of the smaller budget are among them.
         let given = students.given_label.row(run);
         let rows = [0, 1].map(|student| students.keep.row(2 * run + student));
         assert!(given.iter().zip(rows[1]).all(|(&label, &kept)| (label >= 0) == kept));
         assert!(rows[0].iter().zip(rows[1]).all(|(small, large)| !small || *large));
         let early: Vec<usize> = students.query_order.row(run).iter().map(|&query| query as usize).collect();
-        let early = &early[..found.labellings[0].queries as usize];
+        let early = &early[..found.labelings[0].queries as usize];
         assert!((0..rows[0].len()).all(|query| rows[0][query] == (rows[1][query] && early.contains(&query))));
     }
     let mut images: Vec<u32> = students.pate_images.index_axis(Axis(0), 1).iter().copied().collect();
@@ -84,7 +84,7 @@ fn students_learn_from_labels_within_their_budgets() {
     assert_eq!(images, (0..2000).collect::<Vec<u32>>());
     // Another budget beside it changes no student.
     let mut alone = plan.clone();
-    alone.labelling.budgets = budgets(&[30.0]);
+    alone.labeling.budgets = budgets(&[30.0]);
     let alone = train_on_sample(&alone).unwrap();
     assert_eq!(alone.logits.index_axis(Axis(0), 1), students.logits.index_axis(Axis(0), 2));
 }
@@ -104,34 +104,34 @@ fn the_recording_tells_the_whole_story() {
 
     // The library's own loop, on the recorded votes and with the recorded seed.
     let votes = votes_from_bytes("students.npz", bytes.clone()).unwrap().histograms(0).unwrap();
-    let labelling = &plan.labelling;
-    let mut budget = labelling.budgets[1].clone();
+    let labeling = &plan.labeling;
+    let mut budget = labeling.budgets[1].clone();
     let answers = students.query_order.row(0).into_iter().enumerate().map(|(place, &query)| {
         let query = &votes.queries[query as usize];
         let id = StreamId { seed: students.label_seed[0], query: place as u64, world: World::Dataset, block: 0 };
-        let noise = Noise::Gaussian(labelling.sigma);
-        let class = draw_confident_answer(&query.histogram, Some(&labelling.test), noise, &mut Stream::new(id));
+        let noise = Noise::Gaussian(labeling.sigma);
+        let class = draw_confident_answer(&query.histogram, Some(&labeling.test), noise, &mut Stream::new(id));
         let charge = |order: Order| {
-            VoteCost::of_moved_vote(noise, Some(&labelling.test), &query.histogram)
+            VoteCost::of_moved_vote(noise, Some(&labeling.test), &query.histogram)
                 .in_both_directions(order)
                 .realized(class.is_some())
         };
-        Answer { class, cost: RdpCurve::from_fn(labelling.orders(), charge), label: query.label }
+        Answer { class, cost: RdpCurve::from_fn(labeling.orders(), charge), label: query.label }
     });
-    assert_eq!(label_until_spent(answers, &mut budget).unwrap(), students.runs[0].labellings[1]);
+    assert_eq!(label_until_spent(answers, &mut budget).unwrap(), students.runs[0].labelings[1]);
 
     // The points that a student was trained on are restored better than by chance.
     let ShadowRecording::Logits(logits) = shadow_models_from_bytes("students.npz", bytes).unwrap() else {
         panic!("logits are recorded");
     };
     let guesses = threshold_attack(&ScoredLogits::new(&logits, MembershipScore::Loss)).unwrap();
-    let labels = students.runs[0].labellings[0].labels;
+    let labels = students.runs[0].labelings[0].labels;
     let row = guesses.scores();
     let mut points: Vec<usize> = (0..guesses.samples()).collect();
     points.sort_by(|&a, &b| row[[0, b]].total_cmp(&row[[0, a]]));
     let restored = points[..labels as usize].iter().filter(|&&point| students.keep[[0, point]]).count();
     let chance = labels as f64 / students.query_label.len() as f64;
-    println!("{restored} of {labels} restored, share of labelled points {chance}");
+    println!("{restored} of {labels} restored, share of labeled points {chance}");
     assert!(restored as f64 > chance * labels as f64);
 }
 
@@ -146,8 +146,8 @@ fn what_cannot_be_trained_is_refused() {
         refused(&|plan| plan.teachers = 0),
         refused(&|plan| plan.images = Some(201)),
         refused(&|plan| plan.runs = 0),
-        refused(&|plan| plan.labelling.budgets.clear()),
-        refused(&|plan| plan.labelling.budgets = budgets(&[1.0, 0.0])),
+        refused(&|plan| plan.labeling.budgets.clear()),
+        refused(&|plan| plan.labeling.budgets = budgets(&[1.0, 0.0])),
         refused(&|plan| plan.public = f64::NAN),
         refused(&|plan| plan.private = 2001),
         refused(&|plan| plan.student_training.batch = 0),
@@ -155,9 +155,9 @@ fn what_cannot_be_trained_is_refused() {
             let order = vec![Order::new(2.0).unwrap()];
             let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
             let other = PrivacyBudget::new(epsilon, delta, Conversion::Classic, order).unwrap();
-            plan.labelling.budgets.push(other);
+            plan.labeling.budgets.push(other);
         }),
-        refused(&|plan| plan.labelling.budgets = budgets(&[0.01])),
+        refused(&|plan| plan.labeling.budgets = budgets(&[0.01])),
     ];
     insta::assert_snapshot!(messages.join("\n"), @r"
     teachers = 0 is not in [1, inf)

@@ -59,14 +59,14 @@ pub fn train_teachers(
     for instantiation in 0..plan.instantiations {
         let teachers = partitions(Split::Pate(instantiation as u64));
         pate_images.extend(teachers.iter().flatten().copied());
-        tables.extend(teachers.iter().map(|images| labelled(images)));
+        tables.extend(teachers.iter().map(|images| labeled(images)));
     }
     let shape = (plan.instantiations, plan.teachers, plan.queries);
     let (votes, accuracies) = lab.vote(Phase::Pate, &tables, plan.teachers)?;
     let pate_votes = ballots(votes, shape);
     let parties = partitions(Split::Capc);
     let tables: Vec<Vec<Example>> =
-        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| labelled(images))).collect();
+        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| labeled(images))).collect();
     let capc_votes = ballots(lab.vote(Phase::Capc, &tables, 0)?.0, shape);
 
     let second_label = second_votes(&pate_votes, lab.classes());
@@ -74,8 +74,8 @@ pub fn train_teachers(
     let adv_query = adversarial(&pate_votes, lab.classes(), plan);
     // Of the queries with the most agreement, so that its own label is clearly not the poisoned one.
     let poison = poisoned(&pate_votes, lab.classes());
-    let with_label = |query: usize| Example::labelled((train.len() + query) as u32);
-    let mislabelled = |query: usize| {
+    let with_label = |query: usize| Example::labeled((train.len() + query) as u32);
+    let mislabeled = |query: usize| {
         let natural = with_label(query);
         Example { target: natural.target + plan.queries as u32, ..natural }
     };
@@ -84,12 +84,12 @@ pub fn train_teachers(
         for &query in &adv_query {
             for retraining in 0..plan.retrainings {
                 let mut examples = match phase {
-                    Phase::CapcNatural | Phase::CapcPoisoned => labelled(&parties[0]),
-                    _ => labelled(&some_images(train.len(), each - 1, plan.seed, phase, (query, retraining))),
+                    Phase::CapcNatural | Phase::CapcPoisoned => labeled(&parties[0]),
+                    _ => labeled(&some_images(train.len(), each - 1, plan.seed, phase, (query, retraining))),
                 };
                 examples.push(match phase {
                     Phase::PateNatural | Phase::CapcNatural => with_label(query),
-                    _ => mislabelled(query),
+                    _ => mislabeled(query),
                 });
                 all.push((examples, query));
             }
@@ -110,8 +110,8 @@ pub fn train_teachers(
     let tables: Vec<Vec<Example>> = (0..plan.teachers)
         .map(|teacher| {
             let mut examples =
-                labelled(&some_images(train.len(), each - 1, plan.seed, Phase::PateOther, (poison, teacher)));
-            examples.push(mislabelled(poison));
+                labeled(&some_images(train.len(), each - 1, plan.seed, Phase::PateOther, (poison, teacher)));
+            examples.push(mislabeled(poison));
             examples
         })
         .collect();
@@ -140,8 +140,8 @@ pub fn train_teachers(
 }
 
 /// Images with their labels.
-fn labelled(images: &[u32]) -> Vec<Example> {
-    images.iter().map(|&image| Example::labelled(image)).collect()
+fn labeled(images: &[u32]) -> Vec<Example> {
+    images.iter().map(|&image| Example::labeled(image)).collect()
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
         let votes = train_on_sample(&plan()).unwrap();
         let accuracy = votes.pate_accuracy();
         println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
-        // Ten classes: a network that learnt nothing has 10 %. Processors differ in the last digits: room for them.
+        // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
         assert_eq!(votes.test_accuracy.len(), 10);
         // Queries are 100 of the 500 test images.
         assert!((votes.mean_test_accuracy() - accuracy).abs() < 0.2, "{}", votes.test_accuracy);

@@ -35,7 +35,7 @@ fn tables_of_counts() {
         a.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
         a.csv: line 2, column count: found `9007199254740993`, expected a whole number from 0 to 2^53; hint: above 2^53 a double no longer holds every whole number
         a.csv: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
-        a.csv: whole file: found 0 samples under the neighbour (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
         a.csv: line 3, column count: found `x`, expected a whole number from 0 to 2^53
         "
     );

@@ -40,10 +40,10 @@ fn histograms() {
         histogram of the neighbor has length 3; expected 2 classes, as the other histogram
         spread of the counts over the noise scale = inf is not in [0, 1e17]
         spread of the counts over the noise scale = 9.007199254740992e115 is not in [0, 1e100]
-        worst neighbour: the histogram has 0 different neighbours; 1 to 50000 are searched
-        worst neighbour: the histogram has 0 different neighbours; 1 to 50000 are searched
+        worst neighbor: the histogram has 0 different neighbors; 1 to 50000 are searched
+        worst neighbor: the histogram has 0 different neighbors; 1 to 50000 are searched
         invalid value 'swapped' for '--worst-neighbor <ADJACENCY>': `swapped` is not moved, added or removed
-        worst neighbour: the histogram has 89401 different neighbours; 1 to 50000 are searched
+        worst neighbor: the histogram has 89401 different neighbors; 1 to 50000 are searched
         "
     );
     // A long value is not repeated whole.

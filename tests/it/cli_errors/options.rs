@@ -121,7 +121,7 @@ fn values_that_no_file_decides() {
         invalid value '1.5' for '--tp <N>': `1.5` is not a whole number in [0, 2^53]
         invalid value '9007199254740993' for '--tp <N>': `9007199254740993` is not a whole number in [0, 2^53]
         samples of the dataset = 0 is not in [1, 2^53]
-        samples of the neighbour = 9007199254740994 is not in [1, 2^53]
+        samples of the neighbor = 9007199254740994 is not in [1, 2^53]
         "#
     );
 }

@@ -88,7 +88,7 @@ fn the_documented_members_are_there() {
 
 #[test]
 fn infinity_is_a_word_and_numbers_round_trip() {
-    // Fixed votes whose neighbour differs in two classes, and orders beyond any accountant.
+    // Fixed votes whose neighbor differs in two classes, and orders beyond any accountant.
     let document = json("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1e-16 --orders 2,1e280");
     // Rounded up, by no more than a few units in the last place.
     let rdp = document["accountants"][0]["rdp"].as_f64().unwrap() / (2.0 / 1e-16 / 1e-16);

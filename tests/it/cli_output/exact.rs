@@ -7,7 +7,7 @@ fn exact_text() {
     insta::assert_snapshot!(stdout(EXACT), @"
     Noisy argmax with gaussian:2 noise
     histogram 14,12,10,8,6
-    neighbour 13,13,10,8,6
+    neighbor 13,13,10,8,6
 
       class                     P                     Q                 ln P                 ln Q
       ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -32,13 +32,13 @@ fn exact_text() {
 }
 
 #[test]
-fn exact_text_of_the_worst_neighbour() {
+fn exact_text_of_the_worst_neighbor() {
     insta::assert_snapshot!(
         stdout("exact --histogram 14,12,10,8,6 --worst-neighbor moved --noise gaussian:2 --orders 2,10 --epsilons 0.1,1"),
         @"
     Noisy argmax with gaussian:2 noise
     histogram 14,12,10,8,6
-    worst of 20 neighbours; laws are those of the worst change, first order
+    worst of 20 neighbors; laws are those of the worst change, first order
 
       class                     P                     Q                 ln P                 ln Q
       ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -70,7 +70,7 @@ fn exact_text_with_laplace_noise() {
         @"
     Noisy argmax with laplace:2 noise
     histogram 14,12,10,8,6
-    neighbour 13,13,10,8,6
+    neighbor 13,13,10,8,6
 
       class                     P                    Q                 ln P                 ln Q
       ────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,7 +113,7 @@ fn numbers_far_from_1_are_short() {
 
 /// The change that is worst at the first order is not the one that is worst at order 10 or at ε.
 #[test]
-fn claims_are_tested_on_every_neighbour_searched() {
+fn claims_are_tested_on_every_neighbor_searched() {
     let worst = "exact --histogram 14,12,10,8,6 --worst-neighbor moved --noise gaussian:2 --orders 2,10";
     let document = json(worst);
     let [forward, reverse] = ["forward", "reverse"].map(|direction| number(&document["divergences"][1][direction]));

@@ -2,7 +2,7 @@
 
     python validation/reference/scripts/epsilon_bounds.py
 
-x1 of n1 outputs fell in the set O under the dataset, x2 of n2 under the neighbour; P(O) >= Q(O) was declared (two
+x1 of n1 outputs fell in the set O under the dataset, x2 of n2 under the neighbor; P(O) >= Q(O) was declared (two
 tails), the direction is forward: epsilon of p <= e^epsilon q + delta with p = P(O), q = Q(O). g is the failure
 probability.
 

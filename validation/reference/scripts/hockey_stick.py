@@ -52,14 +52,14 @@ def compare(p, q, p2, q2, epsilon):
 
 def main():
     entries = []
-    for noise, scale, counts, neighbour in PAIRS:
-        p, p2, q, q2 = rd.close_all(rd.laws(noise, scale, counts) + rd.laws(noise, scale, neighbour))
+    for noise, scale, counts, neighbor in PAIRS:
+        p, p2, q, q2 = rd.close_all(rd.laws(noise, scale, counts) + rd.laws(noise, scale, neighbor))
         for epsilon in EPSILONS:
             forward, first = compare(p, q, p2, q2, epsilon)
             reverse, second = compare(q, p, q2, p2, epsilon)
             entries.append({
                 "kind": "argmax",
-                "inputs": {"noise": noise, "scale": scale, "histogram": counts, "neighbour": neighbour, "epsilon": epsilon},
+                "inputs": {"noise": noise, "scale": scale, "histogram": counts, "neighbor": neighbor, "epsilon": epsilon},
                 "expected": {"delta_forward": table.decimal(forward), "delta_reverse": table.decimal(reverse)},
                 "verify": {"rel_diff_second_method": max(first, second)}})
     table.write("hockey_more.json", entries)

@@ -22,7 +22,7 @@ import table
 WORK = 2000
 ORDERS = [1.001, 1.01, 1.5, 2.0, 3.0, 10.0, 32.0, 64.0, 200.0, 1000.0]
 
-# noise, scale, histogram, neighbour, number of orders taken from ORDERS
+# noise, scale, histogram, neighbor, number of orders taken from ORDERS
 PAIRS = [
     ("gaussian", 40, [250] + [0] * 9, [249, 1] + [0] * 8, 10),   # consensus, moved
     ("gaussian", 40, [250] + [0] * 9, [249] + [0] * 9, 3),       # removed
@@ -101,17 +101,17 @@ def agree(first, second, limit, what):
 
 
 def argmax_entries():
-    for index, (noise, scale, counts, neighbour, orders) in enumerate(PAIRS):
-        p, p2, q, q2 = close_all(laws(noise, scale, counts) + laws(noise, scale, neighbour))
-        moved = sum((a - b) ** 2 for a, b in zip(counts, neighbour))
+    for index, (noise, scale, counts, neighbor, orders) in enumerate(PAIRS):
+        p, p2, q, q2 = close_all(laws(noise, scale, counts) + laws(noise, scale, neighbor))
+        moved = sum((a - b) ** 2 for a, b in zip(counts, neighbor))
         for order in spread(orders, index):
             forward, reverse = divergence(p, q, order), divergence(q, p, order)
-            what = (noise, scale, counts, neighbour, order)
+            what = (noise, scale, counts, neighbor, order)
             difference = max(agree(forward, powers(p2, q2, order), 1e-36, what),
                              agree(reverse, powers(q2, p2, order), 1e-36, what))
             bound = arb(order) * moved / (2 * arb(scale) ** 2)
             yield {"kind": "argmax",
-                   "inputs": {"noise": noise, "scale": scale, "histogram": counts, "neighbour": neighbour, "alpha": order},
+                   "inputs": {"noise": noise, "scale": scale, "histogram": counts, "neighbor": neighbor, "alpha": order},
                    "expected": table.decimal(forward), "expected_reverse": table.decimal(reverse),
                    "verify": {"rel_diff_second_method": difference,
                               "below_mechanism_rdp": bool(forward <= bound and reverse <= bound) if noise == "gaussian" else None}}

@@ -20,7 +20,7 @@ const PLAIN: [&str; 6] = [
 const AT_ONE_PERCENT: [&str; 4] =
     ["threshold", "threshold, modified entropy", "trained attacker", "lira of carlini-2022, offline"];
 
-/// Attacks that do not look at the label: a mislabelled image makes the models that know it less sure.
+/// Attacks that do not look at the label: a mislabeled image makes the models that know it less sure.
 const WITHOUT_LABEL: [&str; 2] = ["threshold, top confidence", "threshold, entropy"];
 
 /// All of it.
@@ -32,17 +32,17 @@ pub fn claims(report: &mut Report, found: &[Found]) {
     report.line("");
 }
 
-/// Mislabelled canaries against the population, both with limits of their ROC.
+/// Mislabeled canaries against the population, both with limits of their ROC.
 fn canaries_show_more(report: &mut Report, found: &[Found]) {
     let both =
-        |attack: &str, place| Some((at(found, "mislabelled", attack, place)?, at(found, "original", attack, place)?));
+        |attack: &str, place| Some((at(found, "mislabeled", attack, place)?, at(found, "original", attack, place)?));
     for attack in names(found, "original").filter(|attack| !WITHOUT_LABEL.contains(attack)) {
         let late = AT_ONE_PERCENT.contains(&attack);
         let Some((canaries, all)) = both(attack, if late { LARGER } else { SMALL }) else { continue };
         report.claim(
             canaries.curve.lower > all.curve.upper,
             format!(
-                "{attack}: TPR at FPR {} % against mislabelled canaries is {:.1} times that against the population \
+                "{attack}: TPR at FPR {} % against mislabeled canaries is {:.1} times that against the population \
                  ({} % and {} %), and the limits of their ROCs are apart ({} above {})",
                 if late { "1" } else { "0.1" },
                 canaries.tpr_estimate() / all.tpr_estimate(),
@@ -55,10 +55,10 @@ fn canaries_show_more(report: &mut Report, found: &[Found]) {
     }
 }
 
-/// Where the label is not looked at, members among mislabelled samples look less like members than others do.
+/// Where the label is not looked at, members among mislabeled samples look less like members than others do.
 fn labels_are_needed(report: &mut Report, found: &[Found]) {
     for attack in WITHOUT_LABEL {
-        let (Some(canaries), Some(all)) = (metrics(found, "mislabelled", attack), metrics(found, "original", attack))
+        let (Some(canaries), Some(all)) = (metrics(found, "mislabeled", attack), metrics(found, "original", attack))
         else {
             continue;
         };
@@ -68,7 +68,7 @@ fn labels_are_needed(report: &mut Report, found: &[Found]) {
         report.claim(
             low.upper < 0.5 && 0.5 < high.lower,
             format!(
-                "{attack}, without the label, turns round: AUC {:.4} [{:.4}, {:.4}] against mislabelled canaries, {:.4} \
+                "{attack}, without the label, turns round: AUC {:.4} [{:.4}, {:.4}] against mislabeled canaries, {:.4} \
                  [{:.4}, {:.4}] against the population (over victims)",
                 auc(canaries),
                 low.lower,
@@ -84,14 +84,14 @@ fn labels_are_needed(report: &mut Report, found: &[Found]) {
 /// The adapted attack against those with one rule for all samples.
 fn samples_are_known_apart(report: &mut Report, found: &[Found]) {
     for attack in PLAIN {
-        let adapted = ["lira", "lira, pooled variance"].map(|lira| at(found, "mislabelled", lira, SMALL));
-        let (Some(plain), [Some(lira), Some(pooled)]) = (at(found, "mislabelled", attack, SMALL), adapted) else {
+        let adapted = ["lira", "lira, pooled variance"].map(|lira| at(found, "mislabeled", lira, SMALL));
+        let (Some(plain), [Some(lira), Some(pooled)]) = (at(found, "mislabeled", attack, SMALL), adapted) else {
             continue;
         };
         report.claim(
             lira.curve.lower.min(pooled.curve.lower) > plain.curve.upper,
             format!(
-                "against mislabelled canaries {attack}, one rule for all, finds {} % at FPR 0.1 %, LiRA {} %, with pooled \
+                "against mislabeled canaries {attack}, one rule for all, finds {} % at FPR 0.1 %, LiRA {} %, with pooled \
                  variance {} %",
                 percent(plain.tpr_estimate()),
                 percent(lira.tpr_estimate()),

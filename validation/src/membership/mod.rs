@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Kinds of canary: name, file, and the view that is the image itself.
 const KINDS: [(&str, &str, usize); 2] =
-    [("mislabelled", "fashion_lira_mislabelled.npz", 4), ("original", "fashion_lira_original.npz", 0)];
+    [("mislabeled", "fashion_lira_mislabelled.npz", 4), ("original", "fashion_lira_original.npz", 0)];
 
 /// One attack on one kind of canary.
 struct Found {
@@ -28,7 +28,7 @@ pub fn report() -> Report {
     let plan = MembershipPlan::default();
     let mut report = Report::new(format!(
         "64 networks on Fashion-MNIST, each trained on 4,000 fixed images and a random half of 500 audit images, either \
-         with their own labels or mislabelled at random; every model the victim of the 63 others. Attacks see one view, \
+         with their own labels or mislabeled at random; every model the victim of the 63 others. Attacks see one view, \
          the image itself, unless they say 18. In brackets limits at failure probability {}; those of victims are \
          percentiles over {} resampled victims, seed {} (heuristic). The top 10 and the most vulnerable sample are chosen \
          on the guesses that are shown for them, the samples exposed beyond doubt are not: their limits hold for all 500 \

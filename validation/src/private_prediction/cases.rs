@@ -11,7 +11,7 @@ use std::path::Path;
 pub const SIGMA: f64 = 40.0;
 /// Noise of Private-kNN, as published for images.
 pub const SIGMA_KNN: f64 = 30.0;
-/// Neighbours and subsampling rate of Private-kNN, as published.
+/// Neighbors and subsampling rate of Private-kNN, as published.
 pub const NEIGHBORS: u64 = 200;
 pub const RATE: f64 = 0.2;
 
@@ -63,7 +63,7 @@ pub fn of_teachers(votes: &Path) -> Result<Vec<Case>> {
         };
         cases.push(Case::new("capc", name(adversary), votes.queries.iter().map(fit).collect::<Result<_>>()?));
     }
-    // Where the second label is the true one the point was not mislabelled.
+    // Where the second label is the true one the point was not mislabeled.
     let second: ndarray::Array1<u64> = file.arrays().whole_numbers("second_label")?;
     let asked = file.pate(Adversary::PoisAdvq)?.queries;
     let wrong: Vec<bool> =

@@ -38,7 +38,7 @@ pub struct Row {
 
 struct Judged<'a> {
     model: &'a VoteModel,
-    /// None where the added point is hardly ever among the neighbours.
+    /// None where the added point is hardly ever among the neighbors.
     pair: Option<OutputPair>,
 }
 

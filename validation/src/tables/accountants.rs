@@ -59,13 +59,13 @@ pub(super) fn compare(check: &mut TableCheck) {
                 check.relative("Laplace", value, expected, RELATIVE);
             }
             Kind::RdpRandomizedResponse { p_truth: p, alpha } => {
-                check.begin(format!("randomised response {p} order {alpha}"));
+                check.begin(format!("randomized response {p} order {alpha}"));
                 let truth = Probability::new(p).expect("a table's truth is a probability");
                 let value = randomized_response_rdp(order(alpha), truth);
-                check.relative("randomised response", value, expected, RELATIVE);
+                check.relative("randomized response", value, expected, RELATIVE);
             }
             Kind::RdpKRr { epsilon, k, alpha } => {
-                check.begin(format!("{k}-ary randomised response epsilon {epsilon} order {alpha}"));
+                check.begin(format!("{k}-ary randomized response epsilon {epsilon} order {alpha}"));
                 let value =
                     Epsilon::new(epsilon).and_then(|epsilon| k_ary_randomized_response_rdp(order(alpha), epsilon, k));
                 match value {

@@ -20,7 +20,7 @@ struct Inputs {
     noise: NoiseName,
     scale: f64,
     histogram: Vec<u64>,
-    neighbour: Vec<u64>,
+    neighbor: Vec<u64>,
     epsilon: f64,
 }
 
@@ -33,9 +33,9 @@ struct Expected {
 pub(super) fn compare(check: &mut TableCheck) {
     for Entry { inputs, expected } in load::<Entry>(check.table) {
         let noise = noise(inputs.noise, inputs.scale);
-        check.begin(format!("{:?} {:?} {noise} epsilon {}", inputs.histogram, inputs.neighbour, inputs.epsilon));
+        check.begin(format!("{:?} {:?} {noise} epsilon {}", inputs.histogram, inputs.neighbor, inputs.epsilon));
         let epsilon = Epsilon::new(inputs.epsilon).expect("a table's epsilon is not negative");
-        let (p, q) = match (argmax_law(&inputs.histogram, noise), argmax_law(&inputs.neighbour, noise)) {
+        let (p, q) = match (argmax_law(&inputs.histogram, noise), argmax_law(&inputs.neighbor, noise)) {
             (Ok(p), Ok(q)) => (p, q),
             (Err(error), _) | (_, Err(error)) => {
                 check.fail(error.to_string());

@@ -9,7 +9,7 @@ use serde::Deserialize;
 const SLACK: f64 = 1e-9;
 /// The bounds see differences of limits, and each limit is moved outwards by 2^-46.
 const LIMIT_MARGIN: f64 = 2e-13;
-/// γ comes from 1 - ν, whose error of 1e-13 is divided by the distance of two neighbouring values.
+/// γ comes from 1 - ν, whose error of 1e-13 is divided by the distance of two neighboring values.
 const GAMMA_ERROR: f64 = 1e-8;
 
 #[derive(Deserialize)]

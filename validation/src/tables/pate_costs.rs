@@ -1,4 +1,4 @@
-//! Costs of PATE mechanisms, threshold tests, the release with smooth sensitivity, k-ary randomised response.
+//! Costs of PATE mechanisms, threshold tests, the release with smooth sensitivity, k-ary randomized response.
 
 use super::check::TableCheck;
 use super::{Decimal, load, order};
@@ -70,7 +70,7 @@ pub(super) fn compare(check: &mut TableCheck) {
                 check.relative("GNSS", gnss_rdp(order(a), beta, scale(sigma)), expected.epsilon, RELATIVE);
             }
             Kind::KRr { epsilon, k, order: a } => {
-                check.begin(format!("{k}-ary randomised response epsilon {epsilon} order {a}"));
+                check.begin(format!("{k}-ary randomized response epsilon {epsilon} order {a}"));
                 let value =
                     Epsilon::new(epsilon).and_then(|epsilon| k_ary_randomized_response_rdp(order(a), epsilon, k));
                 match value {

@@ -21,7 +21,7 @@ struct Pair {
     noise: NoiseName,
     scale: f64,
     histogram: Vec<u64>,
-    neighbour: Vec<u64>,
+    neighbor: Vec<u64>,
     alpha: f64,
 }
 
@@ -48,11 +48,11 @@ pub(super) fn compare(check: &mut TableCheck) {
                 check.begin(format!(
                     "{} to {}, {noise}, order {}",
                     name(&inputs.histogram),
-                    name(&inputs.neighbour),
+                    name(&inputs.neighbor),
                     inputs.alpha
                 ));
                 let divergences = || -> leakbound::Result<[f64; 2]> {
-                    let (p, q) = (argmax_law(&inputs.histogram, noise)?, argmax_law(&inputs.neighbour, noise)?);
+                    let (p, q) = (argmax_law(&inputs.histogram, noise)?, argmax_law(&inputs.neighbor, noise)?);
                     let a = order(inputs.alpha);
                     Ok([renyi_divergence(&p, &q, a)?, renyi_divergence(&q, &p, a)?])
                 };

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// Relative error of Goodman's ends: outward rounding and that of the quantile.
 const END_ERROR: f64 = 1e-13;
-/// γ comes from 1 - ν, whose error of 1e-13 is divided by the distance of two neighbouring values.
+/// γ comes from 1 - ν, whose error of 1e-13 is divided by the distance of two neighboring values.
 const GAMMA_ERROR: f64 = 1e-8;
 
 #[derive(Deserialize)]

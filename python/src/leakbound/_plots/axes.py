@@ -1,11 +1,11 @@
-"""Axes, colours and legends of all figures."""
+"""Axes, colors and legends of all figures."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-# Okabe and Ito (2008): told apart by colour-blind readers too.
+# Okabe and Ito (2008): told apart by color-blind readers too.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 BLACK = "#000000"
 LOWER, UPPER = "#0072B2", "#D55E00"

@@ -17,7 +17,7 @@ def frequencies(result: Any, ax: Any) -> Any:
     at = np.arange(len(query.labels))
     for shift, color, label, counts in (
         (-0.2, COLORS[0], "P (dataset)", query.counts),
-        (0.2, COLORS[1], "Q (neighbour)", query.counts_neighbor),
+        (0.2, COLORS[1], "Q (neighbor)", query.counts_neighbor),
     ):
         ax.bar(at + shift, np.array(counts) / max(sum(counts), 1), 0.4, color=color, label=label)
     ax.set_xticks(at, query.labels)

@@ -25,7 +25,7 @@ pub struct NetworkOptions {
 pub enum NetworkName {
     /// One hidden layer
     Mlp,
-    /// Two convolutions with batch normalisation, as in "Attacking PATE"
+    /// Two convolutions with batch normalization, as in "Attacking PATE"
     Cnn,
     /// LeNet-5
     #[value(name = "lenet5")]
@@ -35,7 +35,7 @@ pub enum NetworkName {
     #[value(name = "wrn-16-4")]
     #[serde(rename = "wrn-16-4")]
     Wrn16x4,
-    /// The same with group normalisation, for DP-SGD
+    /// The same with group normalization, for DP-SGD
     #[value(name = "wrn-16-4-group")]
     #[serde(rename = "wrn-16-4-group")]
     Wrn16x4Group,

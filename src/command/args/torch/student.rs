@@ -4,7 +4,7 @@ use super::super::{Orders, Parsed, delta, epsilon, number, orders};
 use super::network::{NetworkName, NetworkOptions};
 use super::training::{CheckpointOptions, TrainingOptions, factor};
 use super::{DataOptions, count, rate};
-use crate::torch::{LabelCosts, LabellingPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
+use crate::torch::{LabelCosts, LabelingPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
 use crate::{
     Conversion, Delta, Epsilon, Error, Noise, NoiseScale, PrivacyBudget, Result, ThresholdForm, ThresholdTest,
     order_grid,
@@ -76,7 +76,7 @@ pub struct StudentOptions {
     /// Filters of each convolution of a student that is a cnn [default: those of the teachers]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub student_filters: Option<usize>,
-    /// Passes over the labelled images
+    /// Passes over the labeled images
     #[arg(long, value_name = "N", default_value = "50", value_parser = count, allow_hyphen_values = true)]
     pub student_epochs: usize,
     /// Images in a step of a student
@@ -119,7 +119,7 @@ impl StudentOptions {
             images: self.images,
             network,
             training: self.training.plan(30),
-            labelling: LabellingPlan {
+            labeling: LabelingPlan {
                 test,
                 sigma: scale("--noise", self.noise)?,
                 budgets: self.budgets.iter().map(budget).collect::<Result<_>>()?,

@@ -1,4 +1,4 @@
-//! A labelling campaign: queries are answered until a budget is spent.
+//! A labeling campaign: queries are answered until a budget is spent.
 
 use super::budget::PrivacyBudget;
 use crate::divergence::RdpCurve;
@@ -16,9 +16,9 @@ pub struct Answer {
     pub label: Option<usize>,
 }
 
-/// The outcome of a labelling campaign.
+/// The outcome of a labeling campaign.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Labelling {
+pub struct Labeling {
     /// Queries asked, that is charged to the budget.
     pub queries: u64,
     /// Queries answered with a class.
@@ -35,7 +35,7 @@ pub struct Labelling {
     pub exhausted: bool,
 }
 
-impl Labelling {
+impl Labeling {
     /// The share of queries that were answered; none before the first.
     #[must_use]
     pub fn success_rate(&self) -> Option<f64> {
@@ -63,16 +63,16 @@ impl Labelling {
 /// let cost = RdpCurve::from_fn(&orders, |order| 0.01 * order.get());
 /// let mut budget = PrivacyBudget::new(Epsilon::new(1.0)?, Delta::new(1e-5)?, Conversion::Classic, orders)?;
 /// let answers = (0..100).map(|i| Answer { class: (i % 2 == 0).then_some(3), cost: cost.clone(), label: Some(3) });
-/// let labelling = label_until_spent(answers, &mut budget)?;
+/// let labeling = label_until_spent(answers, &mut budget)?;
 /// // 2 √(0.01 n ln 10⁵) + 0.01 n ≤ 1.
-/// assert_eq!((labelling.queries, labelling.labels, labelling.exhausted), (2, 1, true));
-/// assert_eq!(labelling.accuracy(), Some(1.0));
+/// assert_eq!((labeling.queries, labeling.labels, labeling.exhausted), (2, 1, true));
+/// assert_eq!(labeling.accuracy(), Some(1.0));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), section 2.4.3.
-pub fn label_until_spent(answers: impl IntoIterator<Item = Answer>, budget: &mut PrivacyBudget) -> Result<Labelling> {
+pub fn label_until_spent(answers: impl IntoIterator<Item = Answer>, budget: &mut PrivacyBudget) -> Result<Labeling> {
     let (mut queries, mut labels, mut checked, mut correct, mut exhausted) = (0, 0, 0, 0, false);
     for answer in answers {
         if !budget.spend(&answer.cost)? {
@@ -88,7 +88,7 @@ pub fn label_until_spent(answers: impl IntoIterator<Item = Answer>, budget: &mut
         }
     }
     let (epsilon, order) = budget.spent();
-    Ok(Labelling { queries, labels, checked, correct, epsilon, order, exhausted })
+    Ok(Labeling { queries, labels, checked, correct, epsilon, order, exhausted })
 }
 
 #[cfg(test)]
@@ -109,9 +109,9 @@ mod tests {
         let answer = |class, label| Answer { class, cost: cost.clone(), label };
         let answers =
             [answer(Some(1), Some(1)), answer(None, Some(1)), answer(Some(2), Some(1)), answer(Some(0), None)];
-        let labelling = label_until_spent(answers, &mut budget).unwrap();
-        assert_eq!((labelling.queries, labelling.labels, labelling.exhausted), (4, 3, false));
-        assert_eq!(labelling.accuracy(), Some(0.5));
-        assert_eq!(labelling.success_rate(), Some(0.75));
+        let labeling = label_until_spent(answers, &mut budget).unwrap();
+        assert_eq!((labeling.queries, labeling.labels, labeling.exhausted), (4, 3, false));
+        assert_eq!(labeling.accuracy(), Some(0.5));
+        assert_eq!(labeling.success_rate(), Some(0.75));
     }
 }

@@ -1,7 +1,7 @@
 //! Labels for public images: Confident-GNMax, until the largest budget is spent.
 
 use crate::accountant::{
-    Answer, Labelling, PrivacyBudget, VoteCost, gnmax_data_independent, label_until_spent, threshold_data_independent,
+    Answer, Labeling, PrivacyBudget, VoteCost, gnmax_data_independent, label_until_spent, threshold_data_independent,
 };
 use crate::divergence::RdpCurve;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub enum LabelCosts {
 ///
 /// Charged is what happened: the test always, GNMax where it answered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LabellingPlan {
+pub struct LabelingPlan {
     /// The test on the largest count: threshold T, noise σ₁.
     pub test: ThresholdTest,
     /// σ₂, noise of the argmax on every count.
@@ -36,7 +36,7 @@ pub struct LabellingPlan {
     pub costs: LabelCosts,
 }
 
-impl LabellingPlan {
+impl LabelingPlan {
     /// The orders of all costs.
     pub fn orders(&self) -> &[Order] {
         self.budgets.first().map_or(&[], |budget| budget.curve().orders())
@@ -68,14 +68,14 @@ pub(super) struct Campaign {
     /// The class, or none, of each query in the order asked, as far as any budget goes.
     pub answers: Vec<Option<usize>>,
     /// One for each budget.
-    pub labellings: Vec<Labelling>,
+    pub labelings: Vec<Labeling>,
 }
 
 /// Asks queries in their order, each with its label. All budgets see the same answers, and each sees the first of them
 /// until it is spent.
-pub(super) fn campaign(queries: &[(VoteHistogram, usize)], plan: &LabellingPlan, seed: u64) -> Result<Campaign> {
+pub(super) fn campaign(queries: &[(VoteHistogram, usize)], plan: &LabelingPlan, seed: u64) -> Result<Campaign> {
     let mut drawn: Vec<Answer> = Vec::new();
-    let mut labellings: Vec<Labelling> = Vec::new();
+    let mut labelings: Vec<Labeling> = Vec::new();
     for budget in &plan.budgets {
         let answers = queries.iter().enumerate().map(|(index, query)| {
             if index == drawn.len() {
@@ -83,12 +83,12 @@ pub(super) fn campaign(queries: &[(VoteHistogram, usize)], plan: &LabellingPlan,
             }
             drawn[index].clone()
         });
-        labellings.push(label_until_spent(answers, &mut budget.clone())?);
+        labelings.push(label_until_spent(answers, &mut budget.clone())?);
     }
     // An answer that every budget turned away is not released.
-    let released = labellings.iter().map(|labelling| labelling.queries).max().unwrap_or(0);
+    let released = labelings.iter().map(|labeling| labeling.queries).max().unwrap_or(0);
     let answers = drawn.iter().take(released as usize).map(|answer| answer.class).collect();
-    Ok(Campaign { answers, labellings })
+    Ok(Campaign { answers, labelings })
 }
 
 #[cfg(test)]
@@ -109,8 +109,8 @@ mod tests {
         budgets.iter().map(|epsilon| budget(epsilon).unwrap()).collect()
     }
 
-    fn plan(wanted: &[f64]) -> LabellingPlan {
-        LabellingPlan {
+    fn plan(wanted: &[f64]) -> LabelingPlan {
+        LabelingPlan {
             test: ThresholdTest::new(60.0, scale(40.0), ThresholdForm::Max).unwrap(),
             sigma: scale(12.0),
             budgets: budgets(wanted, Conversion::Improved),
@@ -128,12 +128,12 @@ mod tests {
     fn a_smaller_budget_sees_the_first_answers_of_a_larger_one() {
         let queries = queries(300);
         let both = campaign(&queries, &plan(&[1.0, 3.0]), 7).unwrap();
-        let [small, large] = [both.labellings[0], both.labellings[1]];
+        let [small, large] = [both.labelings[0], both.labelings[1]];
         assert!(small.queries > 5 && small.queries < large.queries && large.queries < 300, "{small:?} {large:?}");
         assert!(small.exhausted && large.exhausted);
         assert_eq!(both.answers.len() as u64, large.queries);
         let alone = campaign(&queries, &plan(&[1.0]), 7).unwrap();
-        assert_eq!(alone.labellings, [small]);
+        assert_eq!(alone.labelings, [small]);
         assert_eq!(alone.answers, both.answers[..small.queries as usize]);
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for (costs, conversion) in
             [(LabelCosts::DataDependent, Conversion::Classic), (LabelCosts::DataIndependent, Conversion::Improved)]
         {
-            let plan = LabellingPlan { costs, budgets: budgets(&[2.0, 0.8, 5.0], conversion), ..plan(&[]) };
+            let plan = LabelingPlan { costs, budgets: budgets(&[2.0, 0.8, 5.0], conversion), ..plan(&[]) };
             let run = campaign(&queries, &plan, 3).unwrap();
             let charge = |index: usize, order| {
                 let (histogram, answered) = (&queries[index].0, run.answers[index].is_some());
@@ -159,16 +159,16 @@ mod tests {
                     }
                 }
             };
-            for (labelling, budget) in run.labellings.iter().zip(&plan.budgets) {
-                let asked = labelling.queries as usize;
+            for (labeling, budget) in run.labelings.iter().zip(&plan.budgets) {
+                let asked = labeling.queries as usize;
                 let least = plan.orders().iter().map(|&order| {
                     let rdp: f64 = (0..asked).map(|index| charge(index, order)).sum();
                     conversion.epsilon(rdp, order, budget.delta()).get()
                 });
                 let least = least.fold(f64::INFINITY, f64::min);
-                assert!((labelling.epsilon.get() - least).abs() < 1e-9, "{} {least}", labelling.epsilon.get());
-                assert!(labelling.epsilon <= budget.epsilon() && asked > 0);
-                assert_eq!(labelling.labels, run.answers[..asked].iter().flatten().count() as u64);
+                assert!((labeling.epsilon.get() - least).abs() < 1e-9, "{} {least}", labeling.epsilon.get());
+                assert!(labeling.epsilon <= budget.epsilon() && asked > 0);
+                assert_eq!(labeling.labels, run.answers[..asked].iter().flatten().count() as u64);
             }
         }
     }
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn queries_may_run_out() {
         let run = campaign(&queries(20), &plan(&[f64::INFINITY, 0.5]), 1).unwrap();
-        assert_eq!((run.answers.len(), run.labellings[0].queries, run.labellings[0].exhausted), (20, 20, false));
-        assert!(run.labellings[1].exhausted);
+        assert_eq!((run.answers.len(), run.labelings[0].queries, run.labelings[0].exhausted), (20, 20, false));
+        assert!(run.labelings[1].exhausted);
     }
 }

@@ -3,7 +3,7 @@
 use crate::experiment::{Report, data_folder};
 use leakbound::record::{RecordedQuery, VoteFile};
 use leakbound::{
-    Answer, Conversion, Delta, Epsilon, Labelling, Noise, NoiseScale, Order, PrivacyBudget, RdpCurve, Result, Stream,
+    Answer, Conversion, Delta, Epsilon, Labeling, Noise, NoiseScale, Order, PrivacyBudget, RdpCurve, Result, Stream,
     StreamId, ThresholdForm, ThresholdTest, World, confident_gnmax_cost, draw_confident_answer, label_until_spent,
     order_grid,
 };
@@ -21,7 +21,7 @@ const PUBLISHED: [(f64, f64, u64, u64, f64, f64); 4] = [
 const THRESHOLD: f64 = 200.0;
 const SIGMA_1: f64 = 150.0;
 const SIGMA_2: f64 = 40.0;
-/// The size of the pool of unlabelled points there.
+/// The size of the pool of unlabeled points there.
 const POOL: usize = 8000;
 /// Executions that are averaged there.
 const EXECUTIONS: usize = 3;
@@ -57,13 +57,13 @@ pub fn report() -> Report {
     for delta in [1e-6, 1e-5] {
         for conversion in [Conversion::Classic, Conversion::Improved] {
             for (budget, _, published, ..) in PUBLISHED {
-                let labellings: Vec<Labelling> =
+                let labelings: Vec<Labeling> =
                     runs.iter().map(|run| run.spend(budget, delta, conversion).expect("curves on one grid")).collect();
-                let mean = |value: &dyn Fn(&Labelling) -> f64| {
-                    labellings.iter().map(value).sum::<f64>() / labellings.len() as f64
+                let mean = |value: &dyn Fn(&Labeling) -> f64| {
+                    labelings.iter().map(value).sum::<f64>() / labelings.len() as f64
                 };
                 let (queries, labels) = (mean(&|run| run.queries as f64), mean(&|run| run.labels as f64));
-                let within = labellings.iter().all(|run| run.epsilon.get() <= budget);
+                let within = labelings.iter().all(|run| run.epsilon.get() <= budget);
                 report.claim(
                     within,
                     format!(
@@ -132,7 +132,7 @@ impl Run {
         Ok(Self { queries, costs, orders, seed })
     }
 
-    fn spend(&self, budget: f64, delta: f64, conversion: Conversion) -> Result<Labelling> {
+    fn spend(&self, budget: f64, delta: f64, conversion: Conversion) -> Result<Labeling> {
         let (test, noise) = (test(), Noise::Gaussian(NoiseScale::new(SIGMA_2)?));
         let mut streams: HashMap<usize, Stream> = HashMap::new();
         let answers = (0..POOL).map(|index| {

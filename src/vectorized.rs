@@ -1,6 +1,6 @@
 //! Loops compiled for every instruction set that is known, and run with the widest that this machine has.
 //!
-//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorised`] is compiled once more for
+//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorized`] is compiled once more for
 //! each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point operations,
 //! so that the results are the same on all of them.
 
@@ -20,7 +20,7 @@ impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
 
 /// Runs with the instructions of `arch` the `work`, a closure marked `#[inline(always)]` whose functions are marked so too.
 #[inline(always)]
-pub(crate) fn vectorised<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorized<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     arch.dispatch(Work(work))
 }
 
@@ -36,7 +36,7 @@ mod tests {
             values.iter().enumerate().map(|(index, x)| x.mul_add(*x, x / (1.0 + index as f64)) - x * 0.1).sum()
         }
         let values: [f64; 37] = std::array::from_fn(|index| (index as f64 * 0.37).sin());
-        let wide = vectorised(
+        let wide = vectorized(
             Arch::new(),
             #[inline(always)]
             || sum(&values),

@@ -21,7 +21,7 @@ use crate::quantity::{Epsilon, NoiseScale, Order, Probability};
 /// The accountants of this crate; `*-classic` convert by Mironov (2017), Proposition 3, the others by Balle et al. (2020),
 /// Theorem 21. `*-forward` bound one direction only. Another one,
 /// `gnmax-worst-case`, answers for a whole curve at once.
-const CATALOGUE: [CurveAccountant; 18] = {
+const CATALOG: [CurveAccountant; 18] = {
     use MechanismKind::{
         ConfidentGnmax, Gaussian, Gnmax, Gnss, Laplace, Lnmax, RandomizedResponse, SubsampledGaussian,
     };
@@ -60,7 +60,7 @@ const OTHERS: [&str; 4] =
 /// The names of all accountants that can be tested without a program of one's own, the wrong ones as `broken:NAME`.
 #[must_use]
 pub fn accountant_names() -> Vec<String> {
-    let right = CATALOGUE.iter().map(|accountant| accountant.name.to_owned());
+    let right = CATALOG.iter().map(|accountant| accountant.name.to_owned());
     let right = right.chain(OTHERS.map(str::to_owned));
     right.chain(broken::CONTROLS.iter().map(|control| format!("broken:{}", control.name))).collect()
 }
@@ -80,7 +80,7 @@ pub fn accountant_names() -> Vec<String> {
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
-    if let Some(accountant) = CATALOGUE.iter().find(|accountant| accountant.name == name) {
+    if let Some(accountant) = CATALOG.iter().find(|accountant| accountant.name == name) {
         return Ok(Box::new(*accountant));
     }
     match name {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_to_accountants_and_misspelt_ones_to_the_nearest() {
+    fn names_lead_to_accountants_and_misspelled_ones_to_the_nearest() {
         for name in accountant_names() {
             assert!(accountant_of_name(&name).is_ok_and(|found| name.ends_with(&found.name())), "{name}");
         }
