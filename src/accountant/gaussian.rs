@@ -20,7 +20,7 @@ use crate::quantity::{NoiseScale, Order};
 pub fn gaussian_rdp(order: Order, sigma: NoiseScale, sensitivity: f64) -> f64 {
     let s = sensitivity.abs();
     let most = product_up(order.get(), product_up(s, s));
-    let twice = if most == 0.0 && s == 0.0 || (1e-250..1e250).contains(&most) {
+    let twice = if (1e-250..1e250).contains(&most) {
         over_square_up(most, sigma.get())
     } else {
         // The square of the ratio where that of s leaves the range of doubles.

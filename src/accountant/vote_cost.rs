@@ -336,4 +336,16 @@ mod tests {
             assert_eq!(flip.log_q(Direction::Forward), flip.log_q(Direction::Reverse));
         }
     }
+
+    /// (2 + g)/4 e^-g at g = 8 for the best neighbor of 6:0 with Laplace noise of 0.5; a lead of less than two votes may
+    /// turn round.
+    #[test]
+    fn the_flip_probability_of_a_moved_vote_is_the_tail_of_its_lead() {
+        let noise = noise(false, 0.5);
+        let flip = FlipProbability::of_moved_vote(&VoteHistogram::new(vec![6, 0]).unwrap(), noise);
+        assert!((flip.log_q(Direction::Reverse) - (2.5f64.ln() - 8.0)).abs() < 1e-12, "{flip:?}");
+        assert!((log_exceedance(noise, -1.0) - f64::ln_1p(-1.0 * libm::exp(-2.0))).abs() < 1e-12);
+        let flip = FlipProbability::of_moved_vote(&VoteHistogram::new(vec![3, 2]).unwrap(), noise);
+        assert!((flip.log_q(Direction::Reverse) + LN_2).abs() < 1e-12, "{flip:?}");
+    }
 }

@@ -264,4 +264,11 @@ mod tests {
         assert!(!sets.sets.is_empty());
         assert_eq!(OutputSets::fixed_list(1).sets.len(), 1);
     }
+
+    #[test]
+    fn a_set_and_its_complement_have_their_probabilities() {
+        let law = OutcomeLaw::from_probabilities(&[0.5, 0.25, 0.125, 0.125]).unwrap();
+        assert_eq!(OutputSet::new(vec![true, false, true, false]).probability(&law), (0.625, 0.375));
+        assert_eq!(OutputSet::new(vec![false; 4]).probability(&law), (0.0, 1.0));
+    }
 }

@@ -379,4 +379,12 @@ mod tests {
             "
         );
     }
+
+    /// The complement of a probability below 2^-53 is 1 in doubles.
+    #[test]
+    fn rare_successes_keep_their_digits() {
+        let found = ln_binomial(1, 10, [1e-20, 1.0]);
+        assert!((found - (10.0f64.ln() + 1e-20f64.ln())).abs() < 1e-12, "{found}");
+        assert_eq!(ln_binomial(9, 10, [1.0, 1e-20]), found);
+    }
 }

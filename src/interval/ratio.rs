@@ -115,4 +115,22 @@ mod tests {
             }
         }
     }
+
+    /// The formula in another arrangement, at counts inside and at the edges.
+    #[test]
+    fn baileys_limit_is_the_formula() {
+        let (failure, z) = (FailureProbability::new(0.05).unwrap(), -1.644_853_626_951_472_7f64);
+        for ([k, n], [l, m]) in
+            [([90u64, 110u64], [5u64, 80u64]), ([30, 200], [20, 100]), ([50, 50], [10, 40]), ([9, 20], [0, 30])]
+        {
+            let found = bailey_lower(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap(), failure);
+            let k = if k == n { n as f64 - 0.5 } else { k as f64 };
+            let l = if l == 0 { 0.5 } else { l as f64 };
+            let (a, b) = (1.0 / k - 1.0 / n as f64, 1.0 / l - 1.0 / m as f64);
+            let [above, below] =
+                [1.0 + z / 3.0 * (a + b - (z / 3.0).powi(2) * a * b).sqrt(), 1.0 - (z / 3.0).powi(2) * b];
+            let expected = (k * m as f64 / (l * n as f64)).ln() + 3.0 * (above / below).ln();
+            assert!((found - expected).abs() < 1e-12, "{k} {l}: {found} {expected}");
+        }
+    }
 }

@@ -321,4 +321,15 @@ mod tests {
         }
         assert!(ThresholdTest::new(f64::NAN, NoiseScale::new(1.0).unwrap(), ThresholdForm::Max).is_err());
     }
+
+    #[test]
+    fn the_error_of_a_tested_distribution_is_that_of_rounding() {
+        let law = confident_argmax_law(
+            &histogram(&[14, 12, 3]),
+            &test(12.0, 3.0, ThresholdForm::Max),
+            "gaussian:2".parse().unwrap(),
+        );
+        let error = law.unwrap().error();
+        assert!(error > 0.0 && error < 1e-11, "{error}");
+    }
 }

@@ -58,7 +58,7 @@ class Mutant:
         self.name, self.replacement = entry["name"], entry["replacement"]
         self.span = entry["span"]
         self.key = f"{self.name} {self.span['start']['line']}:{self.span['start']['column']}"
-        self.number, self.edit, self.outcome, self.seconds = 0, None, None, 0.0
+        self.number, self.outcome, self.seeds = 0, None, []
 
     def module(self):
         """The path of the tests in the same file."""
@@ -319,7 +319,9 @@ def main():
     parser = argparse.ArgumentParser(prog="cargo xtask validate mutants", description=__doc__.split("\n")[0])
     parser.add_argument("--room", action="append", choices=ROOMS, help="only this room; may be given again")
     parser.add_argument("--sample", type=int, default=60, metavar="N", help="mutants of each room (default: 60)")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
+    parser.add_argument(
+        "--seed", type=int, action="append", help="of the sample (default: 1); given again, of further samples"
+    )
     parser.add_argument(
         "--minutes", type=float, default=120, help="after which no further mutant is run (default: 120)"
     )
@@ -329,12 +331,16 @@ def main():
     parser.add_argument("--result", type=pathlib.Path, help="also write the table and the survivors to this file")
     options = parser.parse_args()
     start = time.monotonic()
-    totals, mutants = {}, []
+    totals, mutants, seeds = {}, [], options.seed or [1]
     for room in options.room or ROOMS:
         all_of_room = listed(room)
         totals[room] = len(all_of_room)
-        sample = random.Random(f"{options.seed} {room}").sample(all_of_room, min(options.sample, len(all_of_room)))
-        mutants += sample
+        for seed in seeds:
+            sample = random.Random(f"{seed} {room}").sample(all_of_room, min(options.sample, len(all_of_room)))
+            for mutant in sample:
+                if not mutant.seeds:
+                    mutants.append(mutant)
+                mutant.seeds.append(seed)
     for number, mutant in enumerate(mutants, 1):
         mutant.number = number
     copy_sources({mutant.file for mutant in mutants})
@@ -385,8 +391,11 @@ def main():
     others = ", ".join(
         f"{count[key]} {key}" for key in ("timeout", "unviable", "not expressible", "not run") if count[key]
     )
+    tables = "\n\n".join(
+        f"Seed {seed}:\n\n{table([mutant for mutant in mutants if seed in mutant.seeds], totals)}" for seed in seeds
+    )
     text = (
-        f"{table(mutants, totals)}\n\nSeed {options.seed}, {options.sample} mutants of each room; {others}. "
+        f"{tables}\n\n{options.sample} mutants of each room; {others}. "
         f"A timeout counts as caught; {(time.monotonic() - start) / 60:.0f} minutes.\n\n## Missed\n\n{missed}\n"
     )
     print(f"\n{text}")

@@ -144,3 +144,14 @@ fn distant_sensitivities_are_discounted_by_their_distance() {
     assert_eq!(smooth_sensitivity(&[2.0, 1.0], 1.0).unwrap(), 2.0);
     assert_eq!(smooth_sensitivity(&[1.0, 1.0, 5.0], 0.5).unwrap(), 5.0 * libm::exp(-1.0));
 }
+
+/// Just below q₀ the data-dependent cost is the smaller one, and at most at q₀ it is.
+#[test]
+fn the_costs_cross_at_q0() {
+    for (order, sigma) in [(2.0, 1.0), (2.0, 5.0), (8.0, 10.0), (1.5, 3.0), (30.0, 40.0)] {
+        let (order, sigma) = (Order::new(order).unwrap(), NoiseScale::new(sigma).unwrap());
+        let crossing = log_q0(order, sigma).unwrap();
+        let independent = gnmax_data_independent(order, sigma);
+        assert!(gnmax_data_dependent(order, sigma, crossing * (1.0 + 1e-9)) < independent, "{order} {sigma}");
+    }
+}

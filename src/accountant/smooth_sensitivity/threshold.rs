@@ -71,9 +71,12 @@ mod tests {
     #[test]
     fn bounds_hold_for_small_histograms() {
         let order = Order::new(3.0).unwrap();
-        for (counts, threshold, sigma) in
-            [(vec![4, 3, 1], 6.0, 1.0), (vec![9, 0], 3.5, 0.7), (vec![2, 2, 2, 2], 5.0, 2.0)]
-        {
+        for (counts, threshold, sigma) in [
+            (vec![4, 3, 1], 6.0, 1.0),
+            (vec![9, 0], 3.5, 0.7),
+            (vec![2, 2, 2, 2], 5.0, 2.0),
+            (vec![2, 2, 2, 2], 7.5, 0.6),
+        ] {
             let test = ThresholdTest::new(threshold, NoiseScale::new(sigma).unwrap(), ThresholdForm::Max).unwrap();
             let cost = |votes: &VoteHistogram| threshold_data_dependent(order, test.sigma(), test.odds(votes).log_q());
             let start = VoteHistogram::new(counts).unwrap();

@@ -214,3 +214,13 @@ fn a_consensus_costs_nothing() {
         }
     }
 }
+
+/// At δ = 0 ε is the largest loss of all answers.
+#[test]
+fn nothing_may_fail_at_delta_0() {
+    let loss = PrivacyLoss::of_laws(&law(&[0.75, 0.25]), &law(&[0.25, 0.75])).unwrap();
+    let bracket = compose_losses(&[(loss, 5)], delta(1e-6), 1e-3).unwrap().epsilon(delta(0.0));
+    let expected = 5.0 * 3f64.ln();
+    assert!(bracket.lower <= expected && expected <= bracket.upper, "{bracket:?}");
+    assert!(bracket.upper < expected * (1.0 + 1e-9), "{bracket:?}");
+}

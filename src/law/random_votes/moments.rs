@@ -40,3 +40,15 @@ pub(super) fn product(left: &[Moment], right: &[Moment], product: &mut [Moment])
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mass_has_its_scale_and_its_mean() {
+        let found = Moment { mass: 2.0, first: 6.0 }.mass(1.5);
+        assert!((found.ln_mass - (1.5 + std::f64::consts::LN_2)).abs() < 1e-15);
+        assert_eq!(found.mean, 3.0);
+    }
+}
