@@ -344,7 +344,7 @@ mod tests {
         let noise = noise(false, 0.5);
         let flip = FlipProbability::of_moved_vote(&VoteHistogram::new(vec![6, 0]).unwrap(), noise);
         assert!((flip.log_q(Direction::Reverse) - (2.5f64.ln() - 8.0)).abs() < 1e-12, "{flip:?}");
-        assert!((log_exceedance(noise, -1.0) - f64::ln_1p(-1.0 * libm::exp(-2.0))).abs() < 1e-12);
+        assert!((log_exceedance(noise, -1.0) - f64::ln_1p(-libm::exp(-2.0))).abs() < 1e-12);
         let flip = FlipProbability::of_moved_vote(&VoteHistogram::new(vec![3, 2]).unwrap(), noise);
         assert!((flip.log_q(Direction::Reverse) + LN_2).abs() < 1e-12, "{flip:?}");
     }

@@ -10,6 +10,7 @@ mod lira;
 mod logistic;
 mod means;
 mod metrics;
+mod order_statistics;
 mod risk_score;
 mod rmia;
 mod sample_level;

@@ -2,6 +2,7 @@
 
 use super::lira::{Guesses, Victims};
 use super::means::means;
+use super::order_statistics::order_statistics;
 use super::shadow_scores::ShadowScores;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
@@ -105,10 +106,9 @@ struct Bins {
 
 impl Bins {
     fn new(values: &Array2<f64>, bins: usize) -> Self {
-        let mut sorted: Vec<f64> = values.iter().copied().collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let mut ends: Vec<f64> =
-            (1..bins).map(|bin| sorted[(bin * sorted.len() / bins).min(sorted.len() - 1)]).collect();
+        let place = |bin: usize| (bin * values.len() / bins).min(values.len() - 1);
+        let places: Vec<usize> = (1..bins).map(place).collect();
+        let mut ends = order_statistics(values.iter().copied(), &places);
         ends.dedup();
         Self { ends }
     }

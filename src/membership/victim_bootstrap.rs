@@ -1,6 +1,7 @@
 //! The bootstrap over victims: how much the metrics of pooled guesses vary from model to model.
 
 use super::attack_scores::AttackScores;
+use super::order_statistics::order_statistics;
 use crate::bound::{Interval, Validity};
 use crate::error::{Error, Result};
 use crate::quantity::{FailureProbability, Probability};
@@ -168,15 +169,11 @@ fn allowed(non_members: u64, target: f64) -> u64 {
 }
 
 /// The interval between the quantiles at f/2 and 1 - f/2, order statistics rounded outwards.
-fn percentiles(mut values: Vec<f64>, failure: FailureProbability) -> Interval {
-    values.sort_by(f64::total_cmp);
+fn percentiles(values: Vec<f64>, failure: FailureProbability) -> Interval {
     let cut = ((failure.get() / 2.0 * values.len() as f64).floor() as usize).min((values.len() - 1) / 2);
-    Interval {
-        lower: values[cut],
-        upper: values[values.len() - 1 - cut],
-        failure_probability: failure,
-        validity: Validity::Heuristic,
-    }
+    let last = values.len() - 1;
+    let ends = order_statistics(values, &[cut, last - cut]);
+    Interval { lower: ends[0], upper: ends[1], failure_probability: failure, validity: Validity::Heuristic }
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod counts_together;
 mod coverage;
 mod damaged_archives;
 mod determinism;
+mod documentation;
 mod exact_frequencies;
 mod false_claims;
 mod hostile;

@@ -1,6 +1,8 @@
 //! Scores of one sample, inside and outside of the training data.
 
 use crate::report::Number;
+use ndarray_stats::histogram::{Bins, Edges};
+use noisy_float::types::{N64, n64};
 use serde::Serialize;
 
 /// A histogram of the scores of one sample over the victims.
@@ -43,13 +45,13 @@ impl ScoreHistogram {
             let share = index as f64 / bins as f64;
             2.0 * (low / 2.0 + share * (high / 2.0 - low / 2.0))
         };
+        let edges: Vec<f64> = if bins == 0 { Vec::new() } else { (0..=bins).map(edge).collect() };
+        let places = Bins::new(Edges::from(edges.iter().copied().map(n64).collect::<Vec<N64>>()));
         let counted = |scores: &[f64]| {
             let mut counts = vec![0u64; bins];
             for score in scores.iter().filter(|score| score.is_finite()) {
-                let share = (score / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
-                if let Some(count) = counts.get_mut(((share * bins as f64) as usize).min(bins - 1)) {
-                    *count += 1;
-                }
+                // Bins are open to the right, but for the last.
+                counts[places.index_of(&n64(*score)).unwrap_or(bins - 1)] += 1;
             }
             counts
         };
@@ -59,7 +61,7 @@ impl ScoreHistogram {
         Self {
             attack: attack.to_owned(),
             sample: *sample,
-            edges: if bins == 0 { Vec::new() } else { (0..=bins).map(|index| Number(edge(index))).collect() },
+            edges: edges.into_iter().map(Number).collect(),
             members: counted(&classes[0]),
             non_members: counted(&classes[1]),
             infinite_members: infinite(&classes[0]),
