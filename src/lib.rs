@@ -128,7 +128,7 @@ pub use law::{
     ThresholdTest, confident_argmax_law, custom_argmax_law, displaced_argmax_laws, interactive_argmax_law,
     marked_argmax_law, marked_argmax_laws, multinomial_argmax_law, noisy_argmax_law, poisson_multinomial_argmax_law,
 };
-pub use mechanism::{NoisyArgmax, RandomVotes};
+pub use mechanism::{AdditiveNoise, NoisyArgmax, RandomVotes, RandomizedResponse, SmoothRelease, SubsampledGaussian};
 pub use membership::{
     AttackScores, CanaryAccuracy, CanaryIndependence, Dilution, Level, LevelMetrics, MembershipMetrics, MembershipPlan,
     SampleLevel, SampleMetrics, TprAtFpr, VictimBootstrap, canary_accuracy, canary_independence, dilution,

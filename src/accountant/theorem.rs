@@ -27,7 +27,7 @@ pub enum Scope {
 /// What a theorem says of itself, whatever its parameters.
 ///
 /// A bound is told from another by its statement, never by its name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Statement {
     /// The name in tables and JSON, such as `gnmax-data-dependent`.
     pub name: &'static str,
@@ -39,14 +39,19 @@ pub struct Statement {
     pub directions: Directions,
     /// What it guarantees.
     pub validity: Validity,
+    /// How far, relative to itself, a value may be above what the theorem promises: the gap that a search leaves.
+    pub gap: f64,
 }
+
+/// What rounding up leaves.
+const ROUNDING: f64 = 1e-9;
 
 impl Statement {
     /// A theorem for any data.
     #[must_use]
     pub const fn for_any_data(name: &'static str, source: &'static str) -> Self {
         let (scope, directions) = (Scope::AnyData, Directions::Both);
-        Self { name, source, scope, directions, validity: Validity::Exact }
+        Self { name, source, scope, directions, validity: Validity::Exact, gap: ROUNDING }
     }
 
     /// A theorem for given data.
@@ -61,10 +66,10 @@ impl Statement {
         Self { directions: Directions::Forward, ..self }
     }
 
-    /// The same, with a value that comes from a numerical search or integral with a verified error.
+    /// The same, with a value that comes from a numerical integral or search with a verified error.
     #[must_use]
-    pub const fn certified(self) -> Self {
-        Self { validity: Validity::NumericallyCertified, ..self }
+    pub const fn certified(self, gap: f64) -> Self {
+        Self { validity: Validity::NumericallyCertified, gap, ..self }
     }
 }
 
@@ -163,7 +168,7 @@ impl Theorem {
 
 static MIRONOV_GROUP: Statement = Statement::for_any_data("mironov-group", "Mironov (2017), Proposition 2");
 static GNMAX_WORST_CASE: Statement =
-    Statement::for_any_data("gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified();
+    Statement::for_any_data("gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified(2e-3);
 
 /// Worst cases of GNMax that were computed: one takes milliseconds, and all answers of a study share them.
 ///

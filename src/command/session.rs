@@ -346,7 +346,7 @@ mod tests {
         assert!(matches!(sentence("audit counts missing.csv"), Refusal::Failed(_)));
         let line = sentence("exact --histogram 3,-1 --neighbor 2,0 --noise gaussian:2").to_string();
         assert!(line.starts_with("invalid value '3,-1' for '--histogram"), "{line}");
-        let line = sentence("exact --histogram 3,1 --neighbor 2,0").to_string();
+        let line = sentence("exact --histogram 3,1 --neighborr 2,0").to_string();
         assert!(line.contains("--neighbor") && !line.contains('\n'), "{line}");
         assert!(matches!(sentence("man"), Refusal::Usage(_)));
         assert!(matches!(sentence("verify --accountant list"), Refusal::Usage(_)));

@@ -1,5 +1,6 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
+use super::additive_noise::{GAUSSIAN, LAPLACE};
 use crate::accountant::{
     FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
     gaussian_rdp, laplace_mechanism_rdp, threshold_data_independent,
@@ -55,13 +56,13 @@ static GNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("gnmax-data-independent", "Papernot et al. (2018), Proposition 8"),
     these_votes: Statement::for_these_data("gnmax-data-dependent", OF_VOTES_GAUSSIAN),
     these_votes_forward: Statement::for_these_data("gnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: Statement::for_any_data("gaussian", "Mironov (2017), Proposition 7"),
+    other_change: GAUSSIAN,
 };
 static LNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("lnmax-data-independent", "Mironov (2017), Proposition 6"),
     these_votes: Statement::for_these_data("lnmax-data-dependent", OF_VOTES_LAPLACE),
     these_votes_forward: Statement::for_these_data("lnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: Statement::for_any_data("laplace", "Mironov (2017), Proposition 6"),
+    other_change: LAPLACE,
 };
 static CONFIDENT_GNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("confident-gnmax-data-independent", "Papernot et al. (2018), Proposition 10"),
@@ -77,7 +78,7 @@ static CONFIDENT_LNMAX: Statements = Statements {
 };
 
 static CONFIDENT_WORST_CASE: Statement =
-    Statement::for_any_data("confident-gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified();
+    Statement::for_any_data("confident-gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified(2e-3);
 
 impl NoisyArgmax {
     /// Without a test.

@@ -1,14 +1,11 @@
 //! The noisy argmax of the random votes of a model of private prediction.
 
-use super::NoisyArgmax;
-use crate::accountant::{
-    FlipProbability, Statement, Theorem, WorstCases, log_flip_probability_of_parties, subsampled_gaussian_group_rdp,
-};
+use super::{NoisyArgmax, SubsampledGaussian};
+use crate::accountant::{FlipProbability, Theorem, WorstCases, log_flip_probability_of_parties};
 use crate::error::Result;
 use crate::law::{Noise, OutputPair};
 use crate::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
-use crate::quantity::{NoiseScale, Probability};
-use std::f64::consts::SQRT_2;
+use crate::quantity::Probability;
 
 /// Parties whose votes are convolved: seconds of work for ten classes.
 const MOST_PARTIES: usize = 10_000;
@@ -38,9 +35,6 @@ pub struct RandomVotes<'a> {
     /// The rate of the Poisson subsample of Private-kNN. Without it the bounds leave out the amplification.
     pub rate: Option<Probability>,
 }
-
-static SUBSAMPLED_GAUSSIAN: Statement =
-    Statement::for_any_data("subsampled-gaussian", "Mironov, Talwar and Zhang (2019), section 3.3").certified();
 
 impl RandomVotes<'_> {
     /// The distributions of the answer under the dataset and under its neighbor.
@@ -97,8 +91,9 @@ impl RandomVotes<'_> {
         let (argmax, points) = (NoisyArgmax::new(self.noise), model.points());
         match (self.noise, self.rate) {
             (Noise::Gaussian(sigma), Some(rate)) => {
-                let mut theorems = vec![subsampled(sigma, rate, points)];
-                theorems.extend(group(subsampled(sigma, rate, 1), points));
+                let subsample = SubsampledGaussian { sigma, rate };
+                let mut theorems = vec![subsample.of_votes(points)];
+                theorems.extend(group(subsample.of_votes(1), points));
                 theorems
             }
             // Without the subsampling, which only helps.
@@ -109,13 +104,6 @@ impl RandomVotes<'_> {
             }
         }
     }
-}
-
-/// Gaussian noise on the votes of a subsample, to which each of the points adds a vote and displaces another.
-fn subsampled(sigma: NoiseScale, rate: Probability, points: u64) -> Theorem {
-    Theorem::new(&SUBSAMPLED_GAUSSIAN, move |order, _| {
-        subsampled_gaussian_group_rdp(order, rate, sigma, SQRT_2, points)
-    })
 }
 
 /// Group privacy, from the theorem for one point.

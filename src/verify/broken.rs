@@ -16,7 +16,6 @@
 //! Gaussian trade-off, do not: at ε = 0 the total variation is 1 - e^{-1/(2b)} ≈ 0.5/b against 0.399/b.
 
 use super::accountant::{Accountant, Answer, Scope};
-use super::catalog::{gaussian, gnmax};
 use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::CurveAccountant;
 use super::request::{Mechanism, MechanismKind, Question, Request};
@@ -133,6 +132,20 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
         "threshold-per-class-as-max" => CurveAccountant::new(name, &[ConfidentGnmax], DataIndependent, per_class),
         _ => return None,
     }))
+}
+
+fn gnmax(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Gnmax { sigma } => Some(gnmax_data_independent(order, sigma)),
+        _ => None,
+    }
+}
+
+fn gaussian(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    match *mechanism {
+        Mechanism::Gaussian { sigma } => Some(gaussian_rdp(order, sigma, 1.0)),
+        _ => None,
+    }
 }
 
 /// ρ + ln((α-1)/α) - (ln α - ln δ)/(α-1), where -ln δ became ln δ.

@@ -2,7 +2,7 @@
 
 use super::accountant::{Accountant, Answer, Scope};
 use super::request::{Mechanism, MechanismKind, Question, Request};
-use crate::divergence::{classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
+use crate::divergence::{delta_of_rdp, epsilon_of_rdp, order_grid};
 use crate::histogram::VoteHistogram;
 use crate::quantity::{Delta, Epsilon, Order};
 use std::sync::LazyLock;
@@ -36,12 +36,6 @@ impl CurveAccountant {
     /// The right way to compose and to convert.
     pub(super) const fn new(name: &'static str, mechanisms: &'static [MechanismKind], scope: Scope, rdp: Rdp) -> Self {
         Self { name, mechanisms, scope, rdp, compose: add, to_epsilon: improved, to_delta: delta_of_rdp }
-    }
-
-    /// The classic conversion in place of the improved one.
-    pub(super) const fn with_classic_conversion(mut self) -> Self {
-        self.to_epsilon = classic;
-        self
     }
 
     fn value(&self, request: &Request) -> Option<f64> {
@@ -88,8 +82,4 @@ pub(super) fn add(rdp: f64, repetitions: u32) -> f64 {
 
 fn improved(rdp: f64, order: Order, delta: Delta) -> f64 {
     epsilon_of_rdp(rdp, order, delta).get()
-}
-
-fn classic(rdp: f64, order: Order, delta: Delta) -> f64 {
-    classic_epsilon_of_rdp(rdp, order, delta).get()
 }

@@ -6,7 +6,8 @@ use super::printed_count::{BINS, printed_laws};
 use super::request::{Mechanism, MechanismKind, Request};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-use crate::law::{Noise, OutcomeLaw, ThresholdTest, confident_argmax_law, noisy_argmax_law};
+use crate::law::{Noise, OutcomeLaw, ThresholdTest};
+use crate::mechanism::NoisyArgmax;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{NoiseScale, Order};
 
@@ -69,17 +70,17 @@ fn refused(reason: String) -> Error {
     Error::Refused { operation: "case", reason }
 }
 
-/// The law of what is printed for these votes, where that is a class: of GNMax, LNMax, and Confident-GNMax, whose first
-/// outcome is that it abstains.
+/// The distribution of what is printed for these votes, where that is a class: of GNMax, LNMax, and Confident-GNMax, whose
+/// first outcome is that it abstains.
 fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<OutcomeLaw> {
     match *mechanism {
-        Mechanism::Gnmax { sigma } => noisy_argmax_law(histogram, Noise::Gaussian(sigma)),
-        Mechanism::Lnmax { sigma } => noisy_argmax_law(histogram, Noise::Laplace(sigma)),
+        Mechanism::Gnmax { sigma } => NoisyArgmax::new(Noise::Gaussian(sigma)).distribution(histogram),
+        Mechanism::Lnmax { sigma } => NoisyArgmax::new(Noise::Laplace(sigma)).distribution(histogram),
         Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
             let test = ThresholdTest::new(threshold, threshold_sigma, threshold_form)?;
-            confident_argmax_law(histogram, &test, Noise::Gaussian(sigma))
+            NoisyArgmax::new(Noise::Gaussian(sigma)).after_test(test).distribution(histogram)
         }
-        Mechanism::RandomizedResponse { sigma } => response_law(histogram, sigma),
+        Mechanism::RandomizedResponse { .. } => mechanism.response(histogram)?.distribution(only_vote(histogram)?),
         Mechanism::Gaussian { .. }
         | Mechanism::Laplace { .. }
         | Mechanism::SubsampledGaussian { .. }
@@ -91,19 +92,12 @@ fn class_law(mechanism: &Mechanism, histogram: &VoteHistogram) -> Result<Outcome
     }
 }
 
-/// The answer of one voter: the truth with probability e^ε/(e^ε + k - 1).
-fn response_law(histogram: &VoteHistogram, sigma: NoiseScale) -> Result<OutcomeLaw> {
+/// The class of the one voter of randomized response.
+fn only_vote(histogram: &VoteHistogram) -> Result<usize> {
     let counts = histogram.counts();
-    if counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) != 1 {
-        return Err(refused("randomized response has one voter".into()));
-    }
-    let (epsilon, others) = (sigma.get().recip(), counts.len() as f64 - 1.0);
-    let ln_truth = -libm::log1p(others * libm::exp(-epsilon));
-    let row = |&count: &u64| {
-        let ln_value = if count == 1 { ln_truth } else { ln_truth - epsilon };
-        LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }
-    };
-    OutcomeLaw::from_integrals(&counts.iter().map(row).collect::<Vec<_>>())
+    let one = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) == 1;
+    let voted = counts.iter().position(|&count| count == 1).filter(|_| one);
+    voted.ok_or_else(|| refused("randomized response has one voter".into()))
 }
 
 /// The most outcomes of a composed law.

@@ -33,8 +33,8 @@ mod shrink;
 mod simulated;
 mod stop;
 mod structure;
+mod theorem;
 mod validity;
-mod worst_case;
 
 pub use crate::law::ThresholdForm;
 pub use accountant::{Accountant, Answer, Fault, FaultKind, Scope};

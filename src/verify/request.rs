@@ -1,7 +1,10 @@
 //! What an accountant is asked: a mechanism, its votes, and one question. The JSON form is a contract.
 
+use crate::accountant::{Theorem, WorstCases};
+use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::ThresholdForm;
+use crate::law::{Noise, ThresholdForm, ThresholdTest};
+use crate::mechanism::{AdditiveNoise, NoisyArgmax, RandomizedResponse, SmoothRelease, SubsampledGaussian};
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
 use serde::{Deserialize, Serialize};
 
@@ -200,6 +203,43 @@ impl Mechanism {
             | Self::Gnss { sigma, .. }
             | Self::ConfidentGnmax { sigma, .. } => Some(sigma),
             Self::Conversion { .. } => None,
+        }
+    }
+
+    /// The theorems that bound an output for these votes.
+    #[must_use]
+    pub fn theorems(&self, votes: &VoteHistogram, known: &WorstCases) -> Vec<Theorem> {
+        let argmax = |noise| NoisyArgmax::new(noise).theorems_for_votes(votes, known);
+        match *self {
+            Self::Gnmax { sigma } => argmax(Noise::Gaussian(sigma)),
+            Self::Lnmax { sigma } => argmax(Noise::Laplace(sigma)),
+            Self::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
+                let Ok(test) = ThresholdTest::new(threshold, threshold_sigma, threshold_form) else {
+                    return Vec::new();
+                };
+                NoisyArgmax::new(Noise::Gaussian(sigma)).after_test(test).theorems_for_votes(votes, known)
+            }
+            Self::Gaussian { sigma } => AdditiveNoise { noise: Noise::Gaussian(sigma) }.theorems().to_vec(),
+            Self::Laplace { sigma } => AdditiveNoise { noise: Noise::Laplace(sigma) }.theorems().to_vec(),
+            Self::SubsampledGaussian { sigma, rate } => SubsampledGaussian { sigma, rate }.theorems(),
+            Self::RandomizedResponse { .. } => {
+                self.response(votes).map_or_else(|_| Vec::new(), |response| response.theorems())
+            }
+            Self::Gnss { sigma, beta, .. } => SmoothRelease { sigma, beta }.theorems().to_vec(),
+            Self::Conversion { .. } | Self::SmoothSensitivity { .. } => Vec::new(),
+        }
+    }
+
+    /// Randomized response among as many answers as the histogram has classes.
+    ///
+    /// # Errors
+    /// [`Error::Refused`](crate::Error::Refused) for another mechanism, those of [`RandomizedResponse::new`].
+    pub(super) fn response(&self, votes: &VoteHistogram) -> Result<RandomizedResponse> {
+        match self {
+            Self::RandomizedResponse { sigma } => {
+                RandomizedResponse::new(Epsilon::new(sigma.get().recip())?, votes.classes())
+            }
+            _ => Err(Error::Refused { operation: "case", reason: "no randomized response".into() }),
         }
     }
 
