@@ -121,4 +121,16 @@ mod tests {
             }
         }
     }
+
+    /// ε²α/8 where ε is small, whose moments a double cannot tell from 1.
+    #[test]
+    fn small_epsilons_have_the_quadratic_bound() {
+        for e in [1e-9, 1e-7, 1e-5] {
+            let found = rdp(2.0, e);
+            let quadratic = e * e / 4.0;
+            assert!(found >= quadratic * 0.999 && found <= quadratic * (1.0 + 1e-9), "{e}: {found}");
+        }
+        assert_eq!(rdp(2.0, f64::INFINITY), f64::INFINITY);
+        assert_eq!(rdp(2.0, 0.0), 0.0);
+    }
 }

@@ -114,4 +114,14 @@ mod tests {
         assert_eq!(labeling.accuracy(), Some(0.5));
         assert_eq!(labeling.success_rate(), Some(0.75));
     }
+
+    #[test]
+    fn without_known_labels_there_is_no_accuracy() {
+        let orders = order_grid();
+        let mut budget =
+            PrivacyBudget::new(Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap(), Conversion::Improved, orders)
+                .unwrap();
+        let labeling = label_until_spent([], &mut budget).unwrap();
+        assert_eq!((labeling.queries, labeling.accuracy(), labeling.success_rate()), (0, None, None));
+    }
 }

@@ -254,4 +254,14 @@ mod tests {
             assert!((delta / integral - 1.0).abs() < 1e-9, "{mu} {epsilon}: {delta} {integral}");
         }
     }
+
+    /// 1 + z m(z) cancels where its series takes over; both agree there to what is left of the digits.
+    #[test]
+    fn the_series_of_the_derivative_continues_the_difference() {
+        for z in [-30.5, -40.0, -100.0] {
+            let ratio = normal_tail_ratio(z);
+            let (series, difference) = (derivative(z, ratio), 1.0 + z * ratio);
+            assert!((series / difference - 1.0).abs() < 1e-10 * z * z / 900.0, "{z}: {series} {difference}");
+        }
+    }
 }

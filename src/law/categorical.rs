@@ -134,4 +134,11 @@ mod tests {
         let mode = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap().mode();
         assert_eq!([mode(&[0.5, 0.5]), mode(&[0.2, 0.4, 0.4]), mode(&[0.1, 0.2, 0.7])], [0, 1, 2]);
     }
+
+    #[test]
+    fn given_probabilities_are_divided_by_their_sum() {
+        let law = OutcomeLaw::from_probabilities(&[0.25, 0.25, 0.5 + 8e-10]).unwrap();
+        assert!((law.p().iter().sum::<f64>() - 1.0).abs() < 1e-15, "{law:?}");
+        assert!((law.p()[0] - 0.25 / (1.0 + 8e-10)).abs() < 1e-16, "{law:?}");
+    }
 }
