@@ -338,6 +338,11 @@ fn a_checkpoint_that_cannot_be_written_loses_no_result() {
     assert_eq!(desk.others(&["s.toml", "c"]), Vec::<String>::new());
 }
 
+/// The same where the tests themselves run under nohup, whose children ignore hangups.
+fn listening(script: &str) -> String {
+    script.replacen("exec ", "exec env --default-signal=HUP ", 1)
+}
+
 #[test]
 fn a_run_under_nohup_goes_on_without_its_terminal() {
     let desk = Desk::new();
@@ -346,8 +351,8 @@ fn a_run_under_nohup_goes_on_without_its_terminal() {
         "trap '' HUP; exec $LEAKBOUND simulate s.toml --samples 1e13 --checkpoint c --checkpoint-seconds 0 --quiet";
     for (ignoring, first, status) in [(true, "-HUP", 143), (false, "-HUP", 129)] {
         let _ = fs::remove_file(desk.path("c"));
-        let script = if ignoring { simulate } else { simulate.split_once("; ").unwrap().1 };
-        let mut child = desk.shell(script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let script = if ignoring { simulate.to_owned() } else { listening(simulate.split_once("; ").unwrap().1) };
+        let mut child = desk.shell(&script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let saved = || {
             while !desk.path("c").exists() {
                 std::thread::sleep(Duration::from_millis(5));
