@@ -221,7 +221,9 @@ fn an_interrupted_stream_goes_on() {
     let desk = Desk::new();
     let rows = rows(3_000);
     let options = "audit stream - --orders 2 --seed 3";
-    let mut child = Command::new(env!("CARGO_BIN_EXE_leakbound"))
+    // What starts the tests may ignore Ctrl-C, as a shell does for its background.
+    let mut child = Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_leakbound")])
         .current_dir(desk.0.path())
         .args(options.split_whitespace())
         .args(["--state", "s.txt"])
