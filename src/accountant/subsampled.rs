@@ -297,4 +297,14 @@ mod tests {
             assert!((log_mean_exp(q, x) / expected - 1.0).abs() < 1e-14, "{q} {x}: {}", log_mean_exp(q, x));
         }
     }
+
+    /// Where (1+u)^a is large the rest is a correction of some e^-30 to its logarithm.
+    #[test]
+    fn large_moments_are_corrected_by_what_is_taken_off() {
+        for (a, q, w) in [(40.0, 0.5, 1.2), (60.0, 0.3, 1.3), (35.0, 0.9, 1.1)] {
+            let u: f64 = q * f64::exp_m1(w);
+            let expected = ((1.0 + u).powf(a) - 1.0 - a * u).ln();
+            assert!(((a - 1.0) * u.ln_1p() > 30.0) && (log_excess(a, q, w) - expected).abs() < 1e-12, "{a} {q} {w}");
+        }
+    }
 }

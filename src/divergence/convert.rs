@@ -218,4 +218,11 @@ mod tests {
             assert!(coarse >= fine && coarse < fine * 1.001, "{coarse} {fine}");
         }
     }
+
+    #[test]
+    fn a_curve_has_its_orders_and_values() {
+        let orders: Vec<Order> = [2.0, 3.0].map(|order| Order::new(order).unwrap()).to_vec();
+        let curve = RdpCurve::new(orders.clone(), vec![0.5, 0.75]).unwrap();
+        assert_eq!((curve.orders(), curve.values()), (&orders[..], &[0.5, 0.75][..]));
+    }
 }

@@ -264,4 +264,10 @@ mod tests {
             assert!((series / difference - 1.0).abs() < 1e-10 * z * z / 900.0, "{z}: {series} {difference}");
         }
     }
+
+    #[test]
+    fn nothing_leaks_without_a_signal_or_at_an_infinite_epsilon() {
+        assert_eq!(gdp_delta(0.0, Epsilon::new(0.5).unwrap()).unwrap(), 0.0);
+        assert_eq!(gdp_delta(2.0, Epsilon::INFINITE).unwrap(), 0.0);
+    }
 }

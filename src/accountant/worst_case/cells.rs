@@ -62,3 +62,29 @@ impl Cells {
         Self { p, rest, found }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::special::ndtr;
+
+    /// Both forms are of the same three cells, whichever leads.
+    #[test]
+    fn far_and_near_cells_are_the_same() {
+        for (u, v) in [(0.7, -1.1), (-1.1, 0.7), (-2.0, -3.0), (1.5, 1.5), (3.0, 0.2), (-0.3, -6.0)] {
+            let place = [(u - v) * std::f64::consts::FRAC_1_SQRT_2, u, v];
+            let near = Cells::near(place, place.map(|x: f64| ndtr(-x.abs())), 0.5);
+            let (far, ln_p) = Cells::far(place, 0.5);
+            for (cell, ln) in ln_p.iter().enumerate() {
+                assert!(
+                    (near.p[cell] / far.p[cell] - 1.0).abs() < 1e-10,
+                    "{u} {v} {cell}: {} {}",
+                    near.p[cell],
+                    far.p[cell]
+                );
+                assert!((ln - far.p[cell].ln()).abs() < 1e-10, "{u} {v} {cell}");
+            }
+        }
+    }
+}

@@ -148,3 +148,28 @@ pub(super) fn add_logs(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ∫ over what is printed and what is hidden, by the midpoint rule: never above the bound, and a third of it at least.
+    #[test]
+    fn what_is_beyond_is_bounded_closely() {
+        for (a, shift, x) in [(2.0, 0.01, -1.0), (5.0, 0.005, -0.5), (2.0, 0.5, -2.0), (8.0, 0.3, -3.0)] {
+            for (side, towards) in [(Side::Rising, -1.0), (Side::Falling, 1.0)] {
+                let neighbor = x + towards * shift;
+                let l = |y: f64| 0.5 * ((y - neighbor).powi(2) - (y - x).powi(2));
+                let psi = |l: f64| libm::expm1(a * l) - a * libm::expm1(l);
+                let density = |y: f64| libm::exp(log_normal_density(y - neighbor));
+                let step = 1e-3;
+                let shown: f64 =
+                    (0..20_000).map(|i| step * (f64::from(i) + 0.5)).map(|y| step * density(y) * psi(l(y))).sum();
+                let hidden = ndtr(-neighbor) * psi(log_ndtr(-x) - log_ndtr(-neighbor));
+                let (found, exact) = (log_excess_beyond(a, shift, x, side), (shown + hidden).ln());
+                assert!(found >= exact - 1e-6, "{a} {shift} {x} {side:?}: {found} {exact}");
+                assert!(a > 5.0 || found < exact + 1.5, "{a} {shift} {x} {side:?}: {found} {exact}");
+            }
+        }
+    }
+}
