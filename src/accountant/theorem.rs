@@ -17,7 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The mechanism alone: the bound holds for all neighboring datasets and adds up over any answers.
+    /// The mechanism and how far the neighbors are apart: the bound holds for all data at that distance and adds up over
+    /// any answers.
     AnyData,
     /// The data too: the bound holds for these data against their neighbors. It is not private itself, and over answers
     /// that share random teachers it does not add up.

@@ -71,8 +71,8 @@ const MAX_VOTERS: usize = 1_000_000;
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::Domain`] for no voter, more than 10^6, or rows that are not laws on the same classes;
-/// [`Error::Refused`] for Laplace noise, k/σ above about 10,000, and more than 25 classes of undecided voters;
-/// [`Error::NoConvergence`] when the remainder is above 1e-5.
+/// [`Error::Refused`] for Laplace noise, k/σ above about 10,000 (5,000 for more than 30 classes), and more than 25
+/// classes of undecided voters; [`Error::NoConvergence`] when the remainder is above 1e-5.
 ///
 /// # Example
 /// ```

@@ -66,7 +66,7 @@ fn of_theorem(name: &str) -> Result<Option<TheoremAccountant>> {
     Ok(found.map(|(statement, kinds)| TheoremAccountant::new(name, statement, kinds, conversion)))
 }
 
-/// The names of all accountants that can be tested without a program of one's own, the wrong ones as `broken:NAME`.
+/// The names of all built-in accountants, the wrong ones as `broken:NAME`.
 #[must_use]
 pub fn accountant_names() -> Vec<String> {
     let right = theorems().unwrap_or_default().into_iter().map(|(statement, _)| statement.name);
