@@ -96,7 +96,8 @@ impl InputReader {
     }
 
     /// Whether it is read once, from front to back.
-    pub(super) const fn is_pipe(&self) -> bool {
+    #[must_use]
+    pub const fn is_pipe(&self) -> bool {
         matches!(self.place, Place::Pipe(_))
     }
 
@@ -143,8 +144,7 @@ impl InputReader {
         if now == *before {
             return Ok(());
         }
-        let error = fault(path, "whole file", "a file that changed while it was read", "the same file until the end");
-        Err(hinted(error, "wait until it is written, and run the command again").into())
+        Err(changed(path))
     }
 
     /// The identity of the whole input, read through the same descriptor.
@@ -155,10 +155,40 @@ impl InputReader {
         Digested::new(self.again()).finish_unchanged(path)
     }
 
+    /// The identity of an input that may have grown since it was opened, read through the same descriptor.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if its first `bytes` bytes, which were read before, no longer have this
+    /// SHA-256, and [`Error::Io`](crate::Error::Io) when it cannot be read.
+    pub fn identity_with_start(&self, path: &Path, bytes: u64, sha256: &str) -> Result<InputFile> {
+        let mut source = Digested::new(self.again());
+        io::copy(&mut source.by_ref().take(bytes), &mut io::sink()).map_err(|source| unreadable(path, source))?;
+        if source.bytes != bytes || hexadecimal(&source.digest.clone().finalize()) != sha256 {
+            return Err(changed(path));
+        }
+        source.finish(path)
+    }
+
+    /// Refuses an input whose start is no longer what was read of it; it may have grown.
+    ///
+    /// # Errors
+    /// As [`identity_with_start`](Self::identity_with_start).
+    pub fn check_start(&self, path: &Path, read: &InputFile) -> Result<()> {
+        if self.check_unchanged(path).is_ok() {
+            return Ok(());
+        }
+        self.identity_with_start(path, read.bytes, &read.sha256).map(drop)
+    }
+
     /// Fills `into` with the bytes from `offset` on, whatever was read before.
     pub(super) fn read_exact_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         Self::at(self.place.clone(), offset).read_exact(into)
     }
+}
+
+fn changed(path: &Path) -> Error {
+    let error = fault(path, "whole file", "a file that changed while it was read", "the same file until the end");
+    hinted(error, "wait until it is written, and run the command again").into()
 }
 
 impl Read for InputReader {
@@ -329,6 +359,32 @@ mod tests {
         std::fs::write(folder.path().join("b"), "other").unwrap();
         std::fs::rename(folder.path().join("b"), &path).unwrap();
         assert_eq!(reader.identity(&path).unwrap(), InputFile::of_bytes(&path, b"abcd"));
+    }
+
+    #[test]
+    fn a_file_may_grow_and_keeps_its_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let read = InputFile::of_bytes(&path, b"abc");
+        let reader = open(&path).unwrap();
+        reader.check_start(&path, &read).unwrap();
+        std::fs::write(&path, "abcd").unwrap();
+        reader.check_start(&path, &read).unwrap();
+        let grown = reader.identity_with_start(&path, 3, &read.sha256).unwrap();
+        assert_eq!(grown, InputFile::of_bytes(&path, b"abcd"));
+        for other in ["axcde", "ab"] {
+            std::fs::write(&path, other).unwrap();
+            let error = reader.check_start(&path, &read).unwrap_err().to_string();
+            assert!(error.contains("found a file that changed while it was read"), "{other}: {error}");
+            assert_eq!(reader.identity_with_start(&path, 3, &read.sha256).unwrap_err().to_string(), error);
+        }
+        // Another file under the same name changes nothing.
+        std::fs::write(folder.path().join("b"), "other").unwrap();
+        let reader = open(&path).unwrap();
+        std::fs::rename(folder.path().join("b"), &path).unwrap();
+        let read = InputFile::of_bytes(&path, b"ab");
+        assert_eq!(reader.identity_with_start(&path, 2, &read.sha256).unwrap(), read);
     }
 
     #[test]

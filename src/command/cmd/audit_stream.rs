@@ -5,7 +5,7 @@ use super::stream_state::{Counted, Counting, StateFile};
 use crate::command::args::{Common, StreamOptions};
 use crate::command::output::{Output, envelope, interrupted};
 use crate::command::signals::{Second, interruption};
-use crate::record::{BatchReader, InputFile, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs};
+use crate::record::{BatchReader, BatchStage, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs};
 use crate::report::{BoundRow, Claim, Number, StreamBinsRow, StreamDocument, Warning, one_line, short};
 use crate::{
     BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,
@@ -36,6 +36,8 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
     let (mut warnings, mut batch) = (Vec::new(), None);
     if !refuted.contains(&true) {
         let file = (!live).then(|| crate::record::open(&options.file)).transpose()?;
+        // A pipe does not give again what it gave.
+        let whole = file.as_ref().filter(|file| !file.is_pipe()).map(InputReader::again);
         let source =
             move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
         let interruption = match &options.state {
@@ -96,16 +98,22 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         if !binned && stopped_at_line.is_none() {
             provable(file, names.names().len(), counting.rows())?;
         }
+        // Known before anything is saved: whether the file still begins with what was counted of it.
+        let input = match (&read, stopped_at_line, &whole) {
+            (Some(read), _, whole) => {
+                whole.as_ref().map_or(Ok(()), |whole| whole.check_start(file, read))?;
+                Some(read.clone())
+            }
+            (None, Some(line), Some(whole)) => {
+                let counted = reader.batch_to_line(line, BatchStage::Reading);
+                Some(whole.identity_with_start(file, counted.bytes, &counted.sha256)?)
+            }
+            (None, _, _) => None,
+        };
+        inputs.extend(input);
         counting.finish(&reader, read.is_some(), &names)?;
         (warnings, batch) = counting.end(&reader);
         saved.names = names;
-        inputs.extend(match read {
-            // A pipe does not give again what it gave. A file in memory is on no disk.
-            None if !live && !options.file.metadata().is_ok_and(|file| !file.is_file()) => {
-                Some(InputFile::of_file(&options.file)?)
-            }
-            read => read,
-        });
         refuted = questions.refuted(options, saved.stream.process());
     }
     warnings.extend(unpaired(&saved));
