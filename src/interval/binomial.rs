@@ -162,3 +162,27 @@ pub fn clopper_pearson(counts: BinomialCounts, failure: FailureProbability) -> R
         validity: Validity::FiniteSample,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Below one half the proportions are compared, above it their complements, and across it both.
+    #[test]
+    fn a_limit_is_above_another_by_the_side_that_has_the_digits() {
+        let limit = |value: f64, complement: f64| ProportionLimit { value, complement };
+        let rising = [
+            limit(1e-20, 1.0),
+            limit(2e-20, 1.0),
+            limit(0.3, 0.7),
+            limit(0.8, 0.2),
+            limit(1.0, 2e-20),
+            limit(1.0, 1e-20),
+        ];
+        for (i, one) in rising.iter().enumerate() {
+            for (j, other) in rising.iter().enumerate() {
+                assert_eq!(one.is_above(*other), i > j, "{one:?} {other:?}");
+            }
+        }
+    }
+}

@@ -130,6 +130,20 @@ mod tests {
         }
     }
 
+    /// Where both proportions are known the width is that of their own moments.
+    #[test]
+    fn known_proportions_have_the_width_of_their_moments() {
+        let known = |p: f64, trials: u64| {
+            let limit = ProportionLimit { value: p, complement: 1.0 - p };
+            Limited { low: limit, high: limit, trials }
+        };
+        for (p, q, n, m) in [(0.1, 0.5, 1000, 100), (0.3, 0.2, 400, 900), (0.05, 0.02, 5000, 3000)] {
+            let width = difference_width(known(p, n), known(q, m), failure(0.2));
+            let expected = width_at(p, q, [n as f64, m as f64], failure(0.2));
+            assert!((width / expected - 1.0).abs() < 1e-9, "{p} {q}: {width} {expected}");
+        }
+    }
+
     #[test]
     fn counts_of_any_size_have_a_width() {
         for (k, n) in [(0, 1), (1, 1), (0, 1 << 53), (1 << 52, 1 << 53), (5, 1_000_000_000_000)] {

@@ -95,4 +95,15 @@ mod tests {
             }
         }
     }
+
+    /// x (1 - m) and 1 - x (1 - m) on the side below one half, 1 - x (1 + m) and x (1 + m) above: both limits of k and
+    /// of n - k are the same distance from the quantile.
+    #[test]
+    fn limits_are_rounded_outwards_on_either_side() {
+        for k in [1, 5, 10, 15, 19] {
+            let (counts, failure) = (BinomialCounts::new(k, 20).unwrap(), FailureProbability::new(0.3).unwrap());
+            let (at, low) = (posterior(counts).quantile(0.3).unwrap(), jeffreys_lower(counts, failure).unwrap());
+            assert!(low.value < at.value && low.complement > at.complement, "{k}: {at:?} {low:?}");
+        }
+    }
 }

@@ -213,6 +213,44 @@ mod tests {
         FailureProbability::new(f).unwrap()
     }
 
+    /// The Lyapunov ratio is at most third/V^{3/2} and deviation/V^{1/2}, whichever is smaller.
+    #[test]
+    fn the_width_takes_the_smaller_of_two_ratios() {
+        let moments = Moments { variance_low: 100.0, variance_high: 100.0, third: 0.0, deviation: 0.9, reach: 0.9 };
+        for (third, lyapunov) in [(30.0, 0.03), (300.0, 0.09)] {
+            let width = Moments { third, ..moments }.width(failure(0.2));
+            let normal = normal_width(failure(0.2), 100.0, lyapunov).unwrap();
+            assert!((width / normal - 1.0).abs() < 1e-12, "{third}: {width} {normal}");
+        }
+    }
+
+    /// A box that is next to one law has its moments.
+    #[test]
+    fn limits_of_many_samples_close_in_on_the_moments() {
+        let (counts, values) = ([3_000_000_000u64, 5_000_000_000, 2_000_000_000], [0.3, -0.1, 0.7]);
+        let limits = SimplexBox::clopper_pearson(&counts, failure(1e-3)).unwrap();
+        let (mean, exact) = Moments::under(&[0.3, 0.5, 0.2], &values);
+        let found = Moments::within(&limits, &values, mean);
+        let close = |found: f64, exact: f64| (found / exact - 1.0).abs() < 1e-3;
+        assert!(close(found.variance_low, exact.variance_low) && close(found.variance_high, exact.variance_high));
+        assert!(close(found.third, exact.third) && close(found.reach, exact.reach), "{found:?} {exact:?}");
+        assert!(close(found.deviation, exact.deviation), "{found:?} {exact:?}");
+    }
+
+    /// All laws of two values at distance 1, and a box with the same lower limit l twice: their limits are 1/4, 1, 1, 1
+    /// and l², beyond which the moments lie by the share of rounding.
+    #[test]
+    fn moments_are_rounded_outwards() {
+        let outside = |found: f64, exact: f64| found / exact - 1.0 > 0.5 * MARGIN && found / exact - 1.0 < 2.0 * MARGIN;
+        let all = SimplexBox::clopper_pearson(&[1, 0], failure(1e-300)).unwrap();
+        let moments = Moments::within(&all, &[1.0, 0.0], 0.3);
+        assert!(outside(moments.variance_high, 0.25) && outside(moments.third, 1.0), "{moments:?}");
+        assert!(outside(moments.deviation, 1.0) && outside(moments.reach, 1.0), "{moments:?}");
+        let even = SimplexBox::clopper_pearson(&[500, 500], failure(1e-3)).unwrap();
+        let moments = Moments::within(&even, &[1.0, 0.0], 0.5);
+        assert!(outside(even.low()[0] * even.low()[1], moments.variance_low), "{moments:?}");
+    }
+
     fn limit(counts: [&[u64]; 2], values: [&[f64]; 2], f: f64) -> f64 {
         let split = LevelSplit::new(failure(f), counts.iter().map(|world| SimplexBox::tails(world.len())).sum());
         let mut functional = LinearFunctional::default();

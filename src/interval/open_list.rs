@@ -159,6 +159,13 @@ mod tests {
         }
     }
 
+    /// Two of a million at 1e-300: the limit would be some 1e-312, and a share of that none at all.
+    #[test]
+    fn a_limit_below_the_doubles_is_zero() {
+        let limit = lower(BinomialCounts::new(2, 1_000_000).unwrap(), failure(1e-300)).unwrap();
+        assert_eq!((limit.value, limit.complement), (0.0, 1.0));
+    }
+
     /// Classes of equal probability pay the same as in a list that was known.
     #[test]
     fn the_price_is_that_of_a_known_list() {

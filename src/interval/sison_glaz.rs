@@ -295,6 +295,44 @@ mod tests {
         }
     }
 
+    /// Of many small classes all terms of second order count, and leave 5e-6 of a probability of one quarter.
+    #[test]
+    fn the_expansion_has_all_terms_of_second_order() {
+        let rectangle = Rectangle { counts: vec![2; 20], n: 40 };
+        let (exact, expanded) = (rectangle.exact_miss(3), rectangle.edgeworth_miss(3));
+        assert!((exact - 0.257_75).abs() < 1e-5 && (expanded - exact).abs() < 8e-6, "{exact} {expanded}");
+    }
+
+    /// miss(c) and miss(c + 1), weighted by 1 - γ and γ, are the failure probability.
+    #[test]
+    fn gamma_interpolates_between_two_widths() {
+        for counts in [[30u64, 20, 10], [200, 5, 80], [7, 8, 9]] {
+            let found = of(&counts, 0.05, RectangleProbability::Exact);
+            let rectangle = Rectangle { counts: counts.to_vec(), n: counts.iter().sum() };
+            let [miss, next] = [0, 1].map(|more| rectangle.exact_miss(found.half_width + more));
+            assert!((miss + found.gamma * (next - miss) - 0.05).abs() < 1e-12, "{counts:?}: {found:?}");
+        }
+    }
+
+    /// The multiplications of the convolutions, and eight for each weight of a window.
+    #[test]
+    fn the_work_is_that_of_the_convolutions() {
+        for (counts, c) in [(vec![1000u64; 2], 60), (vec![100, 300], 25), (vec![1000; 4], 100), (vec![1000; 12], 100)] {
+            let mut windows: Vec<Window> = counts.iter().map(|&x| Window::new(x, c)).collect();
+            windows.sort_by_key(|window| window.weights.len());
+            let mut done: usize = windows.iter().map(|window| 8 * window.weights.len()).sum();
+            windows.pop();
+            let mut sum = Window { start: 0, weights: vec![1.0] };
+            for window in windows {
+                done += sum.weights.len() * window.weights.len();
+                sum = convolve(sum, window);
+            }
+            let n = counts.iter().sum();
+            let expected = Rectangle { counts, n }.work(c);
+            assert!((expected / done as f64 - 1.0).abs() < 0.5, "{c}: {expected} {done}");
+        }
+    }
+
     /// The search ends where counting up from 1 ends.
     #[test]
     fn the_search_finds_the_first_crossing() {
