@@ -304,3 +304,34 @@ pub fn rectangles(counts: &PairedCounts, sets: &OutputSets, failure: FailureProb
 fn largest(nothing: LowerBound, bounds: impl Iterator<Item = LowerBound>) -> LowerBound {
     bounds.fold(nothing, |best, next| if next.value > best.value { next } else { best })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{SetSource, expected_counts, variational_bound};
+    use crate::law::OutcomeLaw;
+    use crate::quantity::Delta;
+
+    #[test]
+    fn a_single_goal_has_the_whole_failure_probability() {
+        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
+        let (p, q) = (law(&[0.5, 0.3, 0.2]), law(&[0.4, 0.3, 0.3]));
+        let (order, failure) = (Order::new(2.0).unwrap(), FailureProbability::new(0.05).unwrap());
+        let plan = AuditPlan {
+            orders: vec![order],
+            delta: Delta::new(0.0).unwrap(),
+            failure,
+            methods: vec![Method::KCutVariational],
+            directions: vec![Direction::Forward],
+            seed: 0,
+            resamples: 1,
+        };
+        let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
+        let counts = expected_counts(&p, &q, 100_000).unwrap();
+        let audit = audit_counts(&counts, &guide, &plan).unwrap();
+        let found = audit.rdp_bound(Method::KCutVariational, Direction::Forward, order).unwrap().value;
+        let reference = ReferenceLaws::from_laws(&p, &q).unwrap();
+        let alone = variational_bound(&counts, &reference, order, Direction::Forward, failure).unwrap().value;
+        assert!(alone > 0.0 && (found / alone - 1.0).abs() < 1e-12, "{found} {alone}");
+    }
+}

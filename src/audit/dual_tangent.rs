@@ -169,3 +169,32 @@ impl Powers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_of_powers_keep_their_digits() {
+        for (b, x, y) in [(1.0, 0.5 + 1e-9, 0.5), (2.0, -0.25, -0.25 - 1e-9), (1.0, 3.0, 0.5), (0.5, -4.0, 1.0)] {
+            let found = Powers::new(1.0).difference(b, x, y);
+            let expected = libm::exp(b * y) * libm::expm1(b * (x - y));
+            assert!((found.value / expected - 1.0).abs() < 1e-14, "{b} {x} {y}: {found:?} {expected:e}");
+            assert!(found.error < 100.0 * expected.abs(), "{b} {x} {y}: {found:?} {expected:e}");
+        }
+    }
+
+    /// Equal laws, and the tangent of ratios e^±400.
+    #[test]
+    fn a_tangent_far_from_both_laws_says_nothing() {
+        let half = crate::interval::ProportionLimit { value: 0.5, complement: 0.5 };
+        let fair = ProportionRange { lower: half, upper: half };
+        let pairs = [((fair, fair), 400.0), ((fair, fair), -400.0)];
+        let tangent = Tangent::new(pairs.iter().map(|(pair, ln_ratio)| (pair, *ln_ratio)), 0.0, 0.0);
+        for direction in Direction::BOTH {
+            for order in [1.5, 2.0, 30.0] {
+                assert_eq!(tangent.divergence(Order::new(order).unwrap(), direction), 0.0, "{order}");
+            }
+        }
+    }
+}

@@ -231,4 +231,26 @@ mod tests {
         let needed = samples_to_reach(&law, &law, 1.0, |counts| Ok(f64::from(u8::from(counts.trials() >= 1000))));
         assert!((1000..1050).contains(&needed.unwrap().unwrap()));
     }
+
+    /// Twenty outputs of ten outcomes with two ratios: no outcome has a whole number of them, but both groups have, and
+    /// every draw has as many.
+    #[test]
+    fn draws_have_the_trials_of_each_group_of_ratios() {
+        let law = |first: f64| {
+            let p: Vec<f64> = (0..10).map(|outcome| if outcome < 5 { first } else { 0.2 - first }).collect();
+            OutcomeLaw::from_probabilities(&p).unwrap()
+        };
+        let draws = typical_counts([&law(0.12), &law(0.08)], [20, 20]).unwrap();
+        assert_eq!(draws.len() as u64, DRAWS);
+        for counts in &draws {
+            assert_eq!(counts.counts()[..5].iter().sum::<u64>(), 12);
+            assert_eq!([counts.trials(), counts.trials_neighbor()], [20, 20]);
+        }
+        assert!(draws.iter().any(|counts| counts != &draws[0]));
+        // Whole numbers need no draw, and where no group has one all outcomes are drawn together.
+        assert_eq!(typical_counts([&law(0.12), &law(0.08)], [25, 25]).unwrap().len(), 1);
+        let together = typical_counts([&law(0.12), &law(0.08)], [11, 13]).unwrap();
+        assert_eq!(together.len() as u64, DRAWS);
+        assert!(together.iter().all(|counts| [counts.trials(), counts.trials_neighbor()] == [11, 13]));
+    }
 }

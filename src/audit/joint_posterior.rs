@@ -247,3 +247,30 @@ impl Posterior {
         below.chain(above.into_iter().filter(proper).map(|x| -log_odds(x))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the integrand bends a limit of p is 0, 1, the mean of p or another limit; all ten places are found.
+    #[test]
+    fn limits_of_p_bend_at_the_kinks_alone() {
+        let counts = |successes| BinomialCounts::new(successes, 100).unwrap();
+        let delta = Delta::new(0.01).unwrap();
+        let posterior = Posterior::new(counts(40), counts(30), delta, Inequalities::All);
+        let epsilon: f64 = 0.3;
+        let (grown, delta, mean) = (epsilon.exp(), delta.get(), posterior.p_mean.value);
+        let kinks = posterior.kinks(epsilon);
+        assert_eq!(kinks.len(), 10);
+        for t in kinks {
+            let q = 1.0 / (1.0 + (-t).exp());
+            let highest = [grown * q + delta, 1.0 - (1.0 - q - delta) / grown];
+            let lowest = [1.0 - grown * (1.0 - q) - delta, (q - delta) / grown];
+            let bends = [highest, lowest]
+                .into_iter()
+                .flat_map(|[one, other]| [one - other, one - mean, other - mean, one, other, one - 1.0, other - 1.0]);
+            let nearest = bends.map(f64::abs).fold(f64::INFINITY, f64::min);
+            assert!(nearest < 1e-12, "{q}: {nearest}");
+        }
+    }
+}

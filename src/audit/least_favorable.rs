@@ -193,6 +193,26 @@ mod tests {
         OutcomeLaw::from_probabilities(p).unwrap()
     }
 
+    /// Of two outcomes next to a tie. The order is lowered, and still leaves all but a thousandth of the largest ratio.
+    #[test]
+    fn the_largest_orders_have_the_largest_ratio() {
+        for gap in [1e-5, 1e-3, 0.1] {
+            let p = [range(0.5 + gap, 0.5 + 2.0 * gap), range(0.5 - 2.0 * gap, 0.5 - gap)];
+            let q = [range(0.5 - gap, 0.5), range(0.5, 0.5 + gap)];
+            let tangent = least_favorable(&p, &q).unwrap();
+            let (found, most) = (tangent.divergence(order(1e12), Direction::Forward), libm::log1p(2.0 * gap));
+            assert!(found <= most * (1.0 + 1e-12) && found > 0.999 * most, "{gap}: {found} {most}");
+        }
+    }
+
+    #[test]
+    fn limits_that_just_hold_a_law_are_a_box() {
+        let wide = [range(0.0, 1.0); 2];
+        for just in [[range(0.2, 0.5); 2], [range(0.5, 0.7); 2]] {
+            assert!(least_favorable(&just, &wide).is_some() && least_favorable(&wide, &just).is_some());
+        }
+    }
+
     /// Ranges around a law, so that the box holds one.
     fn boxes(classes: std::ops::Range<usize>) -> impl Strategy<Value = [Vec<ProportionRange>; 2]> {
         let world = |weights: Vec<(f64, f64, f64)>| -> Vec<ProportionRange> {

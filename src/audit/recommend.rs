@@ -130,7 +130,7 @@ mod tests {
     fn the_expected_share_is_named() {
         let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
         let (p, q) = (law(&[0.5, 0.3, 0.2]), law(&[0.4, 0.3, 0.3]));
-        let plan = AuditPlan {
+        let one = AuditPlan {
             orders: vec![Order::new(2.0).unwrap()],
             delta: Delta::new(0.0).unwrap(),
             failure: FailureProbability::new(0.05).unwrap(),
@@ -139,14 +139,18 @@ mod tests {
             seed: 0,
             resamples: 10_000,
         };
-        let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
-        let share = |trials: u64| {
-            let reason = recommend(&guide, [trials, trials], &plan).unwrap().reason;
-            let percent =
-                reason.split(" %").next().and_then(|words| words.split_whitespace().last().map(str::to_owned));
-            percent.and_then(|number| number.parse::<f64>().ok()).unwrap_or_else(|| panic!("{reason}"))
-        };
-        let (few, many) = (share(10_000), share(1_000_000));
-        assert!(50.0 < few && few < many && many <= 100.0, "{few} {many}");
+        let orders = [1.5, 2.0, 3.0].map(|a| Order::new(a).unwrap()).to_vec();
+        let many = AuditPlan { orders, directions: Direction::BOTH.to_vec(), ..one.clone() };
+        for plan in [one, many] {
+            let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
+            let share = |trials: u64| {
+                let reason = recommend(&guide, [trials, trials], &plan).unwrap().reason;
+                let percent =
+                    reason.split(" %").next().and_then(|words| words.split_whitespace().last().map(str::to_owned));
+                percent.and_then(|number| number.parse::<f64>().ok()).unwrap_or_else(|| panic!("{reason}"))
+            };
+            let (few, many) = (share(10_000), share(1_000_000));
+            assert!(50.0 < few && few < many && many <= 100.0, "{few} {many}");
+        }
     }
 }

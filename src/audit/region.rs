@@ -375,4 +375,23 @@ mod tests {
             }
         }
     }
+
+    /// Next to one Q the least χ² of laws with Σ s (P - Q) = Δ is Δ²/Var_Q s, by Cauchy and Schwarz.
+    #[test]
+    fn the_free_numerator_finds_the_least_chi_square() {
+        let (p, q) = ([0.5, 0.3, 0.2], [0.1, 0.3, 0.6]);
+        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
+        let reference = ReferenceLaws::from_laws(&law(&p), &law(&q)).unwrap();
+        let counts = |law: [f64; 3]| law.map(|p| (p * 1e14).round() as u64).to_vec();
+        let labels = ["a", "b", "c"].map(String::from).to_vec();
+        let counts = PairedCounts::new(labels, counts(p), counts(q)).unwrap();
+        let region = Region::new(&counts, &reference, failure(0.05)).unwrap();
+        let ([top, base], law) = (&region.boxes, &region.laws[1]);
+        let difference = region.difference;
+        let dual = Dual { order: order(2.0), score: &region.score, top, base, law, difference };
+        let mean: f64 = law.iter().zip(&region.score).map(|(q, s)| q * s).sum();
+        let variance: f64 = law.iter().zip(&region.score).map(|(q, s)| q * (s - mean).powi(2)).sum();
+        let (found, least) = (dual.best_with_free_numerator(), difference * difference / variance);
+        assert!(found > 0.0 && (found / least - 1.0).abs() < 1e-4, "{found} {least}");
+    }
 }

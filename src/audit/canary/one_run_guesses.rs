@@ -343,4 +343,16 @@ mod tests {
             assert!(audit_one_run(&scores, selection, delta, failure, 0).unwrap().epsilon.value < 1.0);
         }
     }
+
+    /// The list for 200 canaries has three entries for each of 100, 50, 25, 13, 7, 4, 2 and 1.
+    #[test]
+    fn every_number_of_guesses_on_the_list_is_paid_for() {
+        let scores = coins(200, 2.0, &mut ChaCha8Rng::seed_from_u64(8));
+        let (delta, failure) = (Delta::new(0.0).unwrap(), FailureProbability::new(0.05).unwrap());
+        let audit = audit_one_run(&scores, GuessSelection::PaidFor, delta, failure, 1).unwrap();
+        let share = failure.split(2).split(24);
+        assert_eq!(audit.epsilon.value, one_run_epsilon(audit.right, 200, delta, share).unwrap().value);
+        assert_eq!(audit.mu.value, one_run_mu(audit.right, 200, share).unwrap().value);
+        assert!(audit.epsilon.value > 0.0);
+    }
 }

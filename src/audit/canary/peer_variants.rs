@@ -210,4 +210,21 @@ mod tests {
             assert!((back - epsilon).abs() < 1e-12 * (1.0 + epsilon.exp()));
         }
     }
+
+    /// ln((1 + γ)/(1 - γ)) with the larger root: the first for a function next to 0, the second for a larger one.
+    #[test]
+    fn the_error_as_published_is_the_formula() {
+        let (n, f, a) = (1_000_000.0, 0.05f64, 2.0);
+        let unit = (2.0 / f).ln() / n;
+        for (bound, gamma) in [
+            (0.0, (3.0 * unit).sqrt()),
+            (0.1, (3.0 * unit * f64::exp(2.0 * (a - 1.0) * 0.1)).sqrt()),
+            (1.6, (2.0 * unit * f64::exp(2.0 * a * 1.6)).sqrt()),
+        ] {
+            let failure = FailureProbability::new(f).unwrap();
+            let found = variational_error_as_published(n as u64, failure, bound, Order::new(a).unwrap()).unwrap();
+            let expected = ((1.0 + gamma) / (1.0 - gamma)).ln();
+            assert!((found / expected - 1.0).abs() < 1e-11, "{bound}: {found} {expected}");
+        }
+    }
 }

@@ -169,6 +169,16 @@ mod tests {
         assert!(scores.split(0.5, &mut ChaCha8Rng::seed_from_u64(0)).is_err());
     }
 
+    #[test]
+    fn no_share_leaves_a_part_without_a_canary() {
+        let scores = CanaryScores::new(vec![1.0; 4], vec![0.0; 3]).unwrap();
+        for (share, expected) in [(1.0, [3, 2]), (0.0, [1, 1])] {
+            let [first, second] = scores.split(share, &mut ChaCha8Rng::seed_from_u64(0)).unwrap();
+            assert_eq!([first.members().len(), first.others().len()], expected);
+            assert_eq!([second.members().len(), second.others().len()], [4 - expected[0], 3 - expected[1]]);
+        }
+    }
+
     proptest! {
         /// Every point of the curve is on or below the hull; counts agree with a direct count; splits lose nothing.
         #[test]
