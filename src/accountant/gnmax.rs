@@ -219,6 +219,48 @@ mod tests {
         }
     }
 
+    /// With σ = 1 the order 10 needs μ₂ = √(ln 1/q) of 9; just below, the formula would still be the smaller one.
+    #[test]
+    fn orders_beyond_those_of_the_theorem_cost_what_they_cost_always() {
+        let (order, sigma) = (Order::new(10.0).unwrap(), NoiseScale::new(1.0).unwrap());
+        let cost = |mu2: f64| gnmax_data_dependent(order, sigma, -mu2 * mu2);
+        assert_eq!([cost(8.5), cost(8.99)], [10.0; 2]);
+        assert!(cost(9.01) < 10.0);
+    }
+
+    /// The union bound of five equal counts is 2, but one of five classes is printed at least every fifth time.
+    #[test]
+    fn a_tie_flips_no_more_often_than_all_other_classes_together() {
+        let log_q = log_flip_probability(&VoteHistogram::new(vec![5; 5]).unwrap(), NoiseScale::new(1.0).unwrap());
+        assert!(log_q >= 0.8f64.ln() && log_q < 0.8f64.ln() + 1e-14, "{log_q}");
+    }
+
+    /// The published cost is at least that of exponents at the upper ends of their errors.
+    #[test]
+    fn costs_cover_the_errors_of_their_exponents() {
+        for (log_q, stay, units, leave) in
+            [(-5.0, 3.0, 16.0, 1000.0), (-5.0, 30.0, 1e5, 8.0), (-800.0, 2.0, 16.0, 900.0), (-1e4, 1.5, 16.0, 100.0)]
+        {
+            let (s, x) = (stay * (1.0 + units * f64::EPSILON), leave * (1.0 + 16.0 * f64::EPSILON));
+            let plain = log_sum_exp([libm::log1p(-f64::exp(log_q)) + s, log_q + x].into_iter());
+            let cost = cost_of_branches(1.0, log_q, stay, units, leave);
+            assert!(cost >= plain * (1.0 - f64::EPSILON), "{log_q} {stay} {units} {leave}: {cost:e} {plain:e}");
+            assert!(cost <= plain * (1.0 + 1e-9), "{log_q} {stay} {units} {leave}: {cost:e} {plain:e}");
+        }
+        // What an underflow may have lost is added.
+        assert!(cost_of_branches(1.0, -2000.0, 0.0, 16.0, 1.0) > 0.0);
+    }
+
+    /// q (e^x - 1) of an x that is off by 16 units is off by no more than is said.
+    #[test]
+    fn errors_of_a_product_cover_those_of_its_exponent() {
+        for (log_q, x) in [(-10.0, 10.0), (-50.0, 50.0), (-700.0, 3.0), (-1.0, 0.5), (-30.0, 1.5)] {
+            let at = |x: f64| times_expm1(f64::exp(log_q), log_q, x);
+            let moved = at(x * (1.0 + 16.0 * f64::EPSILON)) / at(x) - 1.0;
+            assert!(moved <= times_expm1_units(log_q, x) * f64::EPSILON, "{log_q} {x}: {moved:e}");
+        }
+    }
+
     /// Against the exact law, by enumeration of all votes of five parties: above it, and equal for two classes.
     #[test]
     fn parties_flip_at_most_as_often_as_the_union_bound_says() {
@@ -244,6 +286,10 @@ mod tests {
             let bound = log_flip_probability_of_parties(&parties, sigma);
             assert!(bound >= flip.ln() - 1e-13, "{classes} {sigma}: {bound} {}", flip.ln());
             assert!(classes > 2 || (bound - flip.ln()).abs() < 1e-12, "{sigma}: {bound} {}", flip.ln());
+            // Whichever class has the most votes.
+            let turned: Vec<Vec<f64>> = parties.iter().map(|party| party.iter().rev().copied().collect()).collect();
+            let other = log_flip_probability_of_parties(&turned, sigma);
+            assert!((bound - other).abs() < 1e-13, "{classes} {sigma}: {bound} {other}");
         }
         assert_eq!(log_flip_probability_of_parties(&[], NoiseScale::new(1.0).unwrap()), 0.0);
         assert_eq!(log_flip_probability_of_parties(&[vec![1.0]], NoiseScale::new(1.0).unwrap()), f64::NEG_INFINITY);

@@ -132,4 +132,25 @@ mod tests {
         let one = VoteHistogram::new(vec![5]).unwrap();
         assert_eq!(log_flip_probability_laplace(&one, NoiseScale::new(1.0).unwrap()), f64::NEG_INFINITY);
     }
+
+    /// Theorem 3 as it is written, where nothing over- or underflows.
+    #[test]
+    fn the_data_dependent_cost_is_the_formula() {
+        for (a, b, log_q) in [(2.0, 20.0, -6.0), (1.5, 5.0, -5.0), (10.0, 1.0, -3.0), (4.0, 0.7, -9.0)] {
+            let (l, e, q) = (a - 1.0, f64::exp(2.0 / b), f64::exp(log_q));
+            let stay = (1.0 - q) * ((1.0 - q) / (1.0 - e * q)).powf(l);
+            let plain = (stay + q * e.powf(l)).ln() / l;
+            let cost = lnmax_data_dependent(Order::new(a).unwrap(), NoiseScale::new(b).unwrap(), log_q);
+            assert!((cost - plain).abs() < 1e-14 + 1e-11 * plain, "{a} {b} {log_q}: {cost} {plain}");
+            assert!(cost < lnmax_data_independent(Order::new(a).unwrap(), NoiseScale::new(b).unwrap()));
+        }
+    }
+
+    /// The union bound of five equal counts is 2, but one of five classes is printed at least every fifth time.
+    #[test]
+    fn a_tie_flips_no_more_often_than_all_other_classes_together() {
+        let votes = VoteHistogram::new(vec![5; 5]).unwrap();
+        let log_q = log_flip_probability_laplace(&votes, NoiseScale::new(1.0).unwrap());
+        assert!(log_q >= 0.8f64.ln() && log_q < 0.8f64.ln() + 1e-14, "{log_q}");
+    }
 }

@@ -119,6 +119,14 @@ mod tests {
         }
     }
 
+    /// At ε = 700 the divergence is ε but for e^-700, and what is published is not below it.
+    #[test]
+    fn where_nothing_but_epsilon_remains_it_is_not_rounded_down() {
+        for a in [2.0, 64.0, 1000.0] {
+            assert_eq!(k_ary_randomized_response_rdp(order(a), Epsilon::new(700.0).unwrap(), 2).unwrap(), 700.0, "{a}");
+        }
+    }
+
     #[test]
     fn no_input_leaves_the_range() {
         for a in [1.0 + f64::EPSILON, 2.0, 1e6, 1e300] {

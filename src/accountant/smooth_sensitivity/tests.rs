@@ -155,3 +155,13 @@ fn the_costs_cross_at_q0() {
         assert!(gnmax_data_dependent(order, sigma, crossing * (1.0 + 1e-9)) < independent, "{order} {sigma}");
     }
 }
+
+/// Next to order 1 with little noise the cost of most votes is a constant, what an underflow may have lost of it.
+#[test]
+fn a_cost_that_underflows_is_not_taken_for_a_decrease() {
+    for classes in [2, 5] {
+        let (order, sigma) = (Order::new(1.0 + 1e-9).unwrap(), NoiseScale::new(0.1).unwrap());
+        let sensitivity = GnmaxSensitivity::new(order, sigma, classes).unwrap();
+        assert!(sensitivity.cost_at(-2000.0) == sensitivity.cost_at(-3000.0) && sensitivity.cost_at(-2000.0) > 0.0);
+    }
+}

@@ -172,4 +172,30 @@ mod tests {
             }
         }
     }
+
+    /// A short shift by Mills' ratio in the middle, which leaves 1e-18 of it; a long one by its definition.
+    #[test]
+    fn logarithmic_ratios_keep_their_digits_at_every_shift() {
+        for s in [-3.0, -0.5, 0.0, 2.0] {
+            let short = 1e-9;
+            let middle = s - 0.5 * short;
+            let [rising, falling] = outcomes(s, short, 0.0).map(|outcome| outcome.l);
+            let ratio = |x: f64| short * libm::exp(log_normal_density(x) - log_ndtr(x));
+            assert!((rising / ratio(middle) - 1.0).abs() < 1e-12, "{s}: {rising:e}");
+            assert!((-falling / ratio(-middle) - 1.0).abs() < 1e-12, "{s}: {falling:e}");
+            for shift in [0.5, 2.0] {
+                let (found, expected) = (outcomes(s, shift, 0.0)[0].l, log_ndtr(s) - log_ndtr(s - shift));
+                assert!((found / expected - 1.0).abs() < 1e-12, "{s} {shift}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_logarithms_neither_overflow_nor_need_an_order() {
+        for (a, b, sum) in [(1e4, 0.0, 1e4), (0.0, f64::NEG_INFINITY, 0.0), (2f64.ln(), 3f64.ln(), 5f64.ln())] {
+            for found in [add_logs(a, b), add_logs(b, a)] {
+                assert!((found - sum).abs() < 1e-15, "{a} {b}: {found}");
+            }
+        }
+    }
 }

@@ -192,3 +192,22 @@ fn first_boxes(triangle: Triangle, level: i32) -> Vec<(i32, i32)> {
     }
     boxes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A right triangle with the height t - (u + v)/√2: 50 to 200 boxes by area, and those that its border cuts.
+    #[test]
+    fn the_first_subdivision_has_about_two_hundred_boxes() {
+        for step in 0..40 {
+            let triangle = Triangle { t: 0.5 + 0.25 * f64::from(step), u: -4.0 - 0.1 * f64::from(step), v: -3.0 };
+            let area = (triangle.t - (triangle.u + triangle.v) * FRAC_1_SQRT_2).powi(2);
+            let level = first_level(triangle);
+            let (box_, boxes) = (reach(level), first_boxes(triangle, level).len());
+            let by_area = area / (4.0 * box_.s * box_.t);
+            assert!(by_area > 0.249 * FIRST_BOXES && by_area < 1.001 * FIRST_BOXES, "{triangle:?}: {by_area}");
+            assert!(boxes as f64 > by_area && boxes < 400, "{triangle:?}: {boxes}");
+        }
+    }
+}
