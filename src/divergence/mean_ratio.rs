@@ -303,4 +303,15 @@ mod tests {
             prop_assert!((0.0..=n * ratio.minus_ln_smallest() + slack).contains(&value), "{}", value);
         }
     }
+
+    /// The smallest ratio, a quarter, has probability 0.4: far out the moment is 0.4 of what the limit has.
+    #[test]
+    fn beyond_a_million_the_limit_of_negative_powers_stands_for_them() {
+        let ratio = MeanRatio::new(1, &[0.4, 0.6], &[0.1, 0.9]);
+        let limit = |n: f64| n * 4f64.ln();
+        assert!((ratio.ln_negative_moment(1e6) / (limit(1e6) + 0.4f64.ln()) - 1.0).abs() < 1e-9);
+        assert!((ratio.ln_negative_moment(1e6) - limit(1e6)).abs() > 0.5);
+        assert!((ratio.ln_negative_moment(2e6) / limit(2e6) - 1.0).abs() < 2e-10);
+        assert!(ratio.ln_negative_moment(2e6) >= limit(2e6));
+    }
 }

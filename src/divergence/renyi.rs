@@ -176,6 +176,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn where_the_order_overflows_the_largest_ratio_is_left() {
+        for order in [1e306, 1e307, 1e308] {
+            let found = bernoulli_renyi((0.5, 0.5), (1e-304, 1.0), Order::new(order).unwrap());
+            assert!((found / (0.5f64.ln() - 1e-304f64.ln()) - 1.0).abs() < 1e-12, "{order}: {found}");
+        }
+    }
+
     /// Ratios beyond 1e308 at orders where both terms of an outcome count; expected values with 50 digits.
     #[test]
     fn ratios_that_overflow_keep_their_digits() {

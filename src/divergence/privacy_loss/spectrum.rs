@@ -145,4 +145,25 @@ mod tests {
         assert!(many.error > 10.0 * one.error, "{} {}", many.error, one.error);
         assert!(many.error < 1e-9, "{}", many.error);
     }
+
+    /// (a ± d)(b ± e) is off by d (b + e) + a e, and a product of exact numbers by four roundings.
+    #[test]
+    fn errors_of_factors_are_those_of_their_product() {
+        let of = |own_error: f64, other_error: f64| {
+            let mut product = Product { value: vec![Complex::new(0.0, 3.0)], error: vec![own_error] };
+            product.multiply([(Complex::new(2.0, 0.0), other_error)].into_iter());
+            assert_eq!(product.value, [Complex::new(0.0, 6.0)]);
+            product.error[0]
+        };
+        assert!((of(0.1, 0.05) / (0.1 * 2.05 + 3.0 * 0.05) - 1.0).abs() < 1e-14, "{}", of(0.1, 0.05));
+        assert!((of(0.0, 0.0) / (24.0 * UNIT) - 1.0).abs() < 1e-14, "{}", of(0.0, 0.0));
+    }
+
+    /// A third power that is off by e ends within 3 e (|x| + e)² of the exact one.
+    #[test]
+    fn errors_of_powers_grow_with_the_power() {
+        let (value, error) = power(Complex::new(2.0, 0.0), 3, 0.1);
+        assert_eq!(value, Complex::new(8.0, 0.0));
+        assert!(2.1f64.powi(3) - 8.0 <= error && (error / (0.3 * 2.1 * 2.1) - 1.0).abs() < 1e-12, "{error}");
+    }
 }

@@ -224,3 +224,45 @@ fn nothing_may_fail_at_delta_0() {
     assert!(bracket.lower <= expected && expected <= bracket.upper, "{bracket:?}");
     assert!(bracket.upper < expected * (1.0 + 1e-9), "{bracket:?}");
 }
+
+/// P is certain of what Q has with probability 1/2: after k answers δ(ε) is 1 - e^ε/2^k, and both ends have it.
+#[test]
+fn a_loss_of_one_value_is_known_exactly() {
+    let certain = PrivacyLoss::of_laws(&law(&[1.0, 0.0]), &law(&[0.5, 0.5])).unwrap();
+    let unasked = PrivacyLoss::of_laws(&law(&[0.3, 0.7]), &law(&[0.6, 0.4])).unwrap();
+    for losses in [vec![(certain.clone(), 3)], vec![(certain, 3), (unasked, 0)]] {
+        let composed = compose_losses(&losses, delta(0.1), 1e-3).unwrap();
+        for e in [0.0, 0.5, 1.0, 2.0] {
+            let (found, exact) = (composed.delta(epsilon(e)), 1.0 - f64::exp(e) / 8.0);
+            assert!(found.lower <= exact && exact <= found.upper, "{e}: {found:?} {exact}");
+            assert!(found.upper - found.lower < 1e-10, "{e}: {found:?} {exact}");
+        }
+    }
+}
+
+/// Sixty answers of randomized response as one output with many rare losses, four times: the losses that are counted as
+/// infinite take no more of the width than was asked for.
+#[test]
+fn many_rare_losses_leave_the_enclosure_as_narrow_as_asked() {
+    let (n, e0) = (60, 0.1f64);
+    let truth = 1.0 / (1.0 + (-e0).exp());
+    let right: Vec<f64> = (0..=n).map(|k| log_binomial_pmf(k, n, truth).exp()).collect();
+    let wrong: Vec<f64> = right.iter().rev().copied().collect();
+    let loss = PrivacyLoss::of_laws(&law(&right), &law(&wrong)).unwrap();
+    for (target, relative) in [(1e-5, 1e-3), (1e-5, 2e-4), (1e-8, 2e-4)] {
+        let bracket = compose_losses(&[(loss.clone(), 4)], delta(target), relative).unwrap().epsilon(delta(target));
+        let exact = [bracket.lower, bracket.upper].map(|at| randomized_response(4 * n, e0, at));
+        println!("{target} {relative}: {bracket:?} {:e}", bracket.upper / bracket.lower - 1.0);
+        assert!(exact[0] >= target * (1.0 - 1e-9) && exact[1] <= target * (1.0 + 1e-9), "{bracket:?} {exact:?}");
+        assert!(bracket.upper - bracket.lower <= relative * bracket.upper, "{target} {relative}: {bracket:?}");
+    }
+}
+
+#[test]
+fn equal_laws_lose_exactly_nothing() {
+    let loss = PrivacyLoss::of_laws(&law(&[0.3, 0.7]), &law(&[0.3, 0.7])).unwrap();
+    let composed = compose_losses(&[(loss, 1000)], delta(1e-5), 1e-3).unwrap();
+    for found in [composed.delta(epsilon(0.0)), composed.epsilon(delta(0.0))] {
+        assert_eq!((found.lower, found.upper), (0.0, 0.0));
+    }
+}
