@@ -308,3 +308,36 @@ impl Tables {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three voters of two classes: exchanging the classes exchanges how much their votes matter.
+    #[test]
+    fn scales_belong_to_their_class() {
+        let scales = |exchanged: bool| {
+            let party = |p: f64| if exchanged { vec![1.0 - p, p] } else { vec![p, 1.0 - p] };
+            let marginals = Marginals::new(&[0.95, 0.9, 0.8].map(party), &[1.0, 1.0]);
+            Lattice::new(&marginals, 1.0).tables(&marginals, 2).scales()
+        };
+        let (plain, exchanged) = (scales(false), scales(true));
+        assert!((plain[0][1] / plain[1][1] - 1.0).abs() > 0.05, "{plain:?}");
+        for (one, other) in plain.iter().zip(exchanged.iter().rev()) {
+            assert!(one.iter().zip(other).all(|(x, y)| (x / y - 1.0).abs() < 1e-9), "{plain:?} {exchanged:?}");
+        }
+    }
+
+    /// The two rules of twice the step have 3 and 1 of the first class and 1 and 5 of the second: they differ by a half
+    /// and by two thirds of their sum.
+    #[test]
+    fn the_error_of_the_step_is_the_square_of_what_halving_it_changed() {
+        let node = |wins: [f64; 2]| Node { product: 1.0, below: vec![1.0; 2], wins: wins.to_vec() };
+        let tables = |nodes: Vec<Node>| Tables { nodes, step: 0.5, classes: 2, degree: 0 };
+        let sums = tables(vec![node([1.0, 0.0]), node([1.0, 5.0]), node([2.0, 1.0])]).sums(&[]);
+        assert_eq!(sums.by_degree, [[2.0, 3.0]]);
+        assert!((sums.step_error - 4.0 / 9.0).abs() < 1e-15, "{}", sums.step_error);
+        let sums = tables(vec![node([3.0, 0.0]), node([1.0, 0.0])]).sums(&[]);
+        assert!((sums.step_error - 0.25).abs() < 1e-15, "{}", sums.step_error);
+    }
+}
