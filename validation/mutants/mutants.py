@@ -2,13 +2,20 @@
 
 cargo-mutants names the mutants: one changed operator, negation, guard or return value each. It builds the crate again
 for every one of them, which takes minutes here. This program samples from its list with a fixed seed, writes all
-sampled mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the tests
-once, and runs them once for each mutant: first those of the mutated file, then those of its room, then the integration
-tests that compare numbers with exact values, tables and peers.
+sampled mutants into one copy of the source, each behind a switch that an environment variable turns on, builds the
+tests once, and runs them once for each mutant: first those of the mutated file, then those of its room, then the
+integration tests that compare numbers with exact values, tables and peers.
 
-A mutant that no test notices is missed. Outcomes are kept in target/mutants: with `--resume` mutants that were caught
-are not run again, so that a run can be interrupted and survivors tried again after new tests. The score is caught / (caught + missed). Deleted match arms, deleted fields and
-what the compiler evaluates (constants, `const fn`) cannot be switched and are counted apart.
+A mutant that no test notices is missed, or explained where explained.tsv says why nothing changes that a test should
+notice: a line there names the file, the mutant as cargo-mutants does, and the text of the line on which it starts, with
+a #2 and so on behind the mutant where the same one comes again on an equal line of the file. Explained mutants are run
+like all others: one that is caught after all is reported, and so is a line that no mutant of the room's whole list
+matches any more.
+
+Outcomes are kept in target/mutants: with `--resume` mutants that were caught are not run again, so that a run can be
+interrupted and survivors tried again after new tests. The raw score is caught / (caught + missed + explained), the
+score caught / (caught + missed). Deleted match arms, deleted fields and what the compiler evaluates (constants,
+`const fn`) cannot be switched and are counted apart.
 """
 
 import argparse
@@ -33,6 +40,8 @@ TREE = WORK / "tree"
 UNVIABLE = WORK / "unviable.txt"
 # Outcomes so far, one line each: outcome, name and place.
 LEDGER = WORK / "outcomes.tsv"
+# Why survivors survive: file, mutant, text of the line, reason.
+EXPLAINED = pathlib.Path(__file__).parent / "explained.tsv"
 ROOMS = ["interval", "audit", "accountant", "divergence", "law"]
 SWITCH = """
 /// Which of the mutants written into this copy is on.
@@ -59,6 +68,9 @@ class Mutant:
         self.span = entry["span"]
         self.key = f"{self.name} {self.span['start']['line']}:{self.span['start']['column']}"
         self.number, self.outcome, self.seeds = 0, None, []
+        # What stays when lines move; `listed` tells equal ones apart.
+        line = (ROOT / self.file).read_text().splitlines()[self.span["start"]["line"] - 1]
+        self.place = (self.file, self.name.split(": ", 1)[1], line.strip())
 
     def module(self):
         """The path of the tests in the same file."""
@@ -70,7 +82,21 @@ def listed(room):
     """All mutants of a room; cargo-mutants is installed in target/tools by the caller."""
     command = [ROOT / "target/tools/bin/cargo-mutants", "mutants", "--list", "--json", "-p", "leakbound"]
     output = subprocess.run([*command, "-f", f"src/{room}/**"], cwd=ROOT, check=True, capture_output=True)
-    return [Mutant(entry, room) for entry in json.loads(output.stdout)]
+    mutants = [Mutant(entry, room) for entry in json.loads(output.stdout)]
+    seen = collections.Counter()
+    start = lambda mutant: (mutant.span["start"]["line"], mutant.span["start"]["column"])  # noqa: E731
+    for mutant in sorted(mutants, key=start):
+        seen[mutant.place] += 1
+        if seen[mutant.place] > 1:
+            file, description, line = mutant.place
+            mutant.place = (file, f"{description} #{seen[mutant.place]}", line)
+    return mutants
+
+
+def explanations():
+    """The reasons in explained.tsv by file, mutant and text of the line."""
+    rows = [line.split("\t") for line in EXPLAINED.read_text().splitlines()[1:]]
+    return {tuple(row[:3]): row[3] for row in rows}
 
 
 def copy_sources(mutated):
@@ -304,15 +330,31 @@ def passes(program, number, filters, limit):
 
 
 def table(mutants, totals):
-    lines = ["| room | mutants | sampled | run | caught | missed | score |", "|---|---|---|---|---|---|---|"]
+    lines = ["| room | mutants | sampled | run | caught | missed | explained | raw | score |"]
+    lines.append("|---" * 9 + "|")
+    percent = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "-"  # noqa: E731
     for room in [*totals, "all"]:
         of_room = [mutant for mutant in mutants if room in (mutant.room, "all")]
         count = collections.Counter(mutant.outcome for mutant in of_room)
-        caught, missed = count["caught"] + count["timeout"], count["missed"]
-        score = f"{100 * caught / (caught + missed):.1f} %" if caught + missed else "-"
-        total = totals.get(room, sum(totals.values()))
-        lines.append(f"| {room} | {total} | {len(of_room)} | {caught + missed} | {caught} | {missed} | {score} |")
+        caught, missed, explained = count["caught"] + count["timeout"], count["missed"], count["explained"]
+        run = caught + missed + explained
+        numbers = [totals.get(room, sum(totals.values())), len(of_room), run, caught, missed, explained]
+        scores = [percent(caught, run), percent(caught, caught + missed)]
+        lines.append("| " + " | ".join(map(str, [room, *numbers, *scores])) + " |")
     return "\n".join(lines)
+
+
+def survivors(order, reasons, stale):
+    """Lists of the mutants that were missed or explained, and of what is no longer right in explained.tsv."""
+    outcomes = [(mutant, mutant.outcome, reasons.get(mutant.place)) for mutant in order]
+    missed = [f"`{mutant.name}`" for mutant, outcome, _ in outcomes if outcome == "missed"]
+    explained = [f"`{mutant.name}`: {reason}" for mutant, outcome, reason in outcomes if outcome == "explained"]
+    caught = [f"`{mutant.name}`" for mutant, outcome, reason in outcomes if reason and outcome in ("caught", "timeout")]
+    lists = {"Missed": missed, "Explained": explained, "Explained, but caught": caught}
+    lists["Explained, but no mutant any more"] = [f"`{file}`, `{line}`: {mutant}" for file, mutant, line in stale]
+    always = ("Missed", "Explained")
+    texts = {title: "\n".join(f"- {item}" for item in items) or "None." for title, items in lists.items()}
+    return "\n\n".join(f"## {title}\n\n{texts[title]}" for title in lists if lists[title] or title in always)
 
 
 def main():
@@ -328,13 +370,16 @@ def main():
     parser.add_argument("--opt-level", default="1", help="of the mutated crate (default: 1)")
     parser.add_argument("--only", metavar="TEXT", help="run only sampled mutants whose name contains this")
     parser.add_argument("--resume", action="store_true", help="do not run mutants again that were caught before")
-    parser.add_argument("--result", type=pathlib.Path, help="also write the table and the survivors to this file")
+    parser.add_argument("--result", type=pathlib.Path, help="also write the tables and the survivors to this file")
     options = parser.parse_args()
     start = time.monotonic()
     totals, mutants, seeds = {}, [], options.seed or [1]
+    reasons = explanations()
+    stale = {place for place in reasons if place[0].split("/")[1] in (options.room or ROOMS)}
     for room in options.room or ROOMS:
         all_of_room = listed(room)
         totals[room] = len(all_of_room)
+        stale -= {mutant.place for mutant in all_of_room}
         for seed in seeds:
             sample = random.Random(f"{seed} {room}").sample(all_of_room, min(options.sample, len(all_of_room)))
             for mutant in sample:
@@ -382,12 +427,12 @@ def main():
             verdict, _ = passes(program, mutant.number, filters, limit)
             if verdict is not True:
                 break
-        mutant.outcome = {True: "missed", False: "caught", None: "timeout"}[verdict]
-        print(f"{mutant.outcome:7} {time.monotonic() - began:6.1f} s  {mutant.name}", flush=True)
+        survived = "explained" if mutant.place in reasons else "missed"
+        mutant.outcome = {True: survived, False: "caught", None: "timeout"}[verdict]
+        print(f"{mutant.outcome:9} {time.monotonic() - began:6.1f} s  {mutant.name}", flush=True)
         with LEDGER.open("a") as ledger:
             ledger.write(f"{mutant.outcome}\t{mutant.key}\n")
     count = collections.Counter(mutant.outcome or "not run" for mutant in mutants)
-    missed = "\n".join(f"- `{mutant.name}`" for mutant in order if mutant.outcome == "missed") or "None."
     others = ", ".join(
         f"{count[key]} {key}" for key in ("timeout", "unviable", "not expressible", "not run") if count[key]
     )
@@ -396,7 +441,8 @@ def main():
     )
     text = (
         f"{tables}\n\n{options.sample} mutants of each room; {others}. "
-        f"A timeout counts as caught; {(time.monotonic() - start) / 60:.0f} minutes.\n\n## Missed\n\n{missed}\n"
+        f"A timeout counts as caught; {(time.monotonic() - start) / 60:.0f} minutes.\n\n"
+        f"{survivors(order, reasons, sorted(stale))}\n"
     )
     print(f"\n{text}")
     if options.result:
