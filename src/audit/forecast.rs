@@ -247,6 +247,8 @@ mod tests {
             assert_eq!([counts.trials(), counts.trials_neighbor()], [20, 20]);
         }
         assert!(draws.iter().any(|counts| counts != &draws[0]));
+        // A rounding that moves 0.06 is much of a distance of 0.4.
+        assert_eq!(typical_counts([&law(0.12), &law(0.08)], [70, 70]).unwrap().len() as u64, DRAWS);
         // Whole numbers need no draw, and where no group has one all outcomes are drawn together.
         assert_eq!(typical_counts([&law(0.12), &law(0.08)], [25, 25]).unwrap().len(), 1);
         let together = typical_counts([&law(0.12), &law(0.08)], [11, 13]).unwrap();

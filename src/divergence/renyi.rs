@@ -177,6 +177,18 @@ mod tests {
     }
 
     #[test]
+    fn two_ratios_have_the_divergence_of_their_laws() {
+        for p in [0.3f64, 0.45, 0.5001] {
+            for a in [1.5, 2.0, 8.0, 100.0] {
+                let order = Order::new(a).unwrap();
+                let found = two_ratios_renyi([0.5; 2], [(2.0 * p).ln(), (2.0 * (1.0 - p)).ln()], order);
+                let expected = bernoulli_renyi((p, 1.0 - p), (0.5, 0.5), order);
+                assert!((found / expected - 1.0).abs() < 1e-9, "{p} {a}: {found:e} {expected:e}");
+            }
+        }
+    }
+
+    #[test]
     fn where_the_order_overflows_the_largest_ratio_is_left() {
         for order in [1e306, 1e307, 1e308] {
             let found = bernoulli_renyi((0.5, 0.5), (1e-304, 1.0), Order::new(order).unwrap());

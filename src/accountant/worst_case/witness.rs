@@ -153,6 +153,7 @@ mod tests {
         ] {
             let (witness, upper) = found(a, sigma, classes, votes);
             assert_eq!(witness.histogram.counts().iter().sum::<u64>(), votes);
+            assert_eq!(witness.histogram.classes(), classes);
             let share = witness.divergence / upper;
             println!("{a} {sigma} {classes} {votes}: {} {share}", witness.histogram);
             assert!(share > 0.994 && share < 1.0, "{a} {sigma} {classes} {votes}: {share} {}", witness.histogram);
