@@ -57,7 +57,7 @@ mod histogram;
 mod interval;
 mod label_dp;
 mod law;
-mod mechanism;
+pub mod mechanism;
 mod membership;
 mod model;
 mod property;
@@ -151,9 +151,9 @@ pub use self_check::{
     BoundTightness, CheckCase, CheckRuns, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck, self_check,
 };
 pub use simulate::{
-    ArgmaxSampler, BLOCK_SAMPLES, BlockSet, Estimate, MAX_OUTCOMES, PartialCounts, RaoBlackwell, SAMPLER_VERSION,
-    Sampler, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value, draw_confident_answer,
-    fill_noise, noise_approximation_errors, rao_blackwell, sample_laws, simulate,
+    ArgmaxSampler, BLOCK_SAMPLES, BlockSet, ConfidentSampler, Estimate, MAX_OUTCOMES, PartialCounts, RaoBlackwell,
+    SAMPLER_VERSION, Sampler, Shard, Simulation, Stream, StreamId, VoteSampler, World, chi_square_p_value,
+    draw_confident_answer, fill_noise, noise_approximation_errors, rao_blackwell, sample_laws, simulate,
 };
 
 /// The examples of the README are compiled and run as tests.

@@ -1,6 +1,7 @@
-//! Any line as the answer of an external accountant: a number, a reason or a fault, each on one line, and never a panic.
+//! Any line as a mechanism, a case, and the answer of an external accountant: a number, a reason or a fault, each on one line, and never a panic.
 #![no_main]
 
+use leakbound::mechanism;
 use leakbound::verify::{Answer, Case, read_answer};
 use libfuzzer_sys::fuzz_target;
 
@@ -15,5 +16,10 @@ fuzz_target!(|line: &str| {
     // The same bytes as a case: what is read is written and read again as it is.
     if let Ok(case) = Case::from_json(line) {
         assert_eq!(Case::from_json(&case.json()).expect("a case"), case);
+    }
+    // And as the text form of a mechanism.
+    match mechanism::parse(line) {
+        Ok(found) => assert!(*mechanism::parse(&found.to_string()).expect("a mechanism") == *found),
+        Err(error) => assert!(!error.to_string().contains('\n') || line.contains('\n'), "{error}"),
     }
 });

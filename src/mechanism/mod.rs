@@ -1,15 +1,219 @@
-//! Mechanisms as data: parameters, output distributions, and the theorems that bound them.
+//! Mechanisms as data: parameters, neighboring relation, output distributions, samplers, and the theorems that bound them.
+//!
+//! [`RELEASES`] is the registry: whoever walks it knows every mechanism. A mechanism is one file that implements
+//! [`Mechanism`] and describes itself by a [`MechanismKind`], and a line of the registry.
+//!
+//! Every mechanism has a text form, which is read by [`parse`] and written by its `Display`:
+//!
+//! ```
+//! # use leakbound::mechanism::parse;
+//! let mechanism = parse("subsampled-gaussian:sigma=2,rate=0.01")?;
+//! assert_eq!(mechanism.kind().name, "subsampled-gaussian");
+//! assert_eq!(mechanism.to_string(), "subsampled-gaussian:sigma=2,rate=0.01");
+//! let error = parse("gnmax:sigma=-1").unwrap_err().to_string();
+//! assert!(error.contains("noise scale = -1 is not in (0, inf)"), "{error}");
+//! # Ok::<(), leakbound::Error>(())
+//! ```
 
 mod additive_noise;
+mod binned;
+pub(crate) mod draw;
+mod kind;
 mod noisy_argmax;
 mod random_votes;
 mod randomized_response;
 mod smooth_release;
 mod subsampled_gaussian;
 
-pub use additive_noise::AdditiveNoise;
-pub use noisy_argmax::NoisyArgmax;
+pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
+pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
+pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
 pub use random_votes::RandomVotes;
-pub use randomized_response::RandomizedResponse;
-pub use smooth_release::SmoothRelease;
-pub use subsampled_gaussian::SubsampledGaussian;
+pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
+pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
+pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
+
+pub(crate) use kind::{refused, rounder};
+
+use crate::accountant::{Scope, Theorem, WorstCases};
+use crate::bound::{Direction, Validity};
+use crate::error::{Result, echo};
+use crate::histogram::VoteHistogram;
+use crate::law::{OutcomeLaw, OutputPair};
+use crate::quantity::Order;
+use crate::simulate::Sampler;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// The registry: all mechanisms that release something.
+pub const RELEASES: [&MechanismKind; 9] =
+    [GNMAX, LNMAX, GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, CONFIDENT_GNMAX, CONFIDENT_LNMAX, RANDOMIZED_RESPONSE, GNSS];
+
+/// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above that
+/// of the outputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bins {
+    /// The Rényi order at which the divergence is to be resolved, if any.
+    pub order: Option<Order>,
+    /// Bins for each of the places where an integrand is large.
+    pub count: usize,
+}
+
+impl Bins {
+    /// As many as keep nearly all of a divergence.
+    pub const MANY: usize = 150;
+
+    /// Bins that resolve a Rényi divergence of this order, or hockey-stick divergences.
+    #[must_use]
+    pub const fn at(order: Option<Order>) -> Self {
+        Self { order, count: Self::MANY }
+    }
+}
+
+/// A mechanism with its parameters.
+///
+/// Data are votes per class, or one count, as its [`Relation`] says.
+pub trait Mechanism: Any + fmt::Debug + Send + Sync {
+    /// Its kind.
+    fn kind(&self) -> &'static MechanismKind;
+
+    /// Its parameters, in the order of the kind.
+    fn parameters(&self) -> Parameters;
+
+    /// The theorems that bound one output for these data against all neighbors.
+    fn theorems_for(&self, data: &VoteHistogram, known: &WorstCases) -> Vec<Theorem>;
+
+    /// The distribution of one output for these data; of a real number by the bin it falls into.
+    ///
+    /// # Errors
+    /// [`Error::Refused`](crate::Error::Refused) for data that the mechanism does not take, and those of the computation.
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeLaw>;
+
+    /// Draws outputs for these data and for a neighbor, as outcomes of [`Self::output_distribution`].
+    ///
+    /// # Errors
+    /// As [`Self::output_distribution`].
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>>;
+
+    /// The RDP of one output that holds whatever the data, as the literature has it: the loosest exact theorem for any
+    /// data.
+    fn data_independent(&self, data: &VoteHistogram, order: Order) -> f64 {
+        let theorems = self.theorems_for(data, &WorstCases::default());
+        let exact = theorems.iter().filter(|theorem| {
+            let statement = theorem.statement();
+            statement.scope == Scope::AnyData && (statement.validity == Validity::Exact || statement.gap < 1e-6)
+        });
+        let values = exact.filter_map(|theorem| Some(theorem.at(order, Direction::Forward)?.value));
+        values.reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
+    /// A mechanism of which one output says as much as so many outputs of this one, if there is one.
+    fn repeated(&self, _times: u32) -> Option<Arc<dyn Mechanism>> {
+        None
+    }
+
+    /// Simpler mechanisms nearby that differ in several parameters at once.
+    fn simpler(&self) -> Vec<Arc<dyn Mechanism>> {
+        Vec::new()
+    }
+}
+
+impl dyn Mechanism {
+    /// The mechanism as its own type.
+    #[must_use]
+    pub fn downcast<M: Mechanism>(&self) -> Option<&M> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The distributions of one output for these data and for a neighbor.
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::output_distribution`].
+    pub fn output_pair(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<OutputPair> {
+        OutputPair::new(self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?)
+    }
+
+    /// The same with another number for a parameter; None where that is no mechanism.
+    #[must_use]
+    pub fn with(&self, name: &str, number: f64) -> Option<Arc<Self>> {
+        (self.kind().read)(&self.parameters().with(name, number)).ok()
+    }
+
+    /// Values of the parameters of a role.
+    pub fn numbers(&self, role: Role) -> Vec<(&'static str, f64)> {
+        let parameters = self.parameters();
+        let of_role = self.kind().parameters.iter().filter(|parameter| parameter.role == role);
+        of_role.filter_map(|parameter| Some((parameter.name, parameters.number(parameter.name).ok()?))).collect()
+    }
+
+    /// The same with all noise `factor` times as large; None where that is no mechanism, or without noise.
+    #[must_use]
+    pub fn with_noise_times(&self, factor: f64) -> Option<Arc<Self>> {
+        self.changed(Role::Noise, |scale| scale * factor)
+    }
+
+    /// The same for as many votes more in every class; None where nothing of it moves with the votes.
+    #[must_use]
+    pub fn translated(&self, votes: f64) -> Option<Arc<Self>> {
+        self.changed(Role::Votes, |value| value + votes)
+    }
+
+    fn changed(&self, role: Role, change: impl Fn(f64) -> f64) -> Option<Arc<Self>> {
+        let old = self.numbers(role);
+        if old.is_empty() {
+            return None;
+        }
+        let new = old.iter().fold(self.parameters(), |all, &(name, value)| all.with(name, change(value)));
+        (self.kind().read)(&new).ok()
+    }
+}
+
+impl PartialEq for dyn Mechanism {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.parameters() == other.parameters()
+    }
+}
+
+impl fmt::Display for dyn Mechanism {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.kind().name)?;
+        for (place, (name, value)) in self.parameters().iter().enumerate() {
+            let before = if place == 0 { ':' } else { ',' };
+            match value {
+                Value::Number(number) => write!(formatter, "{before}{name}={number}")?,
+                Value::Word(word) => write!(formatter, "{before}{name}={word}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`.
+///
+/// # Errors
+/// [`Error::Refused`](crate::Error::Refused) for an unknown mechanism or parameter, for one that is missing or comes twice,
+/// and for a value outside its domain.
+pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let kind = RELEASES.into_iter().find(|kind| kind.name == name.trim()).ok_or_else(|| {
+        let names = RELEASES.map(|kind| kind.name).join(", ");
+        refused(format!("`{}` is none; there are {names}", echo(name)))
+    })?;
+    let mut parameters = Parameters::default();
+    for entry in rest.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+        let (name, value) =
+            entry.split_once('=').ok_or_else(|| refused(format!("`{}` is not of the form name=value", echo(entry))))?;
+        let (name, value) = (name.trim(), value.trim());
+        if !kind.parameters.iter().any(|parameter| parameter.name == name) {
+            let names: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.name).collect();
+            return Err(refused(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
+        }
+        if parameters.iter().any(|(known, _)| known == name) {
+            return Err(refused(format!("{name} comes twice")));
+        }
+        let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
+        parameters.set(name, value);
+    }
+    (kind.read)(&parameters)
+}

@@ -1,16 +1,22 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
-use super::additive_noise::{GAUSSIAN, LAPLACE};
+use super::additive_noise::{OF_GAUSSIAN_NOISE, OF_LAPLACE_NOISE};
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{
     FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
-    gaussian_rdp, laplace_mechanism_rdp, threshold_data_independent,
+    gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
 };
 use crate::bound::outward::sum_up;
 use crate::divergence::{WorstNeighbors, worst_neighbors_of};
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::law::{Noise, OutcomeLaw, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_law, noisy_argmax_law};
-use crate::quantity::{Epsilon, Order};
+use crate::model::PromptPateModel;
+use crate::quantity::{Epsilon, NoiseScale, Order};
+use crate::simulate::{ArgmaxSampler, ConfidentSampler, Sampler};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 /// GNMax and LNMax, and Confident-GNMax with a threshold test: the class whose count plus noise is largest.
 ///
@@ -39,6 +45,78 @@ pub struct NoisyArgmax {
     pub test: Option<ThresholdTest>,
 }
 
+/// The class of the most votes, each count with Gaussian noise.
+pub const GNMAX: &MechanismKind = &MechanismKind {
+    name: "gnmax",
+    relation: Relation::MovedVote,
+    parameters: &[Parameter::noise("sigma")],
+    releases: true,
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(NoisyArgmax::new(Noise::Gaussian(parameters.scale("sigma")?)))),
+    draw_data: draw::votes,
+    draw: |stream, _| Some(Arc::new(NoisyArgmax::new(Noise::Gaussian(draw::scale(stream)?)))),
+};
+
+/// The class of the most votes, each count with Laplace noise.
+pub const LNMAX: &MechanismKind = &MechanismKind {
+    name: "lnmax",
+    relation: Relation::MovedVote,
+    parameters: &[Parameter::noise("sigma")],
+    releases: true,
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(NoisyArgmax::new(Noise::Laplace(parameters.scale("sigma")?)))),
+    draw_data: draw::votes,
+    draw: |stream, _| Some(Arc::new(NoisyArgmax::new(Noise::Laplace(draw::scale(stream)?)))),
+};
+
+/// A noisy threshold test of the largest count; the class of the most votes, with fresh Gaussian noise, where it is
+/// passed, and nothing otherwise.
+pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
+    name: "confident-gnmax",
+    relation: Relation::MovedVote,
+    parameters: TESTED,
+    releases: true,
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(read_tested(Noise::Gaussian(parameters.scale("sigma")?), parameters)?)),
+    draw_data: draw::votes,
+    draw: |stream, largest| Some(Arc::new(draw_tested(Noise::Gaussian(draw::scale(stream)?), stream, largest)?)),
+};
+
+/// The same with Laplace noise on the counts; the noise of the test is Gaussian.
+pub const CONFIDENT_LNMAX: &MechanismKind = &MechanismKind {
+    name: "confident-lnmax",
+    relation: Relation::MovedVote,
+    parameters: TESTED,
+    releases: true,
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(read_tested(Noise::Laplace(parameters.scale("sigma")?), parameters)?)),
+    draw_data: draw::votes,
+    draw: |stream, largest| Some(Arc::new(draw_tested(Noise::Laplace(draw::scale(stream)?), stream, largest)?)),
+};
+
+/// The parameters of a noisy argmax after a test.
+const TESTED: &[Parameter] = &[
+    Parameter::noise("sigma"),
+    Parameter::votes("threshold"),
+    Parameter::noise("threshold_sigma"),
+    Parameter::word("threshold_form"),
+];
+
+fn read_tested(noise: Noise, parameters: &Parameters) -> Result<NoisyArgmax> {
+    let form = parameters.word("threshold_form")?.parse()?;
+    let test = ThresholdTest::new(parameters.number("threshold")?, parameters.scale("threshold_sigma")?, form)?;
+    Ok(NoisyArgmax::new(noise).after_test(test))
+}
+
+fn draw_tested(noise: Noise, stream: &mut ChaCha8Rng, largest: u64) -> Option<NoisyArgmax> {
+    let sigma: NoiseScale = draw::scale(stream)?;
+    // Near the largest count, in units of its noise, or far from it.
+    let off = stream.random_range(-3.0..3.0) * sigma.get();
+    let threshold = if stream.random_bool(0.7) { largest as f64 + off } else { largest as f64 * 0.5 };
+    let form = if stream.random_bool(0.5) { ThresholdForm::Max } else { ThresholdForm::PerClass };
+    Some(NoisyArgmax::new(noise).after_test(ThresholdTest::new(threshold.round(), sigma, form).ok()?))
+}
+
 /// The statements for one kind of noise, with or without a test.
 struct Statements {
     any_votes: Statement,
@@ -52,25 +130,25 @@ const OF_VOTES_LAPLACE: &str = "Papernot et al. (2017), Theorem 3, in both direc
 const OF_TEST: &str = "Papernot et al. (2018), Theorem 6 and Propositions 7 and 10, in both directions";
 const PUBLISHED: &str = "Papernot et al. (2017), Theorem 3; Papernot et al. (2018), Theorem 6";
 
-static GNMAX: Statements = Statements {
+static OF_GNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("gnmax-data-independent", "Papernot et al. (2018), Proposition 8"),
     these_votes: Statement::for_these_data("gnmax-data-dependent", OF_VOTES_GAUSSIAN),
     these_votes_forward: Statement::for_these_data("gnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: GAUSSIAN,
+    other_change: OF_GAUSSIAN_NOISE,
 };
-static LNMAX: Statements = Statements {
+static OF_LNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("lnmax-data-independent", "Mironov (2017), Proposition 6"),
     these_votes: Statement::for_these_data("lnmax-data-dependent", OF_VOTES_LAPLACE),
     these_votes_forward: Statement::for_these_data("lnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: LAPLACE,
+    other_change: OF_LAPLACE_NOISE,
 };
-static CONFIDENT_GNMAX: Statements = Statements {
+static OF_CONFIDENT_GNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("confident-gnmax-data-independent", "Papernot et al. (2018), Proposition 10"),
     these_votes: Statement::for_these_data("confident-gnmax-data-dependent", OF_TEST),
     these_votes_forward: Statement::for_these_data("confident-gnmax-data-dependent-forward", PUBLISHED).forward(),
     other_change: Statement::for_any_data("confident-gaussian", "Mironov (2017), Propositions 1 and 7"),
 };
-static CONFIDENT_LNMAX: Statements = Statements {
+static OF_CONFIDENT_LNMAX: Statements = Statements {
     any_votes: Statement::for_any_data("confident-lnmax-data-independent", "Mironov (2017), Propositions 1, 6 and 7"),
     these_votes: Statement::for_these_data("confident-lnmax-data-dependent", OF_TEST),
     these_votes_forward: Statement::for_these_data("confident-lnmax-data-dependent-forward", PUBLISHED).forward(),
@@ -95,10 +173,10 @@ impl NoisyArgmax {
 
     const fn statements(&self) -> &'static Statements {
         match (self.noise, &self.test) {
-            (Noise::Gaussian(_), None) => &GNMAX,
-            (Noise::Laplace(_), None) => &LNMAX,
-            (Noise::Gaussian(_), Some(_)) => &CONFIDENT_GNMAX,
-            (Noise::Laplace(_), Some(_)) => &CONFIDENT_LNMAX,
+            (Noise::Gaussian(_), None) => &OF_GNMAX,
+            (Noise::Laplace(_), None) => &OF_LNMAX,
+            (Noise::Gaussian(_), Some(_)) => &OF_CONFIDENT_GNMAX,
+            (Noise::Laplace(_), Some(_)) => &OF_CONFIDENT_LNMAX,
         }
     }
 
@@ -257,6 +335,50 @@ impl NoisyArgmax {
             };
             sum_up(threshold, argmax)
         })
+    }
+}
+
+impl Mechanism for NoisyArgmax {
+    fn kind(&self) -> &'static MechanismKind {
+        match (self.noise, &self.test) {
+            (Noise::Gaussian(_), None) => GNMAX,
+            (Noise::Laplace(_), None) => LNMAX,
+            (Noise::Gaussian(_), Some(_)) => CONFIDENT_GNMAX,
+            (Noise::Laplace(_), Some(_)) => CONFIDENT_LNMAX,
+        }
+    }
+
+    fn parameters(&self) -> Parameters {
+        let parameters = Parameters::default().with("sigma", self.noise.scale());
+        let Some(test) = &self.test else { return parameters };
+        let parameters = parameters.with("threshold", test.threshold()).with("threshold_sigma", test.sigma().get());
+        parameters.with_word("threshold_form", test.form().name())
+    }
+
+    fn theorems_for(&self, data: &VoteHistogram, known: &WorstCases) -> Vec<Theorem> {
+        self.theorems_for_votes(data, known)
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+        self.distribution(data)
+    }
+
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        let model = PromptPateModel::new(data.clone(), neighbor.clone())?;
+        Ok(match self.test {
+            None => Box::new(ArgmaxSampler::new(&model.into(), self.noise)),
+            Some(test) => Box::new(ConfidentSampler::new([data.clone(), neighbor.clone()], test, self.noise)),
+        })
+    }
+
+    /// As published: for a test with a noise on every count, the vote's move is √2 steps of the noisy histogram, although
+    /// one suffices.
+    fn data_independent(&self, _: &VoteHistogram, order: Order) -> f64 {
+        let test = self.test.map_or(0.0, |test| match test.form() {
+            ThresholdForm::Max => gaussian_rdp(order, test.sigma(), 1.0),
+            ThresholdForm::PerClass => gnmax_data_independent(order, test.sigma()),
+        });
+        test + argmax_data_independent(self.noise, None, order)
     }
 }
 

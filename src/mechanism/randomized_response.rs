@@ -1,19 +1,27 @@
 //! One voter who answers at random.
 
-use crate::accountant::{Statement, Theorem, k_ary_randomized_response_rdp, randomized_response_rdp};
-use crate::error::{Error, Result};
-use crate::law::{OutcomeLaw, OutputPair};
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, refused};
+use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+use crate::law::OutcomeLaw;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, Probability};
+use crate::quantity::{Epsilon, NoiseScale, Probability};
+use crate::simulate::{Sampler, Stream, World};
+use rand::RngExt;
+use std::sync::Arc;
 
-/// The truth is e^ε times as likely as each other answer. Neighbors differ in the truth.
+/// The truth is e^ε times as likely as each other answer. The data are the votes of one voter, who has as many answers as
+/// there are classes; neighbors differ in the truth.
 ///
 /// ```
-/// # use leakbound::{Direction, Epsilon, Order, RandomizedResponse};
-/// let mechanism = RandomizedResponse::new(Epsilon::new(1.0)?, 3)?;
+/// # use leakbound::{Direction, Epsilon, Order, RandomizedResponse, VoteHistogram, mechanism::{Bins, Mechanism}};
+/// let mechanism = RandomizedResponse::new(Epsilon::new(1.0)?)?;
 /// let order = Order::new(2.0)?;
-/// let exact = mechanism.output_pair(0, 1)?.renyi(Direction::Forward, order);
-/// for theorem in mechanism.theorems() {
+/// let [truth, other] = [vec![1, 0, 0], vec![0, 1, 0]].map(|votes| VoteHistogram::new(votes).unwrap());
+/// let pair = (&mechanism as &dyn Mechanism).output_pair(&truth, &other, Bins::at(None))?;
+/// let exact = pair.renyi(Direction::Forward, order);
+/// for theorem in mechanism.theorems(3) {
 ///     let bound = theorem.at(order, Direction::Forward).unwrap().value;
 ///     assert!(exact <= bound && bound < exact * (1.0 + 1e-12));
 /// }
@@ -24,33 +32,45 @@ use crate::quantity::{Epsilon, Probability};
 /// Warner (1965); Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RandomizedResponse {
-    epsilon: Epsilon,
-    answers: usize,
+    /// 1/ε.
+    scale: NoiseScale,
 }
+
+/// The class of the only voter, e^{1/sigma} times as likely as each other class.
+pub const RANDOMIZED_RESPONSE: &MechanismKind = &MechanismKind {
+    name: "randomized-response",
+    relation: Relation::OneVoter,
+    // 1/ε, as Laplace noise of this scale gives ε.
+    parameters: &[Parameter::noise("sigma")],
+    releases: true,
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(RandomizedResponse { scale: parameters.scale("sigma")? })),
+    draw_data: draw::one_vote,
+    draw: |stream, _| Some(Arc::new(RandomizedResponse { scale: draw::scale(stream)? })),
+};
 
 static K_ARY: Statement =
     Statement::for_any_data("k-ary-randomized-response", "Mironov (2017), Proposition 5, for any number of answers");
 static BINARY: Statement = Statement::for_any_data("randomized-response", "Mironov (2017), Proposition 5");
 
 impl RandomizedResponse {
-    /// With ε and a number of answers.
+    /// With this ε.
     ///
     /// # Errors
-    /// [`Error::Domain`] for an infinite ε, [`Error::Length`] for no answer.
-    pub fn new(epsilon: Epsilon, answers: usize) -> Result<Self> {
-        if epsilon == Epsilon::INFINITE {
-            return Err(Error::Domain { quantity: "epsilon", value: epsilon.get(), domain: "[0, inf)" });
-        }
-        if answers == 0 {
-            return Err(Error::Length { quantity: "list of answers", found: 0, expected: "at least 1".into() });
-        }
-        Ok(Self { epsilon, answers })
+    /// [`Error::Domain`](crate::Error::Domain) for an infinite ε and for 0.
+    pub fn new(epsilon: Epsilon) -> Result<Self> {
+        Ok(Self { scale: NoiseScale::new(epsilon.get().recip())? })
+    }
+
+    /// ε; infinite where the scale is so small that 1/ε overflows.
+    fn epsilon(self) -> f64 {
+        self.scale.get().recip()
     }
 
     /// The theorem for any number of answers, and that of two.
     #[must_use]
-    pub fn theorems(&self) -> Vec<Theorem> {
-        let Self { epsilon, answers } = *self;
+    pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
+        let Ok(epsilon) = Epsilon::new(self.epsilon()) else { return Vec::new() };
         let mut theorems = Vec::new();
         if answers >= 2 {
             theorems.push(Theorem::new(&K_ARY, move |order, _| {
@@ -65,27 +85,81 @@ impl RandomizedResponse {
         theorems
     }
 
-    /// The distribution of the answer for a truth, counted from 0.
-    ///
-    /// # Errors
-    /// [`Error::Domain`] for a truth that is no answer.
-    pub fn distribution(&self, truth: usize) -> Result<OutcomeLaw> {
-        if truth >= self.answers {
-            return Err(Error::Domain { quantity: "truth", value: truth as f64, domain: "[0, number of answers)" });
-        }
-        let ln_truth = -libm::log1p((self.answers as f64 - 1.0) * libm::exp(-self.epsilon.get()));
-        let row = |answer: usize| {
-            let ln_value = if answer == truth { ln_truth } else { ln_truth - self.epsilon.get() };
-            LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }
-        };
-        OutcomeLaw::from_integrals(&(0..self.answers).map(row).collect::<Vec<_>>())
+    /// ln of the probability of the truth.
+    fn ln_truth(self, answers: usize) -> f64 {
+        -libm::log1p((answers as f64 - 1.0) * libm::exp(-self.epsilon()))
+    }
+}
+
+/// The answer of the one voter.
+fn only_vote(data: &VoteHistogram) -> Result<usize> {
+    let counts = data.counts();
+    let one = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) == 1;
+    let voted = counts.iter().position(|&count| count == 1).filter(|_| one);
+    voted.ok_or_else(|| refused("randomized response has one voter".into()))
+}
+
+impl Mechanism for RandomizedResponse {
+    fn kind(&self) -> &'static MechanismKind {
+        RANDOMIZED_RESPONSE
     }
 
-    /// The distributions of the answer for two truths.
-    ///
-    /// # Errors
-    /// Those of [`Self::distribution`].
-    pub fn output_pair(&self, truth: usize, neighbor: usize) -> Result<OutputPair> {
-        OutputPair::new(self.distribution(truth)?, self.distribution(neighbor)?)
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("sigma", self.scale.get())
+    }
+
+    fn theorems_for(&self, data: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        self.theorems(data.classes())
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+        let truth = only_vote(data)?;
+        if self.epsilon().is_infinite() {
+            return Err(refused("an infinite epsilon always answers the truth".into()));
+        }
+        let ln_truth = self.ln_truth(data.classes());
+        let row = |answer: usize| {
+            let ln_value = if answer == truth { ln_truth } else { ln_truth - self.epsilon() };
+            LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }
+        };
+        OutcomeLaw::from_integrals(&(0..data.classes()).map(row).collect::<Vec<_>>())
+    }
+
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        if data.classes() != neighbor.classes() {
+            return Err(refused(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
+        }
+        let truths = [only_vote(data)?, only_vote(neighbor)?];
+        Ok(Box::new(ResponseSampler {
+            truths,
+            answers: data.classes(),
+            honest: libm::exp(self.ln_truth(data.classes())),
+        }))
+    }
+}
+
+struct ResponseSampler {
+    truths: [usize; 2],
+    answers: usize,
+    /// The probability of the truth.
+    honest: f64,
+}
+
+impl Sampler for ResponseSampler {
+    fn outcomes(&self) -> usize {
+        self.answers
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        let truth = self.truths[world.index()];
+        for _ in 0..samples {
+            let mut answer = truth;
+            if self.answers > 1 && !stream.random_bool(self.honest) {
+                // One of the others.
+                answer = stream.random_range(0..self.answers - 1);
+                answer += usize::from(answer >= truth);
+            }
+            counts[answer] += 1;
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::number::{Number, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::{Result, one_line};
-use crate::verify::{Case, Counterexample, Finding, Problem, PropertyKind, Scope, Verdict};
+use crate::verify::{Case, ClaimScope, Counterexample, Finding, Problem, PropertyKind, Verdict};
 use serde::Serialize;
 
 /// Digits of claims and exact values in text.
@@ -137,7 +137,7 @@ pub struct VerifyDocument {
     /// Name or command of the accountant.
     pub accountant: String,
     /// What its claims depend on.
-    pub scope: Scope,
+    pub scope: ClaimScope,
     /// Whether any property was refuted.
     pub refuted: bool,
     /// Each property.

@@ -1,7 +1,8 @@
 //! One answer of a mechanism that may abstain.
 
+use super::engine::Sampler;
 use super::noise::fill_noise;
-use super::stream::Stream;
+use super::stream::{Stream, World};
 use crate::histogram::VoteHistogram;
 use crate::law::{Noise, ThresholdForm, ThresholdTest};
 
@@ -25,24 +26,78 @@ pub fn draw_confident_answer(
     noise: Noise,
     stream: &mut Stream,
 ) -> Option<usize> {
-    let counts = histogram.counts();
+    answer(histogram.counts(), test, noise, stream, &mut vec![0.0; histogram.classes()])
+}
+
+/// One answer; `draws` is room for a draw of each class.
+fn answer(
+    counts: &[u64],
+    test: Option<&ThresholdTest>,
+    noise: Noise,
+    stream: &mut Stream,
+    draws: &mut [f64],
+) -> Option<usize> {
     if let Some(test) = test {
-        let mut draws = vec![0.0; if test.form() == ThresholdForm::Max { 1 } else { counts.len() }];
-        fill_noise(Noise::Gaussian(test.sigma()), stream, &mut draws);
+        let draws = if test.form() == ThresholdForm::Max { &mut draws[..1] } else { &mut *draws };
+        fill_noise(Noise::Gaussian(test.sigma()), stream, draws);
         let largest = match test.form() {
             ThresholdForm::Max => counts.iter().copied().max().unwrap_or(0) as f64 + draws[0],
             ThresholdForm::PerClass => {
-                counts.iter().zip(&draws).map(|(&count, noise)| count as f64 + noise).fold(f64::NEG_INFINITY, f64::max)
+                counts.iter().zip(draws).map(|(&count, noise)| count as f64 + *noise).fold(f64::NEG_INFINITY, f64::max)
             }
         };
         if !(largest >= test.threshold()) {
             return None;
         }
     }
-    let mut draws = vec![0.0; counts.len()];
-    fill_noise(noise, stream, &mut draws);
+    fill_noise(noise, stream, draws);
     let noisy = |class: usize| counts[class] as f64 + draws[class];
     Some((1..counts.len()).fold(0, |best, class| if noisy(class) > noisy(best) { class } else { best }))
+}
+
+/// The noisy argmax after a threshold test, in both worlds; its first outcome is that it abstains.
+///
+/// ```
+/// # use leakbound::*;
+/// let votes = [[7, 6], [6, 7]].map(|counts| VoteHistogram::new(counts.to_vec()).unwrap());
+/// let test = ThresholdTest::new(5.0, NoiseScale::new(1.0)?, ThresholdForm::Max)?;
+/// let sampler = ConfidentSampler::new(votes, test, "gaussian:2".parse()?);
+/// let counts = simulate(&sampler, Simulation::new(1_000)?, |_| ())?;
+/// assert_eq!(counts.counts().len(), 3);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ConfidentSampler {
+    votes: [VoteHistogram; 2],
+    test: ThresholdTest,
+    noise: Noise,
+}
+
+impl ConfidentSampler {
+    /// With the votes of both worlds, which have the same classes.
+    ///
+    /// # Panics
+    /// For votes of different numbers of classes.
+    #[must_use]
+    pub fn new(votes: [VoteHistogram; 2], test: ThresholdTest, noise: Noise) -> Self {
+        assert_eq!(votes[0].classes(), votes[1].classes(), "votes of different numbers of classes");
+        Self { votes, test, noise }
+    }
+}
+
+impl Sampler for ConfidentSampler {
+    fn outcomes(&self) -> usize {
+        self.votes[0].classes() + 1
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        let votes = self.votes[world.index()].counts();
+        let mut draws = vec![0.0; votes.len()];
+        for _ in 0..samples {
+            let answer = answer(votes, Some(&self.test), self.noise, stream, &mut draws);
+            counts[answer.map_or(0, |class| class + 1)] += 1;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -50,7 +105,7 @@ mod tests {
     use super::*;
     use crate::law::confident_argmax_law;
     use crate::quantity::NoiseScale;
-    use crate::simulate::{StreamId, World, p_value};
+    use crate::simulate::{StreamId, p_value};
 
     /// A correct program fails one of the two with probability 2e-6.
     #[test]

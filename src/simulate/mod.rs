@@ -29,7 +29,7 @@ mod votes;
 pub use argmax_sampler::ArgmaxSampler;
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
-pub use confident::draw_confident_answer;
+pub use confident::{ConfidentSampler, draw_confident_answer};
 pub use engine::{MAX_OUTCOMES, Sampler, simulate};
 pub use exact_law::sample_laws;
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! An accountant under test.
 
-use super::request::{MechanismKind, Request};
+use super::request::Request;
 use super::stop::Stop;
 use crate::bound::Directions;
+use crate::mechanism::{MechanismKind, RELEASES};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// An accountant under test.
 ///
 /// ```
-/// use leakbound::verify::{Accountant, Answer, Mechanism, Plan, Question, Request, Verdict, verify};
+/// use leakbound::mechanism::{GNMAX, Role};
+/// use leakbound::verify::{Accountant, Answer, Plan, Question, Request, Verdict, verify};
 ///
 /// struct Half;
 ///
@@ -18,12 +20,14 @@ use std::fmt;
 ///         "half".into()
 ///     }
 ///     fn answer(&self, request: &Request) -> Answer {
-///         match (request.mechanism, request.question) {
-///             (Mechanism::Gnmax { sigma }, Question::Order(order)) => {
-///                 Answer::Value(f64::from(request.repetitions) * order.get() / (2.0 * sigma.get().powi(2)))
-///             }
-///             _ => Answer::Declined("only Rényi divergences of GNMax".into()),
+///         let Question::Order(order) = request.question else {
+///             return Answer::Declined("only Rényi divergences".into());
+///         };
+///         if request.mechanism.kind() != GNMAX {
+///             return Answer::Declined("only GNMax".into());
 ///         }
+///         let sigma = request.mechanism.numbers(Role::Noise)[0].1;
+///         Answer::Value(f64::from(request.repetitions) * order.get() / (2.0 * sigma * sigma))
 ///     }
 /// }
 ///
@@ -45,13 +49,13 @@ pub trait Accountant: Sync {
     }
 
     /// The mechanisms it is asked about.
-    fn mechanisms(&self) -> Vec<MechanismKind> {
-        MechanismKind::RELEASES.to_vec()
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
+        RELEASES.to_vec()
     }
 
     /// What its claims depend on, which decides what theorems hold of them.
-    fn scope(&self) -> Scope {
-        Scope::DataDependent
+    fn scope(&self) -> ClaimScope {
+        ClaimScope::DataDependent
     }
 
     /// The relative precision of its claims, in [0, 1): a search leaves a gap above the supremum, and by so much may the
@@ -69,7 +73,7 @@ pub trait Accountant: Sync {
 /// What the claims of an accountant depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scope {
+pub enum ClaimScope {
     /// On the mechanism alone: they hold for every pair of neighbors, in both directions.
     DataIndependent,
     /// On the votes too: they hold for the distribution under these votes and that under every neighbor, in both directions.
@@ -79,7 +83,7 @@ pub enum Scope {
     DataDependentForward,
 }
 
-impl Scope {
+impl ClaimScope {
     /// The directions that the claims cover.
     #[must_use]
     pub const fn directions(self) -> Directions {

@@ -15,14 +15,19 @@
 //! divergence, which holds: pure 1/b-privacy implies it (Bun and Steinke 2016, Proposition 3.3). Its (ε, δ), taken from the
 //! Gaussian trade-off, do not: at ε = 0 the total variation is 1 - e^{-1/(2b)} ≈ 0.5/b against 0.399/b.
 
-use super::accountant::{Accountant, Answer, Scope};
+use super::accountant::{Accountant, Answer, ClaimScope};
 use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::CurveAccountant;
-use super::request::{Mechanism, MechanismKind, Question, Request};
+use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{gaussian_rdp, gnmax_data_independent, gnss_rdp_as_published, log_flip_probability};
 use crate::divergence::{gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
+use crate::law::Noise;
+use crate::mechanism::{
+    AdditiveNoise, CONFIDENT_GNMAX, GAUSSIAN, GNMAX, GNSS, LAPLACE, Mechanism, MechanismKind, NoisyArgmax,
+    RANDOMIZED_RESPONSE, Role, SmoothPair,
+};
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
 use std::f64::consts::SQRT_2;
@@ -91,19 +96,18 @@ pub const CONTROLS: [Control; 14] = [
 /// The wrong accountant of a name.
 #[must_use]
 pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
-    use MechanismKind::{ConfidentGnmax, Gaussian, Gnmax, Gnss, RandomizedResponse};
-    use Scope::{DataDependentForward, DataIndependent};
+    use ClaimScope::{DataDependentForward, DataIndependent};
     let name = CONTROLS.iter().find(|control| control.name == name)?.name;
-    let count_or_votes = CurveAccountant::new(name, &[Gnmax, Gaussian], DataIndependent, |mechanism, votes, order| {
+    let count_or_votes = CurveAccountant::new(name, &[GNMAX, GAUSSIAN], DataIndependent, |mechanism, votes, order| {
         gnmax(mechanism, votes, order).or_else(|| gaussian(mechanism, votes, order))
     });
     Some(Box::new(match name {
-        "gnmax-half" => CurveAccountant::new(name, &[Gnmax], DataIndependent, |mechanism, _, order| {
-            Some(gaussian_rdp(order, mechanism.sigma()?, 1.0))
+        "gnmax-half" => CurveAccountant::new(name, &[GNMAX], DataIndependent, |mechanism, _, order| {
+            Some(gaussian_rdp(order, sigma(mechanism)?, 1.0))
         }),
         "threshold-forgotten" => {
-            CurveAccountant::new(name, &[ConfidentGnmax], DataIndependent, |mechanism, _, order| {
-                Some(gnmax_data_independent(order, mechanism.sigma()?))
+            CurveAccountant::new(name, &[CONFIDENT_GNMAX], DataIndependent, |mechanism, _, order| {
+                Some(gnmax_data_independent(order, sigma(mechanism)?))
             })
         }
         "composition-maximum" => CurveAccountant { compose: |rdp, _| rdp, ..count_or_votes },
@@ -115,37 +119,40 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
             to_delta: |rdp, _, epsilon| if rdp <= epsilon.get() { 0.0 } else { 1.0 },
             ..count_or_votes
         },
-        "data-dependent-runner-up" => CurveAccountant::new(name, &[Gnmax], DataDependentForward, runner_up),
-        "data-dependent-ihr" => CurveAccountant::new(name, &[Gnmax], DataDependentForward, ihr),
-        "response-half" => CurveAccountant::new(name, &[RandomizedResponse], DataIndependent, |mechanism, _, order| {
-            Some(0.25 * gaussian_rdp(order, mechanism.sigma()?, 1.0))
-        }),
+        "data-dependent-runner-up" => CurveAccountant::new(name, &[GNMAX], DataDependentForward, runner_up),
+        "data-dependent-ihr" => CurveAccountant::new(name, &[GNMAX], DataDependentForward, ihr),
+        "response-half" => {
+            CurveAccountant::new(name, &[RANDOMIZED_RESPONSE], DataIndependent, |mechanism, _, order| {
+                Some(0.25 * gaussian_rdp(order, sigma(mechanism)?, 1.0))
+            })
+        }
         "conversion-order" => {
             let to_epsilon = |rdp: f64, order: Order, delta: Delta| rdp - delta.get().ln() / order.get();
             return Some(Box::new(ConversionAccountant { name, to_epsilon, ..IMPROVED }));
         }
         "local-sensitivity" => return Some(Box::new(SensitivityAccountant { name, smooth: false })),
-        "gnss-as-published" => CurveAccountant::new(name, &[Gnss], DataIndependent, |mechanism, _, order| {
-            let Mechanism::Gnss { sigma, beta, .. } = *mechanism else { return None };
-            Some(gnss_rdp_as_published(order, beta, sigma))
+        "gnss-as-published" => CurveAccountant::new(name, &[GNSS], DataIndependent, |mechanism, _, order| {
+            let release = mechanism.downcast::<SmoothPair>()?.release();
+            Some(gnss_rdp_as_published(order, release.beta, release.sigma))
         }),
-        "threshold-per-class-as-max" => CurveAccountant::new(name, &[ConfidentGnmax], DataIndependent, per_class),
+        "threshold-per-class-as-max" => CurveAccountant::new(name, &[CONFIDENT_GNMAX], DataIndependent, per_class),
         _ => return None,
     }))
 }
 
-fn gnmax(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
-    match *mechanism {
-        Mechanism::Gnmax { sigma } => Some(gnmax_data_independent(order, sigma)),
-        _ => None,
-    }
+/// The first scale of noise.
+fn sigma(mechanism: &dyn Mechanism) -> Option<NoiseScale> {
+    NoiseScale::new(mechanism.numbers(Role::Noise).first()?.1).ok()
 }
 
-fn gaussian(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
-    match *mechanism {
-        Mechanism::Gaussian { sigma } => Some(gaussian_rdp(order, sigma, 1.0)),
-        _ => None,
-    }
+fn gnmax(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    mechanism.downcast::<NoisyArgmax>()?;
+    Some(gnmax_data_independent(order, sigma(mechanism)?))
+}
+
+fn gaussian(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    mechanism.downcast::<AdditiveNoise>()?;
+    Some(gaussian_rdp(order, sigma(mechanism)?, 1.0))
 }
 
 /// ρ + ln((α-1)/α) - (ln α - ln δ)/(α-1), where -ln δ became ln δ.
@@ -177,18 +184,18 @@ impl Accountant for LaplaceAsGaussian {
     }
 
     fn answer(&self, request: &Request) -> Answer {
-        let Mechanism::Laplace { sigma } = request.mechanism else {
+        let Some(&AdditiveNoise { noise: Noise::Laplace(sigma) }) = request.mechanism.downcast() else {
             return Answer::Declined("Laplace noise only".into());
         };
         Self::value(sigma, request).map_or_else(|error| Answer::Declined(error.to_string()), Answer::Value)
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
-        vec![MechanismKind::Laplace]
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
+        vec![LAPLACE]
     }
 
-    fn scope(&self) -> Scope {
-        Scope::DataIndependent
+    fn scope(&self) -> ClaimScope {
+        ClaimScope::DataIndependent
     }
 }
 
@@ -198,8 +205,8 @@ fn bound(a: f64, q: f64, b: f64, ratio_exponent: f64, e2: f64) -> f64 {
     ((1.0 - q) * first.powf(a - 1.0) + q * b.powf(a - 1.0)).ln() / (a - 1.0)
 }
 
-fn runner_up(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
-    let sigma = mechanism.sigma()?;
+fn runner_up(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
+    let sigma = sigma(mechanism)?;
     let mut counts = histogram.counts().to_vec();
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let [first, second, ..] = counts[..] else { return None };
@@ -215,8 +222,8 @@ fn runner_up(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> 
 
 /// With (α₁, ε₁), (α₂, ε₂) the orders μ₁, μ₂ of Papernot et al. (2018), Proposition 10: the lemma has ε₂ where A's
 /// exponent has the order, and reads μ for the orders in its condition.
-fn ihr(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
-    let sigma = mechanism.sigma()?;
+fn ihr(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
+    let sigma = sigma(mechanism)?;
     let log_q = log_flip_probability(histogram, sigma);
     let (q, a2) = (log_q.exp(), sigma.get() * (-log_q).sqrt());
     let a1 = a2 + 1.0;
@@ -229,13 +236,9 @@ fn ihr(mechanism: &Mechanism, histogram: &VoteHistogram, order: Order) -> Option
     Some(bound(order.get(), q, e1.exp() / q.powf(1.0 / (a1 - 1.0)), (e2 - 1.0) / a2, e2))
 }
 
-fn per_class(mechanism: &Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
-    match *mechanism {
-        Mechanism::ConfidentGnmax { sigma, threshold_sigma, .. } => {
-            Some(gaussian_rdp(order, threshold_sigma, 1.0) + gnmax_data_independent(order, sigma))
-        }
-        _ => None,
-    }
+fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let test = mechanism.downcast::<NoisyArgmax>()?.test?;
+    Some(gaussian_rdp(order, test.sigma(), 1.0) + gnmax_data_independent(order, sigma(mechanism)?))
 }
 
 #[cfg(test)]

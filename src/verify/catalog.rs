@@ -3,15 +3,16 @@
 use super::accountant::Accountant;
 use super::broken;
 use super::conversion;
-use super::request::{Mechanism, MechanismKind};
 use super::sensitivity::SensitivityAccountant;
 use super::theorem::TheoremAccountant;
 use crate::accountant::{Statement, WorstCases};
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::ThresholdForm;
-use crate::quantity::{NoiseScale, Probability};
+use crate::mechanism::{Mechanism, MechanismKind, RELEASES, Relation};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 /// Names of accountants that convert by Mironov (2017), Proposition 3; all others do by Balle et al. (2020), Theorem 21.
 const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-classic", "gnmax-data-independent")];
@@ -19,57 +20,56 @@ const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-cl
 /// Accountants that are no theorem about a mechanism.
 const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, SensitivityAccountant::NAME];
 
-/// One mechanism of a kind, with votes, to see which theorems there are.
-fn example(kind: MechanismKind) -> Result<(Mechanism, VoteHistogram)> {
-    let (sigma, rate) = (NoiseScale::new(2.0)?, Probability::new(0.5)?);
-    let (mechanism, votes) = match kind {
-        MechanismKind::Gnmax => (Mechanism::Gnmax { sigma }, vec![3, 1]),
-        MechanismKind::Lnmax => (Mechanism::Lnmax { sigma }, vec![3, 1]),
-        MechanismKind::Gaussian => (Mechanism::Gaussian { sigma }, vec![0]),
-        MechanismKind::Laplace => (Mechanism::Laplace { sigma }, vec![0]),
-        MechanismKind::SubsampledGaussian => (Mechanism::SubsampledGaussian { sigma, rate }, vec![0]),
-        MechanismKind::ConfidentGnmax => {
-            let (threshold, threshold_form) = (2.0, ThresholdForm::Max);
-            (Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma: sigma, threshold_form }, vec![3, 1])
-        }
-        MechanismKind::RandomizedResponse => (Mechanism::RandomizedResponse { sigma }, vec![1, 0]),
-        MechanismKind::Gnss => {
-            (Mechanism::Gnss { sigma, beta: 0.1, step: 0.0, width: sigma, neighbor_width: sigma }, vec![0])
-        }
-        MechanismKind::Conversion => (Mechanism::Conversion { rdp: 1.0, rdp_order: crate::Order::new(2.0)? }, vec![0]),
-        MechanismKind::SmoothSensitivity => (Mechanism::SmoothSensitivity { sigma, beta: 0.1 }, vec![3, 1]),
+/// One mechanism of a kind, with data, to see which theorems there are.
+fn example(kind: &MechanismKind) -> Option<(Arc<dyn Mechanism>, VoteHistogram)> {
+    let mut stream = ChaCha8Rng::seed_from_u64(0);
+    let data = match kind.relation {
+        Relation::MovedVote => vec![3, 1],
+        Relation::OneVoter => vec![1, 0],
+        Relation::OneRecord => vec![0],
     };
-    Ok((mechanism, VoteHistogram::new(votes)?))
+    // A few draws are no mechanism.
+    let mechanism = (0..100).find_map(|_| (kind.draw)(&mut stream, 3))?;
+    Some((mechanism, VoteHistogram::new(data).ok()?))
 }
 
-/// All theorems, with the mechanisms that they bound.
-fn theorems() -> Result<Vec<(&'static Statement, Vec<MechanismKind>)>> {
+/// The theorems of these kinds, each with those that it bounds.
+fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'static MechanismKind>)> {
     let known = WorstCases::default();
-    let mut all: Vec<(&'static Statement, Vec<MechanismKind>)> = Vec::new();
-    for kind in MechanismKind::RELEASES {
-        let (mechanism, votes) = example(kind)?;
-        for theorem in mechanism.theorems(&votes, &known) {
+    let mut all: Vec<(&'static Statement, Vec<&'static MechanismKind>)> = Vec::new();
+    for &kind in kinds {
+        let Some((mechanism, data)) = example(kind) else { continue };
+        for theorem in mechanism.theorems_for(&data, &known) {
             match all.iter_mut().find(|(statement, _)| *statement == theorem.statement()) {
                 Some((_, kinds)) => kinds.push(kind),
                 None => all.push((theorem.statement(), vec![kind])),
             }
         }
     }
-    Ok(all)
+    all
+}
+
+/// The accountants that the theorems of a mechanism make: one of one's own too.
+#[must_use]
+pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> {
+    let accountant = |(statement, kinds): (&'static Statement, _)| -> Box<dyn Accountant> {
+        Box::new(TheoremAccountant::new(statement.name, statement, kinds, Conversion::Improved))
+    };
+    theorems(&[kind]).into_iter().map(accountant).collect()
 }
 
 /// The theorem of a name, with a conversion.
-fn of_theorem(name: &str) -> Result<Option<TheoremAccountant>> {
+fn of_theorem(name: &str) -> Option<TheoremAccountant> {
     let classic = CLASSIC.iter().find(|(classic, _)| *classic == name);
     let (theorem, conversion) = classic.map_or((name, Conversion::Improved), |(_, name)| (*name, Conversion::Classic));
-    let found = theorems()?.into_iter().find(|(statement, _)| statement.name == theorem);
-    Ok(found.map(|(statement, kinds)| TheoremAccountant::new(name, statement, kinds, conversion)))
+    let (statement, kinds) = theorems(&RELEASES).into_iter().find(|(statement, _)| statement.name == theorem)?;
+    Some(TheoremAccountant::new(name, statement, kinds, conversion))
 }
 
 /// The names of all built-in accountants, the wrong ones as `broken:NAME`.
 #[must_use]
 pub fn accountant_names() -> Vec<String> {
-    let right = theorems().unwrap_or_default().into_iter().map(|(statement, _)| statement.name);
+    let right = theorems(&RELEASES).into_iter().map(|(statement, _)| statement.name);
     let right = right.chain(CLASSIC.map(|(name, _)| name)).chain(OTHERS).map(str::to_owned);
     right.chain(broken::CONTROLS.iter().map(|control| format!("broken:{}", control.name))).collect()
 }
@@ -89,7 +89,7 @@ pub fn accountant_names() -> Vec<String> {
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
-    if let Some(accountant) = of_theorem(name)? {
+    if let Some(accountant) = of_theorem(name) {
         return Ok(Box::new(accountant));
     }
     match name {
@@ -113,7 +113,8 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::{Plan, verify};
+    use super::super::request::Case;
+    use super::super::run::{Plan, Problem, Verdict, verify};
     use super::*;
 
     /// What is right is not refuted; where theorems are tight, cases come close.
@@ -128,13 +129,7 @@ mod tests {
                     "{} {}: {} cases, share {:?} in {:?}",
                     outcome.accountant, finding.property.name, finding.cases, finding.largest_share, finding.elapsed
                 );
-                assert!(
-                    matches!(
-                        finding.verdict,
-                        super::super::run::Verdict::NotRefuted | super::super::run::Verdict::NotTested
-                    ),
-                    "{finding:?}"
-                );
+                assert!(matches!(finding.verdict, Verdict::NotRefuted | Verdict::NotTested), "{finding:?}");
                 assert!(finding.largest_share.is_none_or(|share| share <= 1.0 + 1e-6), "{finding:?}");
             }
             assert!(!outcome.refuted());
@@ -149,5 +144,35 @@ mod tests {
         let refused = |name: &str| accountant_of_name(name).map(|_| ()).unwrap_err().to_string();
         assert_eq!(refused("gausian"), "accountant: `gausian` is none; did you mean gaussian?");
         assert!(refused("other").contains("there are gnmax-data-dependent, "));
+    }
+
+    #[test]
+    fn pairs_that_smooth_sensitivity_excludes_are_no_case() {
+        let read = |step: &str, width: &str| {
+            let text = format!(
+                r#"{{"mechanism":"gnss","sigma":5,"beta":0.02,"step":{step},"width":1,"neighbor_width":{width},"histogram":[0],"order":20}}"#
+            );
+            Case::from_json(&text).map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(read("0.98", "0.9802"), Ok(()));
+        assert_eq!(read("1", "1"), Ok(()));
+        assert!(read("1.1", "1").unwrap_err().contains("step = 1.1 is not in [0, 1], the smaller width"));
+        assert!(read("-1", "1").is_err());
+        assert!(read("0.5", "0.9").unwrap_err().contains("differ by a factor of more than e^0.02"));
+        assert!(read("0.5", "0").is_err());
+    }
+
+    /// The pair at which the formula of the literature fails, and the one that holds does not.
+    #[test]
+    fn the_published_formula_is_refuted_where_it_is_too_small() {
+        let text = r#"{"mechanism":"gnss","sigma":5,"beta":0.02,"step":0.98,"width":1,"neighbor_width":0.981,"histogram":[0],"order":20}"#;
+        let plan = Plan { case: Some(Case::from_json(text).unwrap()), ..Plan::default() };
+        let right = verify(&*accountant_of_name("gnss").unwrap(), &plan, &|_| ());
+        assert!(!right.refuted(), "{right:?}");
+        let wrong = verify(&*accountant_of_name("broken:gnss-as-published").unwrap(), &plan, &|_| ());
+        let finding = wrong.of("rdp-covers-exact").unwrap();
+        let Verdict::Refuted(found) = &finding.verdict else { panic!("{finding:?}") };
+        let Problem::Violation(violation) = &found.problem else { panic!("{found:?}") };
+        assert!((violation.claim - 0.896_054_880_207_439_5).abs() < 1e-12 && violation.limit > 1.0, "{violation:?}");
     }
 }

@@ -1,16 +1,74 @@
 //! What follows from one Rényi divergence: accountants that convert it, and pairs of laws that have it.
 
-use super::accountant::{Accountant, Answer, Scope};
+use super::accountant::{Accountant, Answer, ClaimScope};
 use super::curve::{ToDelta, ToEpsilon};
+use super::generate::order;
 use super::laws::LawPair;
-use super::request::{Mechanism, MechanismKind, Question, Request};
+use super::request::{Question, Request};
+use crate::accountant::{Theorem, WorstCases};
 use crate::divergence::{bernoulli_renyi_of_logs, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
+use crate::law::{OutcomeLaw, OutputPair};
+use crate::mechanism::draw::{between, no_record, scale};
+use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, refused};
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
+use crate::simulate::Sampler;
 use crate::special::softplus;
+use std::sync::Arc;
+
+/// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbors in both directions.
+pub const CONVERSION: &MechanismKind = &MechanismKind {
+    name: "conversion",
+    relation: Relation::OneRecord,
+    parameters: &[
+        Parameter::number("rdp", &[1.0, 0.5, 0.1, 0.0]),
+        Parameter::number("rdp_order", &[2.0, 3.0, 5.0, 10.0, 1.5]),
+    ],
+    releases: false,
+    noise_hides: false,
+    read: |parameters| {
+        let (rdp, order) = (parameters.not_negative("rdp")?, parameters.in_domain("rdp_order", Order::new)?);
+        Ok(Arc::new(KnownRdp { rdp, order }))
+    },
+    draw_data: no_record,
+    draw: |stream, _| {
+        // All kinds draw a scale first.
+        scale(stream)?;
+        let rdp = between(stream, 1e-4, 30.0);
+        Some(Arc::new(KnownRdp { rdp, order: order(stream)? }))
+    },
+};
+
+/// What is known of a mechanism whose Rényi divergence is converted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct KnownRdp {
+    pub rdp: f64,
+    pub order: Order,
+}
+
+impl Mechanism for KnownRdp {
+    fn kind(&self) -> &'static MechanismKind {
+        CONVERSION
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("rdp", self.rdp).with("rdp_order", self.order.get())
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        Vec::new()
+    }
+
+    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+        Err(refused("a conversion has no outputs of its own".into()))
+    }
+
+    fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        Err(refused("a conversion has no outputs of its own".into()))
+    }
+}
 
 /// By Balle et al. (2020), Theorem 21.
 pub(super) const NAME: &str = "rdp-conversion";
@@ -44,23 +102,23 @@ impl Accountant for ConversionAccountant {
     }
 
     fn answer(&self, request: &Request) -> Answer {
-        let Mechanism::Conversion { rdp, rdp_order } = request.mechanism else {
-            return Answer::Declined(format!("{} is no conversion", request.mechanism.kind().name()));
+        let Some(&KnownRdp { rdp, order }) = request.mechanism.downcast() else {
+            return Answer::Declined(format!("{} is no conversion", request.mechanism.kind()));
         };
         let rdp = rdp * f64::from(request.repetitions);
         match request.question {
-            Question::Delta(delta) => Answer::Value((self.to_epsilon)(rdp, rdp_order, delta)),
-            Question::Epsilon(epsilon) => Answer::Value((self.to_delta)(rdp, rdp_order, epsilon)),
+            Question::Delta(delta) => Answer::Value((self.to_epsilon)(rdp, order, delta)),
+            Question::Epsilon(epsilon) => Answer::Value((self.to_delta)(rdp, order, epsilon)),
             Question::Order(_) => Answer::Declined("a conversion has no Rényi divergence of its own".into()),
         }
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
-        vec![MechanismKind::Conversion]
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
+        vec![CONVERSION]
     }
 
-    fn scope(&self) -> Scope {
-        Scope::DataIndependent
+    fn scope(&self) -> ClaimScope {
+        ClaimScope::DataIndependent
     }
 }
 
@@ -105,7 +163,7 @@ pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<LawPair>> {
                     &logs.map(|ln_value| LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }),
                 )
             };
-            Ok(LawPair { p: law(ln_p)?, q: law(of_q(high))?, neighbor: neighbor.clone() })
+            Ok(LawPair { laws: OutputPair::new(law(ln_p)?, law(of_q(high))?)?, neighbor: neighbor.clone() })
         })
         .collect()
 }
@@ -113,7 +171,7 @@ pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<LawPair>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::divergence::{hockey_stick, renyi_divergence};
+    use crate::bound::Direction;
     use crate::quantity::Epsilon;
 
     /// The pairs have the divergence and no more, and come close to what the conversion promises.
@@ -126,9 +184,9 @@ mod tests {
             let (order, epsilon) = (Order::new(a).unwrap(), Epsilon::new(epsilon).unwrap());
             let promised = delta_of_rdp(rdp, order, epsilon);
             for pair in extreme_pairs(rdp, order).unwrap() {
-                for (p, q) in [(&pair.p, &pair.q), (&pair.q, &pair.p)] {
-                    assert!(renyi_divergence(p, q, order).unwrap() <= rdp * (1.0 + 1e-9) + 1e-14);
-                    let share = hockey_stick(p, q, epsilon).unwrap() / promised;
+                for direction in Direction::BOTH {
+                    assert!(pair.laws.renyi(direction, order) <= rdp * (1.0 + 1e-9) + 1e-14);
+                    let share = pair.laws.delta(direction, epsilon) / promised;
                     assert!(share <= 1.0 + 1e-9, "{rdp} {a}: {share}");
                     closest = closest.max(share);
                 }

@@ -1,14 +1,15 @@
 //! An accountant made of an RDP curve, a way to compose it and a way to convert it.
 
-use super::accountant::{Accountant, Answer, Scope};
-use super::request::{Mechanism, MechanismKind, Question, Request};
+use super::accountant::{Accountant, Answer, ClaimScope};
+use super::request::{Question, Request};
 use crate::divergence::{delta_of_rdp, epsilon_of_rdp, order_grid};
 use crate::histogram::VoteHistogram;
+use crate::mechanism::{Mechanism, MechanismKind};
 use crate::quantity::{Delta, Epsilon, Order};
 use std::sync::LazyLock;
 
 /// RDP of one output at an order; None for a mechanism it is not made for.
-pub(super) type Rdp = fn(&Mechanism, &VoteHistogram, Order) -> Option<f64>;
+pub(super) type Rdp = fn(&dyn Mechanism, &VoteHistogram, Order) -> Option<f64>;
 /// RDP of so many outputs, from that of one.
 pub(super) type Compose = fn(f64, u32) -> f64;
 /// ε at δ of an RDP value at an order.
@@ -20,8 +21,8 @@ pub(super) type ToDelta = fn(f64, Order, Epsilon) -> f64;
 #[derive(Clone, Copy)]
 pub(super) struct CurveAccountant {
     pub name: &'static str,
-    pub mechanisms: &'static [MechanismKind],
-    pub scope: Scope,
+    pub mechanisms: &'static [&'static MechanismKind],
+    pub scope: ClaimScope,
     pub rdp: Rdp,
     pub compose: Compose,
     pub to_epsilon: ToEpsilon,
@@ -34,13 +35,18 @@ pub(super) static ORDERS: LazyLock<Vec<Order>> =
 
 impl CurveAccountant {
     /// The right way to compose and to convert.
-    pub(super) const fn new(name: &'static str, mechanisms: &'static [MechanismKind], scope: Scope, rdp: Rdp) -> Self {
+    pub(super) const fn new(
+        name: &'static str,
+        mechanisms: &'static [&'static MechanismKind],
+        scope: ClaimScope,
+        rdp: Rdp,
+    ) -> Self {
         Self { name, mechanisms, scope, rdp, compose: add, to_epsilon: improved, to_delta: delta_of_rdp }
     }
 
     fn value(&self, request: &Request) -> Option<f64> {
         let at = |order: Order| {
-            let one = (self.rdp)(&request.mechanism, &request.histogram, order)?;
+            let one = (self.rdp)(&*request.mechanism, &request.histogram, order)?;
             Some((self.compose)(one, request.repetitions))
         };
         let smallest = |convert: &dyn Fn(f64, Order) -> f64, from: f64| -> Option<f64> {
@@ -61,16 +67,16 @@ impl Accountant for CurveAccountant {
 
     fn answer(&self, request: &Request) -> Answer {
         if !self.mechanisms.contains(&request.mechanism.kind()) {
-            return Answer::Declined(format!("{} is no mechanism of {}", request.mechanism.kind().name(), self.name));
+            return Answer::Declined(format!("{} is no mechanism of {}", request.mechanism.kind(), self.name));
         }
         self.value(request).map_or_else(|| Answer::Declined("no bound for this request".into()), Answer::Value)
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         self.mechanisms.to_vec()
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> ClaimScope {
         self.scope
     }
 }

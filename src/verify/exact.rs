@@ -1,8 +1,7 @@
 //! Exact values with a bound of their numerical error.
 
-use crate::divergence::{hockey_stick, renyi_divergence};
-use crate::error::Result;
-use crate::law::OutcomeLaw;
+use crate::bound::Direction;
+use crate::law::{OutcomeLaw, OutputPair};
 use crate::quantity::{Epsilon, Order};
 use serde::Serialize;
 
@@ -44,8 +43,9 @@ fn relative_error(law: &OutcomeLaw, i: usize) -> f64 {
 /// With relative errors e_i of the probabilities, F = Σ p^α q^{1-α} is off by at most (2α-1) max e_i of itself, and,
 /// from the form Σ [p expm1((α-1) l) - (α-1) q expm1(l)], l = ln p/q, by at most
 /// Σ e_i (2α p |expm1((α-1) l)| + |p expm1((α-1) l) - (α-1) q expm1(l)|). The smaller holds.
-pub(super) fn renyi(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<Exact> {
-    let value = renyi_divergence(p, q, order)?;
+pub(super) fn renyi(pair: &OutputPair, direction: Direction, order: Order) -> Exact {
+    let value = pair.renyi(direction, order);
+    let [p, q] = pair.in_direction(direction);
     let a = order.get();
     let errors = || (0..p.outcomes()).map(|i| relative_error(p, i).max(relative_error(q, i)));
     let everywhere = (2.0 * a - 1.0) * errors().fold(0.0, f64::max);
@@ -70,11 +70,12 @@ pub(super) fn renyi(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<Exac
         // NaN where an outcome is impossible.
         if by_terms < everywhere { by_terms } else { everywhere }
     };
-    Ok(Exact { value, error: SAFETY * of_log / (a - 1.0) + 4e-12 * value })
+    Exact { value, error: SAFETY * of_log / (a - 1.0) + 4e-12 * value }
 }
 
 /// D₁(P‖Q) = Σ q f(l), f(l) = l e^l - e^l + 1 ≥ 0, l = ln p/q, with its error: f' = l e^l, and l is off by 2 e_i.
-pub(super) fn kullback_leibler(p: &OutcomeLaw, q: &OutcomeLaw) -> Exact {
+pub(super) fn kullback_leibler(pair: &OutputPair, direction: Direction) -> Exact {
+    let [p, q] = pair.in_direction(direction);
     let (mut value, mut error) = (0.0, 0.0);
     for i in 0..p.outcomes() {
         let (p_i, q_i, l) = (p.p()[i], q.p()[i], p.ln_p()[i] - q.ln_p()[i]);
@@ -96,18 +97,20 @@ pub(super) fn kullback_leibler(p: &OutcomeLaw, q: &OutcomeLaw) -> Exact {
 }
 
 /// δ(ε) = Σ max(0, p - e^ε q) with its error: at most 2 e_i p_i for every outcome that counts.
-pub(super) fn delta(p: &OutcomeLaw, q: &OutcomeLaw, epsilon: Epsilon) -> Result<Exact> {
-    let value = hockey_stick(p, q, epsilon)?;
+pub(super) fn delta(pair: &OutputPair, direction: Direction, epsilon: Epsilon) -> Exact {
+    let value = pair.delta(direction, epsilon);
+    let [p, q] = pair.in_direction(direction);
     let error = |i: usize| {
         let counts = p.ln_p()[i] - q.ln_p()[i] > epsilon.get() - 1e-9;
         if counts { 2.0 * relative_error(p, i).max(relative_error(q, i)) * p.p()[i] } else { 0.0 }
     };
-    Ok(Exact { value, error: SAFETY * (0..p.outcomes()).map(error).sum::<f64>() })
+    Exact { value, error: SAFETY * (0..p.outcomes()).map(error).sum::<f64>() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::divergence::renyi_divergence;
     use crate::histogram::VoteHistogram;
     use crate::law::{Noise, noisy_argmax_law};
     use crate::quantity::NoiseScale;
@@ -120,17 +123,18 @@ mod tests {
             noisy_argmax_law(&VoteHistogram::new(counts.to_vec()).unwrap(), noise).unwrap()
         };
         for (p, q, sigma) in [([3, 2, 1], [2, 3, 1], 2.0), ([9, 0, 0], [8, 1, 0], 1.0), ([5, 5, 0], [4, 6, 0], 0.3)] {
-            let (p, q) = (law(&p, sigma), law(&q, sigma));
+            let pair = OutputPair::new(law(&p, sigma), law(&q, sigma)).unwrap();
+            let [p, q] = pair.in_direction(Direction::Forward);
             for a in [1.001, 2.0, 20.0, 300.0] {
                 let order = Order::new(a).unwrap();
-                let exact = renyi(&p, &q, order).unwrap();
+                let exact = renyi(&pair, Direction::Forward, order);
                 assert!(exact.error < 1e-6 * exact.value + 1e-12, "{a} {sigma}: {exact:?}");
                 for signs in 0..8u32 {
                     let moved: Vec<f64> =
                         (0..3).map(|i| p.p()[i] * (1.0 + if signs >> i & 1 == 1 { 1e-13 } else { -1e-13 })).collect();
                     let total: f64 = moved[1..].iter().sum();
                     let moved = OutcomeLaw::from_probabilities(&[1.0 - total, moved[1], moved[2]]).unwrap();
-                    let other = renyi_divergence(&moved, &q, order).unwrap();
+                    let other = renyi_divergence(&moved, q, order).unwrap();
                     assert!((other - exact.value).abs() <= exact.error + 1e-14, "{a} {sigma}: {other} {exact:?}");
                 }
             }

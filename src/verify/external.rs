@@ -1,11 +1,12 @@
 //! An accountant that is a program: a request as a line of JSON on its stdin, an answer as a line of JSON on its stdout.
 
-use super::accountant::{Accountant, Answer, Fault, FaultKind, Scope};
+use super::accountant::{Accountant, Answer, ClaimScope, Fault, FaultKind};
 use super::answer_line::{quoted, read_answer};
 use super::process_group::ProcessGroup;
-use super::request::{MechanismKind, Request};
+use super::request::Request;
 use super::stop::Stop;
 use crate::error::{Error, Result, one_line};
+use crate::mechanism::{MechanismKind, RELEASES};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Command, Stdio};
@@ -28,9 +29,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub struct ExternalOptions {
     /// What its claims depend on.
-    pub scope: Scope,
+    pub scope: ClaimScope,
     /// The mechanisms it is asked about.
-    pub mechanisms: Vec<MechanismKind>,
+    pub mechanisms: Vec<&'static MechanismKind>,
     /// The time for an answer.
     pub answer_time: Duration,
     /// The time for the first answer after a start.
@@ -40,8 +41,8 @@ pub struct ExternalOptions {
 impl Default for ExternalOptions {
     fn default() -> Self {
         Self {
-            scope: Scope::DataDependent,
-            mechanisms: MechanismKind::RELEASES.to_vec(),
+            scope: ClaimScope::DataDependent,
+            mechanisms: RELEASES.to_vec(),
             answer_time: Duration::from_secs(10),
             start_time: Duration::from_secs(60),
         }
@@ -117,11 +118,11 @@ impl Accountant for ExternalAccountant {
         self.ask(&mut slot, request, stop).unwrap_or_else(Answer::Fault)
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         self.options.mechanisms.clone()
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> ClaimScope {
         self.options.scope
     }
 

@@ -1,28 +1,29 @@
 //! An accountant that is a function of the program which calls this library.
 
-use super::accountant::{Accountant, Answer, Fault, FaultKind, Scope};
+use super::accountant::{Accountant, Answer, ClaimScope, Fault, FaultKind};
 use super::answer_line::read_answer;
-use super::request::{MechanismKind, Request};
+use super::request::Request;
 use crate::error::one_line;
+use crate::mechanism::{MechanismKind, RELEASES};
 
 /// A function from the line of a request to the line of an answer, in the JSON of the command's protocol. What it fails
 /// with is a finding: a [`Fault`] with its words.
 pub struct FunctionAccountant<F> {
     name: String,
-    scope: Scope,
-    mechanisms: Vec<MechanismKind>,
+    scope: ClaimScope,
+    mechanisms: Vec<&'static MechanismKind>,
     ask: F,
 }
 
 impl<F: Fn(&str) -> Result<String, String> + Sync> FunctionAccountant<F> {
     /// An accountant of this name, asked about all mechanisms that release something, whose claims may depend on the votes.
     pub fn new(name: impl Into<String>, ask: F) -> Self {
-        Self { name: name.into(), scope: Scope::DataDependent, mechanisms: MechanismKind::RELEASES.to_vec(), ask }
+        Self { name: name.into(), scope: ClaimScope::DataDependent, mechanisms: RELEASES.to_vec(), ask }
     }
 
     /// The same, of which this is known.
     #[must_use]
-    pub fn about(self, scope: Scope, mechanisms: Vec<MechanismKind>) -> Self {
+    pub fn about(self, scope: ClaimScope, mechanisms: Vec<&'static MechanismKind>) -> Self {
         Self { scope, mechanisms, ..self }
     }
 }
@@ -40,11 +41,11 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccoun
         answer.unwrap_or_else(Answer::Fault)
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         self.mechanisms.clone()
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> ClaimScope {
         self.scope
     }
 
@@ -57,13 +58,14 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccoun
 mod tests {
     use super::super::{Plan, Verdict, verify};
     use super::*;
+    use crate::mechanism::GNMAX;
 
     #[test]
     fn what_a_function_answers_and_fails_with() {
         type Function = fn(&str) -> Result<String, String>;
         let plan = Plan { cases: 200, ..Plan::default() };
         let gnmax = |accountant: FunctionAccountant<Function>| {
-            verify(&accountant.about(Scope::DataIndependent, vec![MechanismKind::Gnmax]), &plan, &|_| ())
+            verify(&accountant.about(ClaimScope::DataIndependent, vec![GNMAX]), &plan, &|_| ())
         };
         let infinite = gnmax(FunctionAccountant::new("infinite", |_| Ok("{\"value\": \"inf\"}".into())));
         assert!(matches!(infinite.of("rdp-covers-exact").unwrap().verdict, Verdict::NotRefuted));

@@ -1,14 +1,16 @@
 //! What must hold of an accountant: each property with the theorem that says so.
 
-use super::accountant::{Accountant, Fault, Scope};
-use super::request::{Case, MechanismKind};
-use super::sensitivity::covers_neighbors;
+use super::accountant::{Accountant, ClaimScope, Fault};
+use super::conversion::CONVERSION;
+use super::request::Case;
+use super::sensitivity::{SMOOTH_SENSITIVITY, covers_neighbors};
 use super::structure::{
     below_data_independent, composition_adds, convex_in_order, invariant_under_permutation,
     invariant_under_translation, limit_of_consensus, limit_of_much_noise, monotone_in_noise, monotone_in_order,
 };
 use super::validity::{delta_covers_exact, epsilon_covers_exact, kl_below_order_near_1, rdp_covers_exact};
 use crate::histogram::VoteHistogram;
+use crate::mechanism::MechanismKind;
 use serde::Serialize;
 
 /// What it means when a property does not hold.
@@ -43,7 +45,7 @@ pub struct Property {
     pub data_independent_only: bool,
     pub(super) asks: Asks,
     /// The mechanisms it is about.
-    pub(super) about: fn(MechanismKind) -> bool,
+    pub(super) about: fn(&MechanismKind) -> bool,
     pub(super) check: fn(&dyn Accountant, &Case) -> Check,
 }
 
@@ -237,17 +239,17 @@ pub const PROPERTIES: [Property; 14] = [
                   Definition 2.2), by trying all",
         data_independent_only: false,
         asks: Asks::Order,
-        about: |kind| matches!(kind, MechanismKind::SmoothSensitivity),
+        about: |kind| kind == SMOOTH_SENSITIVITY,
         check: covers_neighbors,
     },
 ];
 
-fn a_release(kind: MechanismKind) -> bool {
-    MechanismKind::RELEASES.contains(&kind)
+const fn a_release(kind: &MechanismKind) -> bool {
+    kind.releases
 }
 
-fn a_release_or_conversion(kind: MechanismKind) -> bool {
-    a_release(kind) || kind == MechanismKind::Conversion
+fn a_release_or_conversion(kind: &MechanismKind) -> bool {
+    kind.releases || kind == CONVERSION
 }
 
 impl Property {
@@ -260,9 +262,9 @@ impl Property {
 
     /// All properties that apply to the claims of an accountant.
     #[must_use]
-    pub fn applicable(scope: Scope) -> Vec<&'static Self> {
+    pub fn applicable(scope: ClaimScope) -> Vec<&'static Self> {
         let all = PROPERTIES.iter().filter_map(|property| Self::of_name(property.name));
-        all.filter(|property| scope == Scope::DataIndependent || !property.data_independent_only).collect()
+        all.filter(|property| scope == ClaimScope::DataIndependent || !property.data_independent_only).collect()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Runs properties over cases, and shrinks what fails.
 
-use super::accountant::{Accountant, Fault, Scope};
+use super::accountant::{Accountant, ClaimScope, Fault};
 use super::generate;
 use super::property::{Check, Property, PropertyKind, Violation};
-use super::request::{Case, MechanismKind};
+use super::request::Case;
 use super::shrink::shrink;
 use super::stop::{Punctual, Stop};
+use crate::mechanism::MechanismKind;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -120,7 +121,7 @@ pub struct Outcome {
     /// Its name.
     pub accountant: String,
     /// What its claims depend on.
-    pub scope: Scope,
+    pub scope: ClaimScope,
     /// Each property.
     pub findings: Vec<Finding>,
 }
@@ -157,7 +158,7 @@ pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sy
     let properties = if plan.properties.is_empty() {
         let mechanisms = accountant.mechanisms();
         let mut all = Property::applicable(scope);
-        all.retain(|property| mechanisms.iter().any(|kind| (property.about)(*kind)));
+        all.retain(|property| mechanisms.iter().any(|kind| (property.about)(kind)));
         all
     } else {
         plan.properties.clone()
@@ -202,7 +203,7 @@ fn test(
                 let size = BLOCK.min(plan.cases - block * BLOCK);
                 let mut stream = stream(plan.seed, property.name, block);
                 let draw = || loop {
-                    let kind: MechanismKind = mechanisms[stream.random_range(0..mechanisms.len())];
+                    let kind: &MechanismKind = mechanisms[stream.random_range(0..mechanisms.len())];
                     if let Some(case) = generate::case(kind, property.asks, &mut stream) {
                         return case;
                     }

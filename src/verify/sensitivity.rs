@@ -1,18 +1,68 @@
 //! Claims of smooth sensitivity, against neighbors of neighbors.
 
-use super::accountant::{Accountant, Answer, Scope};
+use super::accountant::{Accountant, Answer, ClaimScope};
 use super::property::{Check, Violation, claim};
-use super::request::{Case, Mechanism, MechanismKind, Question, Request};
-use crate::accountant::GnmaxSensitivity;
+use super::request::{Case, Question, Request};
+use crate::accountant::{GnmaxSensitivity, Theorem, WorstCases};
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::quantity::Order;
+use crate::law::OutcomeLaw;
+use crate::mechanism::draw::{few_votes, pick, scale};
+use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, refused};
+use crate::quantity::{NoiseScale, Order};
+use crate::simulate::Sampler;
+use std::sync::Arc;
 
 /// More votes or classes than these are not tried.
 const MOST_VOTES: u64 = 60;
 const MOST_CLASSES: usize = 6;
 /// Claims may be off by this much of the largest cost at hand: costs are differences of logarithms.
 const ROUNDING: f64 = 1e-9;
+
+/// What is asked at an order is the β-smooth sensitivity of the data-dependent cost of GNMax at that order.
+pub const SMOOTH_SENSITIVITY: &MechanismKind = &MechanismKind {
+    name: "smooth-sensitivity",
+    relation: Relation::MovedVote,
+    parameters: &[Parameter::noise("sigma"), Parameter::number("beta", &[0.0, 1.0, 0.1])],
+    releases: false,
+    noise_hides: false,
+    read: |parameters| {
+        Ok(Arc::new(SmoothCost { sigma: parameters.scale("sigma")?, beta: parameters.not_negative("beta")? }))
+    },
+    draw_data: few_votes,
+    draw: |stream, _| {
+        Some(Arc::new(SmoothCost { sigma: scale(stream)?, beta: *pick(stream, &[0.0, 0.01, 0.1, 0.5, 2.0]) }))
+    },
+};
+
+/// The cost of GNMax whose smooth sensitivity is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct SmoothCost {
+    sigma: NoiseScale,
+    beta: f64,
+}
+
+impl Mechanism for SmoothCost {
+    fn kind(&self) -> &'static MechanismKind {
+        SMOOTH_SENSITIVITY
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("sigma", self.sigma.get()).with("beta", self.beta)
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        Vec::new()
+    }
+
+    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+        Err(refused("a sensitivity is not released".into()))
+    }
+
+    fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        Err(refused("a sensitivity is not released".into()))
+    }
+}
 
 /// The smooth sensitivity of the data-dependent cost of GNMax; with the local one in its place it is wrong.
 pub(super) struct SensitivityAccountant {
@@ -24,7 +74,7 @@ impl SensitivityAccountant {
     pub(super) const NAME: &'static str = "gnmax-smooth-sensitivity";
 
     fn value(&self, request: &Request, order: Order) -> Result<Option<f64>> {
-        let Mechanism::SmoothSensitivity { sigma, beta } = request.mechanism else { return Ok(None) };
+        let Some(&SmoothCost { sigma, beta }) = request.mechanism.downcast() else { return Ok(None) };
         let sensitivity = GnmaxSensitivity::new(order, sigma, request.histogram.classes())?;
         if self.smooth {
             return sensitivity.smooth(&request.histogram, beta).map(Some);
@@ -50,17 +100,17 @@ impl Accountant for SensitivityAccountant {
         };
         match self.value(request, order) {
             Ok(Some(value)) => Answer::Value(value),
-            Ok(None) => Answer::Declined(format!("{} is no sensitivity", request.mechanism.kind().name())),
+            Ok(None) => Answer::Declined(format!("{} is no sensitivity", request.mechanism.kind())),
             Err(error) => Answer::Declined(error.to_string()),
         }
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
-        vec![MechanismKind::SmoothSensitivity]
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
+        vec![SMOOTH_SENSITIVITY]
     }
 
-    fn scope(&self) -> Scope {
-        Scope::DataDependent
+    fn scope(&self) -> ClaimScope {
+        ClaimScope::DataDependent
     }
 }
 
@@ -72,7 +122,7 @@ fn neighbors(histogram: &VoteHistogram) -> Vec<VoteHistogram> {
 
 pub(super) fn covers_neighbors(accountant: &dyn Accountant, case: &Case) -> Check {
     let request = &case.request;
-    let (Mechanism::SmoothSensitivity { sigma, beta }, Question::Order(order)) = (request.mechanism, request.question)
+    let (Some(&SmoothCost { sigma, beta }), Question::Order(order)) = (request.mechanism.downcast(), request.question)
     else {
         return Check::NotApplicable;
     };

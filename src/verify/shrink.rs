@@ -6,9 +6,11 @@
 //! kept if the case gets simpler in a fixed measure and the same property still fails, so shrinking ends, and it depends
 //! on the case and the accountant alone.
 
-use super::request::{Case, Mechanism, Question, Request};
+use super::request::{Case, Question, Request};
 use crate::histogram::VoteHistogram;
-use crate::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
+use crate::mechanism::{Mechanism, Relation, rounder};
+use crate::quantity::{Delta, Epsilon, Order};
+use std::sync::Arc;
 
 /// The smallest case found from `case` on for which `fails` still returns something, with what it returned last, and how
 /// many cases were tried: at most `limit`.
@@ -41,19 +43,8 @@ fn size(case: &Case) -> (u64, u64) {
     let whole = (request.histogram.classes() as u64 * 4)
         .saturating_add(votes.saturating_mul(4))
         .saturating_add(u64::from(request.repetitions - 1) * 4);
-    let mut words = weight(case.factor) + request.mechanism.sigma().map_or(0, |sigma| weight(sigma.get()));
-    match request.mechanism {
-        Mechanism::ConfidentGnmax { threshold, threshold_sigma, .. } => {
-            words += weight(threshold) + weight(threshold_sigma.get());
-        }
-        Mechanism::SubsampledGaussian { rate, .. } => words += weight(rate.get()),
-        Mechanism::Conversion { rdp, rdp_order } => words += weight(rdp) + weight(rdp_order.get()),
-        Mechanism::SmoothSensitivity { beta, .. } => words += weight(beta),
-        Mechanism::Gnss { beta, step, width, neighbor_width, .. } => {
-            words += weight(beta) + weight(step) + weight(width.get()) + weight(neighbor_width.get());
-        }
-        _ => {}
-    }
+    let mut words = weight(case.factor);
+    words += request.mechanism.parameters().numbers().map(|(_, number)| weight(number)).sum::<u64>();
     words += match request.question {
         Question::Order(order) => weight(order.get()),
         Question::Delta(delta) => weight(delta.get()),
@@ -80,15 +71,14 @@ fn candidates(case: &Case) -> Vec<Case> {
         }
     }
     for (histogram, fewer) in fewer_votes(request) {
-        let mut mechanism = request.mechanism;
-        if let Mechanism::ConfidentGnmax { threshold, .. } = &mut mechanism {
-            // A threshold stays where it is relative to the votes, or where it is.
-            push(Request { histogram: histogram.clone(), ..request.clone() });
-            *threshold -= fewer as f64;
+        let request = Request { histogram, ..request.clone() };
+        // What moves with the votes stays where it is, or where it is relative to them.
+        push(request.clone());
+        if let Some(mechanism) = request.mechanism.translated(-(fewer as f64)) {
+            push(Request { mechanism, ..request });
         }
-        push(Request { mechanism, histogram, ..request.clone() });
     }
-    for mechanism in simpler_mechanisms(request.mechanism) {
+    for mechanism in simpler_mechanisms(&*request.mechanism) {
         push(Request { mechanism, ..request.clone() });
     }
     for question in simpler_questions(request.question) {
@@ -101,7 +91,7 @@ fn candidates(case: &Case) -> Vec<Case> {
 /// Histograms with fewer classes or votes, each with how many votes the largest count lost.
 fn fewer_votes(request: &Request) -> Vec<(VoteHistogram, u64)> {
     let counts = request.histogram.counts();
-    if request.mechanism.kind().prints_a_count() || request.neighbor.is_some() {
+    if request.mechanism.kind().relation == Relation::OneRecord || request.neighbor.is_some() {
         return Vec::new();
     }
     let top = counts.iter().copied().max().unwrap_or(0);
@@ -132,96 +122,18 @@ fn fewer_votes(request: &Request) -> Vec<(VoteHistogram, u64)> {
     all.into_iter().filter_map(|fewer| Some((VoteHistogram::new(fewer.clone()).ok()?, lost(&fewer)))).collect()
 }
 
-/// Rounder numbers nearby, and a few that are round.
-fn rounder(value: f64, round: &[f64]) -> Vec<f64> {
-    let digits = |digits: usize| format!("{value:.*e}", digits - 1).parse::<f64>().ok();
-    round.iter().copied().chain([1, 2, 3].into_iter().filter_map(digits)).filter(|v| *v != value).collect()
-}
-
-const SCALES: [f64; 9] = [1.0, 2.0, 0.5, 5.0, 10.0, 0.2, 0.1, 40.0, 100.0];
-
-fn scales(scale: NoiseScale) -> Vec<NoiseScale> {
-    rounder(scale.get(), &SCALES).into_iter().filter_map(|value| NoiseScale::new(value).ok()).collect()
-}
-
-fn simpler_mechanisms(mechanism: Mechanism) -> Vec<Mechanism> {
-    let mut all: Vec<Mechanism> = Vec::new();
-    for scale in mechanism.sigma().map(scales).unwrap_or_default() {
-        all.push(match mechanism {
-            Mechanism::Gnmax { .. } => Mechanism::Gnmax { sigma: scale },
-            Mechanism::Lnmax { .. } => Mechanism::Lnmax { sigma: scale },
-            Mechanism::Gaussian { .. } => Mechanism::Gaussian { sigma: scale },
-            Mechanism::Laplace { .. } => Mechanism::Laplace { sigma: scale },
-            Mechanism::SubsampledGaussian { rate, .. } => Mechanism::SubsampledGaussian { sigma: scale, rate },
-            Mechanism::ConfidentGnmax { threshold, threshold_sigma, threshold_form, .. } => {
-                Mechanism::ConfidentGnmax { sigma: scale, threshold, threshold_sigma, threshold_form }
-            }
-            Mechanism::RandomizedResponse { .. } => Mechanism::RandomizedResponse { sigma: scale },
-            Mechanism::SmoothSensitivity { beta, .. } => Mechanism::SmoothSensitivity { sigma: scale, beta },
-            Mechanism::Gnss { beta, step, width, neighbor_width, .. } => {
-                Mechanism::Gnss { sigma: scale, beta, step, width, neighbor_width }
-            }
-            unscaled @ Mechanism::Conversion { .. } => unscaled,
-        });
+/// The same mechanism with rounder numbers, one at a time, and what else it has nearby.
+fn simpler_mechanisms(mechanism: &dyn Mechanism) -> Vec<Arc<dyn Mechanism>> {
+    let parameters = mechanism.parameters();
+    let mut all = Vec::new();
+    for parameter in mechanism.kind().parameters.iter().filter(|parameter| !parameter.round.is_empty()) {
+        let Ok(value) = parameters.number(parameter.name) else { continue };
+        all.extend(
+            rounder(value, parameter.round).into_iter().filter_map(|round| mechanism.with(parameter.name, round)),
+        );
     }
-    match mechanism {
-        Mechanism::SubsampledGaussian { sigma, rate } => {
-            let rates = rounder(rate.get(), &[0.5, 0.1]).into_iter().filter_map(|rate| Probability::new(rate).ok());
-            all.extend(rates.map(|rate| Mechanism::SubsampledGaussian { sigma, rate }));
-        }
-        Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
-            let with = |threshold, threshold_sigma| Mechanism::ConfidentGnmax {
-                sigma,
-                threshold,
-                threshold_sigma,
-                threshold_form,
-            };
-            all.extend(
-                rounder(threshold, &[1.0, 0.0, 2.0]).into_iter().map(|threshold| with(threshold, threshold_sigma)),
-            );
-            all.extend(scales(threshold_sigma).into_iter().map(|scale| with(threshold, scale)));
-        }
-        Mechanism::Conversion { rdp, rdp_order } => {
-            let values = rounder(rdp, &[1.0, 0.5, 0.1, 0.0]).into_iter();
-            all.extend(values.map(|rdp| Mechanism::Conversion { rdp, rdp_order }));
-            let orders = rounder(rdp_order.get(), &[2.0, 3.0, 5.0, 10.0, 1.5]).into_iter();
-            let orders = orders.filter_map(|order| Order::new(order).ok());
-            all.extend(orders.map(|rdp_order| Mechanism::Conversion { rdp, rdp_order }));
-        }
-        Mechanism::Gnss { sigma, beta, step, width, neighbor_width } => {
-            all.extend(simpler_pairs(sigma, beta, step, width.get(), neighbor_width.get()));
-        }
-        Mechanism::SmoothSensitivity { sigma, beta } => {
-            let values = rounder(beta, &[0.0, 1.0, 0.1]).into_iter();
-            all.extend(values.map(|beta| Mechanism::SmoothSensitivity { sigma, beta }));
-        }
-        _ => {}
-    }
+    all.extend(mechanism.simpler());
     all
-}
-
-/// Pairs of a GNSS release with rounder numbers; those that no function has fail nothing.
-fn simpler_pairs(sigma: NoiseScale, beta: f64, step: f64, width: f64, neighbor_width: f64) -> Vec<Mechanism> {
-    let with = |beta: f64, step: f64, width: f64, neighbor_width: f64| {
-        let (width, neighbor_width) = (NoiseScale::new(width).ok()?, NoiseScale::new(neighbor_width).ok()?);
-        Some(Mechanism::Gnss { sigma, beta, step, width, neighbor_width })
-    };
-    // Only the ratios matter.
-    let mut all = vec![with(beta, step / width, 1.0, neighbor_width / width)];
-    for beta in rounder(beta, &[0.0, 0.1, 0.01, 1.0]) {
-        let nearest = neighbor_width.clamp(width * libm::exp(-beta), width * libm::exp(beta));
-        let step = step.min(width).min(nearest);
-        all.extend([with(beta, step, width, neighbor_width), with(beta, step, width, nearest)]);
-    }
-    let most = width.min(neighbor_width);
-    all.extend(rounder(step, &[most, 0.0]).into_iter().map(|step| with(beta, step, width, neighbor_width)));
-    for neighbor_width in rounder(neighbor_width, &[width]) {
-        all.extend([
-            with(beta, step, width, neighbor_width),
-            with(beta, step.min(neighbor_width), width, neighbor_width),
-        ]);
-    }
-    all.into_iter().flatten().collect()
 }
 
 fn simpler_questions(question: Question) -> Vec<Question> {
@@ -257,7 +169,7 @@ mod tests {
         assert_eq!(small.request.histogram.classes(), 2);
         assert_eq!(small.request.histogram.counts().iter().sum::<u64>(), 5);
         assert_eq!(small.request.repetitions, 3);
-        assert_eq!(small.request.mechanism.sigma().unwrap().get(), 1.0);
+        assert_eq!(small.request.mechanism.to_string(), "gnmax:sigma=1");
         assert_eq!(small.request.question, Question::Order(Order::new(2.0).unwrap()));
         println!("{} after {tried}", small.json());
         let (unchanged, (), tried) = shrink(case.clone(), (), 10, |_| None);

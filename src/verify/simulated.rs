@@ -3,7 +3,7 @@
 use super::accountant::{Accountant, Answer};
 use super::generate;
 use super::property::{Asks, Check, Property, PropertyKind, Violation};
-use super::request::{Case, Mechanism, MechanismKind, Question};
+use super::request::{Case, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
 use super::stop::Punctual;
@@ -11,13 +11,11 @@ use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::law::{Noise, ThresholdForm};
-use crate::model::PromptPateModel;
+use crate::mechanism::{Bins, MechanismKind, Relation};
 use crate::quantity::{Delta, FailureProbability};
-use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation, Stream, World};
+use crate::simulate::{PartialCounts, Simulation};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 use std::cell::Cell;
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
@@ -53,22 +51,23 @@ fn share(failure: FailureProbability, i: u64) -> FailureProbability {
 
 /// Outputs set aside to choose what is bounded.
 const PILOT: f64 = 0.1;
+/// Bins of a printed number: each is to be hit often.
+const FEW_BINS: usize = 8;
 /// Tests spent on making a case smaller.
 const SHRINK_LIMIT: usize = 60;
 
-/// Tests the claims of an accountant on simulated outputs, whatever the mechanism: `sampler` makes the mechanism of a
-/// case, whose first world has the votes of the case and whose second has those of a neighbor; None where it cannot.
+/// Tests the claims of an accountant on simulated outputs of the mechanism, for the votes of a case and for those of a
+/// neighbor.
 ///
 /// The claims must be about one output and answer `order`. A refutation is wrong with at most the failure probability, over
 /// all cases together.
 ///
 /// # Errors
 /// What simulation and audit return.
-pub fn verify_by_simulation<M: Sampler>(
+pub fn verify_by_simulation(
     accountant: &dyn Accountant,
     plan: &Plan,
     simulation: SimulationPlan,
-    sampler: impl Fn(&Case) -> Result<Option<M>>,
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Finding> {
     let start = Instant::now();
@@ -99,13 +98,17 @@ pub fn verify_by_simulation<M: Sampler>(
             Err(Answer::Fault(fault)) => return Ok(Check::Fault(fault)),
             Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
         };
-        let Some(mechanism) = sampler(case)? else { return Ok(Check::NotApplicable) };
+        let Some(neighbor) = &case.request.neighbor else {
+            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbor".into() });
+        };
+        let bins = Bins { order: Some(order), count: FEW_BINS };
+        let mechanism = case.request.mechanism.sampler(&case.request.histogram, neighbor, bins)?;
         tests.set(tests.get() + 1);
         let failure = share(simulation.failure, tests.get());
         let draws = Simulation::new(simulation.samples)?.seed(plan.seed).query(tests.get());
         let mut part = PartialCounts::new(draws, mechanism.outcomes())?;
         let watch = |_| if stop.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        if part.advance(&mechanism, 0..draws.blocks(), watch)? {
+        if part.advance(&*mechanism, 0..draws.blocks(), watch)? {
             return Ok(Check::NotApplicable);
         }
         let counts = part.counts()?;
@@ -195,110 +198,26 @@ pub fn verify_by_simulation<M: Sampler>(
     Ok(finding)
 }
 
-/// What [`SimulatedRelease`] runs.
-const SIMULATED: [MechanismKind; 3] = [MechanismKind::Gnmax, MechanismKind::Lnmax, MechanismKind::ConfidentGnmax];
-
 /// A case of one output with one of the neighbors.
-fn draw(plan: &Plan, mechanisms: &[MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
+fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
     if let Some(case) = &plan.case {
         return Some(case.clone());
     }
-    let kinds: Vec<MechanismKind> = mechanisms.iter().copied().filter(|kind| SIMULATED.contains(kind)).collect();
+    let kinds: Vec<&MechanismKind> = mechanisms.iter().copied().filter(|kind| kind.releases).collect();
     if kinds.is_empty() {
         return None;
     }
     let kind = kinds[stream.random_range(0..kinds.len())];
     let mut case = generate::case(kind, Asks::Order, stream)?;
     case.request.repetitions = 1;
-    let changes = case.request.histogram.neighbors(Adjacency::Moved);
-    let change = *changes.get(stream.random_range(0..changes.len().max(1)))?;
-    case.request.neighbor = case.request.histogram.neighbor(change).ok();
+    case.request.neighbor = if kind.relation == Relation::OneRecord {
+        VoteHistogram::new(vec![1]).ok()
+    } else {
+        let changes = case.request.histogram.neighbors(Adjacency::Moved);
+        let change = *changes.get(stream.random_range(0..changes.len().max(1)))?;
+        case.request.histogram.neighbor(change).ok()
+    };
     Some(case)
-}
-
-/// A mechanism of this room that prints a class, run as it is described.
-#[derive(Debug)]
-pub struct SimulatedRelease(Release);
-
-#[derive(Debug)]
-enum Release {
-    Argmax(Box<ArgmaxSampler>),
-    Confident { votes: [Vec<u64>; 2], sigma: f64, threshold: f64, threshold_sigma: f64, form: ThresholdForm },
-}
-
-impl SimulatedRelease {
-    /// The mechanism of a case with a neighbor; None where it prints a count.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] without a neighbor, [`Error::Length`] for one of other classes.
-    pub fn new(case: &Case) -> Result<Option<Self>> {
-        let request = &case.request;
-        let Some(neighbor) = &request.neighbor else {
-            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbor".into() });
-        };
-        let argmax = |noise: Noise| -> Result<Option<Self>> {
-            let model = PromptPateModel::new(request.histogram.clone(), neighbor.clone())?;
-            Ok(Some(Self(Release::Argmax(Box::new(ArgmaxSampler::new(&model.into(), noise))))))
-        };
-        match request.mechanism {
-            Mechanism::Gnmax { sigma } => argmax(Noise::Gaussian(sigma)),
-            Mechanism::Lnmax { sigma } => argmax(Noise::Laplace(sigma)),
-            Mechanism::ConfidentGnmax { sigma, threshold, threshold_sigma, threshold_form } => {
-                PromptPateModel::new(request.histogram.clone(), neighbor.clone())?;
-                let votes = [&request.histogram, neighbor].map(|votes: &VoteHistogram| votes.counts().to_vec());
-                Ok(Some(Self(Release::Confident {
-                    votes,
-                    sigma: sigma.get(),
-                    threshold,
-                    threshold_sigma: threshold_sigma.get(),
-                    form: threshold_form,
-                })))
-            }
-            _ => Ok(None),
-        }
-    }
-}
-
-impl Sampler for SimulatedRelease {
-    fn outcomes(&self) -> usize {
-        match &self.0 {
-            Release::Argmax(argmax) => argmax.outcomes(),
-            Release::Confident { votes, .. } => votes[0].len() + 1,
-        }
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        match &self.0 {
-            Release::Argmax(argmax) => argmax.sample_block(world, stream, samples, counts),
-            Release::Confident { votes, sigma, threshold, threshold_sigma, form } => {
-                let votes = &votes[world.index()];
-                let mut noisy = |count: u64, scale: f64| -> f64 {
-                    let noise: f64 = StandardNormal.sample(stream);
-                    count as f64 + scale * noise
-                };
-                let most = votes.iter().copied().max().unwrap_or(0);
-                for _ in 0..samples {
-                    let tested = match form {
-                        ThresholdForm::Max => noisy(most, *threshold_sigma),
-                        ThresholdForm::PerClass => {
-                            votes.iter().map(|&count| noisy(count, *threshold_sigma)).fold(f64::NEG_INFINITY, f64::max)
-                        }
-                    };
-                    let mut winner = 0;
-                    if tested >= *threshold {
-                        let mut best = f64::NEG_INFINITY;
-                        for (class, &count) in votes.iter().enumerate() {
-                            let value = noisy(count, *sigma);
-                            if value > best {
-                                (winner, best) = (class + 1, value);
-                            }
-                        }
-                    }
-                    counts[winner] += 1;
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -310,7 +229,7 @@ mod tests {
         let accountant = accountant_of_name(name).unwrap();
         let plan = Plan { cases, seed: 4, ..Plan::default() };
         let simulation = SimulationPlan { samples: 60_000, failure: FailureProbability::new(1e-6).unwrap() };
-        verify_by_simulation(&*accountant, &plan, simulation, SimulatedRelease::new, &|_| ()).unwrap()
+        verify_by_simulation(&*accountant, &plan, simulation, &|_| ()).unwrap()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! When work ends before it is done.
 
-use super::accountant::{Accountant, Answer, Scope};
-use super::request::{MechanismKind, Request};
+use super::accountant::{Accountant, Answer, ClaimScope};
+use super::request::Request;
+use crate::mechanism::MechanismKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -90,11 +91,11 @@ impl Accountant for Punctual<'_> {
         }
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         self.inner.mechanisms()
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> ClaimScope {
         self.inner.scope()
     }
 

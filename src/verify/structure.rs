@@ -2,14 +2,10 @@
 
 use super::accountant::{Accountant, Answer};
 use super::property::{Check, Violation, claim};
-use super::request::{Case, Mechanism, MechanismKind, Question, Request};
-use crate::accountant::{
-    gaussian_rdp, gnmax_data_independent, gnss_rdp, k_ary_randomized_response_rdp, laplace_rdp, lnmax_data_independent,
-    subsampled_gaussian_rdp,
-};
+use super::request::{Case, Question, Request};
 use crate::histogram::VoteHistogram;
-use crate::law::ThresholdForm;
-use crate::quantity::{Epsilon, NoiseScale, Order};
+use crate::mechanism::{Relation, Role};
+use crate::quantity::Order;
 
 /// What two claims may differ by because they are computed in double precision, or as precisely as the accountant says.
 fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
@@ -44,38 +40,11 @@ fn equal(accountant: &dyn Accountant, claim: f64, other: f64, words: impl Fn() -
     Check::Holds { share: None }
 }
 
-/// RDP that holds whatever the votes. For a threshold test with a noise on every count the vote's move is the worst
-/// √2 steps, although one suffices ([`broken`](super::broken)).
-fn data_independent(mechanism: &Mechanism, classes: usize, order: Order) -> f64 {
-    match *mechanism {
-        Mechanism::Gnmax { sigma } => gnmax_data_independent(order, sigma),
-        Mechanism::Lnmax { sigma } => lnmax_data_independent(order, sigma),
-        Mechanism::Gaussian { sigma } => gaussian_rdp(order, sigma, 1.0),
-        Mechanism::Laplace { sigma } => laplace_rdp(order, sigma),
-        Mechanism::SubsampledGaussian { sigma, rate } => subsampled_gaussian_rdp(order, rate, sigma, 1.0),
-        Mechanism::ConfidentGnmax { sigma, threshold_sigma, threshold_form, .. } => {
-            let test = match threshold_form {
-                ThresholdForm::Max => gaussian_rdp(order, threshold_sigma, 1.0),
-                ThresholdForm::PerClass => gnmax_data_independent(order, threshold_sigma),
-            };
-            test + gnmax_data_independent(order, sigma)
-        }
-        Mechanism::RandomizedResponse { sigma } => {
-            let epsilon = Epsilon::new(sigma.get().recip());
-            let rdp = epsilon.and_then(|epsilon| k_ary_randomized_response_rdp(order, epsilon, classes as u64));
-            rdp.unwrap_or(f64::INFINITY)
-        }
-        Mechanism::Gnss { sigma, beta, .. } => gnss_rdp(order, beta, sigma),
-        Mechanism::Conversion { .. } | Mechanism::SmoothSensitivity { .. } => f64::INFINITY,
-    }
-}
-
 pub(super) fn below_data_independent(accountant: &dyn Accountant, case: &Case) -> Check {
     let request = &case.request;
     let Question::Order(order) = request.question else { return Check::NotApplicable };
     let claim = claim!(accountant, request);
-    let limit =
-        f64::from(request.repetitions) * data_independent(&request.mechanism, request.histogram.classes(), order);
+    let limit = f64::from(request.repetitions) * request.mechanism.data_independent(&request.histogram, order);
     at_most(accountant, claim, limit, || "claim, and the data-independent one".into())
 }
 
@@ -139,7 +108,7 @@ pub(super) fn invariant_under_permutation(accountant: &dyn Accountant, case: &Ca
 
 pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Case) -> Check {
     let request = &case.request;
-    if request.mechanism.kind().prints_a_count() || request.neighbor.is_some() {
+    if request.mechanism.kind().relation == Relation::OneRecord || request.neighbor.is_some() {
         return Check::NotApplicable;
     }
     // Neighbors take votes away, so that an empty class has fewer of them.
@@ -149,10 +118,7 @@ pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Ca
     }
     let counts = request.histogram.counts().iter().map(|count| count.saturating_add(more as u64)).collect();
     let Ok(histogram) = VoteHistogram::new(counts) else { return Check::NotApplicable };
-    let mut mechanism = request.mechanism;
-    if let Mechanism::ConfidentGnmax { threshold, .. } = &mut mechanism {
-        *threshold += more;
-    }
+    let mechanism = request.mechanism.translated(more).unwrap_or_else(|| request.mechanism.clone());
     let claim = claim!(accountant, request);
     let other = claim!(accountant, &Request { mechanism, histogram, ..request.clone() });
     equal(accountant, claim, other, || format!("claim, and with {more} votes more for every class"))
@@ -164,15 +130,10 @@ const MUCH: f64 = 1e6;
 pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> Check {
     let Question::Order(order) = case.request.question else { return Check::NotApplicable };
     let Some(mechanism) = case.request.mechanism.with_noise_times(MUCH) else { return Check::NotApplicable };
-    let smallest = match mechanism {
-        // Its widths tell the datasets apart whatever the noise.
-        Mechanism::Gnss { .. } => return Check::NotApplicable,
-        Mechanism::ConfidentGnmax { sigma, threshold_sigma, .. } => sigma.get().min(threshold_sigma.get()),
-        _ => match mechanism.sigma() {
-            Some(sigma) => sigma.get(),
-            None => return Check::NotApplicable,
-        },
-    };
+    if !mechanism.kind().noise_hides {
+        return Check::NotApplicable;
+    }
+    let smallest = mechanism.numbers(Role::Noise).into_iter().map(|(_, scale)| scale).fold(f64::INFINITY, f64::min);
     let limit = f64::from(case.request.repetitions) * 2.0 * order.get() / (smallest * smallest);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
     // Programs that sum in doubles lose about 1e-12 beside 1.
@@ -186,18 +147,13 @@ const MOST_VOTES: f64 = 1e15;
 
 pub(super) fn limit_of_consensus(accountant: &dyn Accountant, case: &Case) -> Check {
     let request = &case.request;
-    let kind = request.mechanism.kind();
-    if kind.prints_a_count() || kind == MechanismKind::RandomizedResponse || request.neighbor.is_some() {
+    if request.mechanism.kind().relation != Relation::MovedVote || request.neighbor.is_some() {
         return Check::NotApplicable;
     }
     let Question::Order(order) = request.question else { return Check::NotApplicable };
     let classes = request.histogram.classes();
-    let (largest, lead) = match request.mechanism {
-        Mechanism::ConfidentGnmax { sigma, threshold_sigma, threshold, .. } => {
-            (sigma.get().max(threshold_sigma.get()), threshold.abs())
-        }
-        _ => (request.mechanism.sigma().map_or(0.0, NoiseScale::get), 0.0),
-    };
+    let most = |role: Role| request.mechanism.numbers(role).into_iter().map(|(_, n)| n.abs()).fold(0.0, f64::max);
+    let (largest, lead) = (most(Role::Noise), most(Role::Votes));
     let votes = lead + CONSENSUS * (largest + 1.0) * order.get();
     let held: u64 = request.histogram.counts().iter().fold(0, |sum, &count| sum.saturating_add(count));
     if !(votes <= MOST_VOTES) || classes < 2 {

@@ -1,11 +1,12 @@
 //! A theorem of this crate as an accountant under test.
 
-use super::accountant::{Accountant, Answer, Scope};
+use super::accountant::{Accountant, Answer, ClaimScope};
 use super::curve::ORDERS;
-use super::request::{MechanismKind, Question, Request};
+use super::request::{Question, Request};
 use crate::accountant::{self, Statement, Theorem, WorstCases};
 use crate::bound::{Direction, Directions};
 use crate::divergence::{Conversion, delta_of_rdp};
+use crate::mechanism::MechanismKind;
 use crate::quantity::Order;
 use std::sync::LazyLock;
 
@@ -13,7 +14,7 @@ use std::sync::LazyLock;
 pub(super) struct TheoremAccountant {
     name: String,
     statement: &'static Statement,
-    mechanisms: Vec<MechanismKind>,
+    mechanisms: Vec<&'static MechanismKind>,
     conversion: Conversion,
     known: WorstCases,
 }
@@ -25,7 +26,7 @@ impl TheoremAccountant {
     pub(super) fn new(
         name: &str,
         statement: &'static Statement,
-        mechanisms: Vec<MechanismKind>,
+        mechanisms: Vec<&'static MechanismKind>,
         conversion: Conversion,
     ) -> Self {
         Self { name: name.into(), statement, mechanisms, conversion, known: WorstCases::default() }
@@ -52,9 +53,9 @@ impl Accountant for TheoremAccountant {
     fn answer(&self, request: &Request) -> Answer {
         let kind = request.mechanism.kind();
         if !self.mechanisms.contains(&kind) {
-            return Answer::Declined(format!("{} is no mechanism of {}", kind.name(), self.name));
+            return Answer::Declined(format!("{} is no mechanism of {}", kind, self.name));
         }
-        let theorems = request.mechanism.theorems(&request.histogram, &self.known);
+        let theorems = request.mechanism.theorems_for(&request.histogram, &self.known);
         let Some(theorem) = theorems.iter().find(|theorem| theorem.statement() == self.statement) else {
             return Answer::Declined("no bound for this request".into());
         };
@@ -73,15 +74,15 @@ impl Accountant for TheoremAccountant {
         })
     }
 
-    fn mechanisms(&self) -> Vec<MechanismKind> {
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         self.mechanisms.clone()
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> ClaimScope {
         match (self.statement.scope, self.statement.directions) {
-            (accountant::Scope::AnyData, _) => Scope::DataIndependent,
-            (accountant::Scope::TheseData, Directions::Both) => Scope::DataDependent,
-            (accountant::Scope::TheseData, Directions::Forward) => Scope::DataDependentForward,
+            (accountant::Scope::AnyData, _) => ClaimScope::DataIndependent,
+            (accountant::Scope::TheseData, Directions::Both) => ClaimScope::DataDependent,
+            (accountant::Scope::TheseData, Directions::Forward) => ClaimScope::DataDependentForward,
         }
     }
 

@@ -8,7 +8,7 @@ use super::request::{Case, Question, Request};
 use crate::bound::Direction;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
+use crate::mechanism::Relation;
 use crate::quantity::{Delta, Epsilon, Order};
 
 /// The value, or the end of the check: exact laws have a domain of their own.
@@ -27,7 +27,7 @@ struct Worst {
     /// Its place among the pairs.
     place: usize,
     neighbor: VoteHistogram,
-    reverse: bool,
+    direction: Direction,
 }
 
 /// `value` of every pair in the directions in which the claim must hold, the largest. None where there is no pair.
@@ -35,24 +35,20 @@ fn worst(
     accountant: &dyn Accountant,
     request: &Request,
     pairs: &[LawPair],
-    value: impl Fn(&LawPair, bool) -> Result<Option<Exact>>,
+    value: impl Fn(&LawPair, Direction) -> Result<Option<Exact>>,
 ) -> Result<Option<Worst>> {
     let directions = accountant.scope().directions();
-    let both = directions.cover(Direction::Reverse) || request.mechanism.kind().prints_a_count();
+    let both = directions.cover(Direction::Reverse) || request.mechanism.kind().relation == Relation::OneRecord;
     let mut worst: Option<Worst> = None;
     for (place, pair) in pairs.iter().enumerate() {
-        for reverse in if both { &[false, true][..] } else { &[false][..] } {
-            let Some(exact) = value(pair, *reverse)? else { continue };
+        for direction in Direction::BOTH.into_iter().filter(|direction| both || *direction == Direction::Forward) {
+            let Some(exact) = value(pair, direction)? else { continue };
             if worst.as_ref().is_none_or(|worst| exact.value > worst.exact.value) {
-                worst = Some(Worst { exact, place, neighbor: pair.neighbor.clone(), reverse: *reverse });
+                worst = Some(Worst { exact, place, neighbor: pair.neighbor.clone(), direction });
             }
         }
     }
     Ok(worst)
-}
-
-const fn turned<'a>(p: &'a OutcomeLaw, q: &'a OutcomeLaw, reverse: bool) -> (&'a OutcomeLaw, &'a OutcomeLaw) {
-    if reverse { (q, p) } else { (p, q) }
 }
 
 /// The verdict on a claim below which the exact value must stay.
@@ -65,7 +61,7 @@ fn covered(worst: Option<Worst>, claim: f64, least: f64, words: impl Fn() -> Str
             error: worst.exact.error,
             words: words(),
             neighbor: Some(worst.neighbor),
-            reverse: worst.reverse,
+            reverse: worst.direction == Direction::Reverse,
         });
     }
     Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| worst.exact.value / claim) }
@@ -77,9 +73,8 @@ pub(super) fn rdp_covers_exact(accountant: &dyn Accountant, case: &Case) -> Chec
     let claim = claim!(accountant, request);
     let pairs = computed!(pairs(request, Some(order)));
     let repetitions = f64::from(request.repetitions);
-    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
-        let (p, q) = turned(&pair.p, &pair.q, reverse);
-        let exact = exact::renyi(p, q, order)?;
+    let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
+        let exact = exact::renyi(&pair.laws, direction, order);
         Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
     }));
     // A logarithm near ln 1 in double precision, divided by α - 1: a claim may have lost that.
@@ -94,9 +89,8 @@ pub(super) fn kl_below_order_near_1(accountant: &dyn Accountant, case: &Case) ->
     let claim = claim!(accountant, request);
     let pairs = computed!(pairs(request, Some(near)));
     let repetitions = f64::from(request.repetitions);
-    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
-        let (p, q) = turned(&pair.p, &pair.q, reverse);
-        let exact = exact::kullback_leibler(p, q);
+    let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
+        let exact = exact::kullback_leibler(&pair.laws, direction);
         Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
     }));
     // As for Rényi divergences.
@@ -119,14 +113,13 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
         return Check::Holds { share: None };
     }
     let pairs = computed!(pairs(request, None));
-    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
-        let Some([p, q]) = composed_pair(pair, request)? else { return Ok(None) };
-        let (p, q) = turned(&p, &q, reverse);
-        exact::delta(p, q, claimed).map(Some)
+    let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
+        let all = composed_pair(pair, request)?;
+        Ok(all.map(|all| exact::delta(&all, direction, claimed)))
     }));
     let Some(found) = found else { return Check::NotApplicable };
     if found.exact.refutes(delta.get(), 0.0) {
-        let limit = smallest_epsilon(request, &pairs[found.place], found.reverse, delta).unwrap_or(f64::NAN);
+        let limit = smallest_epsilon(request, &pairs[found.place], found.direction, delta).unwrap_or(f64::NAN);
         return Check::Violated(Violation {
             claim,
             limit: if limit.is_nan() { claim } else { limit },
@@ -136,7 +129,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
                 found.exact.value
             ),
             neighbor: Some(found.neighbor),
-            reverse: found.reverse,
+            reverse: found.direction == Direction::Reverse,
         });
     }
     let share = delta.get() > 0.0;
@@ -144,10 +137,8 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
 }
 
 /// The exact ε of the pair that refuted.
-fn smallest_epsilon(request: &Request, pair: &LawPair, reverse: bool, delta: Delta) -> Option<f64> {
-    let [p, q] = composed_pair(pair, request).ok()??;
-    let (p, q) = turned(&p, &q, reverse);
-    crate::divergence::epsilon_at_delta(p, q, delta).ok().map(Epsilon::get)
+fn smallest_epsilon(request: &Request, pair: &LawPair, direction: Direction, delta: Delta) -> Option<f64> {
+    Some(composed_pair(pair, request).ok()??.epsilon(direction, delta).get())
 }
 
 pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Check {
@@ -155,10 +146,9 @@ pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Ch
     let Question::Epsilon(epsilon) = request.question else { return Check::NotApplicable };
     let claim = claim!(accountant, request);
     let pairs = computed!(pairs(request, None));
-    let found = computed!(worst(accountant, request, &pairs, |pair, reverse| {
-        let Some([p, q]) = composed_pair(pair, request)? else { return Ok(None) };
-        let (p, q) = turned(&p, &q, reverse);
-        exact::delta(p, q, epsilon).map(Some)
+    let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
+        let all = composed_pair(pair, request)?;
+        Ok(all.map(|all| exact::delta(&all, direction, epsilon)))
     }));
     covered(found, claim, 0.0, || format!("claimed delta at epsilon {epsilon}, and the exact one"))
 }

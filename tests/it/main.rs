@@ -40,6 +40,7 @@ mod k_cut;
 mod ladder;
 mod layering;
 mod many_outcomes;
+mod mechanisms;
 mod membership_peers;
 mod nothing_lost;
 mod peers;

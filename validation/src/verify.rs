@@ -1,9 +1,10 @@
 //! The verifier on accountants that are right, wrong, and other people's.
 
 use crate::experiment::Report;
+use leakbound::mechanism::{GAUSSIAN, GNMAX, LAPLACE, MechanismKind, SUBSAMPLED_GAUSSIAN};
 use leakbound::verify::{
-    Accountant, ExternalAccountant, ExternalOptions, Finding, MechanismKind, Outcome, Plan, Problem, Property,
-    PropertyKind, Scope, Verdict, accountant_names, accountant_of_name, broken, verify,
+    Accountant, ClaimScope, ExternalAccountant, ExternalOptions, Finding, Outcome, Plan, Problem, Property,
+    PropertyKind, Verdict, accountant_names, accountant_of_name, broken, verify,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -133,14 +134,11 @@ fn refutations(report: &mut Report, outcome: &Outcome, command: &str) {
 }
 
 /// Scripts, their arguments and what they are asked.
-const OTHERS: [(&str, &str, &[MechanismKind]); 3] = {
-    use MechanismKind::{Gaussian, Gnmax, Laplace, SubsampledGaussian};
-    [
-        ("dp_accounting_adapter.py", "", &[Gaussian, Laplace, SubsampledGaussian]),
-        ("dp_accounting_adapter.py", " --pld", &[Gaussian, Laplace, SubsampledGaussian]),
-        ("autodp_adapter.py", "", &[Gaussian, Laplace, SubsampledGaussian, Gnmax]),
-    ]
-};
+const OTHERS: [(&str, &str, &[&MechanismKind]); 3] = [
+    ("dp_accounting_adapter.py", "", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN]),
+    ("dp_accounting_adapter.py", " --pld", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN]),
+    ("autodp_adapter.py", "", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, GNMAX]),
+];
 
 fn others(report: &mut Report) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -156,7 +154,7 @@ fn others(report: &mut Report) {
         let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
         let command = words.iter().map(quote).collect::<Vec<_>>().join(" ") + argument;
         let options = ExternalOptions {
-            scope: Scope::DataIndependent,
+            scope: ClaimScope::DataIndependent,
             mechanisms: mechanisms.to_vec(),
             answer_time: ANSWER_TIME,
             ..ExternalOptions::default()

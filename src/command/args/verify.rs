@@ -3,7 +3,8 @@
 use super::simulate::seconds;
 use super::{Parsed, failure_probability, samples, whole};
 use crate::FailureProbability;
-use crate::verify::{Case, MechanismKind, Property, Scope};
+use crate::mechanism::MechanismKind;
+use crate::verify::{Case, ClaimScope, Property, subjects};
 use clap::{Args, ValueEnum};
 use serde::{Serialize, Serializer};
 
@@ -62,9 +63,14 @@ impl Serialize for PropertyName {
 }
 
 /// A mechanism by its name.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(transparent)]
-pub struct MechanismName(pub MechanismKind);
+#[derive(Debug, Clone, Copy)]
+pub struct MechanismName(pub &'static MechanismKind);
+
+impl Serialize for MechanismName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
 
 /// A case in JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -84,7 +90,7 @@ pub enum ScopeName {
     DataDependentForward,
 }
 
-impl From<ScopeName> for Scope {
+impl From<ScopeName> for ClaimScope {
     fn from(name: ScopeName) -> Self {
         match name {
             ScopeName::DataIndependent => Self::DataIndependent,
@@ -102,9 +108,10 @@ fn property(text: &str) -> Parsed<PropertyName> {
 }
 
 fn mechanism(text: &str) -> Parsed<MechanismName> {
-    let found = MechanismKind::ALL.into_iter().find(|kind| kind.name() == text.trim());
+    let found = subjects().into_iter().find(|kind| kind.name == text.trim());
     found.map(MechanismName).ok_or_else(|| {
-        format!("`{text}` is no mechanism; there are {}", MechanismKind::ALL.map(MechanismKind::name).join(", "))
+        let names: Vec<&str> = subjects().iter().map(|kind| kind.name).collect();
+        format!("`{text}` is no mechanism; there are {}", names.join(", "))
     })
 }
 

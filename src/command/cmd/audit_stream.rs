@@ -5,7 +5,9 @@ use super::stream_state::{Counted, Counting, StateFile};
 use crate::command::args::{Common, StreamOptions};
 use crate::command::output::{Output, envelope, interrupted};
 use crate::command::signals::{Second, interruption};
-use crate::record::{BatchReader, BatchStage, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs};
+use crate::record::{
+    BatchReader, BatchStage, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs,
+};
 use crate::report::{BoundRow, Claim, Number, StreamBinsRow, StreamDocument, Warning, one_line, short};
 use crate::{
     BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,

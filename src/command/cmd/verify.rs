@@ -4,13 +4,14 @@ use crate::command::args::{Common, VerifyOptions};
 use crate::command::output::{Output, envelope, interrupted, progress};
 use crate::command::session::Interruption;
 use crate::command::signals::{Second, interruption};
+use crate::mechanism::{NoisyArgmax, RELEASES};
 use crate::report::{AccountantsDocument, PropertyRow, VerifyDocument, Warning, one_line};
 use crate::verify::{
-    Accountant, Counterexample, ExternalAccountant, ExternalOptions, FunctionAccountant, Mechanism, MechanismKind,
-    Outcome, Plan, Problem, Property, Question, Scope, SimulatedRelease, SimulationPlan, Stop, Verdict, Violation,
-    accountant_names, accountant_of_name, verify, verify_by_simulation,
+    Accountant, ClaimScope, Counterexample, ExternalAccountant, ExternalOptions, FunctionAccountant, Outcome, Plan,
+    Problem, Property, Question, SimulationPlan, Stop, Verdict, Violation, accountant_names, accountant_of_name,
+    verify, verify_by_simulation,
 };
-use crate::{Error, Noise, Result};
+use crate::{Error, Result};
 use std::path::Path;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<bool> {
         None => verify(&*accountant, &plan, &done),
         Some(samples) => {
             let simulation = SimulationPlan { samples, failure: options.failure_probability };
-            let finding = verify_by_simulation(&*accountant, &plan, simulation, SimulatedRelease::new, &done)?;
+            let finding = verify_by_simulation(&*accountant, &plan, simulation, &done)?;
             Outcome { accountant: accountant.name(), scope: accountant.scope(), findings: vec![finding] }
         }
     };
@@ -74,7 +75,7 @@ fn accountant(common: &Common, options: &VerifyOptions) -> Result<Box<dyn Accoun
         return accountant_of_name(options.accountant.as_deref().unwrap_or_default());
     };
     let mechanisms = match options.mechanism.as_slice() {
-        [] => MechanismKind::RELEASES.to_vec(),
+        [] => RELEASES.to_vec(),
         some => some.iter().map(|name| name.0).collect(),
     };
     if let Some(ask) = common.session.accountant() {
@@ -125,8 +126,8 @@ fn commands(common: &Common, options: &VerifyOptions, property: &str, found: &Co
     match (&options.command, &options.accountant) {
         (Some(command), _) => {
             words.extend(["--command".to_owned(), command.clone()]);
-            let scope = Scope::from(options.scope);
-            if scope != Scope::DataDependent {
+            let scope = ClaimScope::from(options.scope);
+            if scope != ClaimScope::DataDependent {
                 words.extend(["--scope", scope.name()].map(str::to_owned));
             }
             for (option, seconds) in
@@ -152,11 +153,7 @@ fn commands(common: &Common, options: &VerifyOptions, property: &str, found: &Co
 
 fn exact_command(found: &Counterexample, violation: &Violation) -> Option<String> {
     let request = &found.case.request;
-    let noise = match request.mechanism {
-        Mechanism::Gnmax { sigma } => Noise::Gaussian(sigma),
-        Mechanism::Lnmax { sigma } => Noise::Laplace(sigma),
-        _ => return None,
-    };
+    let &NoisyArgmax { noise, test: None } = request.mechanism.downcast()? else { return None };
     let neighbor = violation.neighbor.as_ref().filter(|_| request.repetitions == 1 && violation.claim >= 0.0)?;
     let claim = match request.question {
         Question::Order(order) => format!("--orders {order} --claim-rdp {order}:{:e}", violation.claim),

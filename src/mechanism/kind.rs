@@ -1,0 +1,230 @@
+//! What the registry knows of a kind of mechanism, and how parameters are written and read.
+
+use super::Mechanism;
+use crate::error::{Error, Result, echo};
+use crate::quantity::{NoiseScale, Probability};
+use rand_chacha::ChaCha8Rng;
+use std::fmt;
+use std::sync::Arc;
+
+/// Which datasets are neighbors. Data are votes per class, or one count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// Votes per class; one vote moves to another class.
+    MovedVote,
+    /// The vote of one voter, who may vote for any class.
+    OneVoter,
+    /// A count: `[0]` without a record, `[1]` with it.
+    OneRecord,
+}
+
+/// What a parameter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A scale of noise: more of it hides more.
+    Noise,
+    /// A number of votes, which moves with the votes.
+    Votes,
+    /// Another number.
+    Number,
+    /// A word, one of a few.
+    Word,
+}
+
+/// A parameter of a kind of mechanism.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its name in the text form and in JSON.
+    pub name: &'static str,
+    /// What it is.
+    pub role: Role,
+    /// Round values that a counterexample is tried with, the simplest first; none where it is not changed alone.
+    pub round: &'static [f64],
+}
+
+impl Parameter {
+    /// A scale of noise.
+    #[must_use]
+    pub const fn noise(name: &'static str) -> Self {
+        Self { name, role: Role::Noise, round: &[1.0, 2.0, 0.5, 5.0, 10.0, 0.2, 0.1, 40.0, 100.0] }
+    }
+
+    /// A number of votes.
+    #[must_use]
+    pub const fn votes(name: &'static str) -> Self {
+        Self { name, role: Role::Votes, round: &[1.0, 0.0, 2.0] }
+    }
+
+    /// A number with its round values.
+    #[must_use]
+    pub const fn number(name: &'static str, round: &'static [f64]) -> Self {
+        Self { name, role: Role::Number, round }
+    }
+
+    /// A word.
+    #[must_use]
+    pub const fn word(name: &'static str) -> Self {
+        Self { name, role: Role::Word, round: &[] }
+    }
+}
+
+/// A kind of mechanism: everything that is known of it without its parameters.
+///
+/// Kinds are equal when their names are.
+#[derive(Debug)]
+pub struct MechanismKind {
+    /// The name in the text form, in JSON and on the command line.
+    pub name: &'static str,
+    /// Which data it has, and which are neighbors.
+    pub relation: Relation,
+    /// Its parameters, in the order in which they are written.
+    pub parameters: &'static [Parameter],
+    /// Whether it releases something; otherwise it only asks an accountant.
+    pub releases: bool,
+    /// Whether its Rényi divergences are at most 2α/s², s the smallest scale of its noise.
+    pub noise_hides: bool,
+    /// The mechanism with these parameters.
+    pub read: fn(&Parameters) -> Result<Arc<dyn Mechanism>>,
+    /// Data that look for trouble: ties, consensus, one vote. With `true` of few classes.
+    pub draw_data: fn(&mut ChaCha8Rng, bool) -> Vec<u64>,
+    /// Parameters that look for trouble: tiny and huge noise. The number is the largest count of the data.
+    pub draw: fn(&mut ChaCha8Rng, u64) -> Option<Arc<dyn Mechanism>>,
+}
+
+impl PartialEq for MechanismKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for MechanismKind {}
+
+impl fmt::Display for MechanismKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name)
+    }
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+/// Parameters by name, in the order in which they are written.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parameters(Vec<(String, Value)>);
+
+impl Parameters {
+    /// The same with a number.
+    #[must_use]
+    pub fn with(mut self, name: &str, number: f64) -> Self {
+        self.set(name, Value::Number(number));
+        self
+    }
+
+    /// The same with a word.
+    #[must_use]
+    pub fn with_word(mut self, name: &str, word: &str) -> Self {
+        self.set(name, Value::Word(word.into()));
+        self
+    }
+
+    /// Adds or replaces a value.
+    pub fn set(&mut self, name: &str, value: Value) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.into(), value)),
+        }
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// The numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.iter().filter_map(|(name, value)| match value {
+            Value::Number(number) => Some((name, *number)),
+            Value::Word(_) => None,
+        })
+    }
+
+    fn get(&self, name: &str) -> Result<&Value> {
+        let found = self.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        found.ok_or_else(|| refused(format!("{name} is missing")))
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it is missing or a word.
+    pub fn number(&self, name: &str) -> Result<f64> {
+        match self.get(name)? {
+            Value::Number(number) => Ok(*number),
+            Value::Word(word) => Err(refused(format!("{name} = `{}` is no number", echo(word)))),
+        }
+    }
+
+    /// A scale of noise.
+    ///
+    /// # Errors
+    /// Those of [`Self::number`] and [`NoiseScale::new`].
+    pub fn scale(&self, name: &str) -> Result<NoiseScale> {
+        self.in_domain(name, NoiseScale::new)
+    }
+
+    /// A probability.
+    ///
+    /// # Errors
+    /// Those of [`Self::number`] and [`Probability::new`].
+    pub fn probability(&self, name: &str) -> Result<Probability> {
+        self.in_domain(name, Probability::new)
+    }
+
+    /// A number that some type checks; its error names the parameter.
+    ///
+    /// # Errors
+    /// Those of [`Self::number`] and of `check`.
+    pub fn in_domain<T>(&self, name: &str, check: impl Fn(f64) -> Result<T>) -> Result<T> {
+        check(self.number(name)?).map_err(|error| refused(format!("{name}: {error}")))
+    }
+
+    /// A finite number that is not negative.
+    ///
+    /// # Errors
+    /// Those of [`Self::number`], and [`Error::Refused`] for another number.
+    pub fn not_negative(&self, name: &str) -> Result<f64> {
+        let value = self.number(name)?;
+        if !(0.0..f64::INFINITY).contains(&value) {
+            return Err(refused(format!("{name} = {value} is not in [0, inf)")));
+        }
+        Ok(value)
+    }
+
+    /// A word.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it is missing or a number.
+    pub fn word(&self, name: &str) -> Result<&str> {
+        match self.get(name)? {
+            Value::Word(word) => Ok(word),
+            Value::Number(number) => Err(refused(format!("{name} = {number} is no word"))),
+        }
+    }
+}
+
+/// The error for what no mechanism is.
+pub(crate) const fn refused(reason: String) -> Error {
+    Error::Refused { operation: "mechanism", reason }
+}
+
+/// Rounder numbers nearby, and a few that are round.
+pub(crate) fn rounder(value: f64, round: &[f64]) -> Vec<f64> {
+    let digits = |digits: usize| format!("{value:.*e}", digits - 1).parse::<f64>().ok();
+    round.iter().copied().chain([1, 2, 3].into_iter().filter_map(digits)).filter(|v| *v != value).collect()
+}

@@ -1,0 +1,225 @@
+//! Every mechanism of the registry, and one that is not in it, held against itself.
+
+use leakbound::mechanism::{self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, Relation};
+use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
+use leakbound::{
+    Adjacency, Direction, Order, OutcomeLaw, Probability, Sampler, Simulation, Statement, Stream, Theorem,
+    VoteHistogram, World, WorstCases, chi_square_p_value, randomized_response_rdp, simulate,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
+
+/// Mechanisms of a kind with data, drawn to look for trouble.
+fn drawn(kind: &'static MechanismKind, count: usize) -> Vec<(Arc<dyn Mechanism>, VoteHistogram)> {
+    let mut stream = ChaCha8Rng::seed_from_u64(20_261_122);
+    let draw = || {
+        let data = (kind.draw_data)(&mut stream, true);
+        let largest = data.iter().copied().max().unwrap_or(0);
+        Some(((kind.draw)(&mut stream, largest)?, VoteHistogram::new(data).ok()?))
+    };
+    std::iter::repeat_with(draw).take(20 * count).flatten().take(count).collect()
+}
+
+/// Some of the neighbors.
+fn neighbors(kind: &MechanismKind, data: &VoteHistogram) -> Vec<VoteHistogram> {
+    if kind.relation == Relation::OneRecord {
+        return vec![VoteHistogram::new(vec![1]).unwrap()];
+    }
+    let changes = data.neighbors(Adjacency::Moved);
+    changes.into_iter().take(6).map(|change| data.neighbor(change).unwrap()).collect()
+}
+
+#[test]
+fn text_and_json_read_back_as_they_are_written() {
+    for kind in RELEASES {
+        for (mechanism, data) in drawn(kind, 50) {
+            let text = mechanism.to_string();
+            let again = mechanism::parse(&text).unwrap();
+            assert!(*again == *mechanism && again.to_string() == text, "{text}");
+            let parameters = mechanism.parameters();
+            let fields: Vec<String> = parameters
+                .iter()
+                .map(|(name, value)| match value {
+                    mechanism::Value::Number(number) => format!("\"{name}\":{number:e},"),
+                    mechanism::Value::Word(word) => format!("\"{name}\":\"{word}\","),
+                })
+                .collect();
+            let line = format!("{{\"mechanism\":\"{kind}\",{}\"histogram\":[{data}],\"order\":2}}", fields.concat());
+            let case = Case::from_json(&line).unwrap();
+            assert!(*case.request.mechanism == *mechanism, "{line}");
+            assert_eq!(Case::from_json(&case.json()).unwrap(), case, "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_mechanism_is_refused_in_one_line() {
+    for (text, words) in [
+        ("gnmaks:sigma=1", "`gnmaks` is none; there are gnmax, lnmax, "),
+        ("gnmax", "sigma is missing"),
+        ("gnmax:sigma=0", "sigma: noise scale = 0 is not in (0, inf)"),
+        ("gnmax:sigma=x", "sigma = `x` is no number"),
+        ("gnmax:sigma=nan", "sigma: noise scale = NaN is not in (0, inf)"),
+        ("gnmax:sigma=1,sigma=2", "sigma comes twice"),
+        ("gnmax:scale=1", "`scale` is no parameter of gnmax; it has sigma"),
+        ("gnmax:1", "`1` is not of the form name=value"),
+        ("subsampled-gaussian:sigma=1,rate=2", "rate: "),
+        ("gnss:sigma=1,beta=-1,step=0,width=1,neighbor_width=1", "beta = -1 is not in [0, inf)"),
+        ("confident-gnmax:sigma=1,threshold=inf,threshold_sigma=1,threshold_form=max", "threshold"),
+        ("confident-gnmax:sigma=1,threshold=1,threshold_sigma=1,threshold_form=best", "max or per-class"),
+    ] {
+        let error = mechanism::parse(text).unwrap_err().to_string();
+        assert!(error.contains(words) && !error.contains('\n'), "{text}: {error}");
+    }
+}
+
+/// Whatever a theorem says of a direction is at least the exact divergence there.
+#[test]
+fn no_theorem_is_below_the_exact_divergence_of_its_direction() {
+    let orders = [1.5, 2.0, 8.0, 40.0].map(|order| Order::new(order).unwrap());
+    let known = WorstCases::default();
+    for kind in RELEASES {
+        let (mut compared, mut closest) = (0, 0.0f64);
+        for (mechanism, data) in drawn(kind, 12) {
+            for theorem in mechanism.theorems_for(&data, &known) {
+                for direction in Direction::BOTH {
+                    let Some(bounds) = theorem.values(&orders, direction) else { continue };
+                    for (order, bound) in orders.iter().zip(bounds) {
+                        let Ok(dataset) = mechanism.output_distribution(&data, Bins::at(Some(*order))) else {
+                            continue;
+                        };
+                        for neighbor in neighbors(kind, &data) {
+                            let other = mechanism.output_distribution(&neighbor, Bins::at(Some(*order))).unwrap();
+                            let pair = leakbound::OutputPair::new(dataset.clone(), other).unwrap();
+                            let exact = pair.renyi(direction, *order);
+                            let name = theorem.name();
+                            assert!(
+                                exact <= bound * (1.0 + 1e-9) + 1e-12,
+                                "{mechanism} {data} {neighbor} {name} {direction} {order}: {exact} {bound}"
+                            );
+                            compared += 1;
+                            if bound > 1e-9 && bound.is_finite() {
+                                closest = closest.max(exact / bound);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        println!("{kind}: {compared} values, the largest exact one {closest:.4} of its bound");
+        assert!(compared >= 50 && closest > 0.5, "{kind}: {compared} {closest}");
+    }
+}
+
+/// A correct program fails with probability 1e-6 over all tests.
+#[test]
+fn samplers_follow_the_exact_distribution_in_both_worlds() {
+    const EACH: usize = 4;
+    let least = 1e-6 / (2 * EACH * RELEASES.len()) as f64;
+    for kind in RELEASES {
+        for (mechanism, data) in drawn(kind, EACH) {
+            let neighbor = neighbors(kind, &data).pop().unwrap_or_else(|| data.clone());
+            let bins = Bins { order: Some(Order::new(2.0).unwrap()), count: 8 };
+            let Ok(pair) = mechanism.output_pair(&data, &neighbor, bins) else { continue };
+            let sampler = mechanism.sampler(&data, &neighbor, bins).unwrap();
+            let counts = simulate(&Drawn(&*sampler), Simulation::new(100_000).unwrap(), |_| ()).unwrap();
+            for (counts, law) in [(counts.counts(), pair.dataset()), (counts.counts_neighbor(), pair.neighbor())] {
+                let p = chi_square_p_value(counts, law.p()).unwrap();
+                println!("{mechanism} {data} {neighbor}: p = {p:.4}");
+                assert!(p > least, "{mechanism} {data} {neighbor}: {counts:?} {law:?}");
+            }
+        }
+    }
+}
+
+/// A sampler behind a reference.
+struct Drawn<'a>(&'a dyn Sampler);
+
+impl Sampler for Drawn<'_> {
+    fn outcomes(&self) -> usize {
+        self.0.outcomes()
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        self.0.sample_block(world, stream, samples, counts);
+    }
+}
+
+/// The worked example of CONTRIBUTING: one bit, flipped with a probability.
+#[derive(Debug)]
+struct FlippedBit {
+    flip: Probability,
+}
+
+const FLIPPED_BIT: &MechanismKind = &MechanismKind {
+    name: "flipped-bit",
+    relation: Relation::OneRecord,
+    parameters: &[Parameter::number("flip", &[0.25, 0.1])],
+    releases: true,
+    noise_hides: false,
+    read: |parameters| Ok(Arc::new(FlippedBit { flip: parameters.probability("flip")? })),
+    draw_data: |_, _| vec![0],
+    draw: |stream, _| Some(Arc::new(FlippedBit { flip: Probability::new(stream.random_range(0.001..0.5)).ok()? })),
+};
+
+static WARNER: Statement = Statement::for_any_data("warner", "Mironov (2017), Proposition 5");
+
+impl Mechanism for FlippedBit {
+    fn kind(&self) -> &'static MechanismKind {
+        FLIPPED_BIT
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("flip", self.flip.get())
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        let flip = self.flip;
+        vec![Theorem::new(&WARNER, move |order, _| randomized_response_rdp(order, flip))]
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> leakbound::Result<OutcomeLaw> {
+        let one = if data.counts() == [1] { 1.0 - self.flip.get() } else { self.flip.get() };
+        OutcomeLaw::from_probabilities(&[1.0 - one, one])
+    }
+
+    fn sampler(
+        &self,
+        data: &VoteHistogram,
+        neighbor: &VoteHistogram,
+        bins: Bins,
+    ) -> leakbound::Result<Box<dyn Sampler>> {
+        let laws = [self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?];
+        Ok(Box::new(Bits(laws.map(|law| law.p()[1]))))
+    }
+}
+
+/// The probability of 1 in each world.
+struct Bits([f64; 2]);
+
+impl Sampler for Bits {
+    fn outcomes(&self) -> usize {
+        2
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        for _ in 0..samples {
+            counts[usize::from(stream.random_bool(self.0[world.index()]))] += 1;
+        }
+    }
+}
+
+/// No line of the library knows it: its theorem is tested as every other.
+#[test]
+fn a_mechanism_of_ones_own_is_verified_as_every_other() {
+    let accountants = accountants_of(FLIPPED_BIT);
+    assert_eq!(accountants.len(), 1);
+    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &|_| ());
+    assert!(!outcome.refuted(), "{outcome:?}");
+    let finding = outcome.of("rdp-covers-exact").unwrap();
+    assert!(matches!(finding.verdict, Verdict::NotRefuted) && finding.largest_share.unwrap() > 0.999, "{finding:?}");
+    let bit: Arc<dyn Mechanism> = Arc::new(FlippedBit { flip: Probability::new(0.25).unwrap() });
+    assert_eq!(bit.to_string(), "flipped-bit:flip=0.25");
+    assert!(bit.with("flip", 2.0).is_none() && bit.with_noise_times(2.0).is_none());
+}
