@@ -94,7 +94,7 @@ pub use audit::{
     QueryAudit, RdpBound, RealOutputs, Recommendation, Rectangle, ReferenceLaws, Region, SetSource,
     SimultaneousIntervals, Skipped, StreamBins, Tails, TradeOffBand, Variational, audit_counts, expected_counts,
     gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, joint_bound, katz_log_epsilon,
-    outcome_rectangles, recommend, rectangles, samples_to_reach, shrunken_laws, split_pilot, trade_off_band,
+    outcome_rectangles, recommend, rectangles, samples_to_reach, shrunken_pair, split_pilot, trade_off_band,
     typical_bound, variational_bound,
 };
 pub use audit::{

@@ -232,8 +232,8 @@ impl<'a> Task<'a> {
             Method::EProcess => {
                 let mut process = EProcess::new(counts.outcomes())?
                     .with_fixed_length(counts.trials().min(counts.trials_neighbor()))?;
-                if let Some(([p, q], outputs)) = self.guide.laws_with_outputs() {
-                    process = process.with_laws(p, q, outputs)?;
+                if let Some((pair, outputs)) = self.guide.pair_with_outputs() {
+                    process = process.with_laws(pair.dataset(), pair.neighbor(), outputs)?;
                 }
                 process.observe_counts(counts, self.plan.seed)?;
                 let share = self.share_of_goal();

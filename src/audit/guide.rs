@@ -1,11 +1,11 @@
 //! What is known of both worlds before the counts are seen.
 
 use super::output_set::{OutputSet, OutputSets, SetSource, shown};
-use super::reference_laws::{ReferenceLaws, shrunken_laws};
+use super::reference_laws::{ReferenceLaws, shrunken_pair};
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::error::Result;
-use crate::law::OutcomeLaw;
+use crate::law::{OutcomeLaw, OutputPair};
 use crate::quantity::Order;
 
 /// Output sets, and guesses of both laws where there are some: from an exact law, from a pilot, or from nothing.
@@ -24,7 +24,7 @@ const LAW_OUTPUTS: u64 = 1 << 40;
 /// Guesses of both laws.
 #[derive(Debug, Clone, PartialEq)]
 struct Guess {
-    laws: [OutcomeLaw; 2],
+    pair: OutputPair,
     /// Outputs per world that it is worth.
     outputs: u64,
     reference: ReferenceLaws,
@@ -58,7 +58,9 @@ impl Guide {
     ) -> Result<Self> {
         let sets = OutputSets::from_laws(p, q, orders, directions, source)?;
         let reference = ReferenceLaws::from_laws(p, q)?;
-        let guess = Guess { laws: [p.clone(), q.clone()], outputs: LAW_OUTPUTS, reference, score: log_ratio(p, q) };
+        let pair = OutputPair::new(p.clone(), q.clone())?;
+        let score = log_ratio(&pair);
+        let guess = Guess { pair, outputs: LAW_OUTPUTS, reference, score };
         Ok(Self { sets, guess: Some(guess) })
     }
 
@@ -68,28 +70,27 @@ impl Guide {
     /// As [`OutputSets::from_pilot`].
     pub fn from_pilot(pilot: &PairedCounts, orders: &[Order], directions: &[Direction]) -> Result<Self> {
         let sets = OutputSets::from_pilot(pilot, orders, directions)?;
-        let laws = shrunken_laws(pilot)?;
-        let reference = ReferenceLaws::from_laws(&laws[0], &laws[1])?;
+        let pair = shrunken_pair(pilot)?;
+        let reference = ReferenceLaws::from_laws(pair.dataset(), pair.neighbor())?;
         let (shown, members) = shown(pilot)?;
-        let [p, q] = shrunken_laws(&shown)?;
-        let of_shown = log_ratio(&p, &q);
+        let of_shown = log_ratio(&shrunken_pair(&shown)?);
         let lowest = of_shown.iter().copied().fold(f64::INFINITY, f64::min);
         let mut score = vec![lowest; pilot.outcomes()];
         members.iter().zip(&of_shown).for_each(|(&member, &ratio)| score[member] = ratio);
         let outputs = pilot.trials().min(pilot.trials_neighbor());
-        Ok(Self { sets, guess: Some(Guess { laws, outputs, reference, score }) })
+        Ok(Self { sets, guess: Some(Guess { pair, outputs, reference, score }) })
     }
 
     /// The guessed laws under the dataset and its neighbor; those of a pilot are shrunken toward each other as far as
-    /// its noise suggests ([`shrunken_laws`]).
+    /// its noise suggests ([`shrunken_pair`]).
     #[must_use]
-    pub fn laws(&self) -> Option<&[OutcomeLaw; 2]> {
-        self.guess.as_ref().map(|guess| &guess.laws)
+    pub fn pair(&self) -> Option<&OutputPair> {
+        self.guess.as_ref().map(|guess| &guess.pair)
     }
 
     /// The same, with the number of outputs per world that they are worth.
-    pub(super) fn laws_with_outputs(&self) -> Option<(&[OutcomeLaw; 2], u64)> {
-        self.guess.as_ref().map(|guess| (&guess.laws, guess.outputs))
+    pub(super) fn pair_with_outputs(&self) -> Option<(&OutputPair, u64)> {
+        self.guess.as_ref().map(|guess| (&guess.pair, guess.outputs))
     }
 
     /// ln(P/Q) of each outcome as it was guessed, the score of a [`trade_off_band`](crate::trade_off_band).
@@ -110,8 +111,8 @@ impl Guide {
 }
 
 /// ln p - ln q, 0 where they are equal, as two impossible outcomes are.
-fn log_ratio(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<f64> {
-    p.ln_p().iter().zip(q.ln_p()).map(|(p, q)| if p == q { 0.0 } else { p - q }).collect()
+fn log_ratio(pair: &OutputPair) -> Vec<f64> {
+    pair.dataset().ln_p().iter().zip(pair.neighbor().ln_p()).map(|(p, q)| if p == q { 0.0 } else { p - q }).collect()
 }
 
 impl From<OutputSets> for Guide {

@@ -63,7 +63,7 @@ pub use pilot::split_pilot;
 pub use plan::{AuditPlan, EpsilonBound, QueryAudit, RdpBound, Skipped};
 pub use recommend::{Recommendation, recommend};
 pub use rectangle::Rectangle;
-pub use reference_laws::{ReferenceLaws, shrunken_laws};
+pub use reference_laws::{ReferenceLaws, shrunken_pair};
 pub use region::Region;
 pub use tails::Tails;
 pub use trade_off_band::{TradeOffBand, trade_off_band};

@@ -5,8 +5,6 @@ use super::forecast::{median, typical_counts};
 use super::guide::Guide;
 use super::method::Method;
 use super::plan::{AuditPlan, QueryAudit};
-use crate::bound::Direction;
-use crate::divergence::renyi_divergence;
 use crate::error::Result;
 
 /// A method for each quantity, with the reason in words.
@@ -60,7 +58,7 @@ const HALF_SPACE_FROM: u64 = 1000;
 /// ```
 pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Recommendation> {
     let epsilon = Method::ClopperPearson;
-    let Some([p, q]) = guide.laws() else {
+    let Some(pair) = guide.pair() else {
         let outcomes = guide.sets.sets.first().map_or(0, |set| set.contains().len());
         let (renyi, reason) = if guide.sets.directed && trials[0].min(trials[1]) >= HALF_SPACE_FROM {
             (Method::TwoCutHalfSpace, "the output set is declared, and one limit of P(O) - Q(O) is enough")
@@ -72,7 +70,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         return Ok(Recommendation { renyi, epsilon, reason: reason.into() });
     };
     let plan = AuditPlan { methods: CANDIDATES.to_vec(), ..plan.clone() };
-    let audits = typical_counts([p, q], trials)?
+    let audits = typical_counts([pair.dataset(), pair.neighbor()], trials)?
         .iter()
         .map(|counts| audit_counts(counts, guide, &plan))
         .collect::<Result<Vec<_>>>()?;
@@ -80,10 +78,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         let (mut sum, mut goals) = (0.0, 0.0f64);
         for &order in &plan.orders {
             for &direction in &plan.directions {
-                let whole = match direction {
-                    Direction::Forward => renyi_divergence(p, q, order)?,
-                    Direction::Reverse => renyi_divergence(q, p, order)?,
-                };
+                let whole = pair.renyi(direction, order);
                 if whole > 0.0 && whole < f64::INFINITY {
                     sum += audit.rdp_bound(method, direction, order).map_or(0.0, |bound| bound.value / whole);
                 }
@@ -120,8 +115,8 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::audit::SetSource;
+    use crate::bound::Direction;
     use crate::law::OutcomeLaw;
     use crate::quantity::{Delta, FailureProbability, Order};
 

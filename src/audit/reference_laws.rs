@@ -2,7 +2,7 @@
 
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
-use crate::law::OutcomeLaw;
+use crate::law::{OutcomeLaw, OutputPair};
 
 /// Classes are merged into at most this many groups of nearly equal likelihood ratio.
 const MOST_GROUPS: usize = 64;
@@ -53,13 +53,13 @@ impl ReferenceLaws {
         Ok(Self { group_of: (0..p.outcomes()).collect(), p: p.p().to_vec(), q: q.p().to_vec(), log_ratio }.compressed())
     }
 
-    /// The guess from a pilot sample whose counts are not used for the bound: [`shrunken_laws`] of it.
+    /// The guess from a pilot sample whose counts are not used for the bound: [`shrunken_pair`] of it.
     ///
     /// # Errors
     /// As [`OutcomeLaw::from_probabilities`].
     pub fn from_pilot(pilot: &PairedCounts) -> Result<Self> {
-        let [p, q] = shrunken_laws(pilot)?;
-        Self::from_laws(&p, &q)
+        let pair = shrunken_pair(pilot)?;
+        Self::from_laws(pair.dataset(), pair.neighbor())
     }
 
     /// The same guess with groups below the probability `least` joined to a neighbor in the order of the ratios.
@@ -209,13 +209,13 @@ fn bounded(log_ratio: f64) -> f64 {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{PairedCounts, shrunken_laws};
+/// # use leakbound::{PairedCounts, shrunken_pair};
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![52, 48], vec![50, 50])?;
-/// let [p, q] = shrunken_laws(&counts)?; // a difference that chance explains is nearly gone
-/// assert!(p.p()[0] - q.p()[0] < 0.002);
+/// let pair = shrunken_pair(&counts)?; // a difference that chance explains is nearly gone
+/// assert!(pair.dataset().p()[0] - pair.neighbor().p()[0] < 0.002);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
-pub fn shrunken_laws(pilot: &PairedCounts) -> Result<[OutcomeLaw; 2]> {
+pub fn shrunken_pair(pilot: &PairedCounts) -> Result<OutputPair> {
     let classes = pilot.outcomes() as f64;
     let worlds = [(pilot.counts(), pilot.trials()), (pilot.counts_neighbor(), pilot.trials_neighbor())];
     let [p, q] = worlds.map(|(counts, trials)| {
@@ -236,7 +236,7 @@ pub fn shrunken_laws(pilot: &PairedCounts) -> Result<[OutcomeLaw; 2]> {
         let total: f64 = p.iter().sum();
         OutcomeLaw::from_probabilities(&p.iter().map(|p| p / total).collect::<Vec<f64>>())
     };
-    Ok([side(1.0)?, side(-1.0)?])
+    OutputPair::new(side(1.0)?, side(-1.0)?)
 }
 
 #[cfg(test)]

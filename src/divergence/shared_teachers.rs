@@ -4,7 +4,7 @@ use super::mean_ratio::{MAX_POWER, MeanRatio};
 use crate::bound::outward::{product_up, sum_up};
 use crate::bound::{Direction, UpperBound, Validity};
 use crate::error::{Error, Result};
-use crate::law::{Noise, OutcomeLaw, vote_probabilities};
+use crate::law::{Noise, OutcomeLaw, OutputPair, vote_probabilities};
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 use crate::special::{log_binomial_pmf, log_sum_exp, ndtr};
@@ -16,16 +16,16 @@ use rayon::prelude::*;
 /// H ~ Mult(k, P) under the dataset,    H' ~ Mult(k-m, P) + Mult(m, P') under its neighbor.
 /// ```
 /// Given the votes the answers are independent; without them they are not, and the divergence of all answers is *not*
-/// n times that of one. [`Self::joint_laws`] has it exactly for two classes, [`Self::cap`] bounds it for any number of
+/// n times that of one. [`Self::joint_pair`] has it exactly for two classes, [`Self::cap`] bounds it for any number of
 /// classes and of answers, also where every answer asks something else about the same votes.
 ///
 /// # Example
 /// ```
 /// # use leakbound::*;
 /// let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1)?;
-/// let [law, neighbor] = teachers.joint_laws("gaussian:40".parse()?, 1_000)?;
+/// let pair = teachers.joint_pair("gaussian:40".parse()?, 1_000)?;
 /// let order = Order::new(2.0)?;
-/// let joint = renyi_divergence(&neighbor, &law, order)?;
+/// let joint = pair.renyi(Direction::Reverse, order);
 /// // A thousand times the divergence of one answer would be 0.0658.
 /// assert!((joint - 1.41e-3).abs() < 1e-5);
 /// let cap = teachers.cap(order, Direction::Reverse)?.value;
@@ -81,7 +81,7 @@ impl SharedTeachers {
     ///
     /// # Errors
     /// [`Error::Refused`] unless there are two classes, one answer or more, and (n+1)(k+1) ≤ 10^8.
-    pub fn joint_laws(&self, noise: Noise, answers: u64) -> Result<[OutcomeLaw; 2]> {
+    pub fn joint_pair(&self, noise: Noise, answers: u64) -> Result<OutputPair> {
         let refused = |reason| Error::Refused { operation: "exact law of repeated answers", reason };
         if self.p.len() != 2 {
             return Err(refused(format!("it is known for 2 classes, not for {}", self.p.len())));
@@ -110,7 +110,7 @@ impl SharedTeachers {
                 mixtures.iter().map(|ln| LogIntegral { ln_value: ln[world], error }).collect();
             OutcomeLaw::from_integrals(&integrals)
         };
-        Ok([law(0)?, law(1)?])
+        OutputPair::new(law(0)?, law(1)?)
     }
 
     /// An upper bound, rounded up, of the Rényi divergence of *all* answers together, however many there are and whatever they ask
@@ -212,17 +212,12 @@ fn ln_binomial(j: u64, n: u64, [p, other]: [f64; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::divergence::renyi_divergence;
     use crate::law::{marked_argmax_law, multinomial_argmax_law};
 
     const GAUSSIAN: &str = "gaussian:40";
 
-    fn divergence(laws: &[OutcomeLaw; 2], order: f64, direction: Direction) -> f64 {
-        let order = Order::new(order).unwrap();
-        match direction {
-            Direction::Forward => renyi_divergence(&laws[0], &laws[1], order).unwrap(),
-            Direction::Reverse => renyi_divergence(&laws[1], &laws[0], order).unwrap(),
-        }
+    fn divergence(pair: &OutputPair, order: f64, direction: Direction) -> f64 {
+        pair.renyi(direction, Order::new(order).unwrap())
     }
 
     /// The table of an independent prototype: the joint divergence of order 2, and its cap of 1.44e-3.
@@ -230,7 +225,7 @@ mod tests {
     fn repeated_answers_saturate() {
         let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1).unwrap();
         for (answers, expected) in [(1, 6.58e-5), (10, 4.66e-4), (100, 1.19e-3), (1_000, 1.41e-3)] {
-            let laws = teachers.joint_laws(GAUSSIAN.parse().unwrap(), answers).unwrap();
+            let laws = teachers.joint_pair(GAUSSIAN.parse().unwrap(), answers).unwrap();
             for direction in Direction::BOTH {
                 let joint = divergence(&laws, 2.0, direction);
                 println!("{answers} answers, {direction:?}: {joint:e}");
@@ -251,24 +246,24 @@ mod tests {
         let (p, marked) = ([0.6, 0.4], [0.1, 0.9]);
         for noise in ["gaussian:2", "gaussian:0.3"] {
             let noise: Noise = noise.parse().unwrap();
-            let laws = SharedTeachers::new(17, &p, &marked, 1).unwrap().joint_laws(noise, 1).unwrap();
+            let laws = SharedTeachers::new(17, &p, &marked, 1).unwrap().joint_pair(noise, 1).unwrap();
             let expected = multinomial_argmax_law(17, &p, noise).unwrap().p()[0];
-            assert!((laws[0].p()[1] - expected).abs() < 1e-13);
+            assert!((laws.dataset().p()[1] - expected).abs() < 1e-13);
             let expected = marked_argmax_law(17, &p, &marked, noise).unwrap().p()[0];
-            assert!((laws[1].p()[1] - expected).abs() < 1e-12);
+            assert!((laws.neighbor().p()[1] - expected).abs() < 1e-12);
         }
     }
 
     /// Every sequence of answers and every vote, added up, for both kinds of noise and two changed teachers.
     #[test]
-    fn joint_laws_are_those_of_an_enumeration() {
+    fn joint_pair_are_those_of_an_enumeration() {
         let (k, changed, answers) = (5u32, 2u32, 3u64);
         let (p, marked) = ([0.3, 0.7], [0.8, 0.2]);
         let teachers = SharedTeachers::new(u64::from(k), &p, &marked, u64::from(changed)).unwrap();
         for noise in ["gaussian:1.5", "laplace:0.8"] {
             let noise: Noise = noise.parse().unwrap();
-            let laws = teachers.joint_laws(noise, answers).unwrap();
-            for (world, law) in laws.iter().enumerate() {
+            let laws = teachers.joint_pair(noise, answers).unwrap();
+            for (world, law) in laws.into_distributions().iter().enumerate() {
                 let mut expected = vec![0.0; 4];
                 for votes in 0u32..1 << k {
                     let probability = |voter: u32| {
@@ -318,7 +313,7 @@ mod tests {
             (3, [0.3, 0.4, 0.3], [0.31, 0.39, 0.3]),
         ] {
             for changed in [1, 2, 3] {
-                let laws = [histograms(k, 0, p, marked), histograms(k, changed, p, marked)];
+                let laws = OutputPair::new(histograms(k, 0, p, marked), histograms(k, changed, p, marked)).unwrap();
                 let teachers = SharedTeachers::new(u64::from(k), &p, &marked, u64::from(changed)).unwrap();
                 for direction in Direction::BOTH {
                     for order in [1.1, 1.5, 2.0, 2.5, 3.0, 4.0, 7.7, 16.0, 64.0, 1024.0, 1025.0, 1e9] {
@@ -355,7 +350,7 @@ mod tests {
         let message = |result: Result<SharedTeachers>| result.unwrap_err().to_string();
         let joint = |p: &[f64], k, answers| {
             let teachers = SharedTeachers::new(k, p, p, 1).unwrap();
-            teachers.joint_laws(GAUSSIAN.parse().unwrap(), answers).unwrap_err().to_string()
+            teachers.joint_pair(GAUSSIAN.parse().unwrap(), answers).unwrap_err().to_string()
         };
         insta::assert_snapshot!(
             [

@@ -3,7 +3,7 @@
 use crate::bound::{Direction, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;
-use crate::law::OutcomeLaw;
+use crate::law::{OutcomeLaw, OutputPair};
 use crate::quantity::{Delta, FailureProbability, Order};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ impl CheckCase {
     }
 
     /// The laws of both worlds.
-    pub(super) fn laws(self, counts: &PairedCounts) -> Result<[OutcomeLaw; 2]> {
+    pub(super) fn pair(self, counts: &PairedCounts) -> Result<OutputPair> {
         let law = |weight: &dyn Fn(usize) -> f64| {
             let weights: Vec<f64> = (0..counts.outcomes()).map(|outcome| weight(outcome) + 0.5).collect();
             let total: f64 = weights.iter().sum();
@@ -45,9 +45,9 @@ impl CheckCase {
         match self {
             Self::Null => {
                 let pooled = law(&|outcome| p[outcome] as f64 + q[outcome] as f64)?;
-                Ok([pooled.clone(), pooled])
+                OutputPair::new(pooled.clone(), pooled)
             }
-            Self::Known => Ok([law(&|outcome| p[outcome] as f64)?, law(&|outcome| q[outcome] as f64)?]),
+            Self::Known => OutputPair::new(law(&|outcome| p[outcome] as f64)?, law(&|outcome| q[outcome] as f64)?),
         }
     }
 }

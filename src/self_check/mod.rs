@@ -9,9 +9,8 @@ pub use scores::self_check_scores;
 use crate::audit::QueryAudit;
 use crate::bound::{Direction, LowerBound};
 use crate::counts::PairedCounts;
-use crate::divergence::{epsilon_at_delta, renyi_divergence};
 use crate::error::{Error, Result};
-use crate::law::OutcomeLaw;
+use crate::law::OutputPair;
 use crate::simulate::{Simulation, sample_laws};
 use rayon::prelude::*;
 
@@ -64,13 +63,13 @@ pub fn self_check(
     if runs.repetitions == 0 {
         return Err(Error::Domain { quantity: "number of repetitions", value: 0.0, domain: "[1, 2^53]" });
     }
-    let laws = case.laws(counts)?;
-    let mut tally = Tally { case, laws: &laws, repetitions: runs.repetitions, checks: Vec::new() };
+    let pair = case.pair(counts)?;
+    let mut tally = Tally { case, pair: &pair, repetitions: runs.repetitions, checks: Vec::new() };
     let one = |repetition: u64| -> Result<QueryAudit> {
         // Four different queries: the two cases and their pilots.
         let query = 4 * repetition + 2 * u64::from(case == CheckCase::Known);
-        let drawn = draw(counts, &laws, sizes.counts, runs.seed, query)?;
-        let pilot = sizes.pilot.map(|sizes| draw(counts, &laws, sizes, runs.seed, query + 1)).transpose()?;
+        let drawn = draw(counts, &pair, sizes.counts, runs.seed, query)?;
+        let pilot = sizes.pilot.map(|sizes| draw(counts, &pair, sizes, runs.seed, query + 1)).transpose()?;
         let result = audit(&drawn, pilot.as_ref());
         done();
         result
@@ -93,9 +92,9 @@ pub fn self_check(
 }
 
 /// Counts of both worlds, each of its own size.
-fn draw(counts: &PairedCounts, laws: &[OutcomeLaw; 2], sizes: [u64; 2], seed: u64, query: u64) -> Result<PairedCounts> {
-    let [law, neighbor] = laws;
-    let world = |samples: u64| sample_laws(law, neighbor, Simulation::new(samples)?.seed(seed).query(query));
+fn draw(counts: &PairedCounts, pair: &OutputPair, sizes: [u64; 2], seed: u64, query: u64) -> Result<PairedCounts> {
+    let world =
+        |samples: u64| sample_laws(pair.dataset(), pair.neighbor(), Simulation::new(samples)?.seed(seed).query(query));
     let dataset = world(sizes[0])?;
     let neighbor = if sizes[0] == sizes[1] { dataset.clone() } else { world(sizes[1])? };
     PairedCounts::new(counts.labels().to_vec(), dataset.counts().to_vec(), neighbor.counts_neighbor().to_vec())
@@ -104,7 +103,7 @@ fn draw(counts: &PairedCounts, laws: &[OutcomeLaw; 2], sizes: [u64; 2], seed: u6
 /// What has been seen so far.
 struct Tally<'a> {
     case: CheckCase,
-    laws: &'a [OutcomeLaw; 2],
+    pair: &'a OutputPair,
     repetitions: u64,
     checks: Vec<MethodCheck>,
 }
@@ -155,7 +154,7 @@ impl Tally<'_> {
         let at = match known {
             Some(at) => at,
             None => {
-                let truth = truth(self.laws, quantity, direction)?;
+                let truth = truth(self.pair, quantity, direction);
                 rows.push(BoundTightness { quantity, direction, truth, mean_bound: 0.0, wrong: 0 });
                 rows.len() - 1
             }
@@ -165,14 +164,10 @@ impl Tally<'_> {
 }
 
 /// The true value of a quantity.
-fn truth([p, q]: &[OutcomeLaw; 2], quantity: CheckedQuantity, direction: Direction) -> Result<f64> {
-    let (from, to) = match direction {
-        Direction::Forward => (p, q),
-        Direction::Reverse => (q, p),
-    };
+fn truth(pair: &OutputPair, quantity: CheckedQuantity, direction: Direction) -> f64 {
     match quantity {
-        CheckedQuantity::Rdp(order) => renyi_divergence(from, to, order),
-        CheckedQuantity::Epsilon(delta) => Ok(epsilon_at_delta(from, to, delta)?.get()),
+        CheckedQuantity::Rdp(order) => pair.renyi(direction, order),
+        CheckedQuantity::Epsilon(delta) => pair.epsilon(direction, delta).get(),
     }
 }
 
@@ -285,14 +280,15 @@ mod tests {
 
     #[test]
     fn truths_are_those_of_the_smoothed_frequencies() {
-        let [p, q] = CheckCase::Known.laws(&counts()).unwrap();
+        let known = CheckCase::Known.pair(&counts()).unwrap();
+        let (p, q) = (known.dataset(), known.neighbor());
         assert!((p.p()[2] - 0.5 / 81.5).abs() < 1e-16 && (q.p()[0] - 20.5 / 91.5).abs() < 1e-16);
-        let [pooled, same] = CheckCase::Null.laws(&counts()).unwrap();
-        assert_eq!(pooled, same);
+        let null = CheckCase::Null.pair(&counts()).unwrap();
+        assert_eq!(null.dataset(), null.neighbor());
         let order = CheckedQuantity::Rdp(Order::new(3.0).unwrap());
-        assert_eq!(truth(&[pooled, same], order, Direction::Forward).unwrap(), 0.0);
+        assert_eq!(truth(&null, order, Direction::Forward), 0.0);
         let epsilon = CheckedQuantity::Epsilon(Delta::new(0.0).unwrap());
         let ratio = (p.p()[0] / q.p()[0]).ln();
-        assert!((truth(&[p, q], epsilon, Direction::Forward).unwrap() - ratio).abs() < 1e-14);
+        assert!((truth(&known, epsilon, Direction::Forward) - ratio).abs() < 1e-14);
     }
 }

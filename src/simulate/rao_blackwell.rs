@@ -2,9 +2,9 @@
 
 use super::simulation::Simulation;
 use super::stream::{Stream, World};
-use crate::divergence::renyi_divergence;
+use crate::bound::Direction;
 use crate::error::{Error, Result};
-use crate::law::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeLaw, Workspace};
+use crate::law::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeLaw, OutputPair, Workspace};
 use crate::model::VoteModel;
 use crate::quantity::Order;
 use crate::variate::Multinomial;
@@ -25,7 +25,7 @@ const DRAWS: std::ops::RangeInclusive<u64> = 1_000..=1 << 40;
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaoBlackwell {
     draws: u64,
-    laws: [OutcomeLaw; 2],
+    pair: OutputPair,
     /// The share of the draws of each batch, and its mean laws less the whole.
     batches: Vec<(f64, [Vec<f64>; 2])>,
 }
@@ -101,9 +101,9 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
             worlds.next().map_or_else(Vec::new, |(batch, mean)| batch.iter().zip(mean).map(|(a, b)| a - b).collect())
         })
     };
-    let laws = [OutcomeLaw::from_probabilities(&means[0])?, OutcomeLaw::from_probabilities(&means[1])?];
+    let pair = OutputPair::new(OutcomeLaw::from_probabilities(&means[0])?, OutcomeLaw::from_probabilities(&means[1])?)?;
     let batches = sums.into_iter().map(|(share, batch)| (share, less(batch))).collect();
-    Ok(RaoBlackwell { draws, laws, batches })
+    Ok(RaoBlackwell { draws, pair, batches })
 }
 
 impl RaoBlackwell {
@@ -122,7 +122,10 @@ impl RaoBlackwell {
     /// The estimated law of a world. Its [`OutcomeLaw::error`] knows nothing of the standard errors.
     #[must_use]
     pub const fn law(&self, world: World) -> &OutcomeLaw {
-        &self.laws[world.index()]
+        match world {
+            World::Dataset => self.pair.dataset(),
+            World::Neighbor => self.pair.neighbor(),
+        }
     }
 
     /// The probability of class c (`class`) in a world.
@@ -141,26 +144,24 @@ impl RaoBlackwell {
     /// If there is no such class.
     #[must_use]
     pub fn difference(&self, class: usize) -> Estimate {
-        let value = self.laws[1].p()[class] - self.laws[0].p()[class];
+        let value = self.pair.neighbor().p()[class] - self.pair.dataset().p()[class];
         Estimate { value, standard_error: self.standard_error(|[p, q]| q[class] - p[class]) }
     }
 
-    /// D_α(P‖Q) and D_α(Q‖P) of the dataset's law P and the neighbor's law Q, with standard errors by the delta method:
+    /// D_α in a direction, with its standard error by the delta method; forward, of the dataset's law P and the neighbor's
+    /// law Q,
     /// ```text
     /// ∂D_α(P‖Q)/∂p_c = α/(α-1) (p_c/q_c)^{α-1}/F,    ∂D_α(P‖Q)/∂q_c = -(p_c/q_c)^α/F,    F = Σ_c p_c^α q_c^{1-α}.
     /// ```
     /// The estimate has a bias of the order of its squared standard error.
-    ///
-    /// # Errors
-    /// None in practice: those of [`renyi_divergence`](crate::renyi_divergence).
-    pub fn renyi(&self, order: Order) -> Result<[Estimate; 2]> {
-        let forward = self.one_renyi(order, [0, 1])?;
-        Ok([forward, self.one_renyi(order, [1, 0])?])
-    }
-
-    fn one_renyi(&self, order: Order, [first, second]: [usize; 2]) -> Result<Estimate> {
-        let (p, q) = (&self.laws[first], &self.laws[second]);
-        let (a, value) = (order.get(), renyi_divergence(p, q, order)?);
+    #[must_use]
+    pub fn renyi(&self, direction: Direction, order: Order) -> Estimate {
+        let [p, q] = self.pair.in_direction(direction);
+        let [first, second] = match direction {
+            Direction::Forward => [0, 1],
+            Direction::Reverse => [1, 0],
+        };
+        let (a, value) = (order.get(), self.pair.renyi(direction, order));
         let ln_f = (a - 1.0) * value;
         let gradient: Vec<[f64; 2]> = (0..p.outcomes())
             .map(|class| {
@@ -177,7 +178,7 @@ impl RaoBlackwell {
             let terms = gradient.iter().enumerate();
             terms.map(|(class, [of_p, of_q])| of_p * worlds[first][class] + of_q * worlds[second][class]).sum()
         });
-        Ok(Estimate { value, standard_error })
+        Estimate { value, standard_error }
     }
 
     /// The standard error of a linear function of both laws: batches are independent.
@@ -332,7 +333,8 @@ mod tests {
     /// of the standard error itself.
     fn agrees(model: &VoteModel, noise: &str, draws: u64) -> RaoBlackwell {
         let found = estimates(model, noise, draws);
-        let laws = model.output_pair(noise.parse().unwrap()).unwrap().into_distributions();
+        let pair = model.output_pair(noise.parse().unwrap()).unwrap();
+        let laws = [pair.dataset(), pair.neighbor()];
         let mut worst = 0.0f64;
         let mut check = |estimate: Estimate, expected: f64| {
             let off = (estimate.value - expected) / estimate.standard_error;
@@ -346,9 +348,9 @@ mod tests {
             check(found.difference(class), laws[1].p()[class] - laws[0].p()[class]);
         }
         for order in [2.0, 8.0].map(|order| Order::new(order).unwrap()) {
-            let [forward, reverse] = found.renyi(order).unwrap();
-            check(forward, renyi_divergence(&laws[0], &laws[1], order).unwrap());
-            check(reverse, renyi_divergence(&laws[1], &laws[0], order).unwrap());
+            for direction in Direction::BOTH {
+                check(found.renyi(direction, order), pair.renyi(direction, order));
+            }
         }
         println!("{noise}: at most {worst:.2} standard errors off");
         found
@@ -358,7 +360,7 @@ mod tests {
     fn pate_agrees_with_its_exact_laws() {
         let model = PateModel::new(250, &P, &MARKED).unwrap().into();
         let found = agrees(&model, "gaussian:40", 4_000);
-        let [_, reverse] = found.renyi(Order::new(2.0).unwrap()).unwrap();
+        let reverse = found.renyi(Direction::Reverse, Order::new(2.0).unwrap());
         println!("{reverse:?}");
         assert!(reverse.standard_error < 2e-3 * reverse.value);
         agrees(&PateModel::new(20, &[0.5, 0.3, 0.2], &[0.1, 0.1, 0.8]).unwrap().into(), "gaussian:1", 4_000);

@@ -186,7 +186,7 @@ fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes
         Err(Error::Refused { .. }) => return Ok(None),
         estimates => estimates?,
     };
-    let [forward, _] = estimates.renyi(order)?;
+    let forward = estimates.renyi(Direction::Forward, order);
     Ok(Some(SeriesCheck {
         query: query.name.clone(),
         order: order.get(),

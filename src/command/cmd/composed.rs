@@ -5,8 +5,8 @@ use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
 use crate::command::args::VotesOptions;
 use crate::report::{ComposedSection, CurveKind, LawKind, Meaning};
 use crate::{
-    ComposedTheorem, Composition, Direction, FailureBudget, Order, OutcomeLaw, Result, Scope, SharedTeachers, Theorem,
-    VoteModel, renyi_divergence,
+    ComposedTheorem, Composition, Direction, FailureBudget, Order, OutcomeLaw, OutputPair, Result, Scope,
+    SharedTeachers, Theorem, VoteModel,
 };
 use rayon::prelude::*;
 
@@ -85,9 +85,8 @@ fn together(
     orders: &[Order],
     options: &VotesOptions,
 ) -> Result<Vec<(&'static str, CurveKind, BothDirections)>> {
-    let of_laws = |[p, q]: &[OutcomeLaw; 2]| -> Result<BothDirections> {
-        let curve = |p, q| orders.par_iter().map(|&order| renyi_divergence(p, q, order)).collect::<Result<_>>();
-        Ok([curve(p, q)?, curve(q, p)?])
+    let curves_of = |pair: &OutputPair| -> BothDirections {
+        Direction::BOTH.map(|direction| orders.par_iter().map(|&order| pair.renyi(direction, order)).collect())
     };
     let mut curves = Vec::new();
     let cap = match model {
@@ -95,8 +94,8 @@ fn together(
             let (k, m) = (model.teachers(), model.changed_teachers());
             let teachers = SharedTeachers::new(k, model.probabilities(), model.probabilities_marked(), m)?;
             // Refused for more classes and for very long sequences, where the cap says nearly as much.
-            if let Ok(laws) = teachers.joint_laws(options.noise, answers) {
-                curves.push(("joint-exact", CurveKind::Exact, of_laws(&laws)?));
+            if let Ok(pair) = teachers.joint_pair(options.noise, answers) {
+                curves.push(("joint-exact", CurveKind::Exact, curves_of(&pair)));
             }
             let cap = |direction| {
                 orders.par_iter().map(|&order| Ok(teachers.cap(order, direction)?.value)).collect::<Result<Vec<_>>>()
@@ -105,11 +104,10 @@ fn together(
         }
         VoteModel::Capc(model) => {
             // All answers are a function of the votes, of which only that of the first party has another law.
-            let laws = [
+            curves_of(&OutputPair::new(
                 OutcomeLaw::from_probabilities(&model.probabilities()[0])?,
                 OutcomeLaw::from_probabilities(model.probabilities_marked())?,
-            ];
-            of_laws(&laws)?
+            )?)
         }
         _ => return Ok(curves),
     };

@@ -8,9 +8,8 @@ use crate::report::{
     ComposedCurve, ComposedSection, CurveKind, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
 };
 use crate::{
-    BoundEvent, Composition, Direction, Epsilon, Error, FailureBudget, FailureProbability, LowerBound, Order,
-    OutcomeLaw, OutputSet, Rectangle, Result, SetSource, Validity, outcome_rectangles, rectangles, renyi_divergence,
-    trade_off_band,
+    BoundEvent, Composition, Epsilon, Error, FailureBudget, FailureProbability, LowerBound, Order, OutputPair,
+    OutputSet, Rectangle, Result, SetSource, Validity, outcome_rectangles, rectangles, trade_off_band,
 };
 use rayon::prelude::*;
 
@@ -92,26 +91,18 @@ pub fn trade_offs(
 }
 
 /// The laws of `--law`, which alone are guides with this source.
-fn law(query: &AuditedQuery) -> Option<&[OutcomeLaw; 2]> {
-    query.guide.laws().filter(|_| query.guide.sets.source == SetSource::ExactLaw)
-}
-
-/// D_α of a law in one direction; both worlds have the same outcomes.
-fn divergence([p, q]: &[OutcomeLaw; 2], direction: Direction, order: Order) -> Result<f64> {
-    match direction {
-        Direction::Forward => renyi_divergence(p, q, order),
-        Direction::Reverse => renyi_divergence(q, p, order),
-    }
+fn law(query: &AuditedQuery) -> Option<&OutputPair> {
+    query.guide.pair().filter(|_| query.guide.sets.source == SetSource::ExactLaw)
 }
 
 /// The divergences of the given laws at the orders and directions of the bounds.
 pub fn law_rows(queries: &[AuditedQuery], bound: &BoundOptions) -> Result<Vec<LawDivergenceRow>> {
     let mut rows = Vec::new();
     for query in queries {
-        let Some(laws) = law(query) else { continue };
+        let Some(pair) = law(query) else { continue };
         for direction in bound.direction.list() {
             for &order in &bound.orders.0 {
-                let divergence = Number(divergence(laws, direction, order)?);
+                let divergence = Number(pair.renyi(direction, order));
                 rows.push(LawDivergenceRow { query: query.name.clone(), direction, order: order.get(), divergence });
             }
         }
@@ -156,7 +147,6 @@ fn law_sum(
     bound: &BoundOptions,
 ) -> Result<Vec<ComposedCurve>> {
     let Some(laws) = queries.iter().map(law).collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
-    let sum =
-        |order, direction| laws.iter().map(|laws| divergence(laws, direction, order).unwrap_or(f64::INFINITY)).sum();
+    let sum = |order, direction| laws.iter().map(|pair| pair.renyi(direction, order)).sum();
     curves(("exact-sum", CurveKind::Exact), orders, [meaning, meaning], bound, sum)
 }

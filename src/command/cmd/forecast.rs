@@ -3,8 +3,8 @@
 use super::audit_counts::AuditedQuery;
 use crate::report::{ForecastRow, Number};
 use crate::{
-    AuditPlan, Bounded, Direction, Error, Guide, Method, OutcomeLaw, PairedCounts, Result, SetSource, Validity,
-    audit_counts, renyi_divergence, samples_to_reach, shrunken_laws, typical_bound,
+    AuditPlan, Bounded, Error, Guide, Method, OutputPair, PairedCounts, Result, SetSource, Validity, audit_counts,
+    samples_to_reach, shrunken_pair, typical_bound,
 };
 
 /// Samples per world for which the share of the divergence is forecast.
@@ -23,16 +23,14 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
     let (Some(&order), Some(&direction)) = (plan.orders.first(), plan.directions.first()) else {
         return Ok(Vec::new());
     };
-    let [p, q] = estimate(query)?;
-    let divergence = match direction {
-        Direction::Forward => renyi_divergence(&p, &q, order)?,
-        Direction::Reverse => renyi_divergence(&q, &p, order)?,
-    };
+    let pair = estimate(query)?;
+    let (p, q) = (pair.dataset(), pair.neighbor());
+    let divergence = pair.renyi(direction, order);
     if !(divergence > 0.0 && divergence < f64::INFINITY) {
         return Ok(Vec::new());
     }
-    let guide = if query.guide.laws().is_some() {
-        Guide::from_laws(&p, &q, &[order], &[direction], SetSource::Pilot)?
+    let guide = if query.guide.pair().is_some() {
+        Guide::from_laws(p, q, &[order], &[direction], SetSource::Pilot)?
     } else {
         query.guide.clone()
     };
@@ -46,9 +44,9 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
                 .map(|bound| bound.value)
                 .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
         };
-        let samples = |share: f64| samples_to_reach(&p, &q, share * divergence, bound);
+        let samples = |share: f64| samples_to_reach(p, q, share * divergence, bound);
         // No valid bound is expected to exceed what it bounds, so that no forecast of one does.
-        let at = |&samples: &u64| Ok([samples as f64, (typical_bound(&p, &q, samples, bound)? / divergence).min(1.0)]);
+        let at = |&samples: &u64| Ok([samples as f64, (typical_bound(p, q, samples, bound)? / divergence).min(1.0)]);
         Ok(ForecastRow {
             query: query.name.clone(),
             method: method.name(),
@@ -65,9 +63,9 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
 }
 
 /// Both laws as they look: the law that was given, or the shrunken frequencies of all outputs.
-fn estimate(query: &AuditedQuery) -> Result<[OutcomeLaw; 2]> {
-    match query.guide.laws() {
-        Some(laws) if query.guide.sets.source == SetSource::ExactLaw => Ok(laws.clone()),
-        _ => shrunken_laws(&query.counts),
+fn estimate(query: &AuditedQuery) -> Result<OutputPair> {
+    match query.guide.pair() {
+        Some(pair) if query.guide.sets.source == SetSource::ExactLaw => Ok(pair.clone()),
+        _ => shrunken_pair(&query.counts),
     }
 }

@@ -98,8 +98,8 @@ impl<'a> LowerCurves<'a> {
     /// divided: nothing in a direction that is not requested. None for a single query, or one of which nothing was known.
     fn joint(&self) -> Result<Option<[Vec<f64>; 2]>> {
         let query = |answer: &Answer<'a>| {
-            let [p, q] = answer.guide.laws()?;
-            Some(JointQuery { counts: answer.counts, p, q })
+            let pair = answer.guide.pair()?;
+            Some(JointQuery { counts: answer.counts, p: pair.dataset(), q: pair.neighbor() })
         };
         let Some(queries) = self.answers.iter().map(query).collect::<Option<Vec<_>>>().filter(|all| all.len() > 1)
         else {

@@ -43,7 +43,7 @@ impl Beside {
     /// Events about all queries together: the joint bound, where there is one.
     fn joint(self, queries: &[Target<'_>]) -> usize {
         let bound = meaning(self.composition).is_some_and(|(meaning, _)| meaning == Meaning::Bound);
-        usize::from(bound && self.composed > 1 && queries.iter().all(|query| query.guide.laws().is_some()))
+        usize::from(bound && self.composed > 1 && queries.iter().all(|query| query.guide.pair().is_some()))
     }
 }
 
