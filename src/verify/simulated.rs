@@ -6,14 +6,14 @@ use super::property::{Asks, Check, Property, PropertyKind, Violation};
 use super::request::{Case, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
-use super::stop::Punctual;
+use super::stop::{Punctual, Stop};
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::{Bins, MechanismKind, Relation};
-use crate::quantity::{Delta, FailureProbability};
-use crate::simulate::{PartialCounts, Simulation};
+use crate::quantity::{Delta, FailureProbability, Order};
+use crate::simulate::{PartialCounts, Sampler, Simulation};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::cell::Cell;
@@ -73,9 +73,9 @@ pub fn verify_by_simulation(
     let start = Instant::now();
     let mechanisms = accountant.mechanisms();
     let mut stream = ChaCha8Rng::seed_from_u64(plan.seed);
-    let tests = Cell::new(0);
     let stop = plan.stop.within(plan.time_limit);
-    let accountant = Punctual::new(accountant, &stop);
+    let trials =
+        Trials { accountant: Punctual::new(accountant, &stop), plan, simulation, stop: &stop, done: Cell::new(0) };
     let mut finding = Finding {
         property: &PROPERTY,
         verdict: Verdict::NotTested,
@@ -88,66 +88,6 @@ pub fn verify_by_simulation(
         out_of_time: false,
         elapsed: start.elapsed(),
     };
-    let scope = accountant.scope().directions();
-    let directions: Vec<Direction> = Direction::BOTH.into_iter().filter(|direction| scope.cover(*direction)).collect();
-    let test = |case: &Case| -> Result<Check> {
-        let Question::Order(order) = case.request.question else { return Ok(Check::NotApplicable) };
-        let claim = match accountant.answer(&case.request).claim() {
-            Ok(claim) => claim,
-            Err(Answer::Declined(reason)) => return Ok(Check::Declined(reason)),
-            Err(Answer::Fault(fault)) => return Ok(Check::Fault(fault)),
-            Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
-        };
-        let Some(neighbor) = &case.request.neighbor else {
-            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbor".into() });
-        };
-        let bins = Bins { order: Some(order), count: FEW_BINS };
-        let mechanism = case.request.mechanism.sampler(&case.request.histogram, neighbor, bins)?;
-        tests.set(tests.get() + 1);
-        let failure = share(simulation.failure, tests.get());
-        let draws = Simulation::new(simulation.samples)?.seed(plan.seed).query(tests.get());
-        let mut part = PartialCounts::new(draws, mechanism.outcomes())?;
-        let watch = |_| if stop.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        if part.advance(&*mechanism, 0..draws.blocks(), watch)? {
-            return Ok(Check::NotApplicable);
-        }
-        let counts = part.counts()?;
-        let audit = AuditPlan {
-            orders: vec![order],
-            delta: Delta::new(0.0)?,
-            failure,
-            methods: vec![Method::KCutRegion],
-            directions: directions.clone(),
-            seed: plan.seed,
-            resamples: 1,
-        };
-        let (pilot, rest) = split_pilot(&counts, PILOT, plan.seed)?;
-        let guide = Guide::from_pilot(&pilot, &audit.orders, &audit.directions)?;
-        let bounds = audit_counts(&rest, &guide, &audit)?;
-        // One event covers both directions.
-        let largest = bounds.rdp.iter().map(|row| (row.bound.value, row.direction));
-        let (lower, direction) =
-            largest.fold((0.0, Direction::Forward), |best, next| if next.0 > best.0 { next } else { best });
-        if lower > claim {
-            let words = format!(
-                "claimed Rényi divergence of order {order}, and a lower bound from {} outputs that is wrong with \
-                 probability {:.1e}, test {}",
-                simulation.samples,
-                failure.get(),
-                tests.get()
-            );
-            let neighbor = case.request.neighbor.clone();
-            return Ok(Check::Violated(Violation {
-                claim,
-                limit: lower,
-                error: 0.0,
-                words,
-                neighbor,
-                reverse: direction == Direction::Reverse,
-            }));
-        }
-        Ok(Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| lower / claim) })
-    };
     for index in 1..=plan.cases {
         if stop.is_over() {
             finding.out_of_time = true;
@@ -155,53 +95,145 @@ pub fn verify_by_simulation(
         }
         let Some(case) = draw(plan, &mechanisms, &mut stream) else { continue };
         done(1);
-        let problem = match test(&case)? {
-            Check::Holds { share } => {
-                finding.cases += 1;
-                if share > finding.largest_share {
-                    (finding.largest_share, finding.closest) = (share, Some(case));
-                }
-                continue;
-            }
-            Check::Declined(_) | Check::NotApplicable if stop.is_over() => {
-                finding.out_of_time = true;
-                break;
-            }
-            Check::NotApplicable => {
-                finding.not_applicable += 1;
-                continue;
-            }
-            Check::Declined(reason) => {
-                finding.declined += 1;
-                finding.reason.get_or_insert(reason);
-                continue;
-            }
-            Check::Violated(violation) => Problem::Violation(violation),
-            Check::Fault(fault) => Problem::Fault(fault),
-        };
-        finding.cases += 1;
-        let fails = |case: &Case| match if stop.is_over() { Ok(Check::NotApplicable) } else { test(case) } {
-            Ok(Check::Violated(violation)) => Some(Problem::Violation(violation)),
-            _ => None,
-        };
-        let limit = if plan.case.is_some() || matches!(problem, Problem::Fault(_)) { 0 } else { SHRINK_LIMIT };
-        let (smallest, problem, shrink_steps) = shrink(case.clone(), problem, limit, fails);
-        finding.verdict =
-            Verdict::Refuted(Box::new(Counterexample { case: smallest, problem, drawn: case, index, shrink_steps }));
-        finding.elapsed = start.elapsed();
-        return Ok(finding);
+        let check = trials.check(&case)?;
+        if matches!(check, Check::Declined(_) | Check::NotApplicable) && stop.is_over() {
+            finding.out_of_time = true;
+            break;
+        }
+        if let Some(problem) = noted(&mut finding, check, &case) {
+            finding.verdict = Verdict::Refuted(Box::new(trials.smallest(case, problem, index)));
+            break;
+        }
     }
-    if finding.cases > 0 {
+    if finding.cases > 0 && matches!(finding.verdict, Verdict::NotTested) {
         finding.verdict = Verdict::NotRefuted;
     }
     finding.elapsed = start.elapsed();
     Ok(finding)
 }
 
+/// Adds what became of a case to the finding; what is wrong with it, if anything.
+fn noted(finding: &mut Finding, check: Check, case: &Case) -> Option<Problem> {
+    let problem = match check {
+        Check::NotApplicable => {
+            finding.not_applicable += 1;
+            return None;
+        }
+        Check::Declined(reason) => {
+            finding.declined += 1;
+            finding.reason.get_or_insert(reason);
+            return None;
+        }
+        Check::Holds { share } => {
+            if share > finding.largest_share {
+                (finding.largest_share, finding.closest) = (share, Some(case.clone()));
+            }
+            None
+        }
+        Check::Violated(violation) => Some(Problem::Violation(violation)),
+        Check::Fault(fault) => Some(Problem::Fault(fault)),
+    };
+    finding.cases += 1;
+    problem
+}
+
+/// Tests of cases, each with fresh outputs and its share of the failure probability.
+struct Trials<'a> {
+    accountant: Punctual<'a>,
+    plan: &'a Plan,
+    simulation: SimulationPlan,
+    stop: &'a Stop,
+    /// Tests so far.
+    done: Cell<u64>,
+}
+
+impl Trials<'_> {
+    fn check(&self, case: &Case) -> Result<Check> {
+        let request = &case.request;
+        let Question::Order(order) = request.question else { return Ok(Check::NotApplicable) };
+        let claim = match self.accountant.answer(request).claim() {
+            Ok(claim) => claim,
+            Err(Answer::Declined(reason)) => return Ok(Check::Declined(reason)),
+            Err(Answer::Fault(fault)) => return Ok(Check::Fault(fault)),
+            Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
+        };
+        let Some(neighbor) = &request.neighbor else {
+            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbor".into() });
+        };
+        let bins = Bins { order: Some(order), count: FEW_BINS };
+        let sampler = request.mechanism.sampler(&request.histogram, neighbor, bins)?;
+        self.done.set(self.done.get() + 1);
+        let failure = share(self.simulation.failure, self.done.get());
+        let Some((lower, direction)) = self.lower_bound(&*sampler, order, failure)? else {
+            return Ok(Check::NotApplicable);
+        };
+        if lower > claim {
+            let words = format!(
+                "claimed Rényi divergence of order {order}, and a lower bound from {} outputs that is wrong with \
+                 probability {:.1e}, test {}",
+                self.simulation.samples,
+                failure.get(),
+                self.done.get()
+            );
+            let (neighbor, reverse) = (Some(neighbor.clone()), direction == Direction::Reverse);
+            return Ok(Check::Violated(Violation { claim, limit: lower, error: 0.0, words, neighbor, reverse }));
+        }
+        Ok(Check::Holds { share: (claim > 0.0 && claim.is_finite()).then(|| lower / claim) })
+    }
+
+    /// The largest lower bound over the directions in which the claims hold, from fresh outputs; None once time is up.
+    fn lower_bound(
+        &self,
+        sampler: &dyn Sampler,
+        order: Order,
+        failure: FailureProbability,
+    ) -> Result<Option<(f64, Direction)>> {
+        let seed = self.plan.seed;
+        let draws = Simulation::new(self.simulation.samples)?.seed(seed).query(self.done.get());
+        let mut part = PartialCounts::new(draws, sampler.outcomes())?;
+        let watch = |_| if self.stop.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        if part.advance(sampler, 0..draws.blocks(), watch)? {
+            return Ok(None);
+        }
+        let scope = self.accountant.scope().directions();
+        let audit = AuditPlan {
+            orders: vec![order],
+            delta: Delta::new(0.0)?,
+            failure,
+            methods: vec![Method::KCutRegion],
+            directions: Direction::BOTH.into_iter().filter(|direction| scope.cover(*direction)).collect(),
+            seed,
+            resamples: 1,
+        };
+        let (pilot, rest) = split_pilot(&part.counts()?, PILOT, seed)?;
+        let guide = Guide::from_pilot(&pilot, &audit.orders, &audit.directions)?;
+        let bounds = audit_counts(&rest, &guide, &audit)?;
+        // One event covers both directions.
+        let found = bounds.rdp.iter().map(|row| (row.bound.value, row.direction));
+        Ok(Some(found.fold((0.0, Direction::Forward), |best, next| if next.0 > best.0 { next } else { best })))
+    }
+
+    /// The smallest case found from this one on in which the claim is refuted too.
+    fn smallest(&self, drawn: Case, problem: Problem, index: u64) -> Counterexample {
+        let fails = |case: &Case| match if self.stop.is_over() { Ok(Check::NotApplicable) } else { self.check(case) } {
+            Ok(Check::Violated(violation)) => Some(Problem::Violation(violation)),
+            _ => None,
+        };
+        let limit = if self.plan.case.is_some() || matches!(problem, Problem::Fault(_)) { 0 } else { SHRINK_LIMIT };
+        let (case, problem, shrink_steps) = shrink(drawn.clone(), problem, limit, fails);
+        Counterexample { case, problem, drawn, index, shrink_steps }
+    }
+}
+
 /// A case of one output with one of the neighbors.
 fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
     if let Some(case) = &plan.case {
-        return Some(case.clone());
+        let mut case = case.clone();
+        if case.request.mechanism.kind().relation == Relation::OneRecord {
+            // There is only one.
+            case.request.neighbor = VoteHistogram::new(vec![1]).ok();
+        }
+        return Some(case);
     }
     let kinds: Vec<&MechanismKind> = mechanisms.iter().copied().filter(|kind| kind.releases).collect();
     if kinds.is_empty() {

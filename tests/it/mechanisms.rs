@@ -74,6 +74,23 @@ fn what_is_no_mechanism_is_refused_in_one_line() {
     }
 }
 
+#[test]
+fn the_guide_lists_every_mechanism_with_its_parameters() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/upper-bounds.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    let listed: Vec<&str> = guide
+        .lines()
+        .skip_while(|line| !line.starts_with("| mechanism | parameters |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(listed.len(), RELEASES.len());
+    for (kind, line) in RELEASES.iter().zip(listed) {
+        let parameters: Vec<String> = kind.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+        assert!(line.starts_with(&format!("| `{kind}` | {} |", parameters.join(", "))), "{line}");
+    }
+}
+
 /// Whatever a theorem says of a direction is at least the exact divergence there.
 #[test]
 fn no_theorem_is_below_the_exact_divergence_of_its_direction() {

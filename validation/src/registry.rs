@@ -220,10 +220,10 @@ fn class(random: &mut ChaCha8Rng, classes: u8, own: u8, agreement: f64) -> u8 {
     if random.random_bool(agreement) { own } else { random.random_range(0..classes) }
 }
 
-fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
+/// Writes recorded votes of a model; its number and its options.
+fn recorded(random: &mut ChaCha8Rng, arrays: &mut Arrays) -> (usize, String) {
     let (queries, classes) = (random.random_range(1..4usize), random.random_range(2..5u8));
     let agreement = [0.0, 0.5, 0.9, 0.99][random.random_range(0..4)];
-    let mut arrays = Arrays::new();
     let writer = &mut arrays.0;
     let own: Vec<u8> = (0..queries).map(|_| random.random_range(0..classes)).collect();
     let labels = ndarray::Array1::from(own.clone());
@@ -282,6 +282,12 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
             format!("--model private-knn --k {k} --rate 0.{rate} --changed {points}")
         }
     };
+    (model, options)
+}
+
+fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
+    let mut arrays = Arrays::new();
+    let (model, options) = recorded(random, &mut arrays);
     let composition = ["", " --composition independent", " --composition shared-teachers"][random.random_range(0..3)];
     let sampling = if random.random_bool(0.5) { "exact-law" } else { "monte-carlo" };
     let noise = match model {
@@ -319,6 +325,11 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
     }
     tallies.answers += 1;
     tallies.wrong_answers += u64::from(wrong > 0);
+    composed_curves(&document, tallies, &words);
+}
+
+/// Curves of all answers together: exact ones against upper bounds.
+fn composed_curves(document: &Value, tallies: &mut Tallies, words: &str) {
     let curves = || rows(&document["composed"]["curves"]);
     let bound = |curve: &&Value| text(curve, "meaning") == "bound";
     for exact in curves().filter(bound).filter(|curve| text(curve, "kind") == "exact") {
@@ -329,7 +340,7 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
             let heading = format!("audit votes composed, {}, {}", text(upper, "name"), text(upper, "direction"));
             let orders = rows(&document["composed"]["orders"]).map(number);
             for ((order, exact), upper) in orders.zip(rows(&exact["values"])).zip(rows(&upper["values"])) {
-                tallies.at_most(heading.clone(), number(exact), number(upper), order, RELATIVE, &words);
+                tallies.at_most(heading.clone(), number(exact), number(upper), order, RELATIVE, words);
             }
         }
         // ε covers the reverse direction too: no smaller than that of either curve.

@@ -4,11 +4,13 @@ use super::interruptible::Interruptible;
 use super::stream_state::{Counted, Counting, StateFile};
 use crate::command::args::{Common, StreamOptions};
 use crate::command::output::{Output, envelope, interrupted};
+use crate::command::session::Interruption;
 use crate::command::signals::{Second, interruption};
 use crate::record::{
-    BatchReader, BatchStage, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs, read_real_outputs,
+    BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs,
+    read_real_outputs,
 };
-use crate::report::{BoundRow, Claim, Number, StreamBinsRow, StreamDocument, Warning, one_line, short};
+use crate::report::{BoundRow, Claim, Envelope, Number, StreamBinsRow, StreamDocument, Warning, one_line, short};
 use crate::{
     BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,
     Result, StreamBins, hardly_repeats,
@@ -42,14 +44,7 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         let whole = file.as_ref().filter(|file| !file.is_pipe()).map(InputReader::again);
         let source =
             move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
-        let interruption = match &options.state {
-            None => None,
-            Some(path) => Some(interruption(&common.session, Second::Ends).map_err(|source| Error::Io {
-                path: path.clone(),
-                action: "be kept",
-                source,
-            })?),
-        };
+        let interruption = options.state.as_ref().map(|path| noted(common, path)).transpose()?;
         let reader: Box<dyn Read> = match &interruption {
             Some(interruption) => Interruptible::of(source, interruption.clone()),
             // Without a state there is nothing to save.
@@ -100,19 +95,7 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         if !binned && stopped_at_line.is_none() {
             provable(file, names.names().len(), counting.rows())?;
         }
-        // Known before anything is saved: whether the file still begins with what was counted of it.
-        let input = match (&read, stopped_at_line, &whole) {
-            (Some(read), _, whole) => {
-                whole.as_ref().map_or(Ok(()), |whole| whole.check_start(file, read))?;
-                Some(read.clone())
-            }
-            (None, Some(line), Some(whole)) => {
-                let counted = reader.batch_to_line(line, BatchStage::Reading);
-                Some(whole.identity_with_start(file, counted.bytes, &counted.sha256)?)
-            }
-            (None, _, _) => None,
-        };
-        inputs.extend(input);
+        inputs.extend(identity(file, whole.as_ref(), &reader, read.as_ref(), stopped_at_line)?);
         counting.finish(&reader, read.is_some(), &names)?;
         (warnings, batch) = counting.end(&reader);
         saved.names = names;
@@ -124,13 +107,53 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
         message: "the outputs so far are all part of the pilot that chooses the bins: nothing is bounded yet".into(),
         hint: "record more outputs, or take a shorter pilot from the start: --pilot-outputs N".into(),
     }));
-    let process = saved.stream.process();
     let document = StreamDocument {
-        envelope: envelope("leakbound.audit-stream/1", common, options, inputs, warnings),
+        stopped_at_line,
+        bounds: questions.bounds(options, saved.stream.process()),
+        claims: questions.claims(options, saved.stream.process(), &refuted),
+        ..document(&saved, options, envelope("leakbound.audit-stream/1", common, options, inputs, warnings))
+    };
+    output.write(&document)?;
+    state.deliver(saved, batch);
+    Ok(refuted.contains(&true))
+}
+
+/// The interruption of the command, which saves the state.
+fn noted(common: &Common, state: &Path) -> Result<Interruption> {
+    let failed = |source| Error::Io { path: state.to_owned(), action: "be kept", source };
+    interruption(&common.session, Second::Ends).map_err(failed)
+}
+
+/// What was read of the file. Before anything is saved it is known whether the file, unless it is a pipe, still begins with
+/// what was counted of it.
+fn identity<R: Read>(
+    file: &Path,
+    whole: Option<&InputReader>,
+    reader: &BatchReader<R>,
+    read: Option<&InputFile>,
+    stopped_at_line: Option<u64>,
+) -> Result<Option<InputFile>> {
+    match (read, stopped_at_line, whole) {
+        (Some(read), _, whole) => {
+            whole.map_or(Ok(()), |whole| whole.check_start(file, read))?;
+            Ok(Some(read.clone()))
+        }
+        (None, Some(line), Some(whole)) => {
+            let counted = reader.batch_to_line(line, BatchStage::Reading);
+            whole.identity_with_start(file, counted.bytes, &counted.sha256).map(Some)
+        }
+        (None, _, _) => Ok(None),
+    }
+}
+
+/// The counts so far, without bounds and claims.
+fn document(saved: &SavedStream, options: &StreamOptions, envelope: Envelope) -> StreamDocument {
+    StreamDocument {
+        envelope,
         title: format!("Audit of a stream, {}", one_line(&options.file.to_string_lossy())),
         outputs: saved.rows[0],
         outputs_neighbor: saved.rows[1],
-        pairs: process.pairs(),
+        pairs: saved.stream.process().pairs(),
         outcomes: match &saved.bins {
             Some(bins) => bins.bins().map_or(0, OutputBins::bins),
             None => saved.names.names().len(),
@@ -140,13 +163,10 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
             pilot_outputs_neighbor: bins.pilot()[1],
             labels: bins.bins().map_or_else(Vec::new, OutputBins::labels),
         }),
-        stopped_at_line,
-        bounds: questions.bounds(options, process),
-        claims: questions.claims(options, process, &refuted),
-    };
-    output.write(&document)?;
-    state.deliver(saved, batch);
-    Ok(refuted.contains(&true))
+        stopped_at_line: None,
+        bounds: Vec::new(),
+        claims: Vec::new(),
+    }
 }
 
 /// Refuses outputs of which nearly every one is different.
