@@ -152,6 +152,22 @@ mod tests {
         }
     }
 
+    /// What one of them shows for certain, the dominating one shows as often.
+    #[test]
+    fn an_outcome_that_one_neighbor_cannot_have_stays_infinite() {
+        let (p, impossible, possible) = (law(&[2.0, 5.0, 3.0]), law(&[0.0, 6.0, 4.0]), law(&[1.0, 5.0, 4.0]));
+        let losses = [&impossible, &possible].map(|q| PrivacyLoss::of_laws(&p, q).unwrap());
+        for losses in [[losses[0].clone(), losses[1].clone()], [losses[1].clone(), losses[0].clone()]] {
+            let one = PrivacyLoss::dominating(&losses).unwrap();
+            assert!(one.infinite >= 0.2 && one.infinite < 0.2 + 1e-12, "{}", one.infinite);
+            for epsilon in [0.0, 0.1, 0.5, 5.0, 50.0].map(|epsilon| Epsilon::new(epsilon).unwrap()) {
+                let largest = [&impossible, &possible].map(|q| hockey_stick(&p, q, epsilon).unwrap());
+                let found = one.finite_profile(epsilon.get()) + one.infinite;
+                assert!(found >= largest[0].max(largest[1]) - 1e-15, "{epsilon}: {found} {largest:?}");
+            }
+        }
+    }
+
     #[test]
     fn one_loss_dominates_itself_and_none_none() {
         let loss = PrivacyLoss::of_laws(&law(&[2.0, 1.0]), &law(&[1.0, 2.0])).unwrap();
