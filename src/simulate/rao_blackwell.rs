@@ -92,7 +92,9 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
         .collect();
     // In the order of the batches, whatever the threads did.
     let mean = |world: usize| -> Vec<f64> {
-        (0..model.classes()).map(|class| sums.iter().map(|(share, means)| share * means[world][class]).sum()).collect()
+        let mean = |class: usize| sums.iter().map(|(share, means)| share * means[world][class]).sum::<f64>();
+        // The shares of the batches sum to 1 but for rounding.
+        (0..model.classes()).map(|class| mean(class).min(1.0)).collect()
     };
     let means = [mean(0), mean(1)];
     let less = |batch: [Vec<f64>; 2]| {
@@ -365,6 +367,17 @@ mod tests {
         assert!(reverse.standard_error < 2e-3 * reverse.value);
         agrees(&PateModel::new(20, &[0.5, 0.3, 0.2], &[0.1, 0.1, 0.8]).unwrap().into(), "gaussian:1", 4_000);
         agrees(&PateModel::new(3, &[0.5, 0.5], &[0.0, 1.0]).unwrap().into(), "gaussian:0.3", 2_000);
+    }
+
+    /// With one certain class its share of all batches rounds to more than 1.
+    #[test]
+    fn a_certain_class_is_no_more_than_certain() {
+        let model = CapcModel::new(&vec![vec![1.0, 0.0]; 5], &[1.0, 0.0]).unwrap().into();
+        for draws in [1_000, 4_000, 10_000, 20_000] {
+            let found =
+                rao_blackwell(&model, "gaussian:0.3".parse().unwrap(), Simulation::new(draws).unwrap()).unwrap();
+            assert!(found.probability(World::Dataset, 0).value > 0.999, "{draws}");
+        }
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::{Atom, PrivacyLoss};
 
 /// Points at which profiles are compared, at most; in between their largest is replaced by its chord.
 const MOST_POINTS: f64 = 400.0;
+/// Losses farther from 0 are taken for this one, beyond which e^l and e^-l leave the doubles: a larger one counts as
+/// infinite.
+const FARTHEST: f64 = 600.0;
 /// Rounding of a profile, counted as infinite loss.
 const ROUNDING: f64 = 1e-14;
 
@@ -43,6 +46,8 @@ impl PrivacyLoss {
         let infinite = losses.iter().map(|loss| loss.infinite).fold(0.0, f64::max);
         let knots = knots(losses);
         let value = |l: f64| losses.iter().map(|loss| loss.finite_profile(l) + loss.infinite).fold(infinite, f64::max);
+        // What is left at the largest ratio is infinite loss, or as good as that.
+        let infinite = knots.first().map_or(infinite, |&largest| value(largest));
         // From the largest ratio down: slopes of the chords, as what δ loses per unit of x.
         let mut atoms = Vec::with_capacity(knots.len());
         let (mut right, mut above, mut steepest) = (infinite, None::<f64>, 0.0f64);
@@ -77,8 +82,8 @@ fn push(atoms: &mut Vec<Atom>, l: f64, slope: f64, steepest: &mut f64) {
 
 /// The losses of all, largest first, thinned out evenly.
 fn knots(losses: &[PrivacyLoss]) -> Vec<f64> {
-    let mut all: Vec<f64> =
-        losses.iter().flat_map(|loss| loss.atoms.iter().map(|atom| atom.l)).filter(|l| l.is_finite()).collect();
+    let finite = losses.iter().flat_map(|loss| loss.atoms.iter().map(|atom| atom.l)).filter(|l| l.is_finite());
+    let mut all: Vec<f64> = finite.map(|l| l.clamp(-FARTHEST, FARTHEST)).collect();
     all.sort_by(|a, b| b.total_cmp(a));
     let (Some(&largest), Some(&least)) = (all.first(), all.last()) else { return Vec::new() };
     let apart = ((largest - least) / MOST_POINTS).max(1e-12);
@@ -164,6 +169,28 @@ mod tests {
                 let largest = [&impossible, &possible].map(|q| hockey_stick(&p, q, epsilon).unwrap());
                 let found = one.finite_profile(epsilon.get()) + one.infinite;
                 assert!(found >= largest[0].max(largest[1]) - 1e-15, "{epsilon}: {found} {largest:?}");
+            }
+        }
+    }
+
+    /// Losses of ±10,000, whose powers are no doubles: nothing of the probability may get lost.
+    #[test]
+    fn losses_beyond_the_doubles_are_dominated_too() {
+        let rare = |lead: f64, p: f64| {
+            let ln = [p.ln(), (1.0 - p).ln(), -lead];
+            let row = |ln_value: f64| crate::quadrature::LogIntegral { ln_value, error: 1e-14 };
+            OutcomeLaw::from_integrals(&ln.map(row)).unwrap()
+        };
+        for lead in [500.0, 700.0, 800.0, 20_000.0] {
+            let (p, q) = (rare(lead, 0.35), rare(0.5 * lead, 0.34));
+            let losses = [PrivacyLoss::of_laws(&p, &q).unwrap(), PrivacyLoss::of_laws(&q, &p).unwrap()];
+            let one = PrivacyLoss::dominating(&losses).unwrap();
+            let total: f64 = one.atoms.iter().map(|atom| atom.p).sum();
+            assert!((total + one.infinite - 1.0).abs() < 1e-9, "{lead}: {total} {}", one.infinite);
+            for epsilon in [0.0, 0.01, 0.02, 1.0, 300.0].map(|epsilon| Epsilon::new(epsilon).unwrap()) {
+                let largest = hockey_stick(&p, &q, epsilon).unwrap().max(hockey_stick(&q, &p, epsilon).unwrap());
+                let found = one.finite_profile(epsilon.get()) + one.infinite;
+                assert!(found >= largest - 1e-15, "{lead} {epsilon}: {found} {largest}");
             }
         }
     }
