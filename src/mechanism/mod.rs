@@ -1,6 +1,6 @@
 //! Mechanisms as data: parameters, neighboring relation, output distributions, samplers, and the theorems that bound them.
 //!
-//! [`RELEASES`] is the registry: whoever walks it knows every mechanism. A mechanism is one file that implements
+//! [`RELEASES`] is the registry of all mechanisms. A mechanism is one file that implements
 //! [`Mechanism`] and describes itself by a [`MechanismKind`], and a line of the registry.
 //!
 //! Every mechanism has a text form, which is read by [`parse`] and written by its `Display`:

@@ -70,7 +70,10 @@ impl RandomizedResponse {
     /// The theorem for any number of answers, and that of two.
     #[must_use]
     pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
-        let Ok(epsilon) = Epsilon::new(self.epsilon()) else { return Vec::new() };
+        // An infinite ε promises nothing.
+        let Some(epsilon) = Epsilon::new(self.epsilon()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE) else {
+            return Vec::new();
+        };
         let mut theorems = Vec::new();
         if answers >= 2 {
             theorems.push(Theorem::new(&K_ARY, move |order, _| {

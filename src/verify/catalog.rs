@@ -49,7 +49,7 @@ fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'
     all
 }
 
-/// The accountants that the theorems of a mechanism make: one of one's own too.
+/// One accountant for each theorem of a mechanism, which need not be in the registry.
 #[must_use]
 pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> {
     let accountant = |(statement, kinds): (&'static Statement, _)| -> Box<dyn Accountant> {

@@ -112,7 +112,7 @@ pub fn verify_by_simulation(
     Ok(finding)
 }
 
-/// Adds what became of a case to the finding; what is wrong with it, if anything.
+/// Adds the result of a case to the finding, and returns what is wrong with it, if anything.
 fn noted(finding: &mut Finding, check: Check, case: &Case) -> Option<Problem> {
     let problem = match check {
         Check::NotApplicable => {

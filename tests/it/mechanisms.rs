@@ -229,7 +229,7 @@ impl Sampler for Bits {
 
 /// No line of the library knows it: its theorem is tested as every other.
 #[test]
-fn a_mechanism_of_ones_own_is_verified_as_every_other() {
+fn a_mechanism_outside_the_library_is_verified_as_every_other() {
     let accountants = accountants_of(FLIPPED_BIT);
     assert_eq!(accountants.len(), 1);
     let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &|_| ());
