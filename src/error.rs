@@ -99,6 +99,9 @@ pub enum Error {
         /// The probability with which that may happen.
         failure_probability: f64,
     },
+    /// A progress callback ended the work early.
+    #[error("the work was interrupted")]
+    Interrupted,
     /// A file holds something else than what was expected at a place.
     #[error(transparent)]
     Input(Box<InputError>),

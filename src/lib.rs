@@ -71,6 +71,7 @@ mod self_check;
 mod simulate;
 mod solve;
 pub mod special;
+pub mod study;
 #[cfg(feature = "torch")]
 pub mod torch;
 mod variate;

@@ -23,6 +23,7 @@ pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use crate::record::MemoryBudget;
+use crate::study::Claims;
 use crate::{
     Adjacency, BinRule, Composition, Delta, Epsilon, FailurePer, FailureProbability, Noise, Order, VoteHistogram,
 };
@@ -383,4 +384,15 @@ pub struct ClaimOptions {
     /// Claim: one answer is M-GDP
     #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true)]
     pub claim_mu: Option<f64>,
+}
+
+impl ClaimOptions {
+    /// The claims that a study tests.
+    pub fn claims(&self) -> Claims {
+        Claims {
+            epsilon: self.claim_epsilon.map(|epsilon| (epsilon, self.delta)),
+            rdp: self.claim_rdp.clone(),
+            mu: self.claim_mu,
+        }
+    }
 }

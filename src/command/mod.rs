@@ -5,7 +5,6 @@
 //! same JSON to the last digit.
 
 mod args;
-mod claims;
 mod cmd;
 mod output;
 mod session;

@@ -1,15 +1,18 @@
 //! Where results go, and what is seen while they are made.
 
 use crate::command::args::{Common, Format};
-use crate::command::session::Session;
+use crate::command::session::{Interruption, Session};
 use crate::record::{AtomicFile, InputFile, write_atomically};
-use crate::report::{Document, Envelope, Page, Warning, fit};
+use crate::report::{Document, Envelope, Page, fit};
+use crate::study::{Step, Warning};
 use crate::{Error, InputError, Result};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are written to stdout at once.
 const PIECE: usize = 1 << 16;
@@ -255,6 +258,50 @@ impl Bar {
             let done = self.bar.position();
             self.session.tell(done, self.bar.length().unwrap_or_default().max(done), self.unit);
             self.session.check();
+        }
+    }
+}
+
+/// Shows the progress of a study on a terminal, or tells the program that called, which may end the work.
+pub struct Watch<'a> {
+    common: &'a Common,
+    /// The bar of the present phase.
+    bar: Mutex<Option<(Step, ProgressBar)>>,
+}
+
+impl<'a> Watch<'a> {
+    pub const fn new(common: &'a Common) -> Self {
+        Self { common, bar: Mutex::new(None) }
+    }
+
+    pub fn step(&self, step: Step) -> ControlFlow<()> {
+        let session = &self.common.session;
+        if session.is_hosted() {
+            session.tell(step.done, step.all, step.unit);
+            let ended = session.interruption().is_some_and(Interruption::is_noted);
+            return if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        }
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let phase = Step { done: 0, ..step };
+        if bar.as_ref().is_none_or(|bar| bar.0 != phase) {
+            *bar = Some((phase, terminal_bar(self.common, step.all, step.unit)));
+        }
+        if let Some((_, shown)) = &*bar {
+            // Threads may report out of order.
+            shown.set_position(step.done.max(shown.position()));
+            if step.done == step.all {
+                shown.finish_and_clear();
+                *bar = None;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some((_, bar)) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            bar.finish_and_clear();
         }
     }
 }

@@ -199,6 +199,7 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
     usage::keep(words, cli);
     let refuted = match ended {
         Ok(Ok(Ok(refuted))) => refuted,
+        Ok(Ok(Err(Error::Interrupted))) => return Err(Refusal::Interrupted),
         Ok(Ok(Err(error)) | Err(error)) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
         Ok(Ok(Err(error)) | Err(error)) => return Err(Refusal::Failed(error)),
         Err(cause) if cause.is::<Interrupted>() => return Err(Refusal::Interrupted),

@@ -97,7 +97,8 @@ pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
 
 /// Whether work ended because somebody asked for it.
 fn is_interruption(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::Interrupted)
+    matches!(error, Error::Interrupted)
+        || matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::Interrupted)
 }
 
 /// Files are refused as input errors; what else lies outside a domain was written on the command line.

@@ -1,8 +1,8 @@
 //! Which method was recommended, and how many samples it would take to certify more.
 
-use super::number::{Number, short, significant};
 use super::table::TextTable;
 use crate::bound::Direction;
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 
 /// The methods that `--methods auto` chose for a query.

@@ -1,10 +1,10 @@
 //! The document of `leakbound bench`.
 
 use super::document::{Document, Envelope};
-use super::number::significant;
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
+use crate::study::significant;
 use serde::Serialize;
 
 /// One work on one number of threads.

@@ -1,9 +1,9 @@
 //! What the sequence of all answers leaks together.
 
 use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
-use super::number::{Number, short, significant};
 use super::table::TextTable;
 use crate::bound::Direction;
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 use std::fmt;
 

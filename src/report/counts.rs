@@ -4,12 +4,12 @@ use super::advice::{ForecastRow, RecommendationRow, forecasts_text, recommendati
 use super::composed::ComposedSection;
 use super::document::{Document, Envelope};
 use super::failure::FailureNote;
-use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, listed, warnings_text};
 use super::trade_off::TradeOffRow;
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
+use crate::study::{Claim, Number, short, significant};
 use serde::Serialize;
 
 /// One Rényi bound.
@@ -74,21 +74,6 @@ pub struct LawDivergenceRow {
     pub order: f64,
     /// D_α of the law: the leakage, if the law is that of the outputs.
     pub divergence: Number,
-}
-
-/// A claim and what became of it.
-#[derive(Debug, Clone, Serialize)]
-pub struct Claim {
-    /// The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`.
-    pub claim: String,
-    /// The largest lower bound, or the exact value, of the claimed quantity.
-    pub lower: Number,
-    /// Which query gave it.
-    pub query: String,
-    /// True when the claim cannot hold.
-    pub refuted: bool,
-    /// The probability that any refutation of this run is wrong; 0 for exact values.
-    pub failure_probability: f64,
 }
 
 /// Claims, one line each.

@@ -1,23 +1,14 @@
 //! What all documents share.
 
 use super::page::Page;
+use super::table::warnings_text;
 use crate::error::{Result, breaks_line};
 use crate::record::InputFile;
+use crate::study::{Answer, Warning};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
-
-/// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    /// Stable name of the kind of warning.
-    pub code: &'static str,
-    /// What was found, with its number.
-    pub message: String,
-    /// What to do about it.
-    pub hint: String,
-}
 
 /// The part of a document that does not depend on the command.
 #[derive(Debug, Clone, Serialize)]
@@ -34,6 +25,20 @@ pub struct Envelope {
     pub seed: u64,
     /// Warnings.
     pub warnings: Vec<Warning>,
+}
+
+/// The answer of a study with the part that does not depend on it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Answered<A> {
+    /// The common part.
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    /// What was studied, in words: the first lines of the text, unless the answer has its own.
+    #[serde(skip)]
+    pub title: String,
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: A,
 }
 
 /// A result in its forms.
@@ -68,6 +73,37 @@ pub trait Document: Serialize {
         let formatter = Escaped(PrettyFormatter::new());
         self.serialize(&mut serde_json::Serializer::with_formatter(&mut *writer, formatter))?;
         writer.write_all(b"\n")
+    }
+}
+
+/// How an answer reads; with its envelope it is a [`Document`].
+pub trait Render: Answer {
+    /// Title and tables for a person, without the warnings.
+    fn text(&self, title: &str) -> String;
+
+    /// One flat table for other programs.
+    ///
+    /// # Errors
+    /// When the table cannot be written as CSV.
+    fn csv(&self) -> Result<String>;
+
+    /// The page with figures, if it has one of its own.
+    fn page(&self, _envelope: &Envelope, _title: &str) -> Option<Page> {
+        None
+    }
+}
+
+impl<A: Render> Document for Answered<A> {
+    fn text(&self) -> String {
+        self.answer.text(&self.title) + &warnings_text(&self.envelope.warnings)
+    }
+
+    fn csv(&self) -> Result<String> {
+        self.answer.csv()
+    }
+
+    fn page(&self) -> Page {
+        self.answer.page(&self.envelope, &self.title).unwrap_or_else(|| Page::of_text(&self.text()))
     }
 }
 

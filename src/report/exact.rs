@@ -1,110 +1,17 @@
 //! The document of `leakbound exact`.
 
-use super::counts::{Claim, claims_text};
-use super::document::{Document, Envelope};
-use super::number::{Number, short, significant};
+use super::counts::claims_text;
+use super::document::{Envelope, Render};
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::bound::Direction;
 use crate::error::Result;
 use crate::histogram::Neighbor;
+use crate::study::{AccountantRow, ExactAnswer, Number, short, significant};
 use serde::Serialize;
 
 /// Digits of exact values in text.
 const DIGITS: usize = 15;
-
-/// One outcome under both histograms.
-#[derive(Debug, Clone, Serialize)]
-pub struct OutcomeRow {
-    /// Class, counted from 0, or `abstain`.
-    pub label: String,
-    /// Its probability under the histogram.
-    pub p: Number,
-    /// ln p.
-    pub log_p: Number,
-    /// Its probability under the neighbor.
-    pub q: Number,
-    /// ln q.
-    pub log_q: Number,
-}
-
-/// The Rényi divergence of one order in both directions.
-#[derive(Debug, Clone, Serialize)]
-pub struct DivergenceRow {
-    /// α.
-    pub order: f64,
-    /// D(P‖Q).
-    pub forward: Number,
-    /// D(Q‖P).
-    pub reverse: Number,
-    /// With `--worst-neighbor`: the change that attains the forward value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_change: Option<Neighbor>,
-    /// The same for the reverse value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_change: Option<Neighbor>,
-}
-
-/// δ at one ε in both directions.
-#[derive(Debug, Clone, Serialize)]
-pub struct HockeyStickRow {
-    /// ε.
-    pub epsilon: f64,
-    /// Smallest δ with P ≤ e^ε Q + δ.
-    pub delta_forward: Number,
-    /// Smallest δ with Q ≤ e^ε P + δ.
-    pub delta_reverse: Number,
-    /// With `--worst-neighbor`: the change that attains the forward value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_change: Option<Neighbor>,
-    /// The same for the reverse value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_change: Option<Neighbor>,
-}
-
-/// One value of one accountant.
-#[derive(Debug, Clone, Serialize)]
-pub struct AccountantRow {
-    /// Its name.
-    pub name: &'static str,
-    /// α.
-    pub order: f64,
-    /// The divergence that it bounds.
-    pub direction: Direction,
-    /// The RDP it promises.
-    pub rdp: Number,
-}
-
-/// The result of `leakbound exact`.
-#[derive(Debug, Clone, Serialize)]
-pub struct ExactDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// The histogram of the dataset.
-    pub histogram: String,
-    /// The histogram of the neighbor, where one was given.
-    pub neighbor: Option<String>,
-    /// How many neighbors were searched, with `--worst-neighbor`.
-    pub neighbors_searched: Option<usize>,
-    /// The noise.
-    pub noise: String,
-    /// The threshold test before the argmax, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<String>,
-    /// The laws; with `--worst-neighbor` those of the worst change of the first order, forward.
-    pub outcomes: Vec<OutcomeRow>,
-    /// Estimated largest relative error of a probability.
-    pub law_error: Number,
-    /// Rényi divergences.
-    pub divergences: Vec<DivergenceRow>,
-    /// Privacy profile.
-    pub hockey_stick: Vec<HockeyStickRow>,
-    /// Upper bounds.
-    pub accountants: Vec<AccountantRow>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
-}
 
 /// A direction in the letters of the table.
 const fn letters(direction: Direction) -> &'static str {
@@ -136,7 +43,7 @@ fn first_classes(histogram: &str) -> String {
     }
 }
 
-impl ExactDocument {
+impl ExactAnswer {
     /// Noise, histogram and neighbor, a line each.
     pub(super) fn title(&self) -> String {
         let pair = match (&self.neighbor, self.neighbors_searched) {
@@ -229,8 +136,8 @@ impl ExactDocument {
     }
 }
 
-impl Document for ExactDocument {
-    fn text(&self) -> String {
+impl Render for ExactAnswer {
+    fn text(&self, _: &str) -> String {
         let mut text = format!("{}\n\n", self.title());
         text += &self.outcomes_table().text();
         if let Some(more) = self.more_outcomes() {
@@ -245,12 +152,11 @@ impl Document for ExactDocument {
             text += "Privacy profile: the smallest δ at each ε\n";
             text += &self.profile_table().text();
         }
-        text += &claims_text(&self.claims);
-        text + &warnings_text(&self.envelope.warnings)
+        text + &claims_text(&self.claims)
     }
 
-    fn page(&self) -> Page {
-        self.as_page()
+    fn page(&self, envelope: &Envelope, _: &str) -> Option<Page> {
+        Some(self.as_page(envelope))
     }
 
     fn csv(&self) -> Result<String> {

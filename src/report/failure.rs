@@ -1,7 +1,7 @@
 //! What the failure probability of a document is for.
 
-use super::number::{short, significant};
 use crate::audit::{FailureBudget, FailurePer};
+use crate::study::{short, significant};
 use serde::Serialize;
 
 /// The stated failure probability, what it is for, and the share of each bound.

@@ -1,12 +1,12 @@
 //! The document of `leakbound label-dp memorization`.
 
-use super::counts::{Claim, claims_text};
+use super::counts::claims_text;
 use super::document::{Document, Envelope};
-use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::Validity;
 use crate::error::Result;
+use crate::study::{Claim, Number, short, significant};
 use serde::Serialize;
 
 /// What the canaries say about ε.

@@ -6,11 +6,11 @@ mod rows;
 mod warning;
 
 use super::document::{Document, Envelope};
-use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use crate::membership::MembershipMetrics;
+use crate::study::{Number, short, significant};
 pub use histogram::ScoreHistogram;
 pub use rows::{CanaryRow, LevelRow, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, TprRow};
 use serde::Serialize;

@@ -16,7 +16,6 @@ mod figure;
 mod fit;
 mod label_dp;
 mod membership;
-mod number;
 mod page;
 mod property;
 mod recording;
@@ -33,16 +32,12 @@ mod votes;
 mod votes_text;
 
 pub use crate::error::one_line;
-pub use account::{
-    AccountDocument, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, LossComposition,
-};
 pub use accountants::AccountantsDocument;
 pub use advice::{ForecastRow, RecommendationRow};
 pub use bench::{BenchDocument, BenchRow};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
-pub use counts::{BoundRow, Claim, CountsDocument, EpsilonRow, LawDivergenceRow, SetRow};
-pub use document::{Document, Envelope, Warning};
-pub use exact::{AccountantRow, DivergenceRow, ExactDocument, HockeyStickRow, OutcomeRow};
+pub use counts::{BoundRow, CountsDocument, EpsilonRow, LawDivergenceRow, SetRow};
+pub use document::{Answered, Document, Envelope, Render};
 pub use failure::FailureNote;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use fit::fit;
@@ -51,7 +46,6 @@ pub use membership::{
     CanaryRow, LevelRow, MembershipDocument, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram,
     TprRow,
 };
-pub use number::{Number, short, significant};
 pub use page::Page;
 pub use property::{PropertyDistanceRow, PropertyDocument};
 pub use recording::{RecordingDocument, TrainingFact};

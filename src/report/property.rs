@@ -1,10 +1,10 @@
 //! The document of `leakbound property distance`.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
+use crate::study::{Number, significant};
 use serde::Serialize;
 
 /// How far the ensemble of one property value is from the student.

@@ -1,10 +1,10 @@
 //! The document of the recipes that train models and record what they answer.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::{Result, one_line};
 use crate::record::WrittenArray;
+use crate::study::{Number, significant};
 use serde::Serialize;
 
 /// One number about the models.

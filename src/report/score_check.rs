@@ -1,11 +1,11 @@
 //! The document of `leakbound self-check audit scores`.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, short, significant};
 use super::self_check::CheckRow;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use crate::self_check::CheckCase;
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 
 /// The result of a self-check of audits of scores.

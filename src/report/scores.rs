@@ -1,13 +1,13 @@
 //! The document of `leakbound audit scores`.
 
-use super::counts::{Claim, claims_text};
+use super::counts::claims_text;
 use super::document::{Document, Envelope};
 use super::figure::{Axis, Curves, Series, SeriesKind};
-use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
+use crate::study::{Claim, Number, short, significant};
 use serde::Serialize;
 
 /// A lower bound from scores.

@@ -2,11 +2,11 @@
 
 use super::document::{Document, Envelope};
 use super::failure::FailureNote;
-use super::number::{Number, short, significant};
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
 use crate::self_check::{BoundTightness, CheckCase, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck};
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 
 /// How close the bounds of one quantity come to it.

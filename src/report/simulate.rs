@@ -1,13 +1,13 @@
 //! The document of `leakbound simulate` and `leakbound merge`.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
 use crate::model::Composition;
 use crate::record::SimulationPlan;
 use crate::simulate::{BlockSet, Shard};
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 
 /// Counts of one query, in the form that `leakbound audit counts` reads.

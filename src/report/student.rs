@@ -1,10 +1,10 @@
 //! The document of the recipe that trains students.
 
 use super::document::Document;
-use super::number::{Number, short, significant};
 use super::recording::RecordingDocument;
 use super::table::{TextTable, csv_text};
 use crate::error::Result;
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 
 /// A student and the labels that it was trained on.

@@ -1,8 +1,8 @@
 //! Plain text tables and CSV rows.
 
-use super::document::Warning;
 use super::fit::RULE;
 use crate::error::{Error, Result};
+use crate::study::Warning;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, LineStyle, Table};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Lower bounds of μ and of δ, and the trade-off band behind them.
 
-use super::number::{Number, short, significant};
 use super::table::{TextTable, listed};
 use crate::bound::{Direction, Validity};
+use crate::study::{Number, short, significant};
 use serde::Serialize;
 
 /// A bound of δ at ε.

@@ -1,10 +1,10 @@
 //! The document of `leakbound verify`.
 
 use super::document::{Document, Envelope};
-use super::number::{Number, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::{Result, one_line};
+use crate::study::{Number, significant};
 use crate::verify::{Case, ClaimScope, Counterexample, Finding, Problem, PropertyKind, Verdict};
 use serde::Serialize;
 

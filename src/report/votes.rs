@@ -2,12 +2,12 @@
 
 use super::advice::RecommendationRow;
 use super::composed::ComposedSection;
-use super::counts::{BoundRow, Claim, EpsilonRow};
+use super::counts::{BoundRow, EpsilonRow};
 use super::document::Envelope;
 use super::failure::FailureNote;
-use super::number::{Number, short, significant};
 use crate::bound::{Direction, Validity};
 use crate::model::PoisonSearch;
+use crate::study::{Claim, Number, short, significant};
 use serde::Serialize;
 use std::fmt;
 

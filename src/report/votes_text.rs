@@ -2,12 +2,12 @@
 
 use super::counts::{BoundRow, claims_text};
 use super::document::Document;
-use super::number::{short, significant};
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use super::votes::{UpperRow, VotesDocument, VotesQuery};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
+use crate::study::{short, significant};
 use serde::Serialize;
 
 /// Orders in text.

@@ -64,6 +64,8 @@ mod self_check_command;
 mod simulate_command;
 mod simulated_laws;
 #[cfg(feature = "cli")]
+mod studies;
+#[cfg(feature = "cli")]
 mod surfaces;
 #[cfg(feature = "cli")]
 mod whole_answer;

@@ -1,9 +1,8 @@
 //! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
 
 use assert_cmd::Command;
-use leakbound::report::{
-    BoundRow, Claim, CountsDocument, Document, Envelope, EpsilonRow, FailureNote, Number, SetRow, Warning,
-};
+use leakbound::report::{BoundRow, CountsDocument, Document, Envelope, EpsilonRow, FailureNote, SetRow};
+use leakbound::study::{Claim, Number, Warning};
 use leakbound::{Direction, FailurePer, Validity};
 use roxmltree::{Node, ParsingOptions};
 use std::fs;

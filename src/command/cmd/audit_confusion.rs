@@ -3,7 +3,7 @@
 use super::audit_counts::{Asked, AuditedQuery, finish};
 use crate::command::args::{Common, ConfusionOptions};
 use crate::command::output::{Output, envelope};
-use crate::report::{Warning, significant};
+use crate::study::{Warning, significant};
 use crate::{Composition, Guide, OutputSet, PairedCounts, Result};
 
 pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {

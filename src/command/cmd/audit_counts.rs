@@ -3,13 +3,13 @@
 use super::spending::{Beside, Planned, Target, plan_all};
 use super::{binned, counts_more, forecast};
 use crate::command::args::{AuditCountsOptions, BoundOptions, Common, CountsOptions, FurtherOptions, Methods};
-use crate::command::claims::Evidence;
 use crate::command::output::{Output, envelope};
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
 use crate::report::{
-    BoundRow, Claim, CountsDocument, Envelope, EpsilonRow, FailureNote, ForecastRow, Number, RecommendationRow, SetRow,
-    Warning, one_line, short,
+    BoundRow, CountsDocument, Envelope, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow, one_line,
 };
+use crate::study::Evidence;
+use crate::study::{Claim, Number, Warning, short};
 use crate::{
     AuditPlan, Bootstrap, Composition, Error, FailureBudget, FailureProbability, Guide, InputError, Method, OutcomeLaw,
     PairedCounts, QueryAudit, Recommendation, Result, SetSource, Skipped, recommend, split_pilot,
@@ -240,12 +240,12 @@ fn near_zero(queries: &[AuditedQuery], audits: &[Applied]) -> Option<Warning> {
 
 /// Claims are tested on evidence that holds for all queries at once.
 pub fn claims(queries: &[AuditedQuery], options: &BoundOptions, budget: &FailureBudget) -> Result<Vec<Claim>> {
-    if options.claims.is_empty() {
+    if options.claims.claims().is_empty() {
         return Ok(Vec::new());
     }
     let queries = queries.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
-    let evidence = Evidence::of_all(queries, budget, options.claims.wanted())?;
-    Ok(options.claims.test_evidence(&evidence, options.failure_probability))
+    let evidence = Evidence::of_all(queries, budget, options.claims.claims().wanted())?;
+    Ok(options.claims.claims().test_evidence(&evidence, options.failure_probability))
 }
 
 pub fn bound_rows(query: &str, audit: &QueryAudit) -> Vec<BoundRow> {

@@ -3,9 +3,8 @@
 use crate::command::args::{Common, ScoreSource, ScoresOptions};
 use crate::command::output::{Output, envelope};
 use crate::record::{InputFile, MemoryBudget, read_score_arrays, read_scores};
-use crate::report::{
-    Claim, FalseClaimRow, Number, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument, Warning, short, significant,
-};
+use crate::report::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
+use crate::study::{Claim, Number, Warning, short, significant};
 use crate::{
     CanaryScores, Direction, Error, GuessSelection, LowerBound, Result, ScoreEvidence, ThresholdSelection, Validity,
     audit_one_run, audit_scores, best_threshold_false_claims, gdp_epsilon,

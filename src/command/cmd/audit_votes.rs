@@ -6,12 +6,13 @@ use super::spending::{Beside, Planned, Target, plan_all};
 use super::vote_recording::{Query, Recording, choose};
 use super::{composed, vote_consistency, vote_warnings};
 use crate::command::args::{Common, ModelName, Sampling, VotesOptions};
-use crate::command::claims::Evidence;
 use crate::command::output::{Bar, Output, envelope, progress};
 use crate::report::{
-    ExactRow, FailureNote, LawKind, Number, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument,
-    VotesQuery, one_line, short,
+    ExactRow, FailureNote, LawKind, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery,
+    one_line,
 };
+use crate::study::Evidence;
+use crate::study::{Number, short};
 use crate::{
     Adversary, ArgmaxSampler, Direction, Directions, Error, FailureBudget, Guide, Order, OutputPair, PairedCounts,
     Probability, RandomVotes, Result, SetSource, Simulation, Theorem, UpperBound, VoteModel, WorstCases, rao_blackwell,
@@ -240,13 +241,13 @@ fn claims(
     options: &VotesOptions,
     audited: &[AuditedVotes],
     budget: &FailureBudget,
-) -> Result<Vec<crate::report::Claim>> {
-    if options.bound.claims.is_empty() {
+) -> Result<Vec<crate::study::Claim>> {
+    if options.bound.claims.claims().is_empty() {
         return Ok(Vec::new());
     }
     let queries = audited.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
-    let evidence = Evidence::of_all(queries, budget, options.bound.claims.wanted())?;
-    Ok(options.bound.claims.test_evidence(&evidence, options.bound.failure_probability))
+    let evidence = Evidence::of_all(queries, budget, options.bound.claims.claims().wanted())?;
+    Ok(options.bound.claims.claims().test_evidence(&evidence, options.bound.failure_probability))
 }
 
 fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -> String {

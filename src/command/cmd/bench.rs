@@ -3,7 +3,8 @@
 use crate::command::args::{BenchOptions, Common, Work};
 use crate::command::output::{Output, envelope};
 use crate::command::threads::pool;
-use crate::report::{BenchDocument, BenchRow, Warning};
+use crate::report::{BenchDocument, BenchRow};
+use crate::study::Warning;
 use crate::{ArgmaxSampler, Error, MAX_COUNT, PartialCounts, Result, Sampler, Simulation};
 use rayon::ThreadPool;
 use rayon::prelude::*;

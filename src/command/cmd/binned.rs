@@ -3,7 +3,7 @@
 use super::audit_counts::{AuditedQuery, choose_sets};
 use crate::command::args::{Common, CountsOptions};
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedValues, ValueFile, read_value_file};
-use crate::report::Warning;
+use crate::study::Warning;
 use crate::{BinRule, Error, Guide, InputError, OutputBins, RealOutputs, Result};
 
 /// The bins of a query and the size of the pilot that chose them.

@@ -5,8 +5,9 @@ use super::audit_counts::AuditedQuery;
 use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
 use crate::command::args::{BoundOptions, FurtherOptions};
 use crate::report::{
-    ComposedCurve, ComposedSection, CurveKind, DeltaRow, LawDivergenceRow, Meaning, Number, TradeOffPoint, TradeOffRow,
+    ComposedCurve, ComposedSection, CurveKind, DeltaRow, LawDivergenceRow, Meaning, TradeOffPoint, TradeOffRow,
 };
+use crate::study::Number;
 use crate::{
     BoundEvent, Composition, Epsilon, Error, FailureBudget, FailureProbability, LowerBound, Order, OutputPair,
     OutputSet, Rectangle, Result, SetSource, Validity, outcome_rectangles, rectangles, trade_off_band,

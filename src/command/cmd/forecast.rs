@@ -1,7 +1,8 @@
 //! How many samples would certify half and nine tenths of what the outputs look like.
 
 use super::audit_counts::AuditedQuery;
-use crate::report::{ForecastRow, Number};
+use crate::report::ForecastRow;
+use crate::study::Number;
 use crate::{
     AuditPlan, Bounded, Error, Guide, Method, OutputPair, PairedCounts, Result, SetSource, Validity, audit_counts,
     samples_to_reach, shrunken_pair, typical_bound,

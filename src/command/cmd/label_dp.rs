@@ -3,7 +3,8 @@
 use crate::command::args::{Common, MemorizationOptions};
 use crate::command::output::{Output, envelope};
 use crate::record::read_label_canaries;
-use crate::report::{Claim, LabelBoundRow, LabelDocument, Number, Warning, short};
+use crate::report::{LabelBoundRow, LabelDocument};
+use crate::study::{Claim, Number, Warning, short};
 use crate::{AntipodesInterval, LabelThreshold, Result, Validity, audit_labels};
 
 /// The published interval is one of 95 %.

@@ -1,8 +1,9 @@
 //! Lower curves of a sequence of queries: sums where divergences add, the largest query everywhere.
 
 use crate::command::args::BoundOptions;
-use crate::command::claims::{Evidence, Wanted};
-use crate::report::{ComposedCurve, ComposedEpsilon, CurveKind, Meaning, Number};
+use crate::report::{ComposedCurve, ComposedEpsilon, CurveKind, Meaning};
+use crate::study::Number;
+use crate::study::{Evidence, Wanted};
 use crate::{
     Composition, Direction, Epsilon, FailureBudget, Guide, JointQuery, Order, PairedCounts, RdpCurve, Result,
     joint_bound, order_grid,

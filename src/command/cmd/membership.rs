@@ -5,7 +5,8 @@ use super::membership_watch::{Watch, Watched};
 use crate::command::args::{Common, LevelName, MeasureOptions, MembershipCommand, RecordingOptions, StudyOptions};
 use crate::command::output::{Output, envelope, progress};
 use crate::record::{InputFile, MemoryBudget, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
-use crate::report::{MembershipDocument, Warning};
+use crate::report::MembershipDocument;
+use crate::study::Warning;
 use crate::{
     Error, Guesses, InputError, Level, MembershipMetrics, MembershipPlan, Probability, Result, Victims,
     membership_metrics, right_answers,

@@ -6,7 +6,7 @@ use crate::command::args::{
     VarianceName, ViewsName,
 };
 use crate::record::ShadowRecording;
-use crate::report::{Warning, significant};
+use crate::study::{Warning, significant};
 use crate::{
     AttackScores, Error, Guesses, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipScore, Result, RmiaPlan,
     ScoredLogits, ShadowScores, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,

@@ -5,7 +5,7 @@ use super::membership_attack::Attack;
 use crate::command::args::{Common, CompareOptions, ComparedName};
 use crate::command::output::progress;
 use crate::record::ShadowRecording;
-use crate::report::Warning;
+use crate::study::Warning;
 use crate::{AttackScores, Error, FailurePer, Guesses, MembershipMetrics, Result};
 use clap::ValueEnum;
 use ndarray::Axis;

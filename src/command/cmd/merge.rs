@@ -4,7 +4,7 @@ use super::simulate::document;
 use crate::command::args::{Common, MergeOptions};
 use crate::command::output::Output;
 use crate::record::{merge_simulated, read_simulated};
-use crate::report::{Warning, short};
+use crate::study::{Warning, short};
 use crate::{Error, InputError, Result};
 use std::path::Path;
 

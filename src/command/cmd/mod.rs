@@ -1,9 +1,6 @@
 //! One file per command.
 
 pub mod account;
-mod account_curves;
-mod account_losses;
-mod account_votes;
 pub mod added_point;
 pub mod audit_confusion;
 pub mod audit_counts;
@@ -15,6 +12,7 @@ mod bench_works;
 mod binned;
 mod checkpointing;
 pub mod composed;
+mod conclude;
 mod counts_more;
 mod draw;
 pub mod exact;
@@ -57,7 +55,6 @@ pub mod verify;
 pub mod vote_consistency;
 mod vote_recording;
 pub mod vote_warnings;
-mod voter_moves;
 
 #[cfg(not(feature = "torch"))]
 pub use no_torch as torch;

@@ -3,7 +3,8 @@
 use crate::command::args::{Common, DistanceOptions};
 use crate::command::output::{Output, envelope};
 use crate::record::read_property_answers;
-use crate::report::{Number, PropertyDistanceRow, PropertyDocument, Warning};
+use crate::report::{PropertyDistanceRow, PropertyDocument};
+use crate::study::{Number, Warning};
 use crate::{Error, InputError, Result, property_distance};
 
 pub fn run(common: &Common, options: &DistanceOptions) -> Result<bool> {

@@ -5,7 +5,8 @@ use super::spending::{Beside, Planned, Target, plan_all};
 use crate::command::args::{Common, SelfCheckOptions};
 use crate::command::output::{Output, envelope, progress};
 use crate::record::read_counts;
-use crate::report::{CheckRow, CheckedQuery, FailureNote, SelfCheckDocument, Warning, one_line};
+use crate::report::{CheckRow, CheckedQuery, FailureNote, SelfCheckDocument, one_line};
+use crate::study::Warning;
 use crate::{
     CheckCase, CheckRuns, CheckSizes, CheckVerdict, Composition, Error, FailurePer, Guide, MethodCheck, PairedCounts,
     Result, SetSource, self_check,
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
     let audit = &options.audit;
-    if !audit.bound.claims.is_empty() {
+    if !audit.bound.claims.claims().is_empty() {
         return Err(Error::Refused {
             operation: "self-check",
             reason: "it tests the methods and no claims; `leakbound audit counts` tests them".into(),

@@ -8,7 +8,8 @@ use crate::record::{
     Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
     read_scenario,
 };
-use crate::report::{CountsRow, LawPair, LawRow, Number, SimulateDocument, Warning, one_line, short};
+use crate::report::{CountsRow, LawPair, LawRow, SimulateDocument, one_line};
+use crate::study::{Number, Warning, short};
 use crate::{
     BlockSet, Composition, Error, OutputPair, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,
     sample_laws,

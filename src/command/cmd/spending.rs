@@ -3,8 +3,8 @@
 use super::audit_counts::plan;
 use super::lower_curves::meaning;
 use crate::command::args::BoundOptions;
-use crate::command::claims::Wanted;
 use crate::report::Meaning;
+use crate::study::Wanted;
 use crate::{
     AuditPlan, BoundEvent, Composition, FailureBudget, Guide, Method, PairedCounts, QueryAudit, Recommendation, Result,
     Validity, audit_counts,
@@ -28,8 +28,8 @@ impl Beside {
     /// The events of one query beside those of its methods.
     fn events(self, guide: &Guide, options: &BoundOptions) -> Vec<BoundEvent> {
         let mut events = Vec::new();
-        if !options.claims.is_empty() {
-            events.extend(options.claims.wanted().events(guide));
+        if !options.claims.claims().is_empty() {
+            events.extend(options.claims.claims().wanted().events(guide));
         }
         if meaning(self.composition).is_some() {
             events.extend(Wanted::Renyi.events(guide));

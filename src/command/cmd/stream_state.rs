@@ -22,7 +22,7 @@ use crate::command::usage::warn;
 use crate::record::{
     AtomicFile, Batch, BatchReader, BatchStage, FileLock, OutcomeNames, OutputWorld, SavedStream, remove_leftovers,
 };
-use crate::report::Warning;
+use crate::study::Warning;
 use crate::{InputError, PairStream, Result, StreamBins};
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,8 @@
 use super::recipe::{About, Recipe};
 use crate::command::args::{AlibiOptions, Common, LabelMechanism};
 use crate::record::ArrayWriter;
-use crate::report::{Number, TrainingFact, significant};
+use crate::report::TrainingFact;
+use crate::study::{Number, significant};
 use crate::torch::{AlibiModel, LabelNoise, TrainingDevice, train_alibi};
 use crate::{Delta, Epsilon, Result};
 use ndarray::arr0;

@@ -3,7 +3,8 @@
 use super::recipe::{About, Recipe};
 use crate::command::args::{Common, DpsgdOptions};
 use crate::record::ArrayWriter;
-use crate::report::{Number, TrainingFact, Warning, significant};
+use crate::report::TrainingFact;
+use crate::study::{Number, Warning, significant};
 use crate::torch::{DpSgdBudget, PrivateModels, TrainingDevice, train_private_models};
 use crate::{Delta, Result};
 use ndarray::arr0;

@@ -4,7 +4,8 @@ use super::recipe::{About, Recipe};
 use crate::Result;
 use crate::command::args::{Common, TorchPropertyOptions};
 use crate::record::ArrayWriter;
-use crate::report::{Number, TrainingFact};
+use crate::report::TrainingFact;
+use crate::study::Number;
 use crate::torch::{PropertyModels, PropertyPlan, TrainingDevice, train_for_property};
 use ndarray::{Array1, arr0};
 

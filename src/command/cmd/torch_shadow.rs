@@ -4,7 +4,8 @@ use super::recipe::{About, Recipe};
 use crate::Result;
 use crate::command::args::{Common, ShadowOptions};
 use crate::record::ArrayWriter;
-use crate::report::{Number, TrainingFact};
+use crate::report::TrainingFact;
+use crate::study::Number;
 use crate::torch::{ShadowAnswers, TrainingDevice, train_shadow_models};
 use ndarray::arr0;
 

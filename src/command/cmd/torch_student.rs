@@ -4,7 +4,8 @@ use super::recipe::{About, Recipe};
 use crate::Result;
 use crate::command::args::{Common, StudentOptions};
 use crate::record::ArrayWriter;
-use crate::report::{Number, StudentDocument, StudentRow, TrainingFact, Warning, significant};
+use crate::report::{StudentDocument, StudentRow, TrainingFact};
+use crate::study::{Number, Warning, significant};
 use crate::torch::{LabelCosts, StudentPlan, Students, TrainingDevice, train_student};
 use ndarray::{Array1, arr0};
 

@@ -4,7 +4,8 @@ use super::recipe::{About, Recipe};
 use crate::Result;
 use crate::command::args::{Common, TeachersOptions};
 use crate::record::ArrayWriter;
-use crate::report::{Number, TrainingFact};
+use crate::report::TrainingFact;
+use crate::study::Number;
 use crate::torch::{TeacherVotes, TrainingDevice, train_teachers};
 use ndarray::arr0;
 

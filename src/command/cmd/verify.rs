@@ -5,7 +5,8 @@ use crate::command::output::{Output, envelope, interrupted, progress};
 use crate::command::session::Interruption;
 use crate::command::signals::{Second, interruption};
 use crate::mechanism::{NoisyArgmax, RELEASES};
-use crate::report::{AccountantsDocument, PropertyRow, VerifyDocument, Warning, one_line};
+use crate::report::{AccountantsDocument, PropertyRow, VerifyDocument, one_line};
+use crate::study::Warning;
 use crate::verify::{
     Accountant, ClaimScope, Counterexample, ExternalAccountant, ExternalOptions, FunctionAccountant, Outcome, Plan,
     Problem, Property, Question, SimulationPlan, Stop, Verdict, Violation, accountant_names, accountant_of_name,

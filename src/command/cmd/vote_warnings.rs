@@ -2,7 +2,8 @@
 
 use super::audit_votes::{AuditedVotes, worse};
 use crate::command::args::{ModelName, Sampling, VotesOptions};
-use crate::report::{BoundRow, ComposedSection, LawKind, SeriesNote, VotesQuery, Warning, short, significant};
+use crate::report::{BoundRow, ComposedSection, LawKind, SeriesNote, VotesQuery};
+use crate::study::{Warning, short, significant};
 use crate::{Adjacency, Composition, Direction, FailurePer, Validity, VoteModel};
 
 /// All warnings, those about the model first.

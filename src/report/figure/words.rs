@@ -1,7 +1,7 @@
 //! Words and numbers around figures.
 
 use super::ink::SeriesKind;
-use crate::report::significant;
+use crate::study::significant;
 
 /// A value as a reader wants it.
 pub(super) fn number(value: f64) -> String {

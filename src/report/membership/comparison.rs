@@ -1,8 +1,8 @@
 //! Several attacks side by side, a row for each.
 
 use super::{MembershipDocument, percent};
-use crate::report::significant;
 use crate::report::table::TextTable;
+use crate::study::significant;
 
 impl MembershipDocument {
     /// Whether there is something to compare.

@@ -1,6 +1,6 @@
 //! Scores of one sample, inside and outside of the training data.
 
-use crate::report::Number;
+use crate::study::Number;
 use ndarray_stats::histogram::{Bins, Edges};
 use noisy_float::types::{N64, n64};
 use serde::Serialize;

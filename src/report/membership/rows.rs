@@ -2,7 +2,7 @@
 
 use crate::bound::Validity;
 use crate::membership::{Level, LevelMetrics, MembershipMetrics, SampleMetrics};
-use crate::report::Number;
+use crate::study::Number;
 use serde::Serialize;
 
 /// TPR at one target FPR.

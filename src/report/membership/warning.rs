@@ -2,7 +2,7 @@
 
 use super::percent;
 use crate::membership::{Level, MembershipMetrics};
-use crate::report::{Warning, significant};
+use crate::study::{Warning, significant};
 
 /// Below this in-sample accuracy canaries are not fitted.
 const FITTED: f64 = 0.9;

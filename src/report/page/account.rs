@@ -1,9 +1,8 @@
 //! The page of `leakbound account`.
 
 use super::{Drawing, Page, meaning};
-use crate::report::Number;
-use crate::report::account::{AccountDocument, ComposedEpsilonAt, CostCurve, CostMeaning, LossComposition};
-use crate::report::{Axis, Curves, Series, SeriesKind, short};
+use crate::report::{Axis, Curves, Envelope, Series, SeriesKind};
+use crate::study::{AccountAnswer, ComposedEpsilonAt, CostCurve, CostMeaning, LossComposition, Number, short};
 
 const fn kind(meaning: CostMeaning) -> SeriesKind {
     match meaning {
@@ -13,9 +12,9 @@ const fn kind(meaning: CostMeaning) -> SeriesKind {
     }
 }
 
-impl AccountDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title);
+impl AccountAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope, title: &str) -> Page {
+        let mut page = Page::new(envelope, title);
         page.figures.push(self.profile());
         page.figures.extend(self.rdp());
         page.table(

@@ -6,8 +6,9 @@ use crate::report::advice::{forecasts_table, recommendations_table};
 use crate::report::table::{TextTable, listed};
 use crate::report::{
     Axis, BoundRow, CountsDocument, Curves, EpsilonRow, ForecastRow, LawDivergenceRow, Row, RowSeries, Rows, Scale,
-    Series, SeriesKind, short, significant,
+    Series, SeriesKind,
 };
+use crate::study::{short, significant};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 

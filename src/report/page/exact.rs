@@ -2,11 +2,12 @@
 
 use super::{Page, meaning};
 use crate::bound::Direction;
-use crate::report::{Axis, Curves, ExactDocument, Row, RowSeries, Rows, Series, SeriesKind};
+use crate::report::{Axis, Curves, Envelope, Row, RowSeries, Rows, Series, SeriesKind};
+use crate::study::{DivergenceRow, ExactAnswer, HockeyStickRow, OutcomeRow};
 
-impl ExactDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title());
+impl ExactAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope) -> Page {
+        let mut page = Page::new(envelope, &self.title());
         page.claims.clone_from(&self.claims);
         page.figures.extend([self.renyi(), self.profile(), self.law()].into_iter().flatten());
         page.table("Output law", self.outcomes_table(), self.more_outcomes().unwrap_or_default());
@@ -29,7 +30,7 @@ impl ExactDocument {
 
     fn renyi(&self) -> Option<super::Drawing> {
         let searched = if self.neighbors_searched.is_some() { ", worst neighbor" } else { "" };
-        let exact = |name: &str, value: &dyn Fn(&crate::report::DivergenceRow) -> f64| {
+        let exact = |name: &str, value: &dyn Fn(&DivergenceRow) -> f64| {
             Series::new(name, SeriesKind::Exact, self.divergences.iter().map(|row| [row.order, value(row)]).collect())
         };
         let mut series = vec![exact("D(P‖Q)", &|row| row.forward.0), exact("D(Q‖P)", &|row| row.reverse.0)];
@@ -51,7 +52,7 @@ impl ExactDocument {
     }
 
     fn profile(&self) -> Option<super::Drawing> {
-        let curve = |name: &str, value: &dyn Fn(&crate::report::HockeyStickRow) -> f64| {
+        let curve = |name: &str, value: &dyn Fn(&HockeyStickRow) -> f64| {
             Series::new(
                 name,
                 SeriesKind::Exact,
@@ -70,7 +71,7 @@ impl ExactDocument {
 
     fn law(&self) -> Option<super::Drawing> {
         let series = ["P", "Q"].map(|name| RowSeries { name: name.into(), kind: SeriesKind::Exact });
-        let row = |row: &crate::report::OutcomeRow| Row {
+        let row = |row: &OutcomeRow| Row {
             label: format!("class {}", row.label),
             values: vec![Some(row.p.0), Some(row.q.0)],
             note: String::new(),

@@ -2,7 +2,8 @@
 
 use crate::audit::FailurePer;
 use crate::bound::Validity;
-use crate::report::{FailureNote, SeriesKind, short, significant};
+use crate::report::{FailureNote, SeriesKind};
+use crate::study::{short, significant};
 
 /// A probability as odds, such as `1 in 20`.
 pub(super) fn one_in(probability: f64) -> String {

@@ -2,9 +2,8 @@
 
 use super::{Drawing, Page, meaning};
 use crate::report::membership::percent;
-use crate::report::{
-    Axis, Curves, MembershipDocument, RocCurve, SampleCurve, ScoreHistogram, Series, SeriesKind, short,
-};
+use crate::report::{Axis, Curves, MembershipDocument, RocCurve, SampleCurve, ScoreHistogram, Series, SeriesKind};
+use crate::study::short;
 
 /// Most vulnerable samples in the table, for each attack.
 const SHOWN_SAMPLES: usize = 10;

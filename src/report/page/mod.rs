@@ -11,11 +11,10 @@ mod simulate;
 mod verify;
 mod votes;
 
-use super::counts::Claim;
-use super::document::{Envelope, Warning};
+use super::document::Envelope;
 use super::figure::{Drawing, shortened, visible};
-use super::number::{short, significant};
 use super::table::TextTable;
+use crate::study::{Claim, Warning, short, significant};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 

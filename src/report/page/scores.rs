@@ -3,9 +3,9 @@
 use super::{Drawing, Page, meaning};
 use crate::bound::Validity;
 use crate::report::FailureNote;
-use crate::report::counts::Claim;
 use crate::report::document::Envelope;
 use crate::report::table::TextTable;
+use crate::study::Claim;
 
 impl Page {
     /// A page with claims, ready for figures and tables.

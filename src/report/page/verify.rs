@@ -2,8 +2,8 @@
 
 use super::Page;
 use crate::report::VerifyDocument;
-use crate::report::number::significant;
 use crate::report::table::TextTable;
+use crate::study::significant;
 use crate::verify::Problem;
 
 /// Digits of claims and exact values.

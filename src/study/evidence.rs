@@ -1,66 +1,15 @@
-//! Claims against lower bounds or exact values.
+//! Lower bounds of one query that hold at once, for claims and composition.
 
-use crate::command::args::ClaimOptions;
-use crate::report::{Claim, Number, short};
-use crate::{
-    BoundEvent, Delta, Direction, FailureBudget, FailureProbability, Guide, Order, PairedCounts, Rectangle, Region,
-    Result, rectangles,
-};
+use super::claim::{Claim, Claims, Quantity};
+use crate::audit::{BoundEvent, FailureBudget, Guide, Rectangle, Region, rectangles};
+use crate::bound::Direction;
+use crate::counts::PairedCounts;
+use crate::error::Result;
+use crate::quantity::{Delta, FailureProbability, Order};
 
-/// A claimed quantity of one answer.
-#[derive(Debug, Clone, Copy)]
-pub enum Quantity {
-    /// ε at δ.
-    Epsilon(Delta),
-    /// Rényi divergence.
-    Rdp(Order),
-    /// μ of Gaussian differential privacy.
-    Mu,
-}
-
-impl ClaimOptions {
-    /// What is claimed: words, quantity and value.
-    fn all(&self) -> Vec<(String, Quantity, f64)> {
-        let epsilon = self.claim_epsilon.map(|epsilon| {
-            (
-                format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(self.delta.get())),
-                Quantity::Epsilon(self.delta),
-                epsilon.get(),
-            )
-        });
-        let rdp = self
-            .claim_rdp
-            .iter()
-            .map(|&(order, value)| (format!("D ≤ {} at α = {order}", short(value)), Quantity::Rdp(order), value));
-        let mu = self.claim_mu.map(|mu| (format!("μ ≤ {}", short(mu)), Quantity::Mu, mu));
-        epsilon.into_iter().chain(rdp).chain(mu).collect()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.claim_epsilon.is_none() && self.claim_rdp.is_empty() && self.claim_mu.is_none()
-    }
-
-    /// Tests every claim against the largest value that `lower` gives, over the named queries.
-    pub fn test<Q>(
-        &self,
-        queries: &[(String, Q)],
-        failure_probability: f64,
-        lower: impl Fn(&Q, Quantity) -> f64,
-    ) -> Vec<Claim> {
-        self.all()
-            .into_iter()
-            .map(|(claim, quantity, value)| {
-                let (query, strongest) = queries
-                    .iter()
-                    .map(|(name, query)| (name.clone(), lower(query, quantity)))
-                    .fold((String::new(), 0.0), |best, next| if next.1 > best.1 { next } else { best });
-                Claim { claim, lower: Number(strongest), query, refuted: strongest > value, failure_probability }
-            })
-            .collect()
-    }
-
+impl Claims {
     /// Tests every claim on evidence that holds at once, over all queries, except with the failure probability.
-    pub fn test_evidence(&self, queries: &[(String, Evidence)], failure: FailureProbability) -> Vec<Claim> {
+    pub(crate) fn test_evidence(&self, queries: &[(String, Evidence)], failure: FailureProbability) -> Vec<Claim> {
         self.test(queries, failure.get(), |evidence, quantity| {
             let bounds = Direction::BOTH.map(|direction| match quantity {
                 Quantity::Epsilon(delta) => evidence.epsilon(delta, direction),
@@ -72,8 +21,8 @@ impl ClaimOptions {
     }
 
     /// What the claims are about, so that the failure probability is spent on it.
-    pub fn wanted(&self) -> Wanted {
-        match (self.claim_rdp.is_empty(), self.claim_epsilon.is_none() && self.claim_mu.is_none()) {
+    pub(crate) const fn wanted(&self) -> Wanted {
+        match (self.rdp.is_empty(), self.epsilon.is_none() && self.mu.is_none()) {
             (false, true) => Wanted::Renyi,
             (true, _) => Wanted::Cuts,
             (false, false) => Wanted::Both,
@@ -81,9 +30,9 @@ impl ClaimOptions {
     }
 }
 
-/// What evidence is asked for.
+/// What evidence is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// Rényi divergences only.
     Renyi,
     /// ε or μ, which come from output sets.
@@ -95,7 +44,7 @@ pub enum Wanted {
 impl Wanted {
     /// The events that the evidence is read from: where there is a guess of the laws, Rényi divergences are bounded by
     /// the region of the k-cut; everything else by the output sets.
-    pub fn events(self, guide: &Guide) -> &'static [BoundEvent] {
+    pub(crate) fn events(self, guide: &Guide) -> &'static [BoundEvent] {
         match (guide.reference(), self) {
             (Some(_), Self::Renyi) => &[BoundEvent::Region],
             (Some(_), Self::Both) => &[BoundEvent::OutputSets, BoundEvent::Region],
@@ -105,14 +54,14 @@ impl Wanted {
 }
 
 /// What is known of one query: all of it holds at once, unless one of its events fails.
-pub struct Evidence {
+pub(crate) struct Evidence {
     rectangles: Vec<Rectangle>,
     region: Option<Region>,
 }
 
 impl Evidence {
-    /// What is wanted, from its [`Wanted::events`]; each of them fails with probability `share` at most.
-    pub fn new(counts: &PairedCounts, guide: &Guide, share: FailureProbability, wanted: Wanted) -> Result<Self> {
+    /// The evidence that is needed, from its [`Wanted::events`]; each of them fails with probability `share` at most.
+    pub(crate) fn new(counts: &PairedCounts, guide: &Guide, share: FailureProbability, wanted: Wanted) -> Result<Self> {
         let events = wanted.events(guide);
         let reference = guide.reference().filter(|_| events.contains(&BoundEvent::Region));
         let region = reference.map(|reference| Region::new(counts, reference, share)).transpose()?;
@@ -122,7 +71,7 @@ impl Evidence {
     }
 
     /// The evidence of named queries, all of which holds at once.
-    pub fn of_all<'a>(
+    pub(crate) fn of_all<'a>(
         queries: impl Iterator<Item = (&'a str, &'a PairedCounts, &'a Guide)>,
         budget: &FailureBudget,
         wanted: Wanted,
@@ -138,7 +87,7 @@ impl Evidence {
         self.rectangles.iter().map(bound).fold(0.0, f64::max)
     }
 
-    pub fn renyi(&self, order: Order, direction: Direction) -> f64 {
+    pub(crate) fn renyi(&self, order: Order, direction: Direction) -> f64 {
         let cut = self.largest(|rectangle| rectangle.corner(order, direction).value);
         self.region.as_ref().map_or(cut, |region| region.bound(order, direction).value.max(cut))
     }

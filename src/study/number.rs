@@ -31,7 +31,7 @@ impl Number {
 /// A number with so many significant digits, in powers of ten where it is small or large.
 ///
 /// ```
-/// # use leakbound::report::significant;
+/// # use leakbound::study::significant;
 /// assert_eq!(significant(0.000123456, 3), "1.23e-4");
 /// assert_eq!(significant(0.0123456, 3), "0.0123");
 /// assert_eq!(significant(f64::INFINITY, 3), "inf");
@@ -56,7 +56,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 /// A number given by a user, as short as it reads back: powers of ten where it is small or large.
 ///
 /// ```
-/// # use leakbound::report::short;
+/// # use leakbound::study::short;
 /// assert_eq!((short(1e-5), short(0.05), short(1e6)), ("1e-5".into(), "0.05".into(), "1e6".into()));
 /// ```
 #[must_use]

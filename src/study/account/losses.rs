@@ -1,12 +1,17 @@
 //! All answers together by composition of privacy losses: nothing is lost to an order of Rényi.
 
+use super::meaning::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition};
 use super::voter_moves::VoterMoves;
+use crate::bound::Direction;
+use crate::divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
+use crate::error::{Error, Result};
+use crate::histogram::{Adjacency, VoteHistogram};
+use crate::law::OutputPair;
+use crate::mechanism::NoisyArgmax;
+use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
-use crate::report::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition, Number};
-use crate::{
-    Adjacency, Delta, Direction, Error, NoisyArgmax, Order, OutputPair, PrivacyLoss, Result, VoteHistogram,
-    compose_losses,
-};
+use crate::study::number::Number;
+use crate::study::progress::Meter;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -25,14 +30,13 @@ struct Losses {
 }
 
 /// One answer per recorded query, conditional on the votes, when one vote of each may move: from above whichever vote
-/// moves where; from below for the move with the largest divergence of the given order.
+/// moves where; from below for the move with the largest divergence of the given order. ε at `delta`, and the profile at `deltas`.
 pub fn recorded(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     order: Order,
-    deltas: &[Delta],
-    delta: Delta,
-    done: impl Fn(u64) + Sync,
+    (deltas, delta): (&[Delta], Delta),
+    meter: &Meter<'_>,
 ) -> Result<LossComposition> {
     // Classes are alike: histograms that are permutations of each other cost the same.
     let mut different: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
@@ -46,7 +50,7 @@ pub fn recorded(
         .par_iter()
         .map(|(counts, times)| {
             let losses = of_votes(mechanism, &VoteHistogram::new(counts.clone())?, order, *times)?;
-            done(*times);
+            meter.add(*times)?;
             Ok(losses)
         })
         .collect::<Result<_>>()?;
@@ -89,8 +93,7 @@ pub fn one_voter(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     order: Order,
-    deltas: &[Delta],
-    delta: Delta,
+    (deltas, delta): (&[Delta], Delta),
 ) -> Result<Option<Vec<EpsilonAtDelta>>> {
     let Some(moves) = VoterMoves::new(mechanism, queries, &[order])? else { return Ok(None) };
     let mut composed = Vec::new();
@@ -131,7 +134,7 @@ fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Del
     let pairs = both(&|one, direction| one.pair[direction].clone())?;
     let above = both(&|one, direction| one.dominating[direction].clone())?;
     let at = |delta: Delta| {
-        let ends = |side: &[Option<crate::ComposedLoss>], end: fn(crate::Bracket) -> f64| {
+        let ends = |side: &[Option<ComposedLoss>], end: fn(Bracket) -> f64| {
             side.iter().flatten().map(|composed| end(composed.epsilon(delta))).fold(0.0, f64::max)
         };
         ComposedEpsilonAt {

@@ -1,14 +1,18 @@
 //! RDP curves of a sequence of answers: what theorems promise of them, and what they cost exactly.
 
+use super::meaning::{CostMeaning, LossComposition};
 use super::voter_moves::VoterMoves;
+use crate::accountant::{ComposedTheorem, ConfidentCost, Scope, Theorem, VoteCost, WorstCases};
 use crate::bound::outward::sum_up;
+use crate::bound::{Direction, Directions, Figures, Validity};
+use crate::divergence::{Conversion, RdpCurve, order_grid};
+use crate::error::Result;
+use crate::histogram::{Adjacency, VoteHistogram};
+use crate::law::{Noise, OutputPair};
+use crate::mechanism::{NoisyArgmax, RandomVotes};
+use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
-use crate::report::{CostMeaning, LossComposition};
-use crate::{
-    Adjacency, ComposedTheorem, ConfidentCost, Conversion, Delta, Direction, Directions, Figures, Noise, NoisyArgmax,
-    Order, OutputPair, RandomVotes, RdpCurve, Result, Scope, Theorem, Validity, VoteCost, VoteHistogram, WorstCases,
-    order_grid,
-};
+use crate::study::progress::Meter;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -53,17 +57,17 @@ impl NamedCurve {
 const EXACT_STEP: usize = 5;
 
 /// The orders of all curves but the exact ones.
-pub fn all_orders(asked: &[Order]) -> Vec<Order> {
-    with(order_grid(), asked)
+pub fn all_orders(requested: &[Order]) -> Vec<Order> {
+    with(order_grid(), requested)
 }
 
 /// The orders of the exact curves.
-fn exact_orders(asked: &[Order]) -> Vec<Order> {
-    with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(EXACT_STEP).collect(), asked)
+fn exact_orders(requested: &[Order]) -> Vec<Order> {
+    with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(EXACT_STEP).collect(), requested)
 }
 
-fn with(mut orders: Vec<Order>, asked: &[Order]) -> Vec<Order> {
-    orders.extend(asked);
+fn with(mut orders: Vec<Order>, requested: &[Order]) -> Vec<Order> {
+    orders.extend(requested);
     orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
     orders.dedup();
     orders
@@ -81,10 +85,10 @@ const fn expected_charge(noise: Noise) -> &'static str {
 pub fn recorded(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
-    asked: &[Order],
+    requested: &[Order],
     known: &WorstCases,
 ) -> Result<Vec<NamedCurve>> {
-    let orders = all_orders(asked);
+    let orders = all_orders(requested);
     let answers: Vec<Vec<Theorem>> = queries
         .par_iter()
         .map(|query| {
@@ -116,22 +120,22 @@ pub fn recorded(
     Ok(curves)
 }
 
-/// The exact cost of one answer per recorded query, conditional on the votes; `done` hears of every finished query.
+/// The exact cost of one answer per recorded query, conditional on the votes.
 ///
 /// # Errors
 /// [`Error::Refused`](crate::Error::Refused) when a histogram has too many neighbors to be searched.
 pub fn exact(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
-    asked: &[Order],
-    done: impl Fn(u64) + Sync,
+    requested: &[Order],
+    meter: &Meter<'_>,
 ) -> Result<NamedCurve> {
     Ok(NamedCurve {
         name: "exact-per-query",
         meaning: CostMeaning::ExactGivenVotes,
         directions: Directions::Both,
         validity: Validity::Exact,
-        curve: exact_curve(mechanism, queries, &exact_orders(asked), done)?,
+        curve: exact_curve(mechanism, queries, &exact_orders(requested), meter)?,
     })
 }
 
@@ -140,7 +144,7 @@ fn exact_curve(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
     orders: &[Order],
-    done: impl Fn(u64) + Sync,
+    meter: &Meter<'_>,
 ) -> Result<RdpCurve> {
     // Classes are alike: histograms that are permutations of each other cost the same.
     let mut different: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
@@ -161,7 +165,7 @@ fn exact_curve(
                 let worst = mechanism.worst_neighbors(&votes, Adjacency::Moved, orders, &[])?;
                 worst.renyi.iter().map(|[forward, reverse]| times * forward.value.max(reverse.value)).collect()
             };
-            done(*times as u64);
+            meter.add(*times as u64)?;
             Ok(costs)
         })
         .collect::<Result<_>>()?;
@@ -174,8 +178,8 @@ fn exact_curve(
 ///
 /// # Errors
 /// Those of the distributions.
-pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], asked: &[Order]) -> Result<Option<NamedCurve>> {
-    let orders = exact_orders(asked);
+pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], requested: &[Order]) -> Result<Option<NamedCurve>> {
+    let orders = exact_orders(requested);
     let Some(moves) = VoterMoves::new(mechanism, queries, &orders)? else { return Ok(None) };
     let values = (0..orders.len()).map(|place| {
         let largest = |direction| moves.sums(place, direction).into_iter().fold(0.0, f64::max);
@@ -192,8 +196,8 @@ pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], asked: &[Ord
 }
 
 /// Costs of one answer per query of a scenario.
-pub fn scenario(queries: &[ScenarioQuery], asked: &[Order]) -> Result<Vec<NamedCurve>> {
-    let orders = all_orders(asked);
+pub fn scenario(queries: &[ScenarioQuery], requested: &[Order]) -> Result<Vec<NamedCurve>> {
+    let orders = all_orders(requested);
     let pairs: Vec<OutputPair> =
         queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
     let known = WorstCases::default();

@@ -1,7 +1,13 @@
 //! One teacher or party that changes its vote on every query: the neighbors of a recording that says who voted for what.
 
+use crate::bound::Direction;
+use crate::divergence::PrivacyLoss;
+use crate::error::Result;
+use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::law::OutputPair;
+use crate::mechanism::NoisyArgmax;
+use crate::quantity::Order;
 use crate::record::RecordedQuery;
-use crate::{Adjacency, Direction, Neighbor, NoisyArgmax, Order, OutputPair, PrivacyLoss, Result, VoteHistogram};
 use rayon::prelude::*;
 use std::collections::HashMap;
 

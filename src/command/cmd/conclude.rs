@@ -1,0 +1,31 @@
+//! From a study to its document.
+
+use crate::Result;
+use crate::command::args::Common;
+use crate::command::output::{Output, Watch, envelope};
+use crate::record::InputFile;
+use crate::report::{Answered, Render};
+use crate::study::{Answer, Study};
+use serde::Serialize;
+
+/// What a document says of the command beside the answer.
+pub struct Asked<'a, O> {
+    pub options: &'a O,
+    pub inputs: Vec<InputFile>,
+    pub title: String,
+}
+
+/// Runs the study, writes its document and says whether a claim was refuted.
+pub fn conclude<S: Study, O: Serialize>(common: &Common, output: Output, study: &S, asked: Asked<'_, O>) -> Result<bool>
+where
+    S::Answer: Render + Clone + Send + Sync + 'static,
+{
+    let watch = Watch::new(common);
+    let answer = study.run(&|step| watch.step(step))?;
+    drop(watch);
+    let Asked { options, inputs, title } = asked;
+    let envelope = envelope(S::Answer::SCHEMA, common, options, inputs, answer.warnings().to_vec());
+    let document = Answered { envelope, title, answer };
+    output.write(&document)?;
+    Ok(document.answer.claims().iter().any(|claim| claim.refuted))
+}

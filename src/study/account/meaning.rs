@@ -1,0 +1,140 @@
+//! What an account says: costs by accountant and what each holds for.
+
+use crate::bound::{Directions, Validity};
+use crate::study::number::Number;
+use serde::Serialize;
+use std::fmt;
+
+/// What a curve of costs holds for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostMeaning {
+    /// A bound for all votes: may be published.
+    DataIndependent,
+    /// A bound for these votes.
+    DataDependent,
+    /// The mean charge over the noise of a test: planning, no bound.
+    Expected,
+    /// The largest divergence from any histogram one moved vote away, per answer: nothing smaller holds for these votes.
+    ExactGivenVotes,
+    /// The largest sum of divergences over the answers when one teacher or party changes any of its votes.
+    ExactOfOneVoter,
+    /// The divergence of the two worlds of a scenario, per answer; of the sequence only where answers are independent.
+    ExactOfScenario,
+}
+
+impl CostMeaning {
+    /// What stands in tables.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::DataIndependent => "any votes",
+            Self::DataDependent => "these votes",
+            Self::Expected => "expected charge, no bound",
+            Self::ExactGivenVotes => "these votes, any voter at each answer, exact per answer",
+            Self::ExactOfOneVoter => "these votes, one voter at all answers, exact per answer",
+            Self::ExactOfScenario => "these two worlds, exact per answer",
+        }
+    }
+
+    /// Whether it is computed from output distributions.
+    #[must_use]
+    pub const fn is_exact(self) -> bool {
+        matches!(self, Self::ExactGivenVotes | Self::ExactOfOneVoter | Self::ExactOfScenario)
+    }
+}
+
+impl fmt::Display for CostMeaning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.words())
+    }
+}
+
+/// ε at one δ.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct EpsilonAtDelta {
+    /// δ.
+    pub delta: f64,
+    /// ε.
+    pub epsilon: Number,
+}
+
+/// The cost of all answers by one accountant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostCurve {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds for.
+    pub meaning: CostMeaning,
+    /// The directions that it covers: with one direction its ε is not an ε of differential privacy.
+    pub directions: Directions,
+    /// How it is guaranteed.
+    pub validity: Validity,
+    /// The RDP at each of the answer's orders.
+    pub rdp: Vec<Number>,
+    /// ε at the answer's δ.
+    pub epsilon: Number,
+    /// The order that gives it.
+    pub order: f64,
+    /// ε at other δ.
+    pub profile: Vec<EpsilonAtDelta>,
+}
+
+impl CostCurve {
+    /// What it holds for, with the direction where it is one only.
+    #[must_use]
+    pub fn holds_for(&self) -> String {
+        match self.directions {
+            Directions::Both => self.meaning.to_string(),
+            Directions::Forward => format!("{}, S against S' only", self.meaning),
+        }
+    }
+}
+
+/// ε at one δ between two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ComposedEpsilonAt {
+    /// δ.
+    pub delta: f64,
+    /// At most ε.
+    pub lower: Number,
+    /// At least ε.
+    pub upper: Number,
+}
+
+/// All answers composed by their privacy losses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LossComposition {
+    /// What it holds for.
+    pub meaning: CostMeaning,
+    /// ε at the answer's δ.
+    pub epsilon: ComposedEpsilonAt,
+    /// ε at other δ.
+    pub profile: Vec<ComposedEpsilonAt>,
+    /// ε is at least this when one teacher or party changes any of its votes, where the recording says who voted for what;
+    /// `epsilon` lets another one change at each answer.
+    pub one_voter: Option<Vec<EpsilonAtDelta>>,
+}
+
+/// A labeling campaign with one budget.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BudgetRow {
+    /// The budget.
+    pub budget: f64,
+    /// Its δ.
+    pub delta: f64,
+    /// ε of what was spent.
+    pub epsilon: Number,
+    /// The order that gives it.
+    pub order: f64,
+    /// Queries asked.
+    pub queries: u64,
+    /// Queries answered.
+    pub labels: u64,
+    /// Their ratio.
+    pub success_rate: Option<f64>,
+    /// The share of right answers, where the true classes are recorded.
+    pub label_accuracy: Option<f64>,
+    /// Whether a query was turned away; otherwise the queries ran out.
+    pub exhausted: bool,
+}

@@ -1,0 +1,285 @@
+//! What all answers together leak at most, by every accountant at hand.
+
+mod curves;
+mod labeling;
+mod losses;
+mod meaning;
+mod voter_moves;
+
+pub use meaning::{BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, LossComposition};
+
+use super::number::{Number, significant};
+use super::progress::{Meter, Progress};
+use super::{Answer, Study, Warning};
+use crate::accountant::WorstCases;
+use crate::divergence::Conversion;
+use crate::error::{Error, Result};
+use crate::mechanism::NoisyArgmax;
+use crate::quantity::{Delta, Epsilon, Order};
+use crate::record::{RecordedQuery, ScenarioQuery};
+use curves::NamedCurve;
+use labeling::conversion_words;
+use serde::Serialize;
+
+/// The answers whose costs are added up.
+#[derive(Debug, Clone)]
+pub enum Answers {
+    /// One answer of a mechanism to each of these recorded queries. Costs hold given the votes, when one vote of each may
+    /// move.
+    Recorded {
+        /// Noise and threshold test.
+        mechanism: NoisyArgmax,
+        /// The recorded votes.
+        queries: Vec<RecordedQuery>,
+    },
+    /// One answer to each query of a scenario. Costs are those between its two worlds.
+    Scenario(Vec<ScenarioQuery>),
+}
+
+impl Answers {
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Recorded { queries, .. } => queries.len(),
+            Self::Scenario(queries) => queries.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What do all answers together leak at most?
+///
+/// Every theorem that covers the answers is composed over its Rényi orders and converted to ε at δ, beside the exact cost
+/// and, on request, an enclosure of ε by privacy-loss distributions.
+///
+/// ```
+/// # use leakbound::{Conversion, Delta, NoisyArgmax, Order, VoteHistogram};
+/// # use leakbound::record::RecordedQuery;
+/// # use leakbound::study::{AccountStudy, Answers, Study, unwatched};
+/// let votes = VoteHistogram::new(vec![40, 8, 2])?;
+/// let query = RecordedQuery { position: 0, label: None, histogram: votes, votes: Vec::new() };
+/// let mechanism = NoisyArgmax { noise: "gaussian:10".parse()?, test: None };
+/// let study = AccountStudy {
+///     answers: Answers::Recorded { mechanism, queries: vec![query; 20] },
+///     delta: Delta::new(1e-5)?,
+///     conversion: Conversion::Improved,
+///     orders: vec![Order::new(2.0)?],
+///     exact: true,
+///     privacy_losses: true,
+///     budgets: Vec::new(),
+///     seed: 0,
+/// };
+/// let answer = study.run(&unwatched)?;
+/// let composed = answer.losses.as_ref().unwrap().epsilon;
+/// assert!(answer.curves.iter().all(|curve| composed.lower.0 <= curve.epsilon.0));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AccountStudy {
+    /// The answers.
+    pub answers: Answers,
+    /// δ at which ε is wanted.
+    pub delta: Delta,
+    /// How RDP becomes ε.
+    pub conversion: Conversion,
+    /// Rényi orders of the table; ε is taken over many more.
+    pub orders: Vec<Order>,
+    /// Whether exact costs are computed for recorded votes, which takes some milliseconds per query.
+    pub exact: bool,
+    /// Whether ε is enclosed by privacy-loss distributions too.
+    pub privacy_losses: bool,
+    /// Budgets of ε: for each, recorded votes are answered with fresh noise until it is spent.
+    pub budgets: Vec<Epsilon>,
+    /// The seed of that noise.
+    pub seed: u64,
+}
+
+/// The answer of an [`AccountStudy`].
+#[derive(Debug, Clone, Serialize)]
+pub struct AccountAnswer {
+    /// Number of answers.
+    pub queries: usize,
+    /// δ.
+    pub delta: f64,
+    /// How RDP became ε.
+    pub conversion: Conversion,
+    /// Its source.
+    #[serde(skip)]
+    pub conversion_words: &'static str,
+    /// The orders of `rdp`.
+    pub orders: Vec<f64>,
+    /// The accountants.
+    pub curves: Vec<CostCurve>,
+    /// Composition by privacy-loss distributions, where it was requested.
+    pub losses: Option<LossComposition>,
+    /// The labeling campaigns.
+    pub budgets: Vec<BudgetRow>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for AccountAnswer {
+    const SCHEMA: &'static str = "leakbound.account/1";
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+impl Study for AccountStudy {
+    type Answer = AccountAnswer;
+
+    /// # Errors
+    /// Those of the output distributions, and [`Error::Contradiction`] where an exact cost is above a bound.
+    fn run(&self, progress: &Progress<'_>) -> Result<AccountAnswer> {
+        match &self.answers {
+            Answers::Recorded { mechanism, queries } => self.recorded(*mechanism, queries, progress),
+            Answers::Scenario(queries) => self.scenario(queries),
+        }
+    }
+}
+
+impl AccountStudy {
+    fn recorded(
+        &self,
+        mechanism: NoisyArgmax,
+        queries: &[RecordedQuery],
+        progress: &Progress<'_>,
+    ) -> Result<AccountAnswer> {
+        let mut curves = curves::recorded(mechanism, queries, &self.orders, &WorstCases::default())?;
+        let mut left_out = None;
+        if self.exact {
+            let meter = Meter::new(progress, queries.len() as u64, "queries");
+            match curves::exact(mechanism, queries, &self.orders, &meter) {
+                Ok(curve) => {
+                    curves.push(curve);
+                    curves.extend(curves::one_voter(mechanism, queries, &self.orders)?);
+                }
+                // The other figures hold without it.
+                Err(Error::Refused { reason, .. }) => left_out = Some(reason),
+                Err(error) => return Err(error),
+            }
+        }
+        curves::consistent(&curves)?;
+        let losses = self.privacy_losses.then(|| {
+            let meter = Meter::new(progress, queries.len() as u64, "queries");
+            let (order, deltas) = (self.best_order(&curves)?, deltas(self.delta));
+            let mut losses = losses::recorded(mechanism, queries, order, (&deltas, self.delta), &meter)?;
+            losses.one_voter = losses::one_voter(mechanism, queries, order, (&deltas, self.delta))?;
+            curves::consistent_losses(&curves, &losses, self.conversion)?;
+            Ok::<_, Error>(losses)
+        });
+        let losses = losses.transpose()?;
+        let budgets = self.labeled(mechanism, queries)?;
+        let mut warnings = warnings(&curves, &budgets, queries.len());
+        warnings.extend(left_out.map(|reason| Warning {
+            code: "exact-left-out",
+            message: format!("no exact cost per answer: {reason}"),
+            hint: "merge classes with few votes, which is post-processing".into(),
+        }));
+        Ok(AccountAnswer { losses, budgets, warnings, ..self.answer(&curves) })
+    }
+
+    fn scenario(&self, queries: &[ScenarioQuery]) -> Result<AccountAnswer> {
+        let curves = curves::scenario(queries, &self.orders)?;
+        curves::consistent(&curves)?;
+        let losses = self.privacy_losses.then(|| losses::scenario(queries, &deltas(self.delta), self.delta));
+        let losses = losses.transpose()?;
+        if let Some(losses) = &losses {
+            curves::consistent_losses(&curves, losses, self.conversion)?;
+        }
+        Ok(AccountAnswer { losses, warnings: warnings(&curves, &[], 0), ..self.answer(&curves) })
+    }
+
+    /// The order at which the exact cost per answer, or the last curve without one, gives ε: where large divergences
+    /// matter.
+    fn best_order(&self, curves: &[NamedCurve]) -> Result<Order> {
+        let exact = curves.iter().find(|curve| curve.meaning == CostMeaning::ExactGivenVotes).or(curves.last());
+        Order::new(exact.map_or(2.0, |curve| curve.epsilon(self.delta, self.conversion).1))
+    }
+
+    /// The curves at the requested orders and their ε.
+    fn answer(&self, curves: &[NamedCurve]) -> AccountAnswer {
+        let row = |curve: &NamedCurve| {
+            let (epsilon, order) = curve.epsilon(self.delta, self.conversion);
+            let at = |order| {
+                // Every requested order is on every curve.
+                let index = curve.curve.orders().iter().position(|on| *on == order);
+                Number(index.map_or(f64::INFINITY, |index| curve.curve.values()[index]))
+            };
+            let profile = |delta: Delta| EpsilonAtDelta {
+                delta: delta.get(),
+                epsilon: Number(curve.epsilon(delta, self.conversion).0),
+            };
+            CostCurve {
+                name: curve.name,
+                meaning: curve.meaning,
+                directions: curve.directions,
+                validity: curve.validity,
+                rdp: self.orders.iter().map(|&order| at(order)).collect(),
+                epsilon: Number(epsilon),
+                order,
+                profile: deltas(self.delta).into_iter().map(profile).collect(),
+            }
+        };
+        AccountAnswer {
+            queries: self.answers.len(),
+            delta: self.delta.get(),
+            conversion: self.conversion,
+            conversion_words: conversion_words(self.conversion),
+            orders: self.orders.iter().map(|order| order.get()).collect(),
+            curves: curves.iter().map(row).collect(),
+            losses: None,
+            budgets: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// The δ of the figure.
+fn deltas(requested: Delta) -> Vec<Delta> {
+    let mut deltas: Vec<f64> = (4..=24).map(|half| 10f64.powf(-0.5 * f64::from(half))).collect();
+    if requested.get() > 0.0 {
+        deltas.push(requested.get());
+    }
+    deltas.sort_by(|a, b| b.total_cmp(a));
+    deltas.dedup();
+    deltas.into_iter().filter_map(|delta| Delta::new(delta).ok()).collect()
+}
+
+fn warnings(curves: &[NamedCurve], budgets: &[BudgetRow], queries: usize) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let dependent =
+        [CostMeaning::DataDependent, CostMeaning::Expected, CostMeaning::ExactGivenVotes, CostMeaning::ExactOfOneVoter];
+    let names: Vec<&str> =
+        curves.iter().filter(|curve| dependent.contains(&curve.meaning)).map(|curve| curve.name).collect();
+    if !names.is_empty() {
+        warnings.push(Warning {
+            code: "data-dependent-costs",
+            message: format!("{} depend on the votes and are not private themselves", names.join(", ")),
+            hint:
+                "publish the data-independent figure, or release a data-dependent one with noise in proportion to its \
+                   smooth sensitivity"
+                    .into(),
+        });
+    }
+    if let Some(row) = budgets.iter().find(|row| !row.exhausted) {
+        warnings.push(Warning {
+            code: "budget-left",
+            message: format!(
+                "the {queries} queries ran out before the budget of {}: {} was spent",
+                row.budget,
+                significant(row.epsilon.0, 4)
+            ),
+            hint: "record more queries".into(),
+        });
+    }
+    warnings
+}

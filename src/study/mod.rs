@@ -1,0 +1,66 @@
+//! Questions and their answers: each study is a typed request with its defaults that is run to a typed result.
+//!
+//! A [`Study`] holds everything that its answer depends on. Its [`Answer`] serializes to the documented JSON and carries
+//! its claims and warnings; composition, claims and checks that no two figures of an answer exclude each other belong to
+//! the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
+
+mod account;
+mod claim;
+#[cfg(feature = "cli")]
+mod evidence;
+mod exact;
+mod number;
+mod progress;
+
+pub use account::{
+    AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
+    LossComposition,
+};
+pub use claim::{Claim, Claims};
+#[cfg(feature = "cli")]
+pub(crate) use evidence::{Evidence, Wanted};
+pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
+pub use number::{Number, short, significant};
+pub use progress::{Progress, Step, unwatched};
+
+use crate::error::Result;
+use serde::Serialize;
+
+/// A question, with everything that its answer depends on.
+pub trait Study {
+    /// The answer.
+    type Answer: Answer;
+
+    /// Does the work.
+    ///
+    /// # Errors
+    /// Those of the study; [`Error::Interrupted`](crate::Error::Interrupted) where the progress callback breaks off.
+    fn run(&self, progress: &Progress<'_>) -> Result<Self::Answer>;
+}
+
+/// The answer of a study: it serializes to the documented JSON.
+pub trait Answer: Serialize {
+    /// The name of its JSON schema, `leakbound.<study>/<version>`.
+    const SCHEMA: &'static str;
+
+    /// The claims that were tested.
+    fn claims(&self) -> &[Claim] {
+        &[]
+    }
+
+    /// What a reader must know beside the numbers.
+    fn warnings(&self) -> &[Warning] {
+        &[]
+    }
+}
+
+/// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Stable name of the kind of warning.
+    pub code: &'static str,
+    /// What was found, with its number.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}

@@ -1,0 +1,198 @@
+//! Studies from the library: the numbers and caveats of the command, progress, and an early end.
+
+use leakbound::record::{RecordedQuery, VoteFile};
+use leakbound::report::{Answered, Document, Envelope, Render};
+use leakbound::study::{
+    AccountStudy, Answer, Answers, Claim, Claims, CostMeaning, ExactStudy, Number, Progress, Searched, Step, Study,
+    Warning, unwatched,
+};
+use leakbound::{Adjacency, Conversion, Delta, Epsilon, Error, NoisyArgmax, Order, Probability, Result, VoteHistogram};
+use serde::Serialize;
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+fn order(alpha: f64) -> Order {
+    Order::new(alpha).unwrap()
+}
+
+fn votes(counts: &[u64]) -> VoteHistogram {
+    VoteHistogram::new(counts.to_vec()).unwrap()
+}
+
+fn gaussian(sigma: f64) -> NoisyArgmax {
+    NoisyArgmax { noise: format!("gaussian:{sigma}").parse().unwrap(), test: None }
+}
+
+/// What the command prints.
+fn printed(arguments: &[&str]) -> Value {
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_leakbound"));
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).args(["--format", "json"]).output();
+    serde_json::from_slice(&output.unwrap().stdout).unwrap()
+}
+
+/// Every field of the answer is the field of the document.
+fn assert_same(answer: &impl Serialize, printed: &Value) {
+    let answer = serde_json::to_value(answer).unwrap();
+    for (name, value) in answer.as_object().unwrap() {
+        assert_eq!(Some(value), printed.get(name), "{name}");
+    }
+}
+
+fn account(answers: Answers) -> AccountStudy {
+    AccountStudy {
+        answers,
+        delta: Delta::new(1e-5).unwrap(),
+        conversion: Conversion::Improved,
+        orders: [2.0, 8.0].map(order).to_vec(),
+        exact: true,
+        privacy_losses: true,
+        budgets: vec![Epsilon::new(1.0).unwrap()],
+        seed: 3,
+    }
+}
+
+#[test]
+fn an_exact_study_is_the_command() {
+    let study = ExactStudy {
+        mechanism: gaussian(2.0),
+        histogram: votes(&[14, 12, 10, 8, 6]),
+        searched: Searched::All(Adjacency::Moved),
+        orders: [2.0, 10.0].map(order).to_vec(),
+        epsilons: vec![Epsilon::new(0.5).unwrap()],
+        claims: Claims { rdp: vec![(order(2.0), 0.1)], ..Claims::default() },
+    };
+    let answer = study.run(&unwatched).unwrap();
+    let words = "exact --histogram 14,12,10,8,6 --worst-neighbor moved --noise gaussian:2 --orders 2,10 --epsilons 0.5 \
+                 --claim-rdp 2:0.1";
+    assert_same(&answer, &printed(&words.split_whitespace().collect::<Vec<_>>()));
+    // A claim is about the worst of the neighbors, in the worse direction.
+    let largest = answer.divergences[0].forward.0.max(answer.divergences[0].reverse.0);
+    assert!((answer.claims[0].lower.0 - largest).abs() <= 1e-12 * largest && answer.claims[0].refuted);
+}
+
+#[test]
+fn an_account_study_is_the_command() {
+    let file = "validation/data/fashion_votes.npz";
+    let mut queries = VoteFile::open(file).unwrap().histograms(0).unwrap().queries;
+    queries.truncate(3);
+    let answers = Answers::Recorded { mechanism: gaussian(40.0), queries };
+    let answer = account(answers).run(&unwatched).unwrap();
+    let words = format!(
+        "account {file} --noise gaussian:40 --orders 2,8 --composition pld --budget 1 --seed 3 --queries 0,1,2"
+    );
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    let warnings = serde_json::to_value(answer.warnings()).unwrap();
+    assert_eq!(warnings, printed["warnings"]);
+}
+
+#[test]
+fn exact_costs_are_left_out_with_a_warning() {
+    let budgets = vec![Epsilon::new(1e3).unwrap()];
+    let study = AccountStudy { exact: false, privacy_losses: false, budgets, ..account(recorded()) };
+    let answer = study.run(&unwatched).unwrap();
+    assert!(answer.curves.iter().all(|curve| !curve.meaning.is_exact()) && answer.losses.is_none());
+    assert!(answer.curves.iter().any(|curve| curve.meaning == CostMeaning::DataIndependent));
+    assert!(answer.warnings().iter().any(|warning| warning.code == "budget-left"));
+}
+
+fn recorded() -> Answers {
+    let query = |position| RecordedQuery {
+        position,
+        label: None,
+        histogram: votes(&[30 + position as u64, 12, 8]),
+        votes: Vec::new(),
+    };
+    Answers::Recorded { mechanism: gaussian(10.0), queries: (0..4).map(query).collect() }
+}
+
+#[test]
+fn progress_is_reported_and_ends_a_study() {
+    let seen = Mutex::new(Vec::<Step>::new());
+    let study = account(recorded());
+    study
+        .run(&|step| {
+            seen.lock().unwrap().push(step);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let seen = seen.into_inner().unwrap();
+    // Exact costs, then privacy losses: four queries each.
+    assert_eq!(seen.iter().filter(|step| step.done == 4).count(), 2);
+    assert!(seen.iter().all(|step| step.all == 4 && step.unit == "queries"));
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+}
+
+/// A study of a user: how much does a randomized response leak?
+struct FlipStudy {
+    truth: Probability,
+    order: Order,
+    claimed: f64,
+}
+
+#[derive(Serialize)]
+struct FlipAnswer {
+    divergence: Number,
+    claims: Vec<Claim>,
+    #[serde(skip)]
+    warnings: Vec<Warning>,
+}
+
+impl Answer for FlipAnswer {
+    const SCHEMA: &'static str = "example.flip/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+impl Study for FlipStudy {
+    type Answer = FlipAnswer;
+
+    fn run(&self, _: &Progress<'_>) -> Result<FlipAnswer> {
+        let value = leakbound::randomized_response_rdp(self.order, self.truth);
+        let claim = Claim {
+            claim: format!("D ≤ {} at α = {}", self.claimed, self.order),
+            lower: Number(value),
+            query: String::new(),
+            refuted: value > self.claimed,
+            failure_probability: 0.0,
+        };
+        Ok(FlipAnswer { divergence: Number(value), claims: vec![claim], warnings: Vec::new() })
+    }
+}
+
+/// It has a document as soon as it says how its text reads.
+impl Render for FlipAnswer {
+    fn text(&self, title: &str) -> String {
+        format!("{title}: {}\n", self.divergence.text())
+    }
+
+    fn csv(&self) -> Result<String> {
+        Ok(self.divergence.text())
+    }
+}
+
+#[test]
+fn a_new_study_touches_one_file() {
+    let truth = Probability::new(0.75).unwrap();
+    let answer = FlipStudy { truth, order: order(2.0), claimed: 0.1 }.run(&unwatched).unwrap();
+    assert!(answer.claims()[0].refuted);
+    let envelope = Envelope {
+        schema: FlipAnswer::SCHEMA,
+        version: "0",
+        inputs: Vec::new(),
+        options: Value::Null,
+        seed: 0,
+        warnings: answer.warnings().to_vec(),
+    };
+    let document = Answered { envelope, title: "Flipped bit".into(), answer };
+    let json: Value = serde_json::from_str(&document.json()).unwrap();
+    assert_eq!(json["schema"], "example.flip/1");
+    assert!(json["divergence"].as_f64().unwrap() > 0.1 && document.text().starts_with("Flipped bit: 0."));
+}
