@@ -23,7 +23,7 @@ pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, Sampling, VotesOptions};
 
 use crate::record::MemoryBudget;
-use crate::study::Claims;
+use crate::study::{Bounds, Claims, Methods};
 use crate::{
     Adjacency, BinRule, Composition, Delta, Epsilon, FailurePer, FailureProbability, Noise, Order, VoteHistogram,
 };
@@ -53,7 +53,7 @@ pub use torch::{
     AlibiOptions, CheckpointOptions, DataOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions,
     TeachersOptions, TorchCommand, TorchPropertyOptions,
 };
-pub use values::{Directions, Methods, Orders};
+pub use values::{Directions, Orders};
 pub use verify::VerifyOptions;
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
@@ -393,6 +393,22 @@ impl ClaimOptions {
             epsilon: self.claim_epsilon.map(|epsilon| (epsilon, self.delta)),
             rdp: self.claim_rdp.clone(),
             mu: self.claim_mu,
+        }
+    }
+}
+
+impl BoundOptions {
+    /// What a study bounds.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            orders: self.orders.0.clone(),
+            delta: self.claims.delta,
+            directions: self.direction.list(),
+            failure_probability: self.failure_probability,
+            failure_per: self.failure_per,
+            methods: self.methods.clone(),
+            resamples: self.resamples,
+            claims: self.claims.claims(),
         }
     }
 }

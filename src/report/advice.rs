@@ -1,43 +1,7 @@
 //! Which method was recommended, and how many samples it would take to certify more.
 
 use super::table::TextTable;
-use crate::bound::Direction;
-use crate::study::{Number, short, significant};
-use serde::Serialize;
-
-/// The methods that `--methods auto` chose for a query.
-#[derive(Debug, Clone, Serialize)]
-pub struct RecommendationRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// The method of the Rényi bounds.
-    pub method: &'static str,
-    /// The method of the ε bounds.
-    pub epsilon_method: &'static str,
-    /// Why, in words.
-    pub reason: String,
-}
-
-/// Samples that a method would need, if the divergence is as estimated.
-#[derive(Debug, Clone, Serialize)]
-pub struct ForecastRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// The method.
-    pub method: &'static str,
-    /// Which divergence.
-    pub direction: Direction,
-    /// α.
-    pub order: f64,
-    /// The estimate of D_α: no bound.
-    pub divergence: Number,
-    /// Samples per world for half of it; None where no number of samples is enough.
-    pub samples_half: Option<u64>,
-    /// Samples per world for nine tenths of it.
-    pub samples_nine_tenths: Option<u64>,
-    /// Samples per world, and which share of the divergence they are expected to certify.
-    pub tightness: Vec<[f64; 2]>,
-}
+use crate::study::{ForecastRow, RecommendationRow, short, significant};
 
 /// Rows shown before the rest is left to JSON.
 const SHOWN: usize = 6;

@@ -1,80 +1,13 @@
 //! The document of `leakbound audit counts` and `leakbound audit confusion`.
 
-use super::advice::{ForecastRow, RecommendationRow, forecasts_text, recommendations_text};
-use super::composed::ComposedSection;
-use super::document::{Document, Envelope};
-use super::failure::FailureNote;
+use super::advice::{forecasts_text, recommendations_text};
+use super::document::{Envelope, Render};
 use super::page::Page;
-use super::table::{TextTable, csv_text, listed, warnings_text};
-use super::trade_off::TradeOffRow;
-use crate::bound::{Direction, Validity};
+use super::table::{TextTable, csv_text, listed};
+use crate::bound::Direction;
 use crate::error::Result;
-use crate::study::{Claim, Number, short, significant};
+use crate::study::{BoundRow, Claim, ConfusionAnswer, CountsAnswer, TradeOffRow, short, significant};
 use serde::Serialize;
-
-/// One Rényi bound.
-#[derive(Debug, Clone, Serialize)]
-pub struct BoundRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// The method.
-    pub method: &'static str,
-    /// Which divergence.
-    pub direction: Direction,
-    /// α.
-    pub order: f64,
-    /// The lower bound of D_α.
-    pub rdp_lower: Number,
-    /// The probability that any bound of this method on this query is wrong.
-    pub failure_probability: f64,
-    /// What the method guarantees.
-    pub validity: Validity,
-}
-
-/// One ε bound.
-#[derive(Debug, Clone, Serialize)]
-pub struct EpsilonRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// The method.
-    pub method: &'static str,
-    /// Which inequality.
-    pub direction: Direction,
-    /// δ.
-    pub delta: f64,
-    /// The lower bound of ε.
-    pub epsilon_lower: Number,
-    /// The probability that any bound of this method on this query is wrong.
-    pub failure_probability: f64,
-    /// What the method guarantees.
-    pub validity: Validity,
-}
-
-/// An output set that was used.
-#[derive(Debug, Clone, Serialize)]
-pub struct SetRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// Where the set comes from.
-    pub source: String,
-    /// Labels of the outcomes in the set.
-    pub outcomes: Vec<String>,
-    /// True when P(O) ≥ Q(O) was expected, so that two tails were used instead of four.
-    pub directed: bool,
-}
-
-/// The divergence of a law that was given.
-#[derive(Debug, Clone, Serialize)]
-pub struct LawDivergenceRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// Which divergence.
-    pub direction: Direction,
-    /// α.
-    pub order: f64,
-    /// D_α of the law: the leakage, if the law is that of the outputs.
-    pub divergence: Number,
-}
 
 /// Claims, one line each.
 pub(super) fn claims_text(claims: &[Claim]) -> String {
@@ -97,38 +30,7 @@ pub(super) fn claims_text(claims: &[Claim]) -> String {
     text
 }
 
-/// The result of an audit of counts.
-#[derive(Debug, Clone, Serialize)]
-pub struct CountsDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// What the failure probability is for.
-    pub failure: FailureNote,
-    /// Rényi bounds.
-    pub bounds: Vec<BoundRow>,
-    /// ε bounds.
-    pub epsilon: Vec<EpsilonRow>,
-    /// Output sets.
-    pub output_sets: Vec<SetRow>,
-    /// What `--methods auto` chose.
-    pub recommendations: Vec<RecommendationRow>,
-    /// Divergences of the law of `--law`.
-    pub law: Vec<LawDivergenceRow>,
-    /// Bounds of μ and δ.
-    pub trade_off: Vec<TradeOffRow>,
-    /// All queries together.
-    pub composed: Option<ComposedSection>,
-    /// Samples that would certify more.
-    pub forecasts: Vec<ForecastRow>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
-}
-
-impl CountsDocument {
+impl CountsAnswer {
     /// Whether queries have names.
     pub(super) fn with_query(&self) -> bool {
         let mut queries = self.bounds.iter().map(|row| &row.query).chain(self.epsilon.iter().map(|row| &row.query));
@@ -199,9 +101,9 @@ impl CountsDocument {
     }
 }
 
-impl Document for CountsDocument {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n{}\n\n", self.title, self.failure.words());
+impl Render for CountsAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{title}\n{}\n\n", self.failure.words());
         let with_query = self.with_query();
         if !self.bounds.is_empty() {
             text += "Rényi divergence in nats, at least\n";
@@ -235,12 +137,11 @@ impl Document for CountsDocument {
         if let Some(composed) = &self.composed {
             text += &composed.text(&self.directions(), &self.orders());
         }
-        text += &claims_text(&self.claims);
-        text + &warnings_text(&self.envelope.warnings)
+        text + &claims_text(&self.claims)
     }
 
-    fn page(&self) -> Page {
-        self.as_page()
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        Some(self.as_page(envelope, title))
     }
 
     fn csv(&self) -> Result<String> {
@@ -283,5 +184,19 @@ impl Document for CountsDocument {
             validity: row.validity.name(),
         });
         csv_text(bounds.chain(epsilon))
+    }
+}
+
+impl Render for ConfusionAnswer {
+    fn text(&self, title: &str) -> String {
+        self.0.text(title)
+    }
+
+    fn csv(&self) -> Result<String> {
+        self.0.csv()
+    }
+
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        self.0.page(envelope, title)
     }
 }

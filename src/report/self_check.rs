@@ -1,12 +1,11 @@
 //! The document of `leakbound self-check`.
 
 use super::document::{Document, Envelope};
-use super::failure::FailureNote;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
 use crate::self_check::{BoundTightness, CheckCase, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck};
-use crate::study::{Number, short, significant};
+use crate::study::{FailureNote, Number, short, significant};
 use serde::Serialize;
 
 /// How close the bounds of one quantity come to it.

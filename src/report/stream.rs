@@ -1,10 +1,10 @@
 //! The document of `leakbound audit stream`.
 
-use super::counts::{BoundRow, claims_text};
+use super::counts::claims_text;
 use super::document::{Document, Envelope};
 use super::table::{TextTable, csv_text, listed, warnings_text};
 use crate::error::Result;
-use crate::study::{Claim, significant};
+use crate::study::{BoundRow, Claim, significant};
 use serde::Serialize;
 
 /// The bins of a stream of numbers, and the first outputs that chose them.

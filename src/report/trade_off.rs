@@ -1,50 +1,7 @@
 //! Lower bounds of μ and of δ, and the trade-off band behind them.
 
 use super::table::{TextTable, listed};
-use crate::bound::{Direction, Validity};
-use crate::study::{Number, short, significant};
-use serde::Serialize;
-
-/// A bound of δ at ε.
-#[derive(Debug, Clone, Serialize)]
-pub struct DeltaRow {
-    /// Which inequality.
-    pub direction: Direction,
-    /// ε.
-    pub epsilon: f64,
-    /// The lower bound of δ.
-    pub delta_lower: Number,
-}
-
-/// Limits of both probabilities of one output set.
-#[derive(Debug, Clone, Serialize)]
-pub struct TradeOffPoint {
-    /// Labels of the outcomes in the set.
-    pub outcomes: Vec<String>,
-    /// P(O), from and to.
-    pub p: [Number; 2],
-    /// Q(O), from and to.
-    pub q: [Number; 2],
-}
-
-/// What one event says about the trade-off of both worlds: everything here holds at once.
-#[derive(Debug, Clone, Serialize)]
-pub struct TradeOffRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// `trade-off-band` for all thresholds of the guessed ratio, `clopper-pearson` for the output sets.
-    pub method: &'static str,
-    /// The probability that anything of this row is wrong.
-    pub failure_probability: f64,
-    /// What is guaranteed.
-    pub validity: Validity,
-    /// The lower bound of μ.
-    pub mu_lower: Number,
-    /// Lower bounds of δ.
-    pub delta: Vec<DeltaRow>,
-    /// The limits.
-    pub points: Vec<TradeOffPoint>,
-}
+use crate::study::{TradeOffRow, short, significant};
 
 /// Rows of the band shown before the rest is left to JSON.
 const SHOWN: usize = 12;

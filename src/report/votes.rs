@@ -1,13 +1,11 @@
 //! The document of `leakbound audit votes`.
 
-use super::advice::RecommendationRow;
-use super::composed::ComposedSection;
-use super::counts::{BoundRow, EpsilonRow};
 use super::document::Envelope;
-use super::failure::FailureNote;
 use crate::bound::{Direction, Validity};
 use crate::model::PoisonSearch;
-use crate::study::{Claim, Number, short, significant};
+use crate::study::{
+    BoundRow, Claim, ComposedSection, EpsilonRow, FailureNote, Number, RecommendationRow, short, significant,
+};
 use serde::Serialize;
 use std::fmt;
 

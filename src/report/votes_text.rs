@@ -1,13 +1,13 @@
 //! `leakbound audit votes` as text and CSV.
 
-use super::counts::{BoundRow, claims_text};
+use super::counts::claims_text;
 use super::document::Document;
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use super::votes::{UpperRow, VotesDocument, VotesQuery};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
-use crate::study::{short, significant};
+use crate::study::{BoundRow, short, significant};
 use serde::Serialize;
 
 /// Orders in text.

@@ -5,23 +5,31 @@
 //! the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
 
 mod account;
+mod bounds;
 mod claim;
-#[cfg(feature = "cli")]
-mod evidence;
+pub(crate) mod composed;
+mod confusion;
+mod counts;
+pub(crate) mod evidence;
 mod exact;
 mod number;
 mod progress;
+pub(crate) mod rows;
+pub(crate) mod spending;
 
 pub use account::{
     AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
     LossComposition,
 };
+pub use bounds::{Bounds, Methods};
 pub use claim::{Claim, Claims};
-#[cfg(feature = "cli")]
-pub(crate) use evidence::{Evidence, Wanted};
+pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
+pub use confusion::{ConfusionAnswer, ConfusionStudy};
+pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
 pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
 pub use number::{Number, short, significant};
 pub use progress::{Progress, Step, unwatched};
+pub use rows::{BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow};
 
 use crate::error::Result;
 use serde::Serialize;

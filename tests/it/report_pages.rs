@@ -1,8 +1,8 @@
 //! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
 
 use assert_cmd::Command;
-use leakbound::report::{BoundRow, CountsDocument, Document, Envelope, EpsilonRow, FailureNote, SetRow};
-use leakbound::study::{Claim, Number, Warning};
+use leakbound::report::{Answered, Document, Envelope};
+use leakbound::study::{BoundRow, Claim, CountsAnswer, EpsilonRow, FailureNote, Number, SetRow, Warning};
 use leakbound::{Direction, FailurePer, Validity};
 use roxmltree::{Node, ParsingOptions};
 use std::fs;
@@ -222,7 +222,7 @@ fn hostile_labels_are_shown_as_they_are() {
 }
 
 /// A document with this name for everything that has a name.
-fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
+fn document(name: &str, queries: usize, value: f64) -> Answered<CountsAnswer> {
     let (mut bounds, mut epsilon) = (Vec::new(), Vec::new());
     for query in 0..queries {
         let query = if query == 0 { name.to_owned() } else { format!("{query}") };
@@ -250,7 +250,7 @@ fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
             }
         }
     }
-    CountsDocument {
+    Answered {
         envelope: Envelope {
             schema: "leakbound.audit-counts/1",
             version: "0.1.0",
@@ -260,34 +260,37 @@ fn document(name: &str, queries: usize, value: f64) -> CountsDocument {
             warnings: vec![Warning { code: "hostile", message: name.to_owned(), hint: name.to_owned() }],
         },
         title: format!("{name}\n{name}"),
-        failure: FailureNote {
-            probability: value,
-            per: FailurePer::Answer,
-            queries,
-            share: value / 2.0,
-            joint_share: Some(value),
-            nominal: true,
+        answer: CountsAnswer {
+            failure: FailureNote {
+                probability: value,
+                per: FailurePer::Answer,
+                queries,
+                share: value / 2.0,
+                joint_share: Some(value),
+                nominal: true,
+            },
+            bounds,
+            epsilon,
+            output_sets: vec![SetRow {
+                query: name.to_owned(),
+                source: name.to_owned(),
+                outcomes: vec![name.to_owned(); 50],
+                directed: true,
+            }],
+            recommendations: Vec::new(),
+            law: Vec::new(),
+            trade_off: Vec::new(),
+            composed: None,
+            forecasts: Vec::new(),
+            claims: vec![Claim {
+                claim: name.to_owned(),
+                lower: Number(value),
+                query: name.to_owned(),
+                refuted: true,
+                failure_probability: 0.999,
+            }],
+            warnings: Vec::new(),
         },
-        bounds,
-        epsilon,
-        output_sets: vec![SetRow {
-            query: name.to_owned(),
-            source: name.to_owned(),
-            outcomes: vec![name.to_owned(); 50],
-            directed: true,
-        }],
-        recommendations: Vec::new(),
-        law: Vec::new(),
-        trade_off: Vec::new(),
-        composed: None,
-        forecasts: Vec::new(),
-        claims: vec![Claim {
-            claim: name.to_owned(),
-            lower: Number(value),
-            query: name.to_owned(),
-            refuted: true,
-            failure_probability: 0.999,
-        }],
     }
 }
 
@@ -316,10 +319,10 @@ fn every_text_and_number_gives_a_page() {
 #[test]
 fn weak_guarantees_are_said_in_every_figure_and_table() {
     let mut many_orders = document("x", 1, 0.5);
-    let mut bounds = many_orders.bounds.clone();
+    let mut bounds = many_orders.answer.bounds.clone();
     bounds.truncate(24);
     for order in 10..20 {
-        many_orders.bounds.extend(
+        many_orders.answer.bounds.extend(
             bounds
                 .iter()
                 .filter(|row| row.order == 2.0)

@@ -1,12 +1,15 @@
 //! Studies from the library: the numbers and caveats of the command, progress, and an early end.
 
-use leakbound::record::{RecordedQuery, VoteFile};
+use leakbound::record::{RecordedQuery, VoteFile, read_counts};
 use leakbound::report::{Answered, Document, Envelope, Render};
 use leakbound::study::{
-    AccountStudy, Answer, Answers, Claim, Claims, CostMeaning, ExactStudy, Number, Progress, Searched, Step, Study,
-    Warning, unwatched,
+    AccountStudy, Answer, Answers, Bounds, Claim, Claims, ConfusionStudy, CostMeaning, CountedQuery, CountsStudy,
+    ExactStudy, Methods, Number, Progress, Searched, Step, Study, Warning, unwatched,
 };
-use leakbound::{Adjacency, Conversion, Delta, Epsilon, Error, NoisyArgmax, Order, Probability, Result, VoteHistogram};
+use leakbound::{
+    Adjacency, Composition, Conversion, Delta, Epsilon, Error, FailureProbability, Guide, Method, NoisyArgmax, Order,
+    Probability, Result, VoteHistogram,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -85,6 +88,57 @@ fn an_account_study_is_the_command() {
     assert_same(&answer, &printed);
     let warnings = serde_json::to_value(answer.warnings()).unwrap();
     assert_eq!(warnings, printed["warnings"]);
+}
+
+fn bounds(orders: &[f64]) -> Bounds {
+    let orders = orders.iter().map(|&alpha| order(alpha)).collect();
+    Bounds::new(orders, Delta::new(1e-5).unwrap(), FailureProbability::new(0.05).unwrap())
+}
+
+#[test]
+fn a_counts_study_is_the_command() {
+    let file = "validation/data/counts.csv";
+    let queries = read_counts(file).unwrap().queries.into_iter().map(|query| CountedQuery {
+        name: query.query.unwrap_or_default(),
+        guide: Guide::fixed_list(query.counts.outcomes()),
+        counts: query.counts,
+    });
+    let claims = Claims { mu: Some(0.01), ..Claims::default() };
+    let methods = Methods::Named(vec![Method::TwoCutCorner, Method::ClopperPearson]);
+    let study = CountsStudy {
+        queries: queries.collect(),
+        bounds: Bounds { claims, methods, ..bounds(&[2.0, 8.0]) },
+        epsilons: vec![Epsilon::new(0.1).unwrap()],
+        trade_off: false,
+        composition: Composition::PerQuery,
+        forecasts: true,
+        seed: 0,
+    };
+    let answer = study.run(&unwatched).unwrap();
+    let words = "audit counts validation/data/counts.csv --orders 2,8 --methods two-cut-corner,clopper-pearson \
+                 --claim-mu 0.01 --epsilons 0.1";
+    assert_same(&answer, &printed(&words.split_whitespace().collect::<Vec<_>>()));
+}
+
+#[test]
+fn a_confusion_study_is_the_command() {
+    let study = ConfusionStudy {
+        true_positives: 5,
+        false_negatives: 95,
+        false_positives: 10,
+        true_negatives: 90,
+        bounds: bounds(&[2.0]),
+        epsilons: Vec::new(),
+        trade_off: true,
+        forecasts: true,
+        seed: 0,
+    };
+    let answer = study.run(&unwatched).unwrap();
+    let words = "audit confusion --tp 5 --fn 95 --fp 10 --tn 90 --orders 2 --trade-off";
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    assert!(answer.warnings().iter().any(|warning| warning.code == "direction-contradicted"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Values of options, read and checked.
 
 use crate::command::threads::MOST as MOST_THREADS;
+use crate::study::Methods;
 use crate::{Adjacency, BinRule, Delta, Direction, Epsilon, FailureProbability, Method, Order, VoteHistogram};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -9,27 +10,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct Orders(pub Vec<Order>);
-
-/// Methods as written on the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Methods {
-    /// What is recommended for each query.
-    Auto,
-    /// All that apply.
-    All,
-    /// These.
-    Named(Vec<Method>),
-}
-
-impl Serialize for Methods {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str("auto"),
-            Self::All => serializer.collect_seq(Method::ALL.map(Method::name)),
-            Self::Named(methods) => serializer.collect_seq(methods.iter().map(|method| method.name())),
-        }
-    }
-}
 
 /// Directions as written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]

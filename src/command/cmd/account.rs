@@ -21,7 +21,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<bool> {
         budgets: options.budget.clone().map_or_else(Vec::new, |budgets| budgets.0),
         seed: common.seed,
     };
-    conclude(common, output, &study, Asked { options, inputs: vec![input], title })
+    conclude(common, output, &study, Asked { options, inputs: vec![input], title, warnings: Vec::new() })
 }
 
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {

@@ -1,33 +1,19 @@
 //! `leakbound audit counts`.
 
-use super::spending::{Beside, Planned, Target, plan_all};
-use super::{binned, counts_more, forecast};
-use crate::command::args::{AuditCountsOptions, BoundOptions, Common, CountsOptions, FurtherOptions, Methods};
-use crate::command::output::{Output, envelope};
+use super::binned;
+use super::conclude::{Asked, conclude};
+use crate::command::args::{AuditCountsOptions, Common, CountsOptions};
+use crate::command::output::Output;
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
-use crate::report::{
-    BoundRow, CountsDocument, Envelope, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow, one_line,
-};
-use crate::study::Evidence;
-use crate::study::{Claim, Number, Warning, short};
-use crate::{
-    AuditPlan, Bootstrap, Composition, Error, FailureBudget, FailureProbability, Guide, InputError, Method, OutcomeLaw,
-    PairedCounts, QueryAudit, Recommendation, Result, SetSource, Skipped, recommend, split_pilot,
-};
-use rayon::prelude::*;
+use crate::report::one_line;
+use crate::study::{CountedQuery, CountsStudy, Methods, Warning, short};
+use crate::{Error, Guide, InputError, OutcomeLaw, PairedCounts, Result, SetSource, split_pilot};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// What `--methods auto` sets aside where nothing was said, from so many outputs of each world on.
 const PILOT_FRACTION: f64 = 0.1;
 const PILOT_FROM: u64 = 1000;
-
-/// The counts of one query with what was known of it before.
-pub struct AuditedQuery {
-    pub name: String,
-    pub counts: PairedCounts,
-    pub guide: Guide,
-}
 
 pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<bool> {
     let options = &all.audit;
@@ -67,211 +53,17 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<bool> {
         queries.len(),
         if queries.len() == 1 { "y" } else { "ies" }
     );
-    let envelope = envelope("leakbound.audit-counts/1", common, all, inputs, warnings);
-    let asked = Asked { bound: &options.bound, further: &all.further, composition: all.composition };
-    finish(output, envelope, title, &queries, asked, common.seed)
-}
-
-/// What is wanted of an audit.
-#[derive(Clone, Copy)]
-pub struct Asked<'a> {
-    pub bound: &'a BoundOptions,
-    pub further: &'a FurtherOptions,
-    pub composition: Composition,
-}
-
-/// Audits the queries, tests the claims and writes the document.
-pub fn finish(
-    output: Output,
-    mut envelope: Envelope,
-    title: String,
-    queries: &[AuditedQuery],
-    asked: Asked<'_>,
-    seed: u64,
-) -> Result<bool> {
-    let options = asked.bound;
-    let targets: Vec<Target> =
-        queries.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
-    let beside = Beside {
-        composition: asked.composition,
-        composed: queries.len(),
-        trade_off: counts_more::wants_trade_off(asked.further),
-        whole: queries.len(),
+    let study = CountsStudy {
+        queries,
+        bounds: options.bound.bounds(),
+        epsilons: all.further.epsilons.clone(),
+        trade_off: all.further.trade_off,
+        composition: all.composition,
+        // CSV has the bounds alone.
+        forecasts: !output.has_bounds_alone(),
+        seed: common.seed,
     };
-    let (planned, budget) = plan_all(&targets, options, beside, seed)?;
-    let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
-    let audits: Vec<Applied> = queries
-        .par_iter()
-        .zip(planned)
-        .map(|(query, planned)| apply(&query.counts, &query.guide, planned))
-        .collect::<Result<_>>()?;
-    envelope.warnings.extend(skipped(audits.iter().flat_map(|applied| &applied.audit.skipped)));
-    envelope.warnings.extend(near_zero(queries, &audits));
-    let mut document = CountsDocument {
-        envelope,
-        title,
-        failure,
-        bounds: Vec::new(),
-        epsilon: Vec::new(),
-        output_sets: Vec::new(),
-        recommendations: Vec::new(),
-        law: counts_more::law_rows(queries, options)?,
-        trade_off: counts_more::trade_offs(queries, options, asked.further, &budget)?,
-        composed: counts_more::composed(queries, asked.composition, options, &budget)?,
-        forecasts: Vec::new(),
-        claims: claims(queries, options, &budget)?,
-    };
-    // They take as long as the audits, and CSV has the bounds alone.
-    let wanted = if output.has_bounds_alone() { 0 } else { queries.len() };
-    let forecasts: Vec<Vec<ForecastRow>> = queries[..wanted]
-        .par_iter()
-        .zip(&audits)
-        .map(|(query, applied)| forecast::rows(query, &applied.plan))
-        .collect::<Result<_>>()?;
-    document.forecasts = forecasts.into_iter().flatten().collect();
-    // Rows take the place of what they are made from: there may be many queries.
-    for (query, Applied { audit, recommendation, .. }) in queries.iter().zip(audits) {
-        document.bounds.extend(bound_rows(&query.name, &audit));
-        document.epsilon.extend(epsilon_rows(&query.name, &audit));
-        document.recommendations.extend(recommendation.map(|found| RecommendationRow {
-            query: query.name.clone(),
-            method: found.renyi.name(),
-            epsilon_method: found.epsilon.name(),
-            reason: found.reason,
-        }));
-        document.output_sets.extend(query.guide.sets.sets.iter().map(|set| SetRow {
-            query: query.name.clone(),
-            source: query.guide.sets.source.to_string(),
-            outcomes: set.members().into_iter().map(|member| query.counts.labels()[member].clone()).collect(),
-            directed: query.guide.sets.directed,
-        }));
-    }
-    output.write(&document)?;
-    Ok(document.claims.iter().any(|claim| claim.refuted))
-}
-
-/// What was found for one query, and how.
-pub struct Applied {
-    pub plan: AuditPlan,
-    pub audit: QueryAudit,
-    pub recommendation: Option<Recommendation>,
-}
-
-/// Audits one query with the methods that were asked for, or the recommended ones.
-pub fn apply(counts: &PairedCounts, guide: &Guide, planned: Planned) -> Result<Applied> {
-    let audit = planned.audit(counts, guide)?;
-    let Planned { plan, recommendation, .. } = planned;
-    Ok(Applied { plan, audit, recommendation })
-}
-
-/// What to bound, and by which methods: the numbers of samples of `counts` are looked at, never the counts.
-pub fn plan(
-    counts: &PairedCounts,
-    guide: &Guide,
-    options: &BoundOptions,
-    failure: FailureProbability,
-    seed: u64,
-) -> Result<(AuditPlan, Option<Recommendation>)> {
-    let plan = AuditPlan {
-        orders: options.orders.0.clone(),
-        delta: options.claims.delta,
-        failure,
-        methods: Vec::new(),
-        directions: options.direction.list(),
-        seed,
-        resamples: options.resamples,
-    };
-    let (methods, recommendation) = match &options.methods {
-        Methods::All => (Method::ALL.to_vec(), None),
-        Methods::Named(methods) => {
-            if let Some((method, needs)) = methods.iter().find_map(|&method| Some((method, guide.lacks(method)?))) {
-                let reason = format!("{method} needs {needs}; --pilot-fraction 0.1 sets a pilot aside");
-                return Err(Error::Refused { operation: "audit", reason });
-            }
-            (methods.clone(), None)
-        }
-        Methods::Auto => {
-            let found = recommend(guide, [counts.trials(), counts.trials_neighbor()], &plan)?;
-            (vec![found.renyi, found.epsilon], Some(found))
-        }
-    };
-    Ok((AuditPlan { methods, ..plan }, recommendation))
-}
-
-/// One warning for all methods that did not apply.
-pub fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut needs: Vec<&str> = Vec::new();
-    for found in skipped {
-        if !names.contains(&found.method.name()) {
-            names.push(found.method.name());
-        }
-        if !needs.contains(&found.needs) {
-            needs.push(found.needs);
-        }
-    }
-    (!names.is_empty()).then(|| Warning {
-        code: "methods-skipped",
-        message: format!("left out: {}; they need {}", names.join(", "), needs.join(", or ")),
-        hint: "--pilot-fraction 0.1, --pilot FILE or --law FILE give a pilot or a law".into(),
-    })
-}
-
-/// The bootstrap claims leakage where there is none: the warning of its authors, where it is due.
-fn near_zero(queries: &[AuditedQuery], audits: &[Applied]) -> Option<Warning> {
-    let bootstrapped = |applied: &Applied| {
-        applied.plan.methods.iter().any(|method| matches!(method, Method::BootstrapTwoCut | Method::BootstrapKCut))
-    };
-    let due: Vec<&str> = queries
-        .iter()
-        .zip(audits)
-        .filter(|(query, applied)| bootstrapped(applied) && Bootstrap::is_doubtful_for(&query.counts))
-        .map(|(query, _)| query.name.as_str())
-        .collect();
-    (!due.is_empty()).then(|| Warning {
-        code: "bootstrap-near-zero",
-        message: format!(
-            "the bootstrap is above the truth in nearly every audit of equal laws, and the counts of {} do not exclude them",
-            if due == [""] { "this audit".into() } else { format!("{} queries", due.len()) }
-        ),
-        hint: "trust a method labeled finite-sample".into(),
-    })
-}
-
-/// Claims are tested on evidence that holds for all queries at once.
-pub fn claims(queries: &[AuditedQuery], options: &BoundOptions, budget: &FailureBudget) -> Result<Vec<Claim>> {
-    if options.claims.claims().is_empty() {
-        return Ok(Vec::new());
-    }
-    let queries = queries.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
-    let evidence = Evidence::of_all(queries, budget, options.claims.claims().wanted())?;
-    Ok(options.claims.claims().test_evidence(&evidence, options.failure_probability))
-}
-
-pub fn bound_rows(query: &str, audit: &QueryAudit) -> Vec<BoundRow> {
-    let row = |row: &crate::RdpBound| BoundRow {
-        query: query.to_owned(),
-        method: row.bound.method,
-        direction: row.direction,
-        order: row.order.get(),
-        rdp_lower: Number(row.bound.value),
-        failure_probability: row.bound.failure_probability.get(),
-        validity: row.bound.validity,
-    };
-    audit.rdp.iter().map(row).collect()
-}
-
-pub fn epsilon_rows(query: &str, audit: &QueryAudit) -> Vec<EpsilonRow> {
-    let row = |row: &crate::EpsilonBound| EpsilonRow {
-        query: query.to_owned(),
-        method: row.bound.method,
-        direction: row.direction,
-        delta: row.delta.get(),
-        epsilon_lower: Number(row.bound.value),
-        failure_probability: row.bound.failure_probability.get(),
-        validity: row.bound.validity,
-    };
-    audit.epsilon.iter().map(row).collect()
+    conclude(common, output, &study, Asked { options: all, inputs, title, warnings })
 }
 
 /// The output sets of every query, and the counts that are left to bound.
@@ -280,7 +72,7 @@ pub fn choose_sets(
     options: &CountsOptions,
     file: &CountsFile,
     inputs: &mut Vec<InputFile>,
-) -> Result<Vec<AuditedQuery>> {
+) -> Result<Vec<CountedQuery>> {
     let (orders, directions) = (&options.bound.orders.0, &options.bound.direction.list());
     if let Some(path) = &options.pilot {
         let pilot = read_counts(path)?;
@@ -387,12 +179,12 @@ fn unasked_pilot(options: &CountsOptions, file: &CountsFile) -> Option<f64> {
 fn each_query(
     file: &CountsFile,
     mut choose: impl FnMut(Option<&str>, &PairedCounts) -> Result<(PairedCounts, Guide)>,
-) -> Result<Vec<AuditedQuery>> {
+) -> Result<Vec<CountedQuery>> {
     file.queries
         .iter()
         .map(|query| {
             let (counts, guide) = choose(query.query.as_deref(), &query.counts)?;
-            Ok(AuditedQuery { name: query.query.clone().unwrap_or_default(), counts, guide })
+            Ok(CountedQuery { name: query.query.clone().unwrap_or_default(), counts, guide })
         })
         .collect()
 }

@@ -10,8 +10,8 @@ use crate::record::{
     BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs,
     read_real_outputs,
 };
-use crate::report::{BoundRow, Envelope, StreamBinsRow, StreamDocument, one_line};
-use crate::study::{Claim, Number, Warning, short};
+use crate::report::{Envelope, StreamBinsRow, StreamDocument, one_line};
+use crate::study::{BoundRow, Claim, Number, Warning, short};
 use crate::{
     BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,
     Result, StreamBins, hardly_repeats,

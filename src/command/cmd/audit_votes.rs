@@ -1,18 +1,15 @@
 //! `leakbound audit votes`: fit, draw outputs, bound from below, compute the law, bound from above.
 
 use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
-use super::audit_counts::{Applied, apply, bound_rows, epsilon_rows};
-use super::spending::{Beside, Planned, Target, plan_all};
 use super::vote_recording::{Query, Recording, choose};
 use super::{composed, vote_consistency, vote_warnings};
 use crate::command::args::{Common, ModelName, Sampling, VotesOptions};
 use crate::command::output::{Bar, Output, envelope, progress};
-use crate::report::{
-    ExactRow, FailureNote, LawKind, RecommendationRow, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery,
-    one_line,
-};
-use crate::study::Evidence;
-use crate::study::{Number, short};
+use crate::report::{ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery, one_line};
+use crate::study::evidence::Evidence;
+use crate::study::rows::{bound_rows, epsilon_rows};
+use crate::study::spending::{Applied, Beside, Planned, Target, plan_all};
+use crate::study::{Claim, FailureNote, Number, RecommendationRow, short};
 use crate::{
     Adversary, ArgmaxSampler, Direction, Directions, Error, FailureBudget, Guide, Order, OutputPair, PairedCounts,
     Probability, RandomVotes, Result, SetSource, Simulation, Theorem, UpperBound, VoteModel, WorstCases, rao_blackwell,
@@ -69,7 +66,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
     let composed = if options.n_queries.is_some() { 1 } else { audited.len() };
     let whole = options.answer_queries.map_or(audited.len(), |queries| queries as usize);
     let beside = Beside { composition: mode, composed, trade_off: false, whole };
-    let (planned, budget) = plan_all(&targets, &options.bound, beside, common.seed)?;
+    let (planned, budget) = plan_all(&targets, &options.bound.bounds(), beside, common.seed)?;
     let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
     let queries = rows(law, &audited, planned)?;
     let composed = composed::section(&audited, mode, law, options, &budget)?;
@@ -200,7 +197,7 @@ fn series_check(common: &Common, options: &VotesOptions, audited: &[AuditedVotes
 
 fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
     let row = |(query, planned): (&AuditedVotes, Planned)| {
-        let Applied { plan, audit, recommendation } = apply(&query.counts, &query.guide, planned)?;
+        let Applied { plan, audit, recommendation } = planned.apply(&query.counts, &query.guide)?;
         let divergences = plan.orders.iter().map(|&order| ExactRow {
             order: order.get(),
             forward: Number(query.pair.renyi(Direction::Forward, order)),
@@ -223,12 +220,7 @@ fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result
             counts_neighbor: query.counts.counts_neighbor().to_vec(),
             lower: bound_rows(&query.name, &audit),
             epsilon: epsilon_rows(&query.name, &audit),
-            recommendation: recommendation.map(|found| RecommendationRow {
-                query: query.name.clone(),
-                method: found.renyi.name(),
-                epsilon_method: found.epsilon.name(),
-                reason: found.reason,
-            }),
+            recommendation: recommendation.map(|found| RecommendationRow::new(&query.name, found)),
             exact,
             approximate,
             upper: upper.collect(),
@@ -237,11 +229,7 @@ fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result
     audited.par_iter().zip(planned).map(row).collect()
 }
 
-fn claims(
-    options: &VotesOptions,
-    audited: &[AuditedVotes],
-    budget: &FailureBudget,
-) -> Result<Vec<crate::study::Claim>> {
+fn claims(options: &VotesOptions, audited: &[AuditedVotes], budget: &FailureBudget) -> Result<Vec<Claim>> {
     if options.bound.claims.claims().is_empty() {
         return Ok(Vec::new());
     }

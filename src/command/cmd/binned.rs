@@ -1,14 +1,14 @@
 //! Outputs that are numbers, counted in bins that were fixed before.
 
-use super::audit_counts::{AuditedQuery, choose_sets};
+use super::audit_counts::choose_sets;
 use crate::command::args::{Common, CountsOptions};
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedValues, ValueFile, read_value_file};
-use crate::study::Warning;
+use crate::study::{CountedQuery, Warning};
 use crate::{BinRule, Error, Guide, InputError, OutputBins, RealOutputs, Result};
 
 /// The bins of a query and the size of the pilot that chose them.
 struct Binned {
-    query: AuditedQuery,
+    query: CountedQuery,
     bins: OutputBins,
     pilot: [u64; 2],
 }
@@ -20,7 +20,7 @@ pub fn queries(
     rule: &BinRule,
     inputs: &mut Vec<InputFile>,
     warnings: &mut Vec<Warning>,
-) -> Result<(CountsFile, Vec<AuditedQuery>)> {
+) -> Result<(CountsFile, Vec<CountedQuery>)> {
     let file = read_value_file(&options.file)?;
     inputs.push(file.input.clone());
     if let (BinRule::Edges(bins), None) = (rule, &options.pilot) {
@@ -55,7 +55,7 @@ pub fn queries(
             BinRule::Edges(bins) => bins.clone(),
         };
         let guide = Guide::from_pilot(&pilot.binned(&bins)?, orders, directions)?;
-        let query = AuditedQuery { name: name.unwrap_or_default(), counts: rest.binned(&bins)?, guide };
+        let query = CountedQuery { name: name.unwrap_or_default(), counts: rest.binned(&bins)?, guide };
         found.push(Binned { query, bins, pilot: pilot.totals() });
     }
     warnings.push(chosen(&found));

@@ -1,9 +1,10 @@
 //! What the sequence of all answers leaks: which sums are bounds, and which only illustrate.
 
 use super::audit_votes::AuditedVotes;
-use super::lower_curves::{Answer, LowerCurves, curves, meaning, orders};
 use crate::command::args::VotesOptions;
-use crate::report::{ComposedSection, CurveKind, LawKind, Meaning};
+use crate::report::LawKind;
+use crate::study::composed::{LowerCurves, Observed, curves, meaning, orders};
+use crate::study::{ComposedSection, CurveKind, Meaning};
 use crate::{
     ComposedTheorem, Composition, Direction, FailureBudget, Order, OutcomeLaw, OutputPair, Result, Scope,
     SharedTeachers, Theorem, VoteModel,
@@ -28,15 +29,17 @@ pub fn section(
 ) -> Result<Option<ComposedSection>> {
     let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
     let sequence = sequence(audited, law, options)?;
-    let orders = orders(&options.bound.orders.0);
-    let answers: Vec<Answer> = sequence.queries.iter().map(|query| Answer::new(&query.counts, &query.guide)).collect();
-    let lower = LowerCurves::new(&answers, sequence.times, &options.bound, budget)?;
+    let bounds = options.bound.bounds();
+    let orders = orders(&bounds.orders);
+    let answers: Vec<Observed> =
+        sequence.queries.iter().map(|query| Observed::new(&query.counts, &query.guide)).collect();
+    let lower = LowerCurves::new(&answers, sequence.times, &bounds, budget)?;
     let mut found = lower.curves(meaning, &orders)?;
     let exact = |order, direction| {
         sequence.times * sequence.queries.iter().map(|query| query.pair.renyi(direction, order)).sum::<f64>()
     };
     let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
-    found.extend(curves((law.sum(), CurveKind::Exact), &orders, [exact_meaning; 2], &options.bound, exact)?);
+    found.extend(curves((law.sum(), CurveKind::Exact), &orders, [exact_meaning; 2], &bounds, exact)?);
     if mode == Composition::SharedTeachers && options.n_queries.is_some() {
         let query = sequence.queries[0];
         for (name, kind, values) in together(&query.model, sequence.length, &orders, options)? {
@@ -44,7 +47,7 @@ pub fn section(
                 let place = orders.iter().position(|other| *other == order);
                 place.map_or(f64::INFINITY, |place| values[direction as usize][place])
             };
-            found.extend(curves((name, kind), &orders, [Meaning::Bound; 2], &options.bound, value)?);
+            found.extend(curves((name, kind), &orders, [Meaning::Bound; 2], &bounds, value)?);
         }
     }
     let theorems: Vec<Vec<Theorem>> = sequence.queries.iter().map(|query| query.theorems.clone()).collect();
@@ -58,7 +61,7 @@ pub fn section(
         };
         // What depends on these data does not add up over answers of teachers that are trained once.
         let upper_meaning = if statement.scope == Scope::AnyData { Meaning::Bound } else { meaning };
-        found.extend(curves((statement.name, CurveKind::Upper), &orders, [upper_meaning; 2], &options.bound, upper)?);
+        found.extend(curves((statement.name, CurveKind::Upper), &orders, [upper_meaning; 2], &bounds, upper)?);
     }
     // Direction by direction, as they are read.
     found.sort_by_key(|curve| curve.direction as usize);

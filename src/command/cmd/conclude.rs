@@ -5,7 +5,7 @@ use crate::command::args::Common;
 use crate::command::output::{Output, Watch, envelope};
 use crate::record::InputFile;
 use crate::report::{Answered, Render};
-use crate::study::{Answer, Study};
+use crate::study::{Answer, Study, Warning};
 use serde::Serialize;
 
 /// What a document says of the command beside the answer.
@@ -13,6 +13,8 @@ pub struct Asked<'a, O> {
     pub options: &'a O,
     pub inputs: Vec<InputFile>,
     pub title: String,
+    /// What is known before the study runs.
+    pub warnings: Vec<Warning>,
 }
 
 /// Runs the study, writes its document and says whether a claim was refuted.
@@ -23,8 +25,9 @@ where
     let watch = Watch::new(common);
     let answer = study.run(&|step| watch.step(step))?;
     drop(watch);
-    let Asked { options, inputs, title } = asked;
-    let envelope = envelope(S::Answer::SCHEMA, common, options, inputs, answer.warnings().to_vec());
+    let Asked { options, inputs, title, mut warnings } = asked;
+    warnings.extend_from_slice(answer.warnings());
+    let envelope = envelope(S::Answer::SCHEMA, common, options, inputs, warnings);
     let document = Answered { envelope, title, answer };
     output.write(&document)?;
     Ok(document.answer.claims().iter().any(|claim| claim.refuted))

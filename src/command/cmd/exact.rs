@@ -20,5 +20,5 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
         epsilons: options.epsilons.clone(),
         claims: options.claims.claims(),
     };
-    conclude(common, output, &study, Asked { options, inputs: Vec::new(), title: String::new() })
+    conclude(common, output, &study, Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() })
 }

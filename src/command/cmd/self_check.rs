@@ -1,12 +1,12 @@
 //! `leakbound self-check audit counts`.
 
-use super::audit_counts::{AuditedQuery, choose_sets};
-use super::spending::{Beside, Planned, Target, plan_all};
+use super::audit_counts::choose_sets;
 use crate::command::args::{Common, SelfCheckOptions};
 use crate::command::output::{Output, envelope, progress};
 use crate::record::read_counts;
-use crate::report::{CheckRow, CheckedQuery, FailureNote, SelfCheckDocument, one_line};
-use crate::study::Warning;
+use crate::report::{CheckRow, CheckedQuery, SelfCheckDocument, one_line};
+use crate::study::spending::{Beside, Planned, Target, plan_all};
+use crate::study::{CountedQuery, FailureNote, Warning};
 use crate::{
     CheckCase, CheckRuns, CheckSizes, CheckVerdict, Composition, Error, FailurePer, Guide, MethodCheck, PairedCounts,
     Result, SetSource, self_check,
@@ -34,7 +34,7 @@ pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<bool> {
         queries.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
     let whole = queries.len();
     let beside = Beside { composition: Composition::PerQuery, composed: 0, trade_off: false, whole };
-    let (planned, budget) = plan_all(&targets, &audit.bound, beside, common.seed)?;
+    let (planned, budget) = plan_all(&targets, &audit.bound.bounds(), beside, common.seed)?;
     let (mut checks, mut checked) = (Vec::new(), Vec::new());
     let mut of_case = CheckCase::ALL.map(|_| Vec::new());
     for (place, ((query, recorded), planned)) in queries.iter().zip(recorded).zip(&planned).enumerate() {
@@ -101,7 +101,7 @@ pub fn outcome(checks: &[CheckRow]) -> Result<()> {
 }
 
 /// Sizes of the recorded audit; with a pilot split off, those of its two parts.
-fn sizes(query: &AuditedQuery, recorded: &PairedCounts, split: bool) -> CheckSizes {
+fn sizes(query: &CountedQuery, recorded: &PairedCounts, split: bool) -> CheckSizes {
     let of = |counts: &PairedCounts| [counts.trials(), counts.trials_neighbor()];
     let (counts, all) = (of(&query.counts), of(recorded));
     CheckSizes { counts, pilot: split.then(|| [all[0] - counts[0], all[1] - counts[1]]) }

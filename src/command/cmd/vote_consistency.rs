@@ -1,9 +1,9 @@
 //! No two figures of an audit of votes may exclude each other.
 
-use super::audit_counts::plan;
 use super::audit_votes::AuditedVotes;
 use crate::command::args::{Common, VotesOptions};
-use crate::report::{ComposedSection, CurveKind, LawKind, Meaning, VotesQuery};
+use crate::report::{LawKind, VotesQuery};
+use crate::study::{ComposedSection, CurveKind, Meaning};
 use crate::{AuditPlan, Direction, FailureProbability, Figures, Result, audit_counts};
 
 /// A lower bound above the exact value is chance as often as its failure probability says; at this one it is a fault.
@@ -61,7 +61,7 @@ fn lower_bounds(common: &Common, options: &VotesOptions, query: &AuditedVotes, r
         return Ok(());
     }
     let failure = FailureProbability::new(BEYOND_CHANCE)?;
-    let (plan, _) = plan(&query.counts, &query.guide, &options.bound, failure, common.seed)?;
+    let (plan, _) = options.bound.bounds().plan(&query.counts, &query.guide, failure, common.seed)?;
     let audit = audit_counts(&query.counts, &query.guide, &AuditPlan { failure, ..plan })?;
     for bound in audit.rdp.iter().filter(|bound| guaranteed(bound.bound.validity)) {
         let order = bound.order.get();

@@ -2,8 +2,8 @@
 
 use super::audit_votes::{AuditedVotes, worse};
 use crate::command::args::{ModelName, Sampling, VotesOptions};
-use crate::report::{BoundRow, ComposedSection, LawKind, SeriesNote, VotesQuery};
-use crate::study::{Warning, short, significant};
+use crate::report::{LawKind, SeriesNote, VotesQuery};
+use crate::study::{BoundRow, ComposedSection, Warning, short, significant};
 use crate::{Adjacency, Composition, Direction, FailurePer, Validity, VoteModel};
 
 /// All warnings, those about the model first.
@@ -111,7 +111,7 @@ fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) ->
 
 /// A sum over answers of the same teachers that is more than all of them can leak together.
 fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> Option<Warning> {
-    let composed = composed.filter(|composed| !matches!(composed.meaning, crate::report::Meaning::Bound))?;
+    let composed = composed.filter(|composed| !matches!(composed.meaning, crate::study::Meaning::Bound))?;
     let order = options.bound.orders.0[0].get();
     let place = composed.orders.iter().position(|other| *other == order)?;
     let value = |direction: Direction, names: &[&str]| {

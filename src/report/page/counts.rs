@@ -4,11 +4,8 @@ use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
 use crate::report::advice::{forecasts_table, recommendations_table};
 use crate::report::table::{TextTable, listed};
-use crate::report::{
-    Axis, BoundRow, CountsDocument, Curves, EpsilonRow, ForecastRow, LawDivergenceRow, Row, RowSeries, Rows, Scale,
-    Series, SeriesKind,
-};
-use crate::study::{short, significant};
+use crate::report::{Axis, Curves, Envelope, Row, RowSeries, Rows, Scale, Series, SeriesKind};
+use crate::study::{BoundRow, CountsAnswer, EpsilonRow, ForecastRow, LawDivergenceRow, short, significant};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -17,9 +14,9 @@ const MOST_TRADE_OFFS: usize = 6;
 /// A table with more orders than fit a line has a row for each.
 const MOST_COLUMNS: usize = 9;
 
-impl CountsDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title);
+impl CountsAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope, title: &str) -> Page {
+        let mut page = Page::new(envelope, title);
         page.claims.clone_from(&self.claims);
         page.figures = self.figures();
         let with_query = self.with_query();

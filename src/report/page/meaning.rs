@@ -2,8 +2,8 @@
 
 use crate::audit::FailurePer;
 use crate::bound::Validity;
-use crate::report::{FailureNote, SeriesKind};
-use crate::study::{short, significant};
+use crate::report::SeriesKind;
+use crate::study::{FailureNote, short, significant};
 
 /// A probability as odds, such as `1 in 20`.
 pub(super) fn one_in(probability: f64) -> String {

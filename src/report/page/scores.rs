@@ -2,10 +2,9 @@
 
 use super::{Drawing, Page, meaning};
 use crate::bound::Validity;
-use crate::report::FailureNote;
 use crate::report::document::Envelope;
 use crate::report::table::TextTable;
-use crate::study::Claim;
+use crate::study::{Claim, FailureNote};
 
 impl Page {
     /// A page with claims, ready for figures and tables.

@@ -3,10 +3,8 @@
 use super::counts::{axis, distinct, epsilon_per_query, method};
 use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
-use crate::report::{
-    Axis, Curves, EpsilonRow, LawKind, Row, RowSeries, Rows, Series, SeriesKind, VotesDocument, VotesQuery,
-};
-use crate::study::short;
+use crate::report::{Axis, Curves, LawKind, Row, RowSeries, Rows, Series, SeriesKind, VotesDocument, VotesQuery};
+use crate::study::{EpsilonRow, short};
 
 /// The divergence in letters.
 const fn letters(direction: Direction) -> &'static str {

@@ -1,12 +1,15 @@
 //! How many samples would certify half and nine tenths of what the outputs look like.
 
-use super::audit_counts::AuditedQuery;
-use crate::report::ForecastRow;
-use crate::study::Number;
-use crate::{
-    AuditPlan, Bounded, Error, Guide, Method, OutputPair, PairedCounts, Result, SetSource, Validity, audit_counts,
-    samples_to_reach, shrunken_pair, typical_bound,
+use super::CountedQuery;
+use crate::audit::{
+    AuditPlan, Bounded, Guide, Method, SetSource, audit_counts, samples_to_reach, shrunken_pair, typical_bound,
 };
+use crate::bound::Validity;
+use crate::counts::PairedCounts;
+use crate::error::{Error, Result};
+use crate::law::OutputPair;
+use crate::study::number::Number;
+use crate::study::rows::ForecastRow;
 
 /// Samples per world for which the share of the divergence is forecast.
 const SIZES: [u64; 8] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
@@ -20,7 +23,7 @@ fn forecast_of(method: Method) -> bool {
 ///
 /// The divergence is an estimate from all counts, shrunk as far as their noise suggests; where nothing is left of it, or
 /// it is infinite, there is nothing to forecast.
-pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> {
+pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> {
     let (Some(&order), Some(&direction)) = (plan.orders.first(), plan.directions.first()) else {
         return Ok(Vec::new());
     };
@@ -64,7 +67,7 @@ pub fn rows(query: &AuditedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> 
 }
 
 /// Both laws as they look: the law that was given, or the shrunken frequencies of all outputs.
-fn estimate(query: &AuditedQuery) -> Result<OutputPair> {
+fn estimate(query: &CountedQuery) -> Result<OutputPair> {
     match query.guide.pair() {
         Some(pair) if query.guide.sets.source == SetSource::ExactLaw => Ok(pair.clone()),
         _ => shrunken_pair(&query.counts),

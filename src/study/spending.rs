@@ -1,19 +1,18 @@
 //! Which events the numbers of an answer are read from, decided before the counts are seen, and what each of them costs.
 
-use super::audit_counts::plan;
-use super::lower_curves::meaning;
-use crate::command::args::BoundOptions;
-use crate::report::Meaning;
-use crate::study::Wanted;
-use crate::{
-    AuditPlan, BoundEvent, Composition, FailureBudget, Guide, Method, PairedCounts, QueryAudit, Recommendation, Result,
-    Validity, audit_counts,
-};
+use super::bounds::Bounds;
+use super::composed::{Meaning, meaning};
+use super::evidence::Wanted;
+use crate::audit::{AuditPlan, BoundEvent, FailureBudget, Guide, Method, QueryAudit, Recommendation, audit_counts};
+use crate::bound::Validity;
+use crate::counts::PairedCounts;
+use crate::error::Result;
+use crate::model::Composition;
 use rayon::prelude::*;
 
 /// What an answer says beside the bounds of its methods.
 #[derive(Clone, Copy)]
-pub struct Beside {
+pub(crate) struct Beside {
     /// How its queries are composed.
     pub composition: Composition,
     /// How many of them are composed.
@@ -26,10 +25,10 @@ pub struct Beside {
 
 impl Beside {
     /// The events of one query beside those of its methods.
-    fn events(self, guide: &Guide, options: &BoundOptions) -> Vec<BoundEvent> {
+    fn events(self, guide: &Guide, bounds: &Bounds) -> Vec<BoundEvent> {
         let mut events = Vec::new();
-        if !options.claims.claims().is_empty() {
-            events.extend(options.claims.claims().wanted().events(guide));
+        if !bounds.claims.is_empty() {
+            events.extend(bounds.claims.wanted().events(guide));
         }
         if meaning(self.composition).is_some() {
             events.extend(Wanted::Renyi.events(guide));
@@ -49,13 +48,13 @@ impl Beside {
 
 /// A query to be audited.
 #[derive(Clone, Copy)]
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     pub counts: &'a PairedCounts,
     pub guide: &'a Guide,
 }
 
 /// What to bound of one query, and by which methods.
-pub struct Planned {
+pub(crate) struct Planned {
     pub plan: AuditPlan,
     pub recommendation: Option<Recommendation>,
     budget: FailureBudget,
@@ -64,18 +63,18 @@ pub struct Planned {
 /// The plans of all queries and the shares of their events.
 ///
 /// Methods, events and their numbers depend on the guides and on the numbers of outputs, never on the counts.
-pub fn plan_all(
+pub(crate) fn plan_all(
     queries: &[Target<'_>],
-    options: &BoundOptions,
+    bounds: &Bounds,
     beside: Beside,
     seed: u64,
 ) -> Result<(Vec<Planned>, FailureBudget)> {
-    let budget = FailureBudget::new(options.failure_probability, options.failure_per, queries.len());
+    let budget = FailureBudget::new(bounds.failure_probability, bounds.failure_per, queries.len());
     let budget = budget.part_of(beside.whole).joint(beside.joint(queries));
     let most = |methods: &dyn Fn(usize) -> Vec<Method>| {
         let count = |(place, query): (usize, &Target<'_>)| {
             let mut events = query.guide.events(&methods(place));
-            events.extend(beside.events(query.guide, options));
+            events.extend(beside.events(query.guide, bounds));
             events.sort_unstable();
             events.dedup();
             events.len()
@@ -86,7 +85,7 @@ pub fn plan_all(
     let likely = budget.events(most(&|_| vec![Method::ClopperPearson, Method::KCutRegion]));
     let plans: Vec<(AuditPlan, Option<Recommendation>)> = queries
         .par_iter()
-        .map(|query| plan(query.counts, query.guide, options, likely.share(), seed))
+        .map(|query| bounds.plan(query.counts, query.guide, likely.share(), seed))
         .collect::<Result<_>>()?;
     let budget = budget.events(most(&|place| plans[place].0.methods.clone()));
     let planned = plans.into_iter().map(|(plan, recommendation)| {
@@ -96,9 +95,22 @@ pub fn plan_all(
     Ok((planned.collect(), budget))
 }
 
+/// What was found for one query, and how.
+pub(crate) struct Applied {
+    pub plan: AuditPlan,
+    pub audit: QueryAudit,
+    pub recommendation: Option<Recommendation>,
+}
+
 impl Planned {
+    /// Audits one query.
+    pub(crate) fn apply(self, counts: &PairedCounts, guide: &Guide) -> Result<Applied> {
+        let audit = self.audit(counts, guide)?;
+        Ok(Applied { plan: self.plan, audit, recommendation: self.recommendation })
+    }
+
     /// The bounds of all methods, each at the failure probability that it has.
-    pub fn audit(&self, counts: &PairedCounts, guide: &Guide) -> Result<QueryAudit> {
+    pub(crate) fn audit(&self, counts: &PairedCounts, guide: &Guide) -> Result<QueryAudit> {
         let plan = &self.plan;
         if plan.methods.iter().all(|&method| self.budget.of(method) == plan.failure) {
             return audit_counts(counts, guide, plan);
@@ -107,7 +119,7 @@ impl Planned {
             let plan = AuditPlan { methods: vec![method], failure: self.budget.of(method), ..plan.clone() };
             audit_counts(counts, guide, &plan)
         };
-        // Results, and the first fault, stand in the order asked for.
+        // Results, and the first fault, are in the requested order.
         let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(one).collect();
         let mut audit = QueryAudit::default();
         for one in found {
@@ -120,7 +132,7 @@ impl Planned {
     }
 
     /// Whether some method comes without a guarantee.
-    pub fn has_nominal(&self) -> bool {
+    pub(crate) fn has_nominal(&self) -> bool {
         self.plan.methods.iter().any(|method| method.validity() != Validity::FiniteSample)
     }
 }

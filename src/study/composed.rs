@@ -1,21 +1,107 @@
-//! Lower curves of a sequence of queries: sums where divergences add, the largest query everywhere.
+//! All queries together: sums of lower bounds where divergences add, the largest query everywhere.
 
-use crate::command::args::BoundOptions;
-use crate::report::{ComposedCurve, ComposedEpsilon, CurveKind, Meaning};
-use crate::study::Number;
-use crate::study::{Evidence, Wanted};
-use crate::{
-    Composition, Direction, Epsilon, FailureBudget, Guide, JointQuery, Order, PairedCounts, RdpCurve, Result,
-    joint_bound, order_grid,
-};
+use super::bounds::Bounds;
+use super::evidence::{Evidence, Wanted};
+use super::number::Number;
+use crate::audit::{FailureBudget, Guide, JointQuery, joint_bound};
+use crate::bound::Direction;
+use crate::counts::PairedCounts;
+use crate::divergence::{RdpCurve, order_grid};
+use crate::error::Result;
+use crate::model::Composition;
+use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt;
+
+/// What a composed figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// A theorem stands behind it.
+    Bound,
+    /// It compares, and proves nothing about the whole sequence.
+    Illustrative,
+}
+
+impl fmt::Display for Meaning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Bound => "bound",
+            Self::Illustrative => "illustrative",
+        })
+    }
+}
+
+/// On which side of the truth a composed curve is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CurveKind {
+    /// From lower bounds.
+    Lower,
+    /// From output distributions.
+    Exact,
+    /// From upper bounds.
+    Upper,
+}
+
+/// ε at δ of a composed curve.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposedEpsilon {
+    /// δ.
+    pub delta: f64,
+    /// ε by the improved conversion, the larger of both directions.
+    pub epsilon: Number,
+    /// The order that gives it.
+    pub order: f64,
+    /// What it is: a lower RDP curve converts to nothing but an illustration.
+    pub meaning: Meaning,
+}
+
+/// A curve of the whole sequence of queries.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposedCurve {
+    /// `lower-sum`, `lower-largest-query`, `exact-sum`, `joint-exact`, a cap, or an accountant.
+    pub name: &'static str,
+    /// On which side of the truth it is.
+    pub kind: CurveKind,
+    /// Which divergence.
+    pub direction: Direction,
+    /// Its value at each of the section's orders.
+    pub values: Vec<Number>,
+    /// What the values are.
+    pub meaning: Meaning,
+    /// Converted.
+    pub epsilon: ComposedEpsilon,
+}
+
+/// The figures of the whole sequence.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposedSection {
+    /// The mode: independent, shared-teachers or per-query.
+    pub composition: String,
+    /// What the sequence is, in words.
+    pub sequence: String,
+    /// Number of queries in the sequence.
+    pub queries: u64,
+    /// What the sum of the lower bounds is.
+    pub meaning: Meaning,
+    /// Why.
+    pub reason: &'static str,
+    /// Orders of the curves.
+    pub orders: Vec<f64>,
+    /// The curves.
+    pub curves: Vec<ComposedCurve>,
+    /// The probability that the lower curves are wrong, all queries together.
+    pub failure_probability: f64,
+}
 
 const PRODUCT: &str = "the outputs are independent under both datasets, so divergences add";
 const DEPENDENT: &str = "teachers trained once make the answers dependent, and a sum can overstate what they leak \
                          together; the largest single query bounds it";
 
 /// What a sum of lower bounds is in this mode, and why; None where nothing is composed.
-pub const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)> {
+pub(crate) const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)> {
     match mode {
         Composition::Independent => Some((Meaning::Bound, PRODUCT)),
         Composition::SharedTeachers => Some((Meaning::Illustrative, DEPENDENT)),
@@ -24,33 +110,33 @@ pub const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)> {
 }
 
 /// The counts of one query, and what was known of it before.
-pub struct Answer<'a> {
+pub(crate) struct Observed<'a> {
     counts: &'a PairedCounts,
     guide: &'a Guide,
 }
 
-impl<'a> Answer<'a> {
-    pub const fn new(counts: &'a PairedCounts, guide: &'a Guide) -> Self {
+impl<'a> Observed<'a> {
+    pub(crate) const fn new(counts: &'a PairedCounts, guide: &'a Guide) -> Self {
         Self { counts, guide }
     }
 }
 
 /// The evidence of all queries at once.
-pub struct LowerCurves<'a> {
-    answers: &'a [Answer<'a>],
+pub(crate) struct LowerCurves<'a> {
+    answers: &'a [Observed<'a>],
     evidence: Vec<Evidence>,
     /// Answers to each query.
     times: f64,
-    options: &'a BoundOptions,
+    bounds: &'a Bounds,
     budget: &'a FailureBudget,
 }
 
 impl<'a> LowerCurves<'a> {
     /// The failure probability is divided among the queries.
-    pub fn new(
-        answers: &'a [Answer<'a>],
+    pub(crate) fn new(
+        answers: &'a [Observed<'a>],
         times: f64,
-        options: &'a BoundOptions,
+        bounds: &'a Bounds,
         budget: &'a FailureBudget,
     ) -> Result<Self> {
         let share = budget.share_of_all(answers.len(), 1);
@@ -58,14 +144,14 @@ impl<'a> LowerCurves<'a> {
             .par_iter()
             .map(|answer| Evidence::new(answer.counts, answer.guide, share, Wanted::Renyi))
             .collect::<Result<_>>()?;
-        Ok(Self { answers, evidence, times, options, budget })
+        Ok(Self { answers, evidence, times, bounds, budget })
     }
 
     /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query` where
-    /// they do not, in the directions of the options.
-    pub fn curves(&self, meaning: Meaning, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
+    /// they do not, in the directions of the bounds.
+    pub(crate) fn curves(&self, meaning: Meaning, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
         // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
-        let few = lower_orders(&self.options.orders.0);
+        let few = lower_orders(&self.bounds.orders);
         let lower: Vec<[Vec<f64>; 2]> = self
             .evidence
             .par_iter()
@@ -82,7 +168,7 @@ impl<'a> LowerCurves<'a> {
         };
         let rise = |name, meaning, few: &[Order], values: &[Vec<f64>; 2]| {
             let value = |order, direction: Direction| rising(few, &values[direction as usize], order);
-            curves((name, CurveKind::Lower), orders, [meaning, Meaning::Illustrative], self.options, value)
+            curves((name, CurveKind::Lower), orders, [meaning, Meaning::Illustrative], self.bounds, value)
         };
         let sums = all(&|place, direction| self.times * at(place, direction).sum::<f64>());
         let mut found = rise("lower-sum", meaning, &few, &sums)?;
@@ -90,7 +176,7 @@ impl<'a> LowerCurves<'a> {
             let largest = all(&|place, direction| at(place, direction).fold(0.0, f64::max));
             found.extend(rise("lower-largest-query", Meaning::Bound, &few, &largest)?);
         } else if let Some(joint) = self.joint()? {
-            found.extend(rise("lower-joint", meaning, &self.options.orders.0, &joint)?);
+            found.extend(rise("lower-joint", meaning, &self.bounds.orders, &joint)?);
         }
         Ok(found)
     }
@@ -98,7 +184,7 @@ impl<'a> LowerCurves<'a> {
     /// The joint bound of all queries at the requested orders, among which and the directions the failure probability is
     /// divided: nothing in a direction that is not requested. None for a single query, or one of which nothing was known.
     fn joint(&self) -> Result<Option<[Vec<f64>; 2]>> {
-        let query = |answer: &Answer<'a>| {
+        let query = |answer: &Observed<'a>| {
             let pair = answer.guide.pair()?;
             Some(JointQuery { counts: answer.counts, p: pair.dataset(), q: pair.neighbor() })
         };
@@ -106,7 +192,7 @@ impl<'a> LowerCurves<'a> {
         else {
             return Ok(None);
         };
-        let (orders, directions) = (&self.options.orders.0, self.options.direction.list());
+        let (orders, directions) = (&self.bounds.orders, self.bounds.directions.clone());
         let share = self.budget.joint_share().split(orders.len() * directions.len());
         let mut joint = [vec![0.0; orders.len()], vec![0.0; orders.len()]];
         for direction in directions {
@@ -117,11 +203,11 @@ impl<'a> LowerCurves<'a> {
     }
 }
 
-/// Orders of lower bounds: those asked for and a few more.
-fn lower_orders(asked: &[Order]) -> Vec<Order> {
+/// Orders of lower bounds: those requested and a few more.
+fn lower_orders(requested: &[Order]) -> Vec<Order> {
     let grid = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0];
     let mut orders: Vec<Order> = grid.into_iter().filter_map(|order| Order::new(order).ok()).collect();
-    orders.extend(asked);
+    orders.extend(requested);
     orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
     orders.dedup();
     orders
@@ -137,25 +223,25 @@ fn rising(orders: &[Order], values: &[f64], order: Order) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The grid for conversions with the orders asked for among it.
-pub fn orders(asked: &[Order]) -> Vec<Order> {
+/// The grid for conversions with the requested orders among it.
+pub(crate) fn orders(requested: &[Order]) -> Vec<Order> {
     let mut orders = order_grid();
-    orders.extend(asked.iter().filter(|order| order.get() < 1e6));
+    orders.extend(requested.iter().filter(|order| order.get() < 1e6));
     orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
     orders.dedup();
     orders
 }
 
-/// A curve in the directions of the options, each with the ε at δ of both directions: differential privacy is about
+/// A curve in the directions of the bounds, each with the ε at δ of both directions: differential privacy is about
 /// both, so the larger one is the ε of the sequence. `meaning` is that of the curve, then that of ε.
-pub fn curves(
+pub(crate) fn curves(
     (name, kind): (&'static str, CurveKind),
     orders: &[Order],
     meaning: [Meaning; 2],
-    options: &BoundOptions,
+    bounds: &Bounds,
     value: impl Fn(Order, Direction) -> f64,
 ) -> Result<Vec<ComposedCurve>> {
-    let delta = options.claims.delta;
+    let delta = bounds.delta;
     let both = Direction::BOTH.map(|direction| RdpCurve::from_fn(orders, |order| value(order, direction)));
     let convert = |curve: &RdpCurve| -> Result<(Epsilon, Order)> {
         if curve.values().iter().all(|value| *value == 0.0) {
@@ -179,5 +265,5 @@ pub fn curves(
             meaning: meaning[1],
         },
     };
-    Ok(options.direction.list().into_iter().map(curve).collect())
+    Ok(bounds.directions.iter().copied().map(curve).collect())
 }

@@ -1,0 +1,235 @@
+//! Lower bounds from recorded counts of two worlds.
+
+mod beside;
+mod forecast;
+
+pub use beside::{DeltaRow, TradeOffPoint, TradeOffRow};
+
+use super::bounds::Bounds;
+use super::claim::Claim;
+use super::composed::ComposedSection;
+use super::evidence::Evidence;
+use super::progress::{Meter, Progress};
+use super::rows::{
+    BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow, bound_rows,
+    epsilon_rows,
+};
+use super::spending::{Applied, Beside, Planned, Target, plan_all};
+use super::{Answer, Study, Warning};
+use crate::audit::{Bootstrap, FailureBudget, Guide, Method, Skipped};
+use crate::counts::PairedCounts;
+use crate::error::Result;
+use crate::model::Composition;
+use crate::quantity::Epsilon;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// The counts of one query, and what was known of it before.
+#[derive(Debug, Clone)]
+pub struct CountedQuery {
+    /// Its name; empty where there is one query only.
+    pub name: String,
+    /// Outputs of both worlds.
+    pub counts: PairedCounts,
+    /// The output sets, from a pilot, given distributions or a declaration, never from `counts`.
+    pub guide: Guide,
+}
+
+/// What do these counts prove?
+///
+/// ```
+/// # use leakbound::study::{Bounds, CountedQuery, CountsStudy, Study, unwatched};
+/// # use leakbound::{Composition, Delta, FailureProbability, Guide, Order, PairedCounts};
+/// let counts = PairedCounts::new(vec!["yes".into(), "no".into()], vec![6_000, 4_000], vec![5_000, 5_000])?;
+/// let bounds = Bounds::new(vec![Order::new(2.0)?], Delta::new(1e-5)?, FailureProbability::new(0.05)?);
+/// let study = CountsStudy {
+///     queries: vec![CountedQuery { name: String::new(), guide: Guide::fixed_list(counts.outcomes()), counts }],
+///     bounds,
+///     epsilons: Vec::new(),
+///     trade_off: true,
+///     composition: Composition::PerQuery,
+///     forecasts: false,
+///     seed: 0,
+/// };
+/// let answer = study.run(&unwatched)?;
+/// // 0.6 against 0.5: the largest probability ratio is ln 1.25 = 0.223.
+/// let epsilon = answer.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
+/// assert!(epsilon > 0.15 && epsilon < 1.25f64.ln());
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CountsStudy {
+    /// The queries.
+    pub queries: Vec<CountedQuery>,
+    /// What is bounded, and how.
+    pub bounds: Bounds,
+    /// Values of ε at which δ is bounded; then the trade-off is too.
+    pub epsilons: Vec<Epsilon>,
+    /// Whether μ and the trade-off curve are bounded.
+    pub trade_off: bool,
+    /// How the queries compose.
+    pub composition: Composition,
+    /// Whether to forecast how many samples would certify more, which takes as long as the audit.
+    pub forecasts: bool,
+    /// The seed of methods that draw.
+    pub seed: u64,
+}
+
+/// The answer of a [`CountsStudy`].
+#[derive(Debug, Clone, Serialize)]
+pub struct CountsAnswer {
+    /// What the failure probability is for.
+    pub failure: FailureNote,
+    /// Rényi bounds.
+    pub bounds: Vec<BoundRow>,
+    /// ε bounds.
+    pub epsilon: Vec<EpsilonRow>,
+    /// Output sets.
+    pub output_sets: Vec<SetRow>,
+    /// What was recommended.
+    pub recommendations: Vec<RecommendationRow>,
+    /// Divergences of the given distributions.
+    pub law: Vec<LawDivergenceRow>,
+    /// Bounds of μ and δ.
+    pub trade_off: Vec<TradeOffRow>,
+    /// All queries together.
+    pub composed: Option<ComposedSection>,
+    /// Samples that would certify more.
+    pub forecasts: Vec<ForecastRow>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for CountsAnswer {
+    const SCHEMA: &'static str = "leakbound.audit-counts/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+impl Study for CountsStudy {
+    type Answer = CountsAnswer;
+
+    /// # Errors
+    /// [`Error::Refused`](crate::Error::Refused) for a method that lacks what it needs and for a composition of one query,
+    /// and those of the methods.
+    fn run(&self, progress: &Progress<'_>) -> Result<CountsAnswer> {
+        let queries = &self.queries;
+        let targets: Vec<Target> =
+            queries.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
+        let beside = Beside {
+            composition: self.composition,
+            composed: queries.len(),
+            trade_off: self.wants_trade_off(),
+            whole: queries.len(),
+        };
+        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
+        let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
+        let meter = Meter::new(progress, queries.len() as u64, "queries");
+        let audits: Vec<Applied> = queries
+            .par_iter()
+            .zip(planned)
+            .map(|(query, planned)| {
+                let applied = planned.apply(&query.counts, &query.guide)?;
+                meter.add(1)?;
+                Ok(applied)
+            })
+            .collect::<Result<_>>()?;
+        let mut answer = CountsAnswer {
+            failure,
+            bounds: Vec::new(),
+            epsilon: Vec::new(),
+            output_sets: Vec::new(),
+            recommendations: Vec::new(),
+            law: self.law_rows(),
+            trade_off: self.trade_offs(&budget)?,
+            composed: self.composed(&budget)?,
+            forecasts: self.forecasts(&audits)?,
+            claims: self.tested(&budget)?,
+            warnings: skipped(audits.iter().flat_map(|applied| &applied.audit.skipped)).into_iter().collect(),
+        };
+        answer.warnings.extend(near_zero(queries, &audits));
+        // Rows take the place of what they are made from: there may be many queries.
+        for (query, Applied { audit, recommendation, .. }) in queries.iter().zip(audits) {
+            answer.bounds.extend(bound_rows(&query.name, &audit));
+            answer.epsilon.extend(epsilon_rows(&query.name, &audit));
+            answer.recommendations.extend(recommendation.map(|found| RecommendationRow::new(&query.name, found)));
+            answer.output_sets.extend(query.guide.sets.sets.iter().map(|set| SetRow {
+                query: query.name.clone(),
+                source: query.guide.sets.source.to_string(),
+                outcomes: set.members().into_iter().map(|member| query.counts.labels()[member].clone()).collect(),
+                directed: query.guide.sets.directed,
+            }));
+        }
+        Ok(answer)
+    }
+}
+
+impl CountsStudy {
+    fn forecasts(&self, audits: &[Applied]) -> Result<Vec<ForecastRow>> {
+        let wanted = if self.forecasts { self.queries.len() } else { 0 };
+        let rows = |(query, applied): (&CountedQuery, &Applied)| forecast::rows(query, &applied.plan);
+        let found: Vec<Vec<ForecastRow>> =
+            self.queries[..wanted].par_iter().zip(audits).map(rows).collect::<Result<_>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Claims are tested on evidence that holds for all queries at once.
+    fn tested(&self, budget: &FailureBudget) -> Result<Vec<Claim>> {
+        let claims = &self.bounds.claims;
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let queries = self.queries.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
+        let evidence = Evidence::of_all(queries, budget, claims.wanted())?;
+        Ok(claims.test_evidence(&evidence, self.bounds.failure_probability))
+    }
+}
+
+/// One warning for all methods that did not apply.
+fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut needs: Vec<&str> = Vec::new();
+    for found in skipped {
+        if !names.contains(&found.method.name()) {
+            names.push(found.method.name());
+        }
+        if !needs.contains(&found.needs) {
+            needs.push(found.needs);
+        }
+    }
+    (!names.is_empty()).then(|| Warning {
+        code: "methods-skipped",
+        message: format!("left out: {}; they need {}", names.join(", "), needs.join(", or ")),
+        hint: "--pilot-fraction 0.1, --pilot FILE or --law FILE give a pilot or a law".into(),
+    })
+}
+
+/// The bootstrap claims leakage where there is none: the warning of its authors, where it is due.
+fn near_zero(queries: &[CountedQuery], audits: &[Applied]) -> Option<Warning> {
+    let bootstrapped = |applied: &Applied| {
+        applied.plan.methods.iter().any(|method| matches!(method, Method::BootstrapTwoCut | Method::BootstrapKCut))
+    };
+    let due: Vec<&str> = queries
+        .iter()
+        .zip(audits)
+        .filter(|(query, applied)| bootstrapped(applied) && Bootstrap::is_doubtful_for(&query.counts))
+        .map(|(query, _)| query.name.as_str())
+        .collect();
+    (!due.is_empty()).then(|| Warning {
+        code: "bootstrap-near-zero",
+        message: format!(
+            "the bootstrap is above the truth in nearly every audit of equal laws, and the counts of {} do not exclude them",
+            if due == [""] { "this audit".into() } else { format!("{} queries", due.len()) }
+        ),
+        hint: "trust a method labeled finite-sample".into(),
+    })
+}
