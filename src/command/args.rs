@@ -20,7 +20,7 @@ pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
 pub use stream::{Repeated, StreamOptions};
 pub use threshold::ThresholdOptions;
-pub use votes::{ModelName, Queries, Sampling, VotesOptions};
+pub use votes::{ModelName, Queries, VotesOptions};
 
 use crate::record::MemoryBudget;
 use crate::study::{Bounds, Claims, Methods};

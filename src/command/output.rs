@@ -235,10 +235,6 @@ impl Bar {
         self.tell();
     }
 
-    pub fn position(&self) -> u64 {
-        self.bar.position()
-    }
-
     /// What is left is foretold from what happens from now on.
     pub fn reset_eta(&self) {
         self.bar.reset_eta();

@@ -29,7 +29,6 @@ mod table;
 mod trade_off;
 mod verify;
 mod votes;
-mod votes_text;
 
 pub use crate::error::one_line;
 pub use accountants::AccountantsDocument;
@@ -52,4 +51,3 @@ pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::{StreamBinsRow, StreamDocument};
 pub use student::{StudentDocument, StudentRow};
 pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};
-pub use votes::{AddedPoint, ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesDocument, VotesQuery};

@@ -1,210 +1,249 @@
-//! The document of `leakbound audit votes`.
+//! `leakbound audit votes` as text and CSV.
 
-use super::document::Envelope;
+use super::counts::claims_text;
+use super::document::{Envelope, Render};
+use super::page::Page;
+use super::table::{TextTable, csv_text};
 use crate::bound::{Direction, Validity};
-use crate::model::PoisonSearch;
-use crate::study::{
-    BoundRow, Claim, ComposedSection, EpsilonRow, FailureNote, Number, RecommendationRow, short, significant,
-};
+use crate::error::Result;
+use crate::study::{BoundRow, UpperRow, VotesAnswer, VotesQuery, short, significant};
 use serde::Serialize;
-use std::fmt;
 
-/// Where the divergences of the fitted model come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LawKind {
-    /// The law of the output, by numerical integration.
-    Exact,
-    /// A series for the law of CaPC, cut off where its estimated remainder is small.
-    Series,
-}
+/// Orders in text.
+const MOST_ORDERS: usize = 6;
 
-impl LawKind {
-    /// The head of its column.
-    #[must_use]
-    pub const fn column(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Series => "series",
+impl VotesAnswer {
+    pub(super) fn upper_names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for row in self.queries.iter().flat_map(|query| &query.upper) {
+            if !names.contains(&row.name) {
+                names.push(row.name);
+            }
         }
+        names
     }
 
-    /// The name of the sum of its divergences.
-    #[must_use]
-    pub const fn sum(self) -> &'static str {
-        match self {
-            Self::Exact => "exact-sum",
-            Self::Series => "series-sum",
+    pub(super) fn methods(&self) -> Vec<&'static str> {
+        let mut methods = Vec::new();
+        for row in self.queries.iter().flat_map(|query| &query.lower) {
+            if !methods.contains(&row.method) {
+                methods.push(row.method);
+            }
         }
+        methods
     }
 
-    /// What it guarantees.
-    #[must_use]
-    pub const fn validity(self) -> Validity {
-        match self {
-            Self::Exact => Validity::Exact,
-            Self::Series => Validity::Heuristic,
+    /// The orders that fit a page: the first, the last, and some between them in equal ratios.
+    pub(super) fn shown_orders(&self) -> Vec<f64> {
+        let count = self.orders.len();
+        if count <= MOST_ORDERS {
+            return self.orders.clone();
         }
+        let places = (0..MOST_ORDERS)
+            .map(|step| (((count as f64).powf(step as f64 / (MOST_ORDERS - 1) as f64)).round() as usize - 1).max(step));
+        places.map(|place| self.orders[place.min(count - 1)]).collect()
     }
-}
 
-/// How far a series for the law was taken, the worst of all queries and both worlds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SeriesNote {
-    /// The last degree.
-    pub degree: usize,
-    /// What is left out, relative to each probability: an estimate and no bound.
-    pub remainder: f64,
-}
-
-/// A divergence by the series against a Monte Carlo estimate that knows no series.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SeriesCheck {
-    /// The query, which leaks most by the series.
-    pub query: String,
-    /// α; the divergence is D(S‖S').
-    pub order: f64,
-    /// Its value by the series.
-    pub series: f64,
-    /// Its Rao-Blackwell estimate.
-    pub estimate: f64,
-    /// The standard error of the estimate.
-    pub standard_error: f64,
-    /// Draws behind the estimate.
-    pub draws: u64,
-}
-
-impl fmt::Display for SeriesCheck {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { query, order, series, estimate, standard_error, .. } = self;
-        let [series, estimate, error] =
-            [(*series, 6), (*estimate, 6), (*standard_error, 2)].map(|(v, n)| significant(v, n));
-        let order = short(*order);
-        write!(
-            formatter,
-            "query {query}, order {order}: series {series}, Rao-Blackwell Monte Carlo {estimate} ± {error}"
-        )
+    pub(super) fn lower(&self, query: &VotesQuery, method: &str, order: f64) -> Option<f64> {
+        let row =
+            query.lower.iter().find(|row| row.method == method && row.order == order && row.direction == self.shown);
+        row.map(|row| row.rdp_lower.0)
     }
-}
 
-/// The point that an adversary adds who does not choose the queries.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AddedPoint {
-    /// Where it was looked for.
-    pub search: PoisonSearch,
-    /// Its row among the candidates, or among the training points where all of them were candidates.
-    pub row: Option<usize>,
-    /// The wrong label that it is given.
-    pub label: usize,
-    /// E(x): the number of queries on which it is expected to vote.
-    pub expected_votes: f64,
-    /// The number of queries it was chosen for.
-    pub queries: usize,
-}
+    /// What an accountant promises about the direction shown.
+    pub(super) fn upper(&self, query: &VotesQuery, name: &str, order: f64) -> Option<f64> {
+        let shown = |row: &&UpperRow| row.name == name && row.order == order && row.direction == self.shown;
+        query.upper.iter().find(shown).map(|row| row.rdp.0)
+    }
 
-impl fmt::Display for AddedPoint {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.row {
-            Some(row) => write!(formatter, "{} point {row}", self.search)?,
-            None => write!(formatter, "an embedding")?,
+    /// The largest lower bound of a query with a finite-sample guarantee; 0 without one.
+    fn certified(&self, query: &VotesQuery, order: f64) -> f64 {
+        let shown = |row: &&BoundRow| row.order == order && row.direction == self.shown;
+        let guaranteed = |row: &&BoundRow| row.validity == Validity::FiniteSample;
+        query.lower.iter().filter(shown).filter(guaranteed).map(|row| row.rdp_lower.0).fold(0.0, f64::max)
+    }
+
+    pub(super) fn exact_value(&self, query: &VotesQuery, order: f64) -> f64 {
+        let row = query.divergences().iter().find(|row| row.order == order);
+        row.map_or(0.0, |row| if self.shown == Direction::Forward { row.forward.0 } else { row.reverse.0 })
+    }
+
+    /// Per query at one order: lower bounds, exact value, upper bounds, and the share certified.
+    pub(super) fn queries_table(&self, order: f64) -> TextTable {
+        let (methods, uppers) = (self.methods(), self.upper_names());
+        let mut header = vec!["query", "label"];
+        header.extend(&methods);
+        header.push(self.law.column());
+        header.extend(&uppers);
+        let share_name = format!("lower/{}", self.law.column());
+        header.push(&share_name);
+        let with_epsilon =
+            self.queries.iter().flat_map(|query| &query.epsilon).any(|row| row.validity == Validity::FiniteSample);
+        if with_epsilon {
+            header.push("ε at least");
         }
-        let (label, votes) = (self.label, significant(self.expected_votes, 3));
-        write!(formatter, " as class {label}, expected to vote on {votes} of {} queries", self.queries)
+        let mut table = TextTable::new(&header, &[]);
+        for query in &self.queries {
+            let exact = self.exact_value(query, order);
+            let lower = methods.iter().map(|method| self.lower(query, method, order));
+            let mut cells =
+                vec![query.query.clone(), query.label.map_or_else(|| "-".into(), |label| label.to_string())];
+            // A method that was not applied to this query leaves its cell empty.
+            cells.extend(lower.map(|value| value.map_or_else(String::new, |value| significant(value, 3))));
+            cells.push(significant(exact, 3));
+            for name in &uppers {
+                cells.push(self.upper(query, name, order).map_or_else(String::new, |value| significant(value, 3)));
+            }
+            cells.push(share(self.certified(query, order), exact));
+            if with_epsilon {
+                let guaranteed = query.epsilon.iter().filter(|row| row.validity == Validity::FiniteSample);
+                let epsilon = guaranteed.map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
+                cells.push(significant(epsilon, 3));
+            }
+            table.row(cells);
+        }
+        table
+    }
+
+    /// In how many queries some bound of this order with a guarantee is not 0.
+    pub(super) fn certified_text(&self, order: f64) -> String {
+        let certified = self.queries.iter().filter(|query| self.certified(query, order) > 0.0);
+        format!("leakage certified in {} of {} queries", certified.count(), self.queries.len())
+    }
+
+    /// Means over the queries, order by order.
+    pub(super) fn orders_table(&self) -> TextTable {
+        let (methods, uppers) = (self.methods(), self.upper_names());
+        let mut header = vec!["order α"];
+        header.extend(&methods);
+        header.push(self.law.column());
+        header.extend(&uppers);
+        let share_name = format!("lower/{}", self.law.column());
+        header.push(&share_name);
+        let mut table = TextTable::new(&header, &[]);
+        let count = self.queries.len() as f64;
+        for order in self.shown_orders() {
+            let mean = |value: &dyn Fn(&VotesQuery) -> f64| self.queries.iter().map(value).sum::<f64>() / count;
+            let lower: Vec<f64> =
+                methods.iter().map(|method| mean(&|query| self.lower(query, method, order).unwrap_or(0.0))).collect();
+            let exact = mean(&|query| self.exact_value(query, order));
+            let mut cells = vec![short(order)];
+            cells.extend(lower.iter().map(|value| significant(*value, 4)));
+            cells.push(significant(exact, 4));
+            for name in &uppers {
+                // An accountant that some query lacks promises nothing about the mean.
+                let upper = mean(&|query| self.upper(query, name, order).unwrap_or(f64::INFINITY));
+                cells.push(significant(upper, 4));
+            }
+            cells.push(share(mean(&|query| self.certified(query, order)), exact));
+            table.row(cells);
+        }
+        table
     }
 }
 
-/// The divergence of one order.
-#[derive(Debug, Clone, Serialize)]
-pub struct ExactRow {
-    /// α.
-    pub order: f64,
-    /// D(S‖S').
-    pub forward: Number,
-    /// D(S'‖S).
-    pub reverse: Number,
+fn share(lower: f64, exact: f64) -> String {
+    if exact > 0.0 { format!("{:.1} %", 100.0 * lower / exact) } else { "-".into() }
 }
 
-/// One upper bound of one answer.
-#[derive(Debug, Clone, Serialize)]
-pub struct UpperRow {
-    /// The accountant.
-    pub name: &'static str,
-    /// α.
-    pub order: f64,
-    /// The divergence that it bounds.
-    pub direction: Direction,
-    /// The RDP it promises.
-    pub rdp: Number,
-    /// What it guarantees.
-    pub validity: Validity,
-}
-
-impl VotesQuery {
-    /// Divergences of the fitted model, exact or not.
-    #[must_use]
-    pub fn divergences(&self) -> &[ExactRow] {
-        if self.exact.is_empty() { &self.approximate } else { &self.exact }
+impl Render for VotesAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{title}; {}\n\n", self.failure.words());
+        if let Some(&order) = self.orders.first() {
+            text += &format!("Rényi divergence of order {}, {}, per query (nats)\n", short(order), self.shown);
+            text += &self.queries_table(order).text();
+            text.truncate(text.trim_end().len());
+            text += &format!("\n  {}\n\n", self.certified_text(order));
+        }
+        let more = self.orders.len() - self.shown_orders().len();
+        let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };
+        text += &format!("Mean over the queries, {}, per order (nats{more})\n", self.shown);
+        text += &self.orders_table().text();
+        if let Some(check) = &self.series_check {
+            text += &format!("Check: {check}\n\n");
+        }
+        if let Some(composed) = &self.composed {
+            text += &composed.text(&[self.shown], &self.shown_orders());
+        }
+        text + &claims_text(&self.claims)
     }
-}
 
-/// One query: what was seen, what is true of the model, what is promised.
-#[derive(Debug, Clone, Serialize)]
-pub struct VotesQuery {
-    /// Position of the query in the recording.
-    pub query: String,
-    /// Its true class, where recorded.
-    pub label: Option<usize>,
-    /// Outputs per class under S.
-    pub counts: Vec<u64>,
-    /// Outputs per class under S'.
-    pub counts_neighbor: Vec<u64>,
-    /// Rényi lower bounds.
-    pub lower: Vec<BoundRow>,
-    /// ε lower bounds.
-    pub epsilon: Vec<EpsilonRow>,
-    /// What `--methods auto` chose.
-    pub recommendation: Option<RecommendationRow>,
-    /// Exact divergences of the fitted model; none where its law is a series.
-    pub exact: Vec<ExactRow>,
-    /// Divergences by a series for the law, where that is what there is.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub approximate: Vec<ExactRow>,
-    /// Upper bounds.
-    pub upper: Vec<UpperRow>,
-}
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        Some(self.as_page(envelope, title))
+    }
 
-/// The result of `leakbound audit votes`.
-#[derive(Debug, Clone, Serialize)]
-pub struct VotesDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title lines of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// What the failure probability is for.
-    pub failure: FailureNote,
-    /// Orders of the rows, as asked for.
-    #[serde(skip)]
-    pub orders: Vec<f64>,
-    /// The direction that the text shows.
-    #[serde(skip)]
-    pub shown: Direction,
-    /// What the divergences of the fitted model are.
-    pub law: LawKind,
-    /// How far the series was taken, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesNote>,
-    /// The series against an estimate without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series_check: Option<SeriesCheck>,
-    /// The point that the adversary adds, where it was searched for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub added_point: Option<AddedPoint>,
-    /// The queries.
-    pub queries: Vec<VotesQuery>,
-    /// The whole sequence; none with `--composition per-query`.
-    pub composed: Option<ComposedSection>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
+    fn csv(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            query: &'a str,
+            kind: &'a str,
+            name: &'a str,
+            direction: &'a str,
+            order: Option<f64>,
+            delta: Option<f64>,
+            value: String,
+            failure_probability: Option<f64>,
+            failure_per: Option<&'a str>,
+            validity: &'a str,
+        }
+        let per = self.failure.per.name();
+        let mut rows = Vec::new();
+        for query in &self.queries {
+            let name = query.query.as_str();
+            rows.extend(query.lower.iter().map(|row| Row {
+                query: name,
+                kind: "lower",
+                name: row.method,
+                direction: row.direction.name(),
+                order: Some(row.order),
+                delta: None,
+                value: row.rdp_lower.text(),
+                failure_probability: Some(row.failure_probability),
+                failure_per: Some(per),
+                validity: row.validity.name(),
+            }));
+            rows.extend(query.epsilon.iter().map(|row| Row {
+                query: name,
+                kind: "lower-epsilon",
+                name: row.method,
+                direction: row.direction.name(),
+                order: None,
+                delta: Some(row.delta),
+                value: row.epsilon_lower.text(),
+                failure_probability: Some(row.failure_probability),
+                failure_per: Some(per),
+                validity: row.validity.name(),
+            }));
+            let exact = query.divergences().iter().flat_map(|row| {
+                Direction::BOTH.map(|direction| {
+                    (row.order, direction, if direction == Direction::Forward { row.forward } else { row.reverse })
+                })
+            });
+            rows.extend(exact.map(|(order, direction, value)| Row {
+                query: name,
+                kind: if query.exact.is_empty() { "approximate" } else { "exact" },
+                name: self.law.column(),
+                direction: direction.name(),
+                order: Some(order),
+                delta: None,
+                value: value.text(),
+                failure_probability: None,
+                failure_per: None,
+                validity: self.law.validity().name(),
+            }));
+            rows.extend(query.upper.iter().map(|row| Row {
+                query: name,
+                kind: "upper",
+                name: row.name,
+                direction: row.direction.name(),
+                order: Some(row.order),
+                delta: None,
+                value: row.rdp.text(),
+                failure_probability: None,
+                failure_per: None,
+                validity: row.validity.name(),
+            }));
+        }
+        csv_text(rows)
+    }
 }

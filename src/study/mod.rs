@@ -16,6 +16,7 @@ mod number;
 mod progress;
 pub(crate) mod rows;
 pub(crate) mod spending;
+mod votes;
 
 pub use account::{
     AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
@@ -30,6 +31,10 @@ pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeySti
 pub use number::{Number, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use rows::{BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow};
+pub use votes::{
+    AddedPoint, ExactRow, LawKind, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer, VotesQuery,
+    VotesStudy,
+};
 
 use crate::error::Result;
 use serde::Serialize;

@@ -52,6 +52,17 @@ impl<'a> Meter<'a> {
         Self { progress, done: AtomicU64::new(0), all, unit }
     }
 
+    /// Units done so far.
+    pub(super) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// So many units are done in all, as one of several threads sees it.
+    pub(super) fn reach(&self, done: u64) -> ControlFlow<()> {
+        let done = self.done.fetch_max(done, Ordering::Relaxed).max(done);
+        (self.progress)(Step { done, all: self.all.max(done), unit: self.unit })
+    }
+
     /// So many more units are done; an error where the work is to end.
     pub(super) fn add(&self, more: u64) -> Result<()> {
         let done = self.done.fetch_add(more, Ordering::Relaxed) + more;

@@ -4,11 +4,12 @@ use leakbound::record::{RecordedQuery, VoteFile, read_counts};
 use leakbound::report::{Answered, Document, Envelope, Render};
 use leakbound::study::{
     AccountStudy, Answer, Answers, Bounds, Claim, Claims, ConfusionStudy, CostMeaning, CountedQuery, CountsStudy,
-    ExactStudy, Methods, Number, Progress, Searched, Step, Study, Warning, unwatched,
+    ExactStudy, Methods, ModeledQuery, Number, Progress, Sampling, Searched, Step, Study, VotesStudy, Warning,
+    unwatched,
 };
 use leakbound::{
     Adjacency, Composition, Conversion, Delta, Epsilon, Error, FailureProbability, Guide, Method, NoisyArgmax, Order,
-    Probability, Result, VoteHistogram,
+    Probability, PromptPateModel, Result, VoteHistogram,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -118,6 +119,47 @@ fn a_counts_study_is_the_command() {
     let words = "audit counts validation/data/counts.csv --orders 2,8 --methods two-cut-corner,clopper-pearson \
                  --claim-mu 0.01 --epsilons 0.1";
     assert_same(&answer, &printed(&words.split_whitespace().collect::<Vec<_>>()));
+}
+
+/// Two queries of fixed votes, with little leakage.
+fn voted(samples: u64, sampling: Sampling) -> VotesStudy {
+    let mut file = VoteFile::open("validation/data/prompt_votes.npz").unwrap();
+    let queries = file.prompt_pate().unwrap().queries.into_iter().take(2).map(|query| ModeledQuery {
+        position: query.position,
+        label: query.label,
+        model: PromptPateModel::new(query.histogram, query.histogram_neighbor).unwrap().into(),
+    });
+    VotesStudy {
+        queries: queries.collect(),
+        noise: "gaussian:40".parse().unwrap(),
+        rate: None,
+        sampling,
+        samples,
+        composition: Composition::Independent,
+        repeated: None,
+        whole: None,
+        bounds: Bounds { claims: Claims { rdp: vec![(order(2.0), 1e-9)], ..Claims::default() }, ..bounds(&[2.0, 8.0]) },
+        added_point: None,
+        seed: 7,
+    }
+}
+
+#[test]
+fn a_votes_study_is_the_command() {
+    let answer = voted(20_000, Sampling::MonteCarlo).run(&unwatched).unwrap();
+    let words = "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 20000 \
+                 --queries 0,1 --orders 2,8 --claim-rdp 2:1e-9 --composition independent --seed 7";
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+}
+
+#[test]
+fn a_simulation_ends_when_it_is_told_to() {
+    let study = voted(2_000_000_000, Sampling::MonteCarlo);
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+    let empty = VotesStudy { queries: Vec::new(), ..voted(1_000, Sampling::ExactLaw) };
+    assert!(matches!(empty.run(&unwatched), Err(Error::Length { .. })));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Options of simulation.
 
-use super::votes::Sampling;
 use super::{Parsed, bounded, samples};
 use crate::Shard;
+use crate::study::Sampling;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;

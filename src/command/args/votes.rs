@@ -1,6 +1,7 @@
 //! Arguments of `leakbound audit votes`.
 
 use super::{BoundOptions, Parsed, number, samples, whole};
+use crate::study::Sampling;
 use crate::{Adversary, Composition, Noise, PoisonSearch};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -70,16 +71,6 @@ pub enum ModelName {
     PromptPate,
     /// Labels of the nearest neighbors in a random subsample; S' holds one more point
     PrivateKnn,
-}
-
-/// How outputs are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sampling {
-    /// Votes and noise of every output are simulated
-    MonteCarlo,
-    /// Counts are drawn at once from the laws of the outputs: what a simulation would count, in no time
-    ExactLaw,
 }
 
 /// Queries as written on the command line.

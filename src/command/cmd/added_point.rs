@@ -1,9 +1,9 @@
 //! Private-kNN: what the adversary adds, and the model of every query with and without it.
 
-use super::vote_recording::{Query, Recording};
+use super::vote_recording::Recording;
 use crate::command::args::VotesOptions;
 use crate::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, MemoryBudget, VoteFile};
-use crate::report::AddedPoint;
+use crate::study::{AddedPoint, ModeledQuery};
 use crate::{
     Adversary, Error, InputError, NeighborIndex, NeighborLaws, NeighborSampling, PoisonSearch, PrivateKnnModel, Result,
     best_candidate, wrong_label,
@@ -60,7 +60,7 @@ pub fn read(mut file: VoteFile, options: &VotesOptions, memory: MemoryBudget) ->
             let inclusion = scene.sampling.inclusion(rank)?;
             let model = PrivateKnnModel::new(scene.sampling.neighbors(), &laws.p, &laws.p_last, inclusion, label)?;
             let model = model.with_points(options.changed)?;
-            Ok(Query { position: query.position, label: query.label, model: model.into() })
+            Ok(ModeledQuery { position: query.position, label: query.label, model: model.into() })
         })
         .collect::<Result<Vec<_>>>()?;
     let points = if options.changed == 1 { String::new() } else { format!(" x {}", options.changed) };

@@ -11,7 +11,6 @@ pub mod bench;
 mod bench_works;
 mod binned;
 mod checkpointing;
-pub mod composed;
 mod conclude;
 mod draw;
 pub mod exact;
@@ -48,9 +47,7 @@ mod torch_student;
 #[cfg(feature = "torch")]
 mod torch_teachers;
 pub mod verify;
-pub mod vote_consistency;
 mod vote_recording;
-pub mod vote_warnings;
 
 #[cfg(not(feature = "torch"))]
 pub use no_torch as torch;

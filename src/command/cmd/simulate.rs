@@ -2,13 +2,14 @@
 
 use super::checkpointing::Keeper;
 use super::draw::draw_missing;
-use crate::command::args::{Common, Sampling, SimulateOptions};
+use crate::command::args::{Common, SimulateOptions};
 use crate::command::output::{Output, envelope};
 use crate::record::{
     Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
     read_scenario,
 };
 use crate::report::{CountsRow, LawPair, LawRow, SimulateDocument, one_line};
+use crate::study::Sampling;
 use crate::study::{Number, Warning, short};
 use crate::{
     BlockSet, Composition, Error, OutputPair, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,

@@ -3,20 +3,13 @@
 use super::added_point;
 use crate::command::args::{ModelName, Queries, VotesOptions};
 use crate::record::{CapcQuery, InputFile, MemoryBudget, PateQuery, PromptPateQuery, VoteFile};
-use crate::report::AddedPoint;
-use crate::{CapcModel, Error, InputError, PateModel, PromptPateModel, Result, VoteModel};
+use crate::study::{AddedPoint, ModeledQuery};
+use crate::{CapcModel, Error, InputError, PateModel, PromptPateModel, Result};
 use std::collections::HashMap;
-
-/// One query with its model.
-pub struct Query {
-    pub position: usize,
-    pub label: Option<usize>,
-    pub model: VoteModel,
-}
 
 /// The recorded queries, fitted.
 pub struct Recording {
-    pub queries: Vec<Query>,
+    pub queries: Vec<ModeledQuery>,
     /// Model, adversary and sizes.
     pub words: String,
     /// The files that were read.
@@ -29,7 +22,7 @@ impl Recording {
     pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Self> {
         refuse_foreign_options(options)?;
         let mut file = VoteFile::open(&options.file)?.within(memory);
-        let of = |queries: Result<Vec<Query>>, words: String, file: &VoteFile| {
+        let of = |queries: Result<Vec<ModeledQuery>>, words: String, file: &VoteFile| {
             Ok(Self { queries: queries?, words, inputs: vec![file.input().clone()], point: None })
         };
         match options.model {
@@ -43,7 +36,7 @@ impl Recording {
                 let fit = |PateQuery { position, label, votes, votes_neighbor, .. }| {
                     let model =
                         PateModel::from_votes(k, &votes, &votes_neighbor)?.with_changed_teachers(options.changed)?;
-                    Ok(Query { position, label, model: model.into() })
+                    Ok(ModeledQuery { position, label, model: model.into() })
                 };
                 of(votes.queries.into_iter().map(fit).collect(), words, &file)
             }
@@ -52,7 +45,7 @@ impl Recording {
                 let words =
                     format!("capc, {}, k = {} parties, {} classes", options.adversary, votes.parties, votes.classes);
                 let fit = |CapcQuery { position, label, votes, votes_neighbor, .. }| {
-                    Ok(Query { position, label, model: CapcModel::from_votes(&votes, &votes_neighbor)?.into() })
+                    Ok(ModeledQuery { position, label, model: CapcModel::from_votes(&votes, &votes_neighbor)?.into() })
                 };
                 of(votes.queries.into_iter().map(fit).collect(), words, &file)
             }
@@ -60,7 +53,11 @@ impl Recording {
                 let votes = file.prompt_pate()?;
                 let words = format!("prompt-pate, fixed votes, {} classes", votes.classes);
                 let fit = |PromptPateQuery { position, label, histogram, histogram_neighbor }| {
-                    Ok(Query { position, label, model: PromptPateModel::new(histogram, histogram_neighbor)?.into() })
+                    Ok(ModeledQuery {
+                        position,
+                        label,
+                        model: PromptPateModel::new(histogram, histogram_neighbor)?.into(),
+                    })
                 };
                 of(votes.queries.into_iter().map(fit).collect(), words, &file)
             }
@@ -92,18 +89,18 @@ fn refuse_foreign_options(options: &VotesOptions) -> Result<()> {
     }
 }
 
-/// The queries asked for, in the order asked for.
-pub fn choose(queries: Vec<Query>, options: &VotesOptions) -> Result<Vec<Query>> {
+/// The requested queries, in the order of the request.
+pub fn choose(queries: Vec<ModeledQuery>, options: &VotesOptions) -> Result<Vec<ModeledQuery>> {
     let refuse = |found: String, expected: String| {
         Error::from(InputError { file: options.file.clone(), place: "--queries".into(), found, expected, hint: None })
     };
-    let chosen: Vec<Query> = match &options.queries {
+    let chosen: Vec<ModeledQuery> = match &options.queries {
         Queries::All(_) => queries,
         Queries::Some(positions) => {
             let recorded: Vec<String> = queries.iter().map(|query| query.position.to_string()).collect();
             let shown = recorded.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             let more = if recorded.len() > 8 { ", ..." } else { "" };
-            let mut by_position: HashMap<usize, Query> =
+            let mut by_position: HashMap<usize, ModeledQuery> =
                 queries.into_iter().map(|query| (query.position, query)).collect();
             let take = |position: &usize| {
                 by_position.remove(position).ok_or_else(|| {

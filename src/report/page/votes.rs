@@ -3,8 +3,8 @@
 use super::counts::{axis, distinct, epsilon_per_query, method};
 use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
-use crate::report::{Axis, Curves, LawKind, Row, RowSeries, Rows, Series, SeriesKind, VotesDocument, VotesQuery};
-use crate::study::{EpsilonRow, short};
+use crate::report::{Axis, Curves, Envelope, Row, RowSeries, Rows, Series, SeriesKind};
+use crate::study::{EpsilonRow, LawKind, VotesAnswer, VotesQuery, short};
 
 /// The divergence in letters.
 const fn letters(direction: Direction) -> &'static str {
@@ -14,9 +14,9 @@ const fn letters(direction: Direction) -> &'static str {
     }
 }
 
-impl VotesDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title);
+impl VotesAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope, title: &str) -> Page {
+        let mut page = Page::new(envelope, title);
         page.claims.clone_from(&self.claims);
         if let Some(&order) = self.orders.first() {
             page.figures.extend(self.per_query(order));

@@ -1,26 +1,42 @@
 //! What the reader of an audit of votes must know.
 
-use super::audit_votes::{AuditedVotes, worse};
-use crate::command::args::{ModelName, Sampling, VotesOptions};
-use crate::report::{LawKind, SeriesNote, VotesQuery};
-use crate::study::{BoundRow, ComposedSection, Warning, short, significant};
-use crate::{Adjacency, Composition, Direction, FailurePer, Validity, VoteModel};
+use super::{AuditedVotes, LawKind, Sampling, SeriesNote, VotesQuery, VotesStudy, worse};
+use crate::audit::FailurePer;
+use crate::bound::{Direction, Validity};
+use crate::histogram::Adjacency;
+use crate::model::{Composition, VoteModel};
+use crate::study::Warning;
+use crate::study::composed::{ComposedSection, Meaning};
+use crate::study::number::{short, significant};
+use crate::study::rows::BoundRow;
+
+impl VotesStudy {
+    /// All warnings, those about the model first.
+    pub(super) fn all_warnings(
+        &self,
+        law: LawKind,
+        audited: &[AuditedVotes],
+        rows: &[VotesQuery],
+        composed: Option<&ComposedSection>,
+    ) -> Vec<Warning> {
+        all(self, law, audited, rows, composed)
+    }
+}
 
 /// All warnings, those about the model first.
-pub fn all(
-    options: &VotesOptions,
-    mode: Composition,
+fn all(
+    study: &VotesStudy,
     law: LawKind,
     audited: &[AuditedVotes],
     rows: &[VotesQuery],
     composed: Option<&ComposedSection>,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    warnings.extend(model(options, mode, audited));
+    warnings.extend(model(study, audited));
     let above: Vec<&str> = audited
         .iter()
         .filter(|query| {
-            let mut bounds = query.upper_bounds(&options.bound.orders.0).into_iter();
+            let mut bounds = query.upper_bounds(&study.bounds.orders).into_iter();
             bounds.any(|(order, direction, upper)| query.pair.renyi(direction, order) > upper.value * (1.0 + 1e-9))
         })
         .map(|query| query.name.as_str())
@@ -40,9 +56,9 @@ pub fn all(
             hint: "their accountants use the real difference of the votes".into(),
         });
     }
-    warnings.extend(chance(options, law, rows));
-    warnings.extend(sum_above_cap(options, composed));
-    let silent = audited.iter().all(|query| query.pair.largest_renyi(options.bound.orders.0[0]) == 0.0);
+    warnings.extend(chance(study, law, rows));
+    warnings.extend(sum_above_cap(study, composed));
+    let silent = audited.iter().all(|query| query.pair.largest_renyi(study.bounds.orders[0]) == 0.0);
     if silent {
         warnings.push(Warning {
             code: "no-difference",
@@ -61,26 +77,27 @@ fn differs_by_more(model: &VoteModel) -> bool {
 }
 
 /// What holds for the model and not for the mechanism behind it.
-fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) -> Vec<Warning> {
+fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    match options.model {
-        ModelName::Pate | ModelName::Capc => warnings.push(Warning {
+    let first = audited.first().map(|query| &query.model);
+    match first {
+        Some(VoteModel::Pate(_) | VoteModel::Capc(_)) => warnings.push(Warning {
             code: "fitted-model",
             message: "bounds and exact values hold for the model fitted to the recorded votes, not for the training \
                       itself"
                 .into(),
             hint: "record more instantiations to see how much the fit matters".into(),
         }),
-        ModelName::PrivateKnn => warnings.push(Warning {
+        Some(VoteModel::PrivateKnn(_)) => warnings.push(Warning {
             code: "independent-labels",
             message: "bounds and exact values hold for the model, which draws the labels of the neighbors \
                       independently of each other and of the one displaced"
                 .into(),
             hint: "accountants hold for the mechanism itself".into(),
         }),
-        ModelName::PromptPate => {}
+        Some(VoteModel::PromptPate(_)) | None => {}
     }
-    if matches!(options.model, ModelName::Pate | ModelName::Capc) && mode == Composition::Independent {
+    if matches!(first, Some(VoteModel::Pate(_) | VoteModel::Capc(_))) && study.composition == Composition::Independent {
         warnings.push(Warning {
             code: "fresh-training",
             message: "sums are bounds only if every answer comes from freshly trained teachers".into(),
@@ -97,7 +114,7 @@ fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) ->
             hint: "lower bounds from --sampling monte-carlo hold whatever it leaves out".into(),
         });
     }
-    if options.sampling == Sampling::ExactLaw {
+    if study.sampling == Sampling::ExactLaw {
         warnings.push(Warning {
             code: "exact-law-sampling",
             message: "outputs were drawn from the law of the model: they hold no information beyond it and test no \
@@ -110,9 +127,9 @@ fn model(options: &VotesOptions, mode: Composition, audited: &[AuditedVotes]) ->
 }
 
 /// A sum over answers of the same teachers that is more than all of them can leak together.
-fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> Option<Warning> {
-    let composed = composed.filter(|composed| !matches!(composed.meaning, crate::study::Meaning::Bound))?;
-    let order = options.bound.orders.0[0].get();
+fn sum_above_cap(study: &VotesStudy, composed: Option<&ComposedSection>) -> Option<Warning> {
+    let composed = composed.filter(|composed| !matches!(composed.meaning, Meaning::Bound))?;
+    let order = study.bounds.orders[0].get();
     let place = composed.orders.iter().position(|other| *other == order)?;
     let value = |direction: Direction, names: &[&str]| {
         let curve = composed.curves.iter().find(|curve| curve.direction == direction && names.contains(&curve.name));
@@ -123,7 +140,7 @@ fn sum_above_cap(options: &VotesOptions, composed: Option<&ComposedSection>) -> 
         let sum = value(direction, &["exact-sum", "series-sum"])?;
         Some((direction, sum, value(direction, &["joint-exact", "shared-teachers-cap"])?))
     };
-    let pairs = options.bound.direction.list().into_iter().filter_map(pair);
+    let pairs = study.bounds.directions.iter().copied().filter_map(pair);
     let (direction, sum, cap) = pairs.reduce(|a, b| if b.1 / b.2 > a.1 / a.2 { b } else { a })?;
     (sum > cap).then(|| Warning {
         code: "sum-above-joint",
@@ -147,16 +164,16 @@ fn exceeds(query: &VotesQuery, lower: &BoundRow) -> bool {
 }
 
 /// Here the truth is known: how many bounds exceed it, and whether chance explains that.
-fn chance(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
-    match options.bound.failure_per {
-        FailurePer::Answer => above_in_answer(options, law, rows),
-        FailurePer::Query => above_per_query(options, law, rows).into_iter().collect(),
+fn chance(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
+    match study.bounds.failure_per {
+        FailurePer::Answer => above_in_answer(study, law, rows),
+        FailurePer::Query => above_per_query(study, law, rows).into_iter().collect(),
     }
 }
 
 /// All bounds with a guarantee share one failure probability, so that one of them above the truth is a rare event; the
 /// others promise nothing and get a warning of their own.
-fn above_in_answer(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
+fn above_in_answer(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
     let names = |guaranteed: bool| -> Vec<&str> {
         let wrong = |query: &&VotesQuery| {
             let rows = query.lower.iter().filter(|row| (row.validity == Validity::FiniteSample) == guaranteed);
@@ -167,7 +184,7 @@ fn above_in_answer(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) ->
     let (wrong, column, count) = (names(true), law.column(), rows.len());
     let mut warnings = Vec::new();
     if !wrong.is_empty() {
-        let failure = options.bound.failure_probability.get();
+        let failure = study.bounds.failure_probability.get();
         warnings.push(Warning {
             code: "bound-above-exact",
             message: format!(
@@ -195,13 +212,13 @@ fn above_in_answer(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) ->
 }
 
 /// Each method of a query has the failure probability for itself, so that a few bounds above the truth are expected.
-fn above_per_query(options: &VotesOptions, law: LawKind, rows: &[VotesQuery]) -> Option<Warning> {
+fn above_per_query(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Option<Warning> {
     let wrong = |query: &&VotesQuery| query.lower.iter().any(|lower| exceeds(query, lower));
     let names: Vec<&str> = rows.iter().filter(wrong).map(|query| query.query.as_str()).collect();
     if names.is_empty() {
         return None;
     }
-    let (count, failure) = (rows.len() as f64, options.bound.failure_probability.get());
+    let (count, failure) = (rows.len() as f64, study.bounds.failure_probability.get());
     // Each method of a query has the failure probability for itself.
     let mut methods: Vec<&str> = rows.iter().flat_map(|query| &query.lower).map(|row| row.method).collect();
     methods.sort_unstable();

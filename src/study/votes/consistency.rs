@@ -1,31 +1,56 @@
 //! No two figures of an audit of votes may exclude each other.
 
-use super::audit_votes::AuditedVotes;
-use crate::command::args::{Common, VotesOptions};
-use crate::report::{LawKind, VotesQuery};
-use crate::study::{ComposedSection, CurveKind, Meaning};
-use crate::{AuditPlan, Direction, FailureProbability, Figures, Result, audit_counts};
+use super::{AuditedVotes, LawKind, VotesQuery, VotesStudy};
+use crate::audit::{AuditPlan, audit_counts};
+use crate::bound::{Direction, Figures, Validity};
+use crate::error::Result;
+use crate::quantity::FailureProbability;
+use crate::study::composed::{ComposedSection, CurveKind, Meaning};
 
 /// A lower bound above the exact value is chance as often as its failure probability says; at this one it is a fault.
 const BEYOND_CHANCE: f64 = 1e-9;
 
-/// Exact values against upper bounds, query by query and composed, and lower bounds against exact values beyond what
-/// chance explains. A series is an estimate, which may be above a bound: that is a warning.
-pub fn check(
-    common: &Common,
-    options: &VotesOptions,
-    law: LawKind,
-    audited: &[AuditedVotes],
-    rows: &[VotesQuery],
-    composed: Option<&ComposedSection>,
-) -> Result<()> {
-    if law == LawKind::Exact {
-        for (query, row) in audited.iter().zip(rows) {
-            of_query(row)?;
-            lower_bounds(common, options, query, row)?;
+impl VotesStudy {
+    /// Exact values against upper bounds, query by query and composed, and lower bounds against exact values beyond what
+    /// chance explains. A series is an estimate, which may be above a bound: that is a warning.
+    pub(super) fn consistent(
+        &self,
+        law: LawKind,
+        audited: &[AuditedVotes],
+        rows: &[VotesQuery],
+        composed: Option<&ComposedSection>,
+    ) -> Result<()> {
+        if law == LawKind::Exact {
+            for (query, row) in audited.iter().zip(rows) {
+                of_query(row)?;
+                self.lower_bounds(query, row)?;
+            }
         }
+        composed.map_or(Ok(()), of_sequence)
     }
-    composed.map_or(Ok(()), of_sequence)
+
+    /// A bound above the exact value is computed again at a failure probability that chance does not reach.
+    fn lower_bounds(&self, query: &AuditedVotes, row: &VotesQuery) -> Result<()> {
+        let wrong = |direction, order, value: f64| exact(row, direction, order).is_some_and(|exact| value > exact);
+        let guaranteed = |validity| validity == Validity::FiniteSample;
+        let mut suspects = row.lower.iter().filter(|lower| guaranteed(lower.validity));
+        if !suspects.any(|lower| wrong(lower.direction, lower.order, lower.rdp_lower.0)) {
+            return Ok(());
+        }
+        let failure = FailureProbability::new(BEYOND_CHANCE)?;
+        let (plan, _) = self.bounds.plan(&query.counts, &query.guide, failure, self.seed)?;
+        let audit = audit_counts(&query.counts, &query.guide, &AuditPlan { failure, ..plan })?;
+        for bound in audit.rdp.iter().filter(|bound| guaranteed(bound.bound.validity)) {
+            let order = bound.order.get();
+            let Some(exact) = exact(row, bound.direction, order) else { continue };
+            let mut figures = Figures::of_order(words(&row.query, bound.direction, order), order);
+            figures
+                .at_least(format!("{} at failure probability {BEYOND_CHANCE}", bound.bound.method), bound.bound.value);
+            figures.at_most("exact", exact);
+            figures.check()?;
+        }
+        Ok(())
+    }
 }
 
 fn words(query: &str, direction: Direction, order: f64) -> String {
@@ -48,28 +73,6 @@ fn of_query(row: &VotesQuery) -> Result<()> {
                 .for_each(|upper| figures.at_most(upper.name, upper.rdp.0));
             figures.check()?;
         }
-    }
-    Ok(())
-}
-
-/// A bound above the exact value is computed again at a failure probability that chance does not reach.
-fn lower_bounds(common: &Common, options: &VotesOptions, query: &AuditedVotes, row: &VotesQuery) -> Result<()> {
-    let wrong = |direction, order, value: f64| exact(row, direction, order).is_some_and(|exact| value > exact);
-    let guaranteed = |validity| validity == crate::Validity::FiniteSample;
-    let mut suspects = row.lower.iter().filter(|lower| guaranteed(lower.validity));
-    if !suspects.any(|lower| wrong(lower.direction, lower.order, lower.rdp_lower.0)) {
-        return Ok(());
-    }
-    let failure = FailureProbability::new(BEYOND_CHANCE)?;
-    let (plan, _) = options.bound.bounds().plan(&query.counts, &query.guide, failure, common.seed)?;
-    let audit = audit_counts(&query.counts, &query.guide, &AuditPlan { failure, ..plan })?;
-    for bound in audit.rdp.iter().filter(|bound| guaranteed(bound.bound.validity)) {
-        let order = bound.order.get();
-        let Some(exact) = exact(row, bound.direction, order) else { continue };
-        let mut figures = Figures::of_order(words(&row.query, bound.direction, order), order);
-        figures.at_least(format!("{} at failure probability {BEYOND_CHANCE}", bound.bound.method), bound.bound.value);
-        figures.at_most("exact", exact);
-        figures.check()?;
     }
     Ok(())
 }

@@ -1,0 +1,360 @@
+//! Leakage of private prediction from recorded votes: outputs are drawn, bounded from below, compared with their exact
+//! distribution, and bounded from above.
+
+mod consistency;
+mod meaning;
+mod together;
+mod warnings;
+
+pub use meaning::{AddedPoint, ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesQuery};
+
+use super::bounds::Bounds;
+use super::claim::Claim;
+use super::composed::ComposedSection;
+use super::evidence::Evidence;
+use super::number::Number;
+use super::progress::{Meter, Progress};
+use super::rows::{FailureNote, RecommendationRow, bound_rows, epsilon_rows};
+use super::spending::{Applied, Beside, Planned, Target, plan_all};
+use super::{Answer, Study, Warning};
+use crate::accountant::{Theorem, WorstCases};
+use crate::audit::{FailureBudget, Guide, SetSource};
+use crate::bound::{Direction, Directions, UpperBound};
+use crate::counts::PairedCounts;
+use crate::error::{Error, Result};
+use crate::law::{Noise, OutputPair};
+use crate::mechanism::RandomVotes;
+use crate::model::{Composition, VoteModel};
+use crate::quantity::{Order, Probability};
+use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation, rao_blackwell, sample_laws};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// How outputs are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// Votes and noise of every output are simulated
+    MonteCarlo,
+    /// Counts are drawn at once from the laws of the outputs: what a simulation would count, in no time
+    ExactLaw,
+}
+
+/// A recorded query with the model of its votes.
+#[derive(Debug, Clone)]
+pub struct ModeledQuery {
+    /// Its position in the recording, which names it and its random stream.
+    pub position: usize,
+    /// Its true class, where recorded.
+    pub label: Option<usize>,
+    /// The votes of both worlds.
+    pub model: VoteModel,
+}
+
+/// What do the answers of an ensemble leak whose votes follow these models?
+///
+/// ```
+/// # use leakbound::study::{Bounds, ModeledQuery, Sampling, Study, VotesStudy, unwatched};
+/// # use leakbound::{Composition, Delta, FailureProbability, Order, PromptPateModel, VoteHistogram};
+/// let model = PromptPateModel::new(VoteHistogram::new(vec![9, 3])?, VoteHistogram::new(vec![8, 4])?)?;
+/// let study = VotesStudy {
+///     queries: vec![ModeledQuery { position: 0, label: None, model: model.into() }],
+///     noise: "gaussian:2".parse()?,
+///     rate: None,
+///     sampling: Sampling::MonteCarlo,
+///     samples: 100_000,
+///     composition: Composition::PerQuery,
+///     repeated: None,
+///     whole: None,
+///     bounds: Bounds::new(vec![Order::new(2.0)?], Delta::new(1e-5)?, FailureProbability::new(0.05)?),
+///     added_point: None,
+///     seed: 0,
+/// };
+/// let answer = study.run(&unwatched)?;
+/// let (lower, exact) = (answer.queries[0].lower[0].rdp_lower.0, answer.queries[0].exact[0].forward.0);
+/// assert!(0.0 < lower && lower < exact && answer.queries[0].upper.iter().all(|upper| exact <= upper.rdp.0));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct VotesStudy {
+    /// At least one query.
+    pub queries: Vec<ModeledQuery>,
+    /// The noise on every count.
+    pub noise: Noise,
+    /// The probability that a training point is in the subsample of a query of Private-kNN, for its accountant.
+    pub rate: Option<Probability>,
+    /// How outputs are drawn.
+    pub sampling: Sampling,
+    /// Outputs per query and world.
+    pub samples: u64,
+    /// How the queries compose.
+    pub composition: Composition,
+    /// Compose so many answers to the query that leaks most by its distribution, instead of one to each query.
+    pub repeated: Option<u64>,
+    /// Queries of the whole audit that this is a part of, whose parts share the failure probability.
+    pub whole: Option<u64>,
+    /// What is bounded, and how.
+    pub bounds: Bounds,
+    /// The point that the adversary adds, where it was searched for; repeated in the answer.
+    pub added_point: Option<AddedPoint>,
+    /// The seed of the outputs, and of methods that draw.
+    pub seed: u64,
+}
+
+/// The answer of a [`VotesStudy`].
+#[derive(Debug, Clone, Serialize)]
+pub struct VotesAnswer {
+    /// What the failure probability is for.
+    pub failure: FailureNote,
+    /// Orders of the rows, as requested.
+    #[serde(skip)]
+    pub orders: Vec<f64>,
+    /// The direction that the text shows.
+    #[serde(skip)]
+    pub shown: Direction,
+    /// What the divergences of the fitted model are.
+    pub law: LawKind,
+    /// How far the series was taken, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesNote>,
+    /// The series against an estimate without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series_check: Option<SeriesCheck>,
+    /// The point that the adversary adds, where it was searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added_point: Option<AddedPoint>,
+    /// The queries.
+    pub queries: Vec<VotesQuery>,
+    /// The whole sequence; none where queries are not composed.
+    pub composed: Option<ComposedSection>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for VotesAnswer {
+    const SCHEMA: &'static str = "leakbound.audit-votes/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+/// One query with everything that is known of it.
+pub(super) struct AuditedVotes {
+    pub(super) name: String,
+    label: Option<usize>,
+    pub(super) model: VoteModel,
+    pub(super) pair: OutputPair,
+    /// How far the series for it was taken, where it is one.
+    pub(super) series: Option<SeriesNote>,
+    pub(super) counts: PairedCounts,
+    pub(super) guide: Guide,
+    /// Those that hold in both directions.
+    pub(super) theorems: Vec<Theorem>,
+}
+
+impl AuditedVotes {
+    /// Every upper bound at these orders, theorem by theorem, in the directions in which it holds.
+    pub(super) fn upper_bounds(&self, orders: &[Order]) -> Vec<(Order, Direction, UpperBound)> {
+        let mut bounds = Vec::new();
+        for theorem in &self.theorems {
+            for &order in orders {
+                let at = |direction| Some((order, direction, theorem.at(order, direction)?));
+                bounds.extend(Direction::BOTH.into_iter().filter_map(at));
+            }
+        }
+        bounds
+    }
+}
+
+impl Study for VotesStudy {
+    type Answer = VotesAnswer;
+
+    /// # Errors
+    /// [`Error::Length`] for no query, those of the models and methods, and [`Error::Contradiction`] where figures exclude
+    /// each other.
+    fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
+        let Some(first) = self.queries.first() else {
+            return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
+        };
+        let law = law_kind(&first.model);
+        let audited = self.audit(progress)?;
+        let targets: Vec<Target> =
+            audited.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
+        let composed = if self.repeated.is_some() { 1 } else { audited.len() };
+        let whole = self.whole.map_or(audited.len(), |queries| queries as usize);
+        let beside = Beside { composition: self.composition, composed, trade_off: false, whole };
+        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
+        let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
+        let queries = rows(law, &audited, planned)?;
+        let composed = self.together(&audited, law, &budget)?;
+        self.consistent(law, &audited, &queries, composed.as_ref())?;
+        Ok(VotesAnswer {
+            failure,
+            orders: self.bounds.orders.iter().map(|order| order.get()).collect(),
+            shown: self.bounds.directions.first().copied().unwrap_or(Direction::Forward),
+            law,
+            series: audited.iter().filter_map(|query| query.series).reduce(worse),
+            series_check: self.series_check(&audited)?,
+            added_point: self.added_point.clone(),
+            warnings: self.all_warnings(law, &audited, &queries, composed.as_ref()),
+            queries,
+            composed,
+            claims: self.tested(&audited, &budget)?,
+        })
+    }
+}
+
+const fn law_kind(model: &VoteModel) -> LawKind {
+    match model {
+        VoteModel::Capc(_) => LawKind::Series,
+        _ => LawKind::Exact,
+    }
+}
+
+/// Of two notes, what holds for both.
+fn worse(a: SeriesNote, b: SeriesNote) -> SeriesNote {
+    SeriesNote { degree: a.degree.max(b.degree), remainder: a.remainder.max(b.remainder) }
+}
+
+impl VotesStudy {
+    /// The output distributions of a query, and how far a series for them was taken.
+    fn output_pair(&self, model: &VoteModel) -> Result<(OutputPair, Option<SeriesNote>)> {
+        let VoteModel::Capc(model) = model else {
+            return Ok((model.output_pair(self.noise)?, None));
+        };
+        let expanded = model.expanded_laws(self.noise)?;
+        let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
+        let series = notes.reduce(worse);
+        let [dataset, neighbor] = expanded.map(|law| law.law);
+        Ok((OutputPair::new(dataset, neighbor)?, series))
+    }
+
+    /// Distributions on all threads, then the outputs query by query; a simulation is itself on all threads.
+    fn audit(&self, progress: &Progress<'_>) -> Result<Vec<AuditedVotes>> {
+        let pairs: Vec<(OutputPair, Option<SeriesNote>)> =
+            self.queries.par_iter().map(|query| self.output_pair(&query.model)).collect::<Result<_>>()?;
+        let known = WorstCases::default();
+        let count = self.queries.len() as u64;
+        let meter = match self.sampling {
+            Sampling::MonteCarlo => Meter::new(progress, (2 * self.samples).saturating_mul(count), "outputs"),
+            Sampling::ExactLaw => Meter::new(progress, count, "queries"),
+        };
+        self.queries
+            .iter()
+            .zip(pairs)
+            .map(|(query, (pair, series))| {
+                let simulation = Simulation::new(self.samples)?.seed(self.seed).query(query.position as u64);
+                let counts = match self.sampling {
+                    Sampling::MonteCarlo => self.simulated(query, simulation, &meter)?,
+                    Sampling::ExactLaw => {
+                        meter.add(1)?;
+                        sample_laws(pair.dataset(), pair.neighbor(), simulation)?
+                    }
+                };
+                let (dataset, neighbor) = (pair.dataset(), pair.neighbor());
+                let Bounds { orders, directions, .. } = &self.bounds;
+                let guide = Guide::from_laws(dataset, neighbor, orders, directions, SetSource::ExactLaw)?;
+                let mechanism = RandomVotes { model: &query.model, noise: self.noise, rate: self.rate };
+                let mut theorems = mechanism.theorems(&pair, &known);
+                theorems.retain(|theorem| theorem.statement().directions == Directions::Both);
+                let name = query.position.to_string();
+                let (label, model) = (query.label, query.model.clone());
+                Ok(AuditedVotes { name, label, model, pair, series, counts, guide, theorems })
+            })
+            .collect()
+    }
+
+    /// Simulated outputs of one query; an error where the work is to end.
+    fn simulated(&self, query: &ModeledQuery, simulation: Simulation, meter: &Meter<'_>) -> Result<PairedCounts> {
+        let sampler = ArgmaxSampler::new(&query.model, self.noise);
+        let mut part = PartialCounts::new(simulation, sampler.outcomes())?;
+        let before = meter.done();
+        if part.advance(&sampler, 0..simulation.blocks(), |done| meter.reach(before + done))? {
+            return Err(Error::Interrupted);
+        }
+        part.counts()
+    }
+
+    /// The series for the query that leaks most against a Monte Carlo estimate of the same law.
+    fn series_check(&self, audited: &[AuditedVotes]) -> Result<Option<SeriesCheck>> {
+        let order = self.bounds.orders[0];
+        let mut worst: Option<(&AuditedVotes, f64)> = None;
+        for query in audited.iter().filter(|query| query.series.is_some()) {
+            let divergence = query.pair.renyi(Direction::Forward, order);
+            if worst.is_none_or(|worst| divergence > worst.1) {
+                worst = Some((query, divergence));
+            }
+        }
+        let Some((query, series)) = worst else { return Ok(None) };
+        let estimates = match rao_blackwell(&query.model, self.noise, Simulation::new(CHECK_DRAWS)?.seed(self.seed)) {
+            // Noise for which it is not offered.
+            Err(Error::Refused { .. }) => return Ok(None),
+            estimates => estimates?,
+        };
+        let forward = estimates.renyi(Direction::Forward, order);
+        Ok(Some(SeriesCheck {
+            query: query.name.clone(),
+            order: order.get(),
+            series,
+            estimate: forward.value,
+            standard_error: forward.standard_error,
+            draws: CHECK_DRAWS,
+        }))
+    }
+
+    fn tested(&self, audited: &[AuditedVotes], budget: &FailureBudget) -> Result<Vec<Claim>> {
+        let claims = &self.bounds.claims;
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let queries = audited.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
+        let evidence = Evidence::of_all(queries, budget, claims.wanted())?;
+        Ok(claims.test_evidence(&evidence, self.bounds.failure_probability))
+    }
+}
+
+/// Draws of the check of a series: a fraction of a second.
+const CHECK_DRAWS: u64 = 20_000;
+
+fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
+    let row = |(query, planned): (&AuditedVotes, Planned)| {
+        let Applied { plan, audit, recommendation } = planned.apply(&query.counts, &query.guide)?;
+        let divergences = plan.orders.iter().map(|&order| ExactRow {
+            order: order.get(),
+            forward: Number(query.pair.renyi(Direction::Forward, order)),
+            reverse: Number(query.pair.renyi(Direction::Reverse, order)),
+        });
+        let upper = query.upper_bounds(&plan.orders).into_iter().map(|(order, direction, bound)| UpperRow {
+            name: bound.name,
+            order: order.get(),
+            direction,
+            rdp: Number(bound.value),
+            validity: bound.validity,
+        });
+        let divergences: Vec<ExactRow> = divergences.collect();
+        let (exact, approximate) =
+            if law == LawKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
+        Ok(VotesQuery {
+            query: query.name.clone(),
+            label: query.label,
+            counts: query.counts.counts().to_vec(),
+            counts_neighbor: query.counts.counts_neighbor().to_vec(),
+            lower: bound_rows(&query.name, &audit),
+            epsilon: epsilon_rows(&query.name, &audit),
+            recommendation: recommendation.map(|found| RecommendationRow::new(&query.name, found)),
+            exact,
+            approximate,
+            upper: upper.collect(),
+        })
+    };
+    audited.par_iter().zip(planned).map(row).collect()
+}
