@@ -150,7 +150,8 @@ impl Panel<'_> {
             let part = if slope == 0.0 {
                 at(FAR) + length.ln()
             } else if slope < 0.0 {
-                at(FAR) + if length.is_finite() { (-libm::expm1(-length)).ln() } else { 0.0 }
+                // Above all counts, where the panel has no end.
+                at(FAR)
             } else {
                 // At the upper end, from the distances there: in a wide panel at(width) is a difference of large numbers.
                 let own = if below { -LN_2 - self.groups.distance(class, self.index - 1) } else { 0.0 };
