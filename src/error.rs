@@ -82,23 +82,6 @@ pub enum Error {
         /// Its value.
         upper: f64,
     },
-    /// A finite-sample method was above the truth more often than its failure probability allows.
-    #[error(
-        "self-check failed: {method} was wrong in {wrong} of {repetitions} audits of {case} data, above its failure \
-         probability {failure_probability} by more than three standard errors"
-    )]
-    Coverage {
-        /// The method.
-        method: &'static str,
-        /// The simulated data.
-        case: &'static str,
-        /// Audits in which a bound was above the truth.
-        wrong: u64,
-        /// All audits.
-        repetitions: u64,
-        /// The probability with which that may happen.
-        failure_probability: f64,
-    },
     /// A progress callback ended the work early.
     #[error("the work was interrupted")]
     Interrupted,
@@ -251,14 +234,6 @@ mod tests {
             Error::NoConvergence { quantity: "root", residual: 0.5, tolerance: 1e-3, iterations: 9 }.to_string(),
             Error::Refused { operation: "composition", reason: "teachers are shared".into() }.to_string(),
             Error::Unavailable { operation: "device cuda", reason: "there is no GPU".into() }.to_string(),
-            Error::Coverage {
-                method: "two-cut-corner",
-                case: "null",
-                wrong: 91,
-                repetitions: 1000,
-                failure_probability: 0.05,
-            }
-            .to_string(),
             Error::from(InputError {
                 file: "a.csv".into(),
                 place: "line 3, column count".into(),
@@ -295,7 +270,6 @@ mod tests {
         root did not converge: residual 5e-1 after 9 steps, tolerance 1e-3
         composition: teachers are shared
         device cuda: there is no GPU
-        self-check failed: two-cut-corner was wrong in 91 of 1000 audits of null data, above its failure probability 0.05 by more than three standard errors
         a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
         noise `\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x...` cannot be read; expected gaussian:SIGMA
         options: query `long name long name long name long name long name long name long name long name ...` and key=éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé...

@@ -17,6 +17,7 @@ pub use self::session::{Answer, Ask, Interruption, Progress, Refusal, Request, T
 use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use self::threads::Alone;
 use crate::error::Result;
+use crate::study::Verdict;
 use std::process::ExitCode;
 
 /// A claim was refuted.
@@ -37,13 +38,16 @@ pub fn main() -> ExitCode {
         }
     }
     match run(&cli) {
-        Ok(refuted) => ExitCode::from(if refuted { REFUTED } else { 0 }),
+        Ok(Verdict::Passed) => ExitCode::SUCCESS,
+        Ok(Verdict::Refuted) => ExitCode::from(REFUTED),
+        Ok(Verdict::Broken(line)) => usage::fail(&line),
         Err(error) => usage::refuse(&error, cli.common.session.terminal().signal()),
     }
 }
 
-/// Runs the command; true when a claim was refuted.
-fn run(cli: &Cli) -> Result<bool> {
+/// Runs the command; what it decides.
+fn run(cli: &Cli) -> Result<Verdict> {
+    let decided = |refuted| if refuted { Verdict::Refuted } else { Verdict::Passed };
     match &cli.command {
         Command::Exact(options) => cmd::exact::run(&cli.common, options),
         Command::Account(options) => cmd::account::run(&cli.common, options),
@@ -51,8 +55,8 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
-        Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
-        Command::Membership(command) => cmd::membership::run(&cli.common, command),
+        Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options).map(decided),
+        Command::Membership(command) => cmd::membership::run(&cli.common, command).map(decided),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
         Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
@@ -61,12 +65,12 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
             cmd::self_check_scores::run(&cli.common, options)
         }
-        Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
-        Command::Merge(options) => cmd::merge::run(&cli.common, options),
-        Command::Bench(options) => cmd::bench::run(&cli.common, options),
-        Command::Verify(options) => cmd::verify::run(&cli.common, options),
-        Command::Torch(command) => cmd::torch::run(&cli.common, command),
-        Command::Completions { shell } => cmd::generate::completions(*shell),
-        Command::Man => cmd::generate::man(),
+        Command::Simulate(options) => cmd::simulate::run(&cli.common, options).map(decided),
+        Command::Merge(options) => cmd::merge::run(&cli.common, options).map(decided),
+        Command::Bench(options) => cmd::bench::run(&cli.common, options).map(decided),
+        Command::Verify(options) => cmd::verify::run(&cli.common, options).map(decided),
+        Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),
+        Command::Completions { shell } => cmd::generate::completions(*shell).map(decided),
+        Command::Man => cmd::generate::man().map(decided),
     }
 }

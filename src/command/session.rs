@@ -7,6 +7,7 @@ use super::{run, usage};
 use crate::error::Error;
 use crate::record::MemoryFiles;
 use crate::report::Document;
+use crate::study::Verdict;
 use std::any::Any;
 use std::ffi::OsString;
 use std::fmt;
@@ -198,7 +199,7 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
     cli.common.session = Session::default();
     usage::keep(words, cli);
     let refuted = match ended {
-        Ok(Ok(Ok(refuted))) => refuted,
+        Ok(Ok(Ok(verdict))) => verdict == Verdict::Refuted,
         Ok(Ok(Err(Error::Interrupted))) => return Err(Refusal::Interrupted),
         Ok(Ok(Err(error)) | Err(error)) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
         Ok(Ok(Err(error)) | Err(error)) => return Err(Refusal::Failed(error)),

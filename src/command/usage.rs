@@ -95,6 +95,12 @@ pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
     })
 }
 
+/// One line on stderr about an answer that must not be relied on.
+pub(super) fn fail(line: &str) -> ExitCode {
+    complain(line);
+    ExitCode::from(FAILED)
+}
+
 /// Whether work ended because somebody asked for it.
 fn is_interruption(error: &Error) -> bool {
     matches!(error, Error::Interrupted)

@@ -1,61 +1,14 @@
 //! The document of `leakbound label-dp memorization`.
 
 use super::counts::claims_text;
-use super::document::{Document, Envelope};
+use super::document::{Envelope, Render};
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
-use crate::bound::Validity;
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
-use crate::study::{Claim, Number, short, significant};
+use crate::study::{LabelAnswer, Number, short, significant};
 use serde::Serialize;
 
-/// What the canaries say about ε.
-#[derive(Debug, Clone, Serialize)]
-pub struct LabelBoundRow {
-    /// `label-guesses` or `antipodes`.
-    pub method: &'static str,
-    /// How the confidence threshold came about.
-    pub selection: &'static str,
-    /// From this confidence on the attack guesses; absent where no threshold gave anything.
-    pub threshold: Option<f64>,
-    /// δ.
-    pub delta: f64,
-    /// Canaries that the bound is about.
-    pub canaries: u64,
-    /// Guesses made of them, where each is about one pair of labels.
-    pub guesses: Option<u64>,
-    /// Right ones.
-    pub right: Option<u64>,
-    /// The lower bound of ε, or lower end of an interval.
-    pub epsilon_lower: Number,
-    /// The upper end of a heuristic interval.
-    pub epsilon_upper: Option<Number>,
-    /// The failure probability; nominal for a heuristic.
-    pub failure_probability: f64,
-    /// What is guaranteed.
-    pub validity: Validity,
-}
-
-/// The result of a label-memorization audit.
-#[derive(Debug, Clone, Serialize)]
-pub struct LabelDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// Canaries of the file.
-    pub canaries: u64,
-    /// Classes.
-    pub classes: usize,
-    /// Bounds of ε.
-    pub epsilon: Vec<LabelBoundRow>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
-}
-
-impl LabelDocument {
+impl LabelAnswer {
     fn table(&self) -> TextTable {
         let header = ["method", "ε at least", "at most", "δ", "guess from", "guesses", "right", "failure", "validity"];
         let mut table = TextTable::new(&header, &[0, 8]);
@@ -78,10 +31,9 @@ impl LabelDocument {
     }
 }
 
-impl Document for LabelDocument {
-    fn text(&self) -> String {
-        let text = format!("{}\n\n", self.title) + &self.table().text() + &claims_text(&self.claims);
-        text + &warnings_text(&self.envelope.warnings)
+impl Render for LabelAnswer {
+    fn text(&self, title: &str) -> String {
+        format!("{title}\n\n") + &self.table().text() + &claims_text(&self.claims)
     }
 
     fn csv(&self) -> Result<String> {
@@ -114,11 +66,11 @@ impl Document for LabelDocument {
         }))
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::of_scores(&self.envelope, &self.title, &self.claims);
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        let mut page = Page::of_scores(envelope, title, &self.claims);
         page.add_table("ε of label privacy", self.table(), "");
         let failure = self.epsilon.first().map(|row| row.failure_probability);
         page.explain(failure, self.epsilon.iter().map(|row| row.validity));
-        page
+        Some(page)
     }
 }

@@ -36,17 +36,12 @@ pub use bench::{BenchDocument, BenchRow};
 pub use document::{Answered, Document, Envelope, Render};
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use fit::fit;
-pub use label_dp::{LabelBoundRow, LabelDocument};
 pub use membership::{
     CanaryRow, LevelRow, MembershipDocument, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram,
     TprRow,
 };
 pub use page::Page;
-pub use property::{PropertyDistanceRow, PropertyDocument};
 pub use recording::{RecordingDocument, TrainingFact};
-pub use score_check::ScoreCheckDocument;
-pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreBoundRow, ScoresDocument};
-pub use self_check::{CheckRow, CheckedQuery, SelfCheckDocument, TightnessRow};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::{StreamBinsRow, StreamDocument};
 pub use student::{StudentDocument, StudentRow};

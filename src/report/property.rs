@@ -1,45 +1,13 @@
 //! The document of `leakbound property distance`.
 
-use super::document::{Document, Envelope};
+use super::document::{Envelope, Render};
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
-use crate::study::{Number, significant};
+use crate::study::{PropertyAnswer, significant};
 use serde::Serialize;
 
-/// How far the ensemble of one property value is from the student.
-#[derive(Debug, Clone, Serialize)]
-pub struct PropertyDistanceRow {
-    /// The property value, counted from 0.
-    pub value: usize,
-    /// Mean divergence from the student in nats.
-    pub distance: Number,
-    /// Whether it is the nearest.
-    pub inferred: bool,
-}
-
-/// The result of property inference by distance.
-#[derive(Debug, Clone, Serialize)]
-pub struct PropertyDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// The inferred property value, counted from 0.
-    pub inferred: usize,
-    /// Distance of the second nearest value minus that of the nearest.
-    pub margin: Number,
-    /// Permutation p-value.
-    pub p_value: f64,
-    /// Permutations.
-    pub permutations: usize,
-    /// All values.
-    pub distances: Vec<PropertyDistanceRow>,
-}
-
-impl PropertyDocument {
+impl PropertyAnswer {
     fn table(&self) -> TextTable {
         let mut table = TextTable::new(&["property value", "mean KL(student ‖ member)", ""], &[2]);
         for row in &self.distances {
@@ -61,10 +29,9 @@ impl PropertyDocument {
     }
 }
 
-impl Document for PropertyDocument {
-    fn text(&self) -> String {
-        let text = format!("{}\n{}\n\n", self.title, self.decision()) + &self.table().text();
-        text + &warnings_text(&self.envelope.warnings)
+impl Render for PropertyAnswer {
+    fn text(&self, title: &str) -> String {
+        format!("{title}\n{}\n\n", self.decision()) + &self.table().text()
     }
 
     fn csv(&self) -> Result<String> {
@@ -81,9 +48,9 @@ impl Document for PropertyDocument {
         }))
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::of_scores(&self.envelope, &format!("{}\n{}", self.title, self.decision()), &[]);
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        let mut page = Page::of_scores(envelope, &format!("{title}\n{}", self.decision()), &[]);
         page.add_table("Distances", self.table(), "");
-        page
+        Some(page)
     }
 }

@@ -1,33 +1,15 @@
 //! The document of `leakbound self-check audit scores`.
 
-use super::document::{Document, Envelope};
-use super::self_check::CheckRow;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::document::Render;
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
 use crate::self_check::CheckCase;
-use crate::study::{Number, short, significant};
+use crate::study::{Number, ScoreCheckAnswer, short, significant};
 use serde::Serialize;
 
-/// The result of a self-check of audits of scores.
-#[derive(Debug, Clone, Serialize)]
-pub struct ScoreCheckDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// Simulated members.
-    pub members: u64,
-    /// Simulated others.
-    pub non_members: u64,
-    /// Every selection in every case.
-    pub checks: Vec<CheckRow>,
-}
-
-impl Document for ScoreCheckDocument {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n\n", self.title);
+impl Render for ScoreCheckAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{title}\n\n");
         for case in CheckCase::ALL {
             text += match case {
                 CheckCase::Null => "Null: all scores are N(0, 1), every positive bound is wrong\n",
@@ -48,8 +30,7 @@ impl Document for ScoreCheckDocument {
             }
             text += &table.text();
         }
-        text += "wrong: share of audits in which a bound of ε or of μ was above the truth\n\n";
-        text + &warnings_text(&self.envelope.warnings)
+        text + "wrong: share of audits in which a bound of ε or of μ was above the truth\n\n"
     }
 
     fn csv(&self) -> Result<String> {

@@ -1,117 +1,19 @@
 //! The document of `leakbound audit scores`.
 
 use super::counts::claims_text;
-use super::document::{Document, Envelope};
+use super::document::{Envelope, Render};
 use super::figure::{Axis, Curves, Series, SeriesKind};
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::bound::{Direction, Validity};
 use crate::error::Result;
-use crate::study::{Claim, Number, short, significant};
+use crate::study::{Number, ScoreBoundRow, ScoresAnswer, short, significant};
 use serde::Serialize;
-
-/// A lower bound from scores.
-#[derive(Debug, Clone, Serialize)]
-pub struct ScoreBoundRow {
-    /// The method, such as `clopper-pearson` or `one-run`.
-    pub method: &'static str,
-    /// How the threshold, or the numbers of guesses, came about.
-    pub selection: &'static str,
-    /// `forward` for members over others; absent where both directions share the bound.
-    pub direction: Option<Direction>,
-    /// δ of an ε.
-    pub delta: Option<f64>,
-    /// ε of a δ.
-    pub epsilon: Option<f64>,
-    /// The threshold at which the bound is read; absent for guesses.
-    pub threshold: Option<Number>,
-    /// The lower bound.
-    pub lower: Number,
-    /// The probability that any row of the same selection is wrong.
-    pub failure_probability: f64,
-    /// What is guaranteed.
-    pub validity: Validity,
-}
-
-/// Counts and limits at one threshold.
-#[derive(Debug, Clone, Serialize)]
-pub struct RatePoint {
-    /// The threshold.
-    pub threshold: Number,
-    /// Members at or above it.
-    pub true_positives: u64,
-    /// Others at or above it.
-    pub false_positives: u64,
-    /// Lower limit of the true positive rate.
-    pub tpr_lower: Number,
-    /// Upper limit of the false positive rate.
-    pub fpr_upper: Number,
-}
-
-/// The guesses of one run.
-#[derive(Debug, Clone, Serialize)]
-pub struct OneRunRow {
-    /// How the numbers of guesses came about.
-    pub selection: &'static str,
-    /// Canaries that the bound is about.
-    pub canaries: u64,
-    /// k+: canaries called members.
-    pub guessed_members: u64,
-    /// k-: canaries called non-members.
-    pub guessed_non_members: u64,
-    /// Right ones among them.
-    pub right: u64,
-}
-
-/// How often the chosen practice claims leakage of equal laws.
-#[derive(Debug, Clone, Serialize)]
-pub struct FalseClaimRow {
-    /// Simulated audits of as many canaries with a bound above 0.
-    pub claims: u64,
-    /// All of them.
-    pub repetitions: u64,
-    /// The share.
-    pub rate: f64,
-}
-
-/// The result of an audit of scores.
-#[derive(Debug, Clone, Serialize)]
-pub struct ScoresDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// Canaries that were trained on.
-    pub members: u64,
-    /// Canaries that were not.
-    pub non_members: u64,
-    /// Bounds of ε at δ.
-    pub epsilon: Vec<ScoreBoundRow>,
-    /// Bounds of μ.
-    pub mu: Vec<ScoreBoundRow>,
-    /// The ε at δ that the bound of μ implies for a claim of Gaussian differential privacy.
-    pub epsilon_of_mu: Vec<ScoreBoundRow>,
-    /// Bounds of δ at ε.
-    pub delta: Vec<ScoreBoundRow>,
-    /// The guesses of a one-run audit.
-    pub one_run: Option<OneRunRow>,
-    /// Rates at the thresholds, with limits that hold at once.
-    pub rates: Vec<RatePoint>,
-    /// The ROC curve as recorded: false and true positive rate.
-    #[serde(skip)]
-    pub roc: Vec<[f64; 2]>,
-    /// What the naive practice claims of equal laws.
-    pub false_claims: Option<FalseClaimRow>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
-}
 
 /// Thresholds shown before the rest is left to JSON.
 const SHOWN: usize = 12;
 
-impl ScoresDocument {
+impl ScoresAnswer {
     fn bounds(&self) -> TextTable {
         let header = ["quantity", "direction", "at least", "threshold", "method", "selection", "failure", "validity"];
         let mut table = TextTable::new(&header, &[0, 1, 4, 5, 7]);
@@ -195,16 +97,15 @@ impl ScoresDocument {
     }
 }
 
-impl Document for ScoresDocument {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n\n", self.title);
+impl Render for ScoresAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{title}\n\n");
         text += &self.one_run_text();
         text += &self.bounds().text();
         if !self.rates.is_empty() {
             text += &self.rate_table(SHOWN).text();
         }
-        text += &claims_text(&self.claims);
-        text + &warnings_text(&self.envelope.warnings)
+        text + &claims_text(&self.claims)
     }
 
     fn csv(&self) -> Result<String> {
@@ -239,8 +140,8 @@ impl Document for ScoresDocument {
         ))
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::of_scores(&self.envelope, &self.title, &self.claims);
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        let mut page = Page::of_scores(envelope, title, &self.claims);
         if !self.rates.is_empty() {
             page.add_figure(self.curve().draw());
         }
@@ -256,6 +157,6 @@ impl Document for ScoresDocument {
         let failure = self.epsilon.first().map(|row| row.failure_probability);
         let validities = self.rows().map(|(_, row)| row.validity);
         page.explain(failure, validities);
-        page
+        Some(page)
     }
 }

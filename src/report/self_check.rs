@@ -1,99 +1,13 @@
 //! The document of `leakbound self-check`.
 
-use super::document::{Document, Envelope};
-use super::table::{TextTable, csv_text, warnings_text};
-use crate::bound::{Direction, Validity};
+use super::document::Render;
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
-use crate::self_check::{BoundTightness, CheckCase, CheckSizes, CheckVerdict, CheckedQuantity, MethodCheck};
-use crate::study::{FailureNote, Number, short, significant};
+use crate::self_check::CheckCase;
+use crate::study::{CheckRow, SelfCheckAnswer, short, significant};
 use serde::Serialize;
 
-/// How close the bounds of one quantity come to it.
-#[derive(Debug, Clone, Serialize)]
-pub struct TightnessRow {
-    /// `rdp` or `epsilon`.
-    pub quantity: &'static str,
-    /// Which divergence or inequality.
-    pub direction: Direction,
-    /// α, for `rdp`.
-    pub order: Option<f64>,
-    /// δ, for `epsilon`.
-    pub delta: Option<f64>,
-    /// The true value.
-    pub truth: Number,
-    /// Mean of the bound.
-    pub mean_bound: Number,
-    /// Mean of the bound as a share of the truth, where that is neither 0 nor infinite.
-    pub mean_share: Option<f64>,
-    /// Audits in which this bound was above the truth.
-    pub wrong: u64,
-}
-
-impl From<&BoundTightness> for TightnessRow {
-    fn from(row: &BoundTightness) -> Self {
-        let (quantity, order, delta) = match row.quantity {
-            CheckedQuantity::Rdp(order) => ("rdp", Some(order.get()), None),
-            CheckedQuantity::Epsilon(delta) => ("epsilon", None, Some(delta.get())),
-        };
-        Self {
-            quantity,
-            direction: row.direction,
-            order,
-            delta,
-            truth: Number(row.truth),
-            mean_bound: Number(row.mean_bound),
-            mean_share: row.share(),
-            wrong: row.wrong,
-        }
-    }
-}
-
-/// A method in one case of one query.
-#[derive(Debug, Clone, Serialize)]
-pub struct CheckRow {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// The laws.
-    pub case: CheckCase,
-    /// The method.
-    pub method: &'static str,
-    /// What it guarantees.
-    pub validity: Validity,
-    /// The probability with which any of its bounds may be wrong.
-    pub failure_probability: f64,
-    /// Audits.
-    pub repetitions: u64,
-    /// Audits in which any of its bounds was above the truth.
-    pub wrong: u64,
-    /// Their share.
-    pub wrong_share: f64,
-    /// The largest share that is accepted.
-    pub accepted_share: f64,
-    /// What became of the method's word.
-    pub verdict: CheckVerdict,
-    /// Each of its bounds.
-    pub tightness: Vec<TightnessRow>,
-}
-
 impl CheckRow {
-    /// The row of a check.
-    #[must_use]
-    pub fn new(query: &str, check: &MethodCheck) -> Self {
-        Self {
-            query: query.to_owned(),
-            case: check.case,
-            method: check.method,
-            validity: check.validity,
-            failure_probability: check.failure_probability,
-            repetitions: check.repetitions,
-            wrong: check.wrong,
-            wrong_share: check.wrong_share(),
-            accepted_share: check.accepted_share(),
-            verdict: check.verdict(),
-            tightness: check.tightness.iter().map(TightnessRow::from).collect(),
-        }
-    }
-
     /// The smallest and the largest mean share of the truth.
     fn shares(&self) -> String {
         let shares = || self.tightness.iter().filter_map(|row| row.mean_share);
@@ -106,40 +20,9 @@ impl CheckRow {
     }
 }
 
-/// Sizes of the simulated audits of a query.
-#[derive(Debug, Clone, Serialize)]
-pub struct CheckedQuery {
-    /// The query; empty where the file has no queries.
-    pub query: String,
-    /// Number of outcomes.
-    pub outcomes: usize,
-    /// Outputs of each world.
-    #[serde(flatten)]
-    pub sizes: CheckSizes,
-}
-
-/// The result of `leakbound self-check audit counts`.
-#[derive(Debug, Clone, Serialize)]
-pub struct SelfCheckDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// What the failure probability is for.
-    pub failure: FailureNote,
-    /// What was simulated.
-    pub queries: Vec<CheckedQuery>,
-    /// Every method in every case.
-    pub checks: Vec<CheckRow>,
-    /// All finite-sample bounds of all queries together in every case, where they share one failure probability.
-    pub together: Vec<CheckRow>,
-}
-
-impl Document for SelfCheckDocument {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n{}\n\n", self.title, self.failure.words());
+impl Render for SelfCheckAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{title}\n{}\n\n", self.failure.words());
         let with_query = self.checks.iter().any(|row| !row.query.is_empty());
         for case in CheckCase::ALL {
             text += match case {
@@ -177,8 +60,7 @@ impl Document for SelfCheckDocument {
         if !self.together.is_empty() {
             text += "all together: in which any finite-sample bound of any query was\n";
         }
-        text.push('\n');
-        text + &warnings_text(&self.envelope.warnings)
+        text + "\n"
     }
 
     fn csv(&self) -> Result<String> {

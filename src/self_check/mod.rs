@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-12;
 /// The laws of both worlds come from `counts` ([`CheckCase`]); each audit is given fresh counts of `sizes` drawn from
 /// them, and a pilot if there is one, and returns its bounds. A method is told by its name and its validity. The audit
 /// must not depend on anything else that is random, so that the result is the same for any number of threads. `done` is
-/// called after each audit.
+/// called after each audit, and an error of it ends the work.
 ///
 /// # Errors
 /// [`Error::Domain`] for no audit or no output; whatever the audit returns.
@@ -48,7 +48,7 @@ const ROUNDING: f64 = 1e-12;
 /// let audit = |counts: &PairedCounts, _: Option<&PairedCounts>| {
 ///     audit_counts(counts, &Guide::fixed_list(counts.outcomes()), &plan)
 /// };
-/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, || ())?;
+/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, || Ok(()))?;
 /// assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -58,7 +58,7 @@ pub fn self_check(
     sizes: CheckSizes,
     runs: CheckRuns,
     audit: impl Fn(&PairedCounts, Option<&PairedCounts>) -> Result<QueryAudit> + Sync,
-    done: impl Fn() + Sync,
+    done: impl Fn() -> Result<()> + Sync,
 ) -> Result<Vec<MethodCheck>> {
     if runs.repetitions == 0 {
         return Err(Error::Domain { quantity: "number of repetitions", value: 0.0, domain: "[1, 2^53]" });
@@ -70,9 +70,9 @@ pub fn self_check(
         let query = 4 * repetition + 2 * u64::from(case == CheckCase::Known);
         let drawn = draw(counts, &pair, sizes.counts, runs.seed, query)?;
         let pilot = sizes.pilot.map(|sizes| draw(counts, &pair, sizes, runs.seed, query + 1)).transpose()?;
-        let result = audit(&drawn, pilot.as_ref());
-        done();
-        result
+        let found = audit(&drawn, pilot.as_ref())?;
+        done()?;
+        Ok(found)
     };
     let mut first = 0;
     while first < runs.repetitions {
@@ -216,7 +216,7 @@ mod tests {
     fn a_liar_is_told_from_a_heuristic_and_from_an_honest_method() {
         for case in CheckCase::ALL {
             let verdict = |validity, wrong_below| {
-                let checks = self_check(&counts(), case, SIZES, RUNS, liar(validity, wrong_below), || ()).unwrap();
+                let checks = self_check(&counts(), case, SIZES, RUNS, liar(validity, wrong_below), || Ok(())).unwrap();
                 assert_eq!((checks.len(), checks[0].tightness.len()), (1, 2));
                 assert_eq!(checks[0].wrong_in.len() as u64, checks[0].wrong);
                 assert!((checks[0].wrong_share() - wrong_below as f64 / 100.0).abs() < 0.03);
@@ -268,14 +268,14 @@ mod tests {
         };
         let run = |seed| {
             let runs = CheckRuns { repetitions: 600, seed };
-            self_check(&counts(), CheckCase::Known, SIZES, runs, audit, || ()).unwrap()
+            self_check(&counts(), CheckCase::Known, SIZES, runs, audit, || Ok(())).unwrap()
         };
         let first = run(1);
         assert_eq!(first, run(1));
         assert_ne!(first[0].wrong, run(2)[0].wrong);
         assert_eq!(calls.load(Ordering::Relaxed), 1_800);
         let runs = CheckRuns { repetitions: 0, seed: 0 };
-        assert!(self_check(&counts(), CheckCase::Null, SIZES, runs, audit, || ()).is_err());
+        assert!(self_check(&counts(), CheckCase::Null, SIZES, runs, audit, || Ok(())).is_err());
     }
 
     #[test]

@@ -36,7 +36,7 @@ const GUESSES: [(&str, GuessSelection); 3] = [
 /// Scores of others are N(0, 1); those of members are N(0, 1) as well in the null case, where every positive bound is
 /// wrong, and N(1, 1) in the known case, where μ = 1 and ε = [`gdp_epsilon`]. There are `sizes` members and others for
 /// selections of a threshold; for one run as many canaries in all have fair coins of their own. The same for any number
-/// of threads.
+/// of threads. `done` is called after each audit, and an error of it ends the work.
 ///
 /// # Errors
 /// [`Error::Domain`] for no audit; as [`audit_scores`] and [`audit_one_run`].
@@ -46,7 +46,7 @@ const GUESSES: [(&str, GuessSelection); 3] = [
 /// # use leakbound::*;
 /// let (delta, failure) = (Delta::new(0.0)?, FailureProbability::new(0.05)?);
 /// let runs = CheckRuns { repetitions: 50, seed: 1 };
-/// let checks = self_check_scores([60, 60], CheckCase::Null, delta, failure, runs, || ())?;
+/// let checks = self_check_scores([60, 60], CheckCase::Null, delta, failure, runs, || Ok(()))?;
 /// let uniform = checks.iter().find(|check| check.method == "uniform").unwrap();
 /// assert_eq!(uniform.verdict(), CheckVerdict::Kept);
 /// # Ok::<(), leakbound::Error>(())
@@ -57,7 +57,7 @@ pub fn self_check_scores(
     delta: Delta,
     failure: FailureProbability,
     runs: CheckRuns,
-    done: impl Fn() + Sync,
+    done: impl Fn() -> Result<()> + Sync,
 ) -> Result<Vec<MethodCheck>> {
     if runs.repetitions == 0 {
         return Err(Error::Domain { quantity: "number of repetitions", value: 0.0, domain: "[1, 2^53]" });
@@ -67,9 +67,9 @@ pub fn self_check_scores(
     let one = |repetition: u64| -> Result<Vec<Found>> {
         let mut stream = ChaCha8Rng::seed_from_u64(runs.seed);
         stream.set_stream(2 * repetition + u64::from(case == CheckCase::Known));
-        let found = audit(sizes, mu, delta, failure, repetition, &mut stream);
-        done();
-        found
+        let found = audit(sizes, mu, delta, failure, repetition, &mut stream)?;
+        done()?;
+        Ok(found)
     };
     let all: Vec<Vec<Found>> = (0..runs.repetitions).into_par_iter().map(one).collect::<Result<_>>()?;
     let names = THRESHOLDS.iter().map(|row| row.0).chain(GUESSES.iter().map(|row| row.0));
@@ -180,7 +180,7 @@ mod tests {
     fn the_same_seed_gives_the_same_checks() {
         let (delta, failure) = (Delta::new(1e-3).unwrap(), FailureProbability::new(0.05).unwrap());
         let runs = CheckRuns { repetitions: 20, seed: 3 };
-        let check = |case| self_check_scores([80, 50], case, delta, failure, runs, || ()).unwrap();
+        let check = |case| self_check_scores([80, 50], case, delta, failure, runs, || Ok(())).unwrap();
         for case in CheckCase::ALL {
             let checks = check(case);
             assert_eq!(checks, check(case));
@@ -188,8 +188,8 @@ mod tests {
             assert!(checks.iter().all(|check| check.repetitions == 20 && check.tightness.len() == 2));
         }
         let none = CheckRuns { repetitions: 0, seed: 3 };
-        assert!(self_check_scores([80, 50], CheckCase::Null, delta, failure, none, || ()).is_err());
+        assert!(self_check_scores([80, 50], CheckCase::Null, delta, failure, none, || Ok(())).is_err());
         // One canary cannot be split.
-        assert!(self_check_scores([1, 50], CheckCase::Null, delta, failure, runs, || ()).is_err());
+        assert!(self_check_scores([1, 50], CheckCase::Null, delta, failure, runs, || Ok(())).is_err());
     }
 }

@@ -12,9 +12,13 @@ mod confusion;
 mod counts;
 pub(crate) mod evidence;
 mod exact;
+mod label_dp;
 mod number;
 mod progress;
+mod property;
 pub(crate) mod rows;
+mod scores;
+mod self_check;
 pub(crate) mod spending;
 mod votes;
 
@@ -28,9 +32,16 @@ pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, M
 pub use confusion::{ConfusionAnswer, ConfusionStudy};
 pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
 pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
+pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use number::{Number, short, significant};
 pub use progress::{Progress, Step, unwatched};
+pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
 pub use rows::{BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow};
+pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreAnswers, ScoreBoundRow, ScoresAnswer, ScoresStudy};
+pub use self_check::{
+    CheckRow, CheckedAudit, CheckedQuery, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy,
+    TightnessRow,
+};
 pub use votes::{
     AddedPoint, ExactRow, LawKind, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer, VotesQuery,
     VotesStudy,
@@ -65,6 +76,22 @@ pub trait Answer: Serialize {
     fn warnings(&self) -> &[Warning] {
         &[]
     }
+
+    /// What the answer decides.
+    fn verdict(&self) -> Verdict {
+        if self.claims().iter().any(|claim| claim.refuted) { Verdict::Refuted } else { Verdict::Passed }
+    }
+}
+
+/// What an answer decides: a result, never an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// No claim is refuted.
+    Passed,
+    /// A claim cannot hold.
+    Refuted,
+    /// A bound of this library was wrong more often than it guarantees, as one line.
+    Broken(String),
 }
 
 /// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.

@@ -3,13 +3,13 @@
 use leakbound::record::{RecordedQuery, VoteFile, read_counts};
 use leakbound::report::{Answered, Document, Envelope, Render};
 use leakbound::study::{
-    AccountStudy, Answer, Answers, Bounds, Claim, Claims, ConfusionStudy, CostMeaning, CountedQuery, CountsStudy,
-    ExactStudy, Methods, ModeledQuery, Number, Progress, Sampling, Searched, Step, Study, VotesStudy, Warning,
-    unwatched,
+    AccountStudy, Answer, Answers, Bounds, CheckedAudit, Claim, Claims, ConfusionStudy, CostMeaning, CountedQuery,
+    CountsStudy, ExactStudy, Methods, ModeledQuery, Number, Progress, Sampling, ScoreAnswers, ScoresStudy, Searched,
+    SelfCheckStudy, Step, Study, Verdict, VotesStudy, Warning, unwatched,
 };
 use leakbound::{
-    Adjacency, Composition, Conversion, Delta, Epsilon, Error, FailureProbability, Guide, Method, NoisyArgmax, Order,
-    Probability, PromptPateModel, Result, VoteHistogram,
+    Adjacency, CanaryScores, Composition, Conversion, Delta, Epsilon, Error, FailureProbability, GuessSelection, Guide,
+    Method, NoisyArgmax, Order, Probability, PromptPateModel, Result, ThresholdSelection, VoteHistogram,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -181,6 +181,68 @@ fn a_confusion_study_is_the_command() {
     assert_same(&answer, &printed);
     assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
     assert!(answer.warnings().iter().any(|warning| warning.code == "direction-contradicted"));
+}
+
+#[test]
+fn a_scores_study_is_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scores.csv");
+    // High scores for members more often than not.
+    let score = |i: u32, shift: u32| f64::from((i * 37 + shift) % 101);
+    let (members, others) = ((0..150).map(|i| score(i, 0) + 20.0), (0..150).map(|i| score(i, 50)));
+    let (members, others): (Vec<f64>, Vec<f64>) = (members.collect(), others.collect());
+    let line = |member: u8| move |score: &f64| format!("{score},{member}\n");
+    let rows: String = members.iter().map(line(1)).chain(others.iter().map(line(0))).collect();
+    std::fs::write(&file, format!("score,member\n{rows}")).unwrap();
+    let study = ScoresStudy {
+        scores: CanaryScores::new(members, others).unwrap(),
+        answers: ScoreAnswers::Threshold(ThresholdSelection::Naive),
+        delta: Delta::new(1e-5).unwrap(),
+        failure_probability: FailureProbability::new(0.05).unwrap(),
+        epsilons: vec![Epsilon::new(0.1).unwrap()],
+        claim_epsilon: None,
+        claim_mu: None,
+        seed: 2,
+    };
+    let answer = study.run(&unwatched).unwrap();
+    let file = file.to_str().unwrap();
+    let printed = printed(&["audit", "scores", file, "--selection", "naive", "--epsilons", "0.1", "--seed", "2"]);
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    // A naive selection refutes nothing.
+    let claimed = ScoresStudy { claim_mu: Some(0.1), ..study.clone() };
+    assert!(matches!(claimed.run(&unwatched), Err(Error::Refused { .. })));
+    // One run has the same scores, and other answers.
+    let one_run = ScoresStudy { answers: ScoreAnswers::OneRun(GuessSelection::PaidFor), ..study };
+    assert!(one_run.run(&unwatched).unwrap().one_run.is_some());
+}
+
+#[test]
+fn a_self_check_is_the_command() {
+    let counts = read_counts("validation/data/counts.csv").unwrap().queries.into_iter().map(|query| CheckedAudit {
+        query: CountedQuery {
+            name: query.query.unwrap_or_default(),
+            guide: Guide::fixed_list(query.counts.outcomes()),
+            counts: query.counts.clone(),
+        },
+        recorded: query.counts,
+        pilot_split: false,
+    });
+    let methods = Methods::Named(vec![Method::TwoCutCorner, Method::BootstrapTwoCut]);
+    let study = SelfCheckStudy {
+        queries: counts.collect(),
+        bounds: Bounds { methods, resamples: 100, ..bounds(&[2.0]) },
+        repetitions: 40,
+        seed: 5,
+    };
+    let answer = study.run(&unwatched).unwrap();
+    let words = "self-check audit counts validation/data/counts.csv --orders 2 --methods two-cut-corner,bootstrap-two-cut \
+                 --resamples 100 --repetitions 40 --seed 5";
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    assert_eq!(answer.verdict(), Verdict::Passed);
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
 }
 
 #[test]

@@ -4,10 +4,10 @@ use super::conclude::{Asked, conclude};
 use crate::command::args::{AccountOptions, Common, LossCalculus, Queries};
 use crate::command::output::Output;
 use crate::record::{InputFile, ScenarioQuery, VoteFile, read_scenario};
-use crate::study::{AccountStudy, Answers};
+use crate::study::{AccountStudy, Answers, Verdict};
 use crate::{Error, InputError, NoisyArgmax, Result};
 
-pub fn run(common: &Common, options: &AccountOptions) -> Result<bool> {
+pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
     let is_scenario = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     let (answers, title, input) = if is_scenario { of_scenario(options)? } else { of_votes(common, options)? };

@@ -4,9 +4,9 @@ use super::conclude::{Asked, conclude};
 use crate::Result;
 use crate::command::args::{Common, ConfusionOptions};
 use crate::command::output::Output;
-use crate::study::ConfusionStudy;
+use crate::study::{ConfusionStudy, Verdict};
 
-pub fn run(common: &Common, options: &ConfusionOptions) -> Result<bool> {
+pub fn run(common: &Common, options: &ConfusionOptions) -> Result<Verdict> {
     let output = Output::open(common, &[])?;
     let study = ConfusionStudy {
         true_positives: options.true_positives,

@@ -6,7 +6,7 @@ use crate::command::args::{AuditCountsOptions, Common, CountsOptions};
 use crate::command::output::Output;
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
 use crate::report::one_line;
-use crate::study::{CountedQuery, CountsStudy, Methods, Warning, short};
+use crate::study::{CountedQuery, CountsStudy, Methods, Verdict, Warning, short};
 use crate::{Error, Guide, InputError, OutcomeLaw, PairedCounts, Result, SetSource, split_pilot};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const PILOT_FRACTION: f64 = 0.1;
 const PILOT_FROM: u64 = 1000;
 
-pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<bool> {
+pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
     let options = &all.audit;
     let chosen_from = options.pilot.iter().chain(&options.law);
     let inputs: Vec<&Path> = std::iter::once(&options.file).chain(chosen_from).map(PathBuf::as_path).collect();

@@ -6,10 +6,10 @@ use super::vote_recording::{Recording, choose};
 use crate::command::args::{Common, ModelName, VotesOptions};
 use crate::command::output::Output;
 use crate::report::one_line;
-use crate::study::{Sampling, VotesStudy, short};
+use crate::study::{Sampling, Verdict, VotesStudy, short};
 use crate::{Adversary, Probability, Result};
 
-pub fn run(common: &Common, options: &VotesOptions) -> Result<bool> {
+pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
     let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();
     let output = Output::open(common, &inputs)?;
     let recording = Recording::read(options, common.memory())?;

@@ -5,7 +5,7 @@ use crate::command::args::Common;
 use crate::command::output::{Output, Watch, envelope};
 use crate::record::InputFile;
 use crate::report::{Answered, Render};
-use crate::study::{Answer, Study, Warning};
+use crate::study::{Answer, Study, Verdict, Warning};
 use serde::Serialize;
 
 /// What a document says of the command beside the answer.
@@ -17,8 +17,13 @@ pub struct Asked<'a, O> {
     pub warnings: Vec<Warning>,
 }
 
-/// Runs the study, writes its document and says whether a claim was refuted.
-pub fn conclude<S: Study, O: Serialize>(common: &Common, output: Output, study: &S, asked: Asked<'_, O>) -> Result<bool>
+/// Runs the study, writes its document and says what it decides.
+pub fn conclude<S: Study, O: Serialize>(
+    common: &Common,
+    output: Output,
+    study: &S,
+    asked: Asked<'_, O>,
+) -> Result<Verdict>
 where
     S::Answer: Render + Clone + Send + Sync + 'static,
 {
@@ -30,5 +35,5 @@ where
     let envelope = envelope(S::Answer::SCHEMA, common, options, inputs, warnings);
     let document = Answered { envelope, title, answer };
     output.write(&document)?;
-    Ok(document.answer.claims().iter().any(|claim| claim.refuted))
+    Ok(document.answer.verdict())
 }

@@ -3,10 +3,10 @@
 use super::conclude::{Asked, conclude};
 use crate::command::args::{Common, ExactOptions};
 use crate::command::output::Output;
-use crate::study::{ExactStudy, Searched};
+use crate::study::{ExactStudy, Searched, Verdict};
 use crate::{NoisyArgmax, Result};
 
-pub fn run(common: &Common, options: &ExactOptions) -> Result<bool> {
+pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     let output = Output::open(common, &[])?;
     let study = ExactStudy {
         mechanism: NoisyArgmax { noise: options.noise, test: options.threshold.test()? },

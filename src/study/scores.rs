@@ -1,0 +1,372 @@
+//! Lower bounds from the scores of an attack on canaries.
+
+use super::claim::Claim;
+use super::number::{Number, short, significant};
+use super::progress::Progress;
+use super::{Answer, Study, Warning};
+use crate::audit::{
+    CanaryScores, GuessSelection, Rectangle, ScoreEvidence, ThresholdSelection, audit_one_run, audit_scores,
+    best_threshold_false_claims,
+};
+use crate::bound::{Direction, LowerBound, Validity};
+use crate::divergence::gdp_epsilon;
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, Epsilon, FailureProbability};
+use crate::roc::RocPoint;
+use serde::Serialize;
+
+/// Canaries of all simulated audits of the naive practice together: a second or less.
+const SIMULATED_CANARIES: u64 = 4_000_000;
+
+/// How scores become answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ScoreAnswers {
+    /// A canary is called a member from a threshold on. Scores of members and of others are independent draws.
+    Threshold(ThresholdSelection),
+    /// Of the canaries of one training run, each in or out by a fair coin of its own, those with the highest scores are
+    /// called members, and those with the lowest non-members.
+    OneRun(GuessSelection),
+}
+
+/// What do the scores of canaries prove?
+///
+/// ```
+/// # use leakbound::study::{ScoreAnswers, ScoresStudy, Study, unwatched};
+/// # use leakbound::{CanaryScores, Delta, FailureProbability, ThresholdSelection};
+/// let members = (0..500).map(|i| 1.0 + f64::from(i % 100) / 100.0).collect();
+/// let others = (0..500).map(|i| f64::from(i % 100) / 100.0).collect();
+/// let study = ScoresStudy {
+///     scores: CanaryScores::new(members, others)?,
+///     answers: ScoreAnswers::Threshold(ThresholdSelection::Explicit(1.0)),
+///     delta: Delta::new(1e-5)?,
+///     failure_probability: FailureProbability::new(0.05)?,
+///     epsilons: Vec::new(),
+///     claim_epsilon: None,
+///     claim_mu: Some(1.0),
+///     seed: 0,
+/// };
+/// assert!(study.run(&unwatched)?.claims[0].refuted);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ScoresStudy {
+    /// The scores; high ones mean members.
+    pub scores: CanaryScores,
+    /// How they become answers.
+    pub answers: ScoreAnswers,
+    /// δ of the ε bounds and of the claimed ε.
+    pub delta: Delta,
+    /// The probability that any bound of the answer is wrong.
+    pub failure_probability: FailureProbability,
+    /// Values of ε at which δ is bounded, by thresholds.
+    pub epsilons: Vec<Epsilon>,
+    /// Claim: training is (ε, δ)-differentially private.
+    pub claim_epsilon: Option<Epsilon>,
+    /// Claim: training is μ-GDP.
+    pub claim_mu: Option<f64>,
+    /// The seed of random splits.
+    pub seed: u64,
+}
+
+/// A lower bound from scores.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScoreBoundRow {
+    /// The method, such as `clopper-pearson` or `one-run`.
+    pub method: &'static str,
+    /// How the threshold, or the numbers of guesses, came about.
+    pub selection: &'static str,
+    /// `forward` for members over others; absent where both directions share the bound.
+    pub direction: Option<Direction>,
+    /// δ of an ε.
+    pub delta: Option<f64>,
+    /// ε of a δ.
+    pub epsilon: Option<f64>,
+    /// The threshold at which the bound is read; absent for guesses.
+    pub threshold: Option<Number>,
+    /// The lower bound.
+    pub lower: Number,
+    /// The probability that any row of the same selection is wrong.
+    pub failure_probability: f64,
+    /// What is guaranteed.
+    pub validity: Validity,
+}
+
+/// Counts and limits at one threshold.
+#[derive(Debug, Clone, Serialize)]
+pub struct RatePoint {
+    /// The threshold.
+    pub threshold: Number,
+    /// Members at or above it.
+    pub true_positives: u64,
+    /// Others at or above it.
+    pub false_positives: u64,
+    /// Lower limit of the true positive rate.
+    pub tpr_lower: Number,
+    /// Upper limit of the false positive rate.
+    pub fpr_upper: Number,
+}
+
+/// The guesses of one run.
+#[derive(Debug, Clone, Serialize)]
+pub struct OneRunRow {
+    /// How the numbers of guesses came about.
+    pub selection: &'static str,
+    /// Canaries that the bound is about.
+    pub canaries: u64,
+    /// k+: canaries called members.
+    pub guessed_members: u64,
+    /// k-: canaries called non-members.
+    pub guessed_non_members: u64,
+    /// Right ones among them.
+    pub right: u64,
+}
+
+/// How often the chosen practice claims leakage of equal distributions.
+#[derive(Debug, Clone, Serialize)]
+pub struct FalseClaimRow {
+    /// Simulated audits of as many canaries with a bound above 0.
+    pub claims: u64,
+    /// All of them.
+    pub repetitions: u64,
+    /// The share.
+    pub rate: f64,
+}
+
+/// The answer of a [`ScoresStudy`].
+#[derive(Debug, Clone, Serialize)]
+pub struct ScoresAnswer {
+    /// Canaries that were trained on.
+    pub members: u64,
+    /// Canaries that were not.
+    pub non_members: u64,
+    /// Bounds of ε at δ.
+    pub epsilon: Vec<ScoreBoundRow>,
+    /// Bounds of μ.
+    pub mu: Vec<ScoreBoundRow>,
+    /// The ε at δ that the bound of μ implies for a claim of Gaussian differential privacy.
+    pub epsilon_of_mu: Vec<ScoreBoundRow>,
+    /// Bounds of δ at ε.
+    pub delta: Vec<ScoreBoundRow>,
+    /// The guesses of a one-run audit.
+    pub one_run: Option<OneRunRow>,
+    /// Rates at the thresholds, with limits that hold at once.
+    pub rates: Vec<RatePoint>,
+    /// The ROC curve as recorded: false and true positive rate.
+    #[serde(skip)]
+    pub roc: Vec<[f64; 2]>,
+    /// What the naive practice claims of equal distributions.
+    pub false_claims: Option<FalseClaimRow>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for ScoresAnswer {
+    const SCHEMA: &'static str = "leakbound.audit-scores/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+impl Study for ScoresStudy {
+    type Answer = ScoresAnswer;
+
+    /// # Errors
+    /// [`Error::Refused`] for a claim under a naive selection, which refutes nothing, and those of the audits.
+    fn run(&self, _: &Progress<'_>) -> Result<ScoresAnswer> {
+        let mut answer = ScoresAnswer {
+            members: self.scores.members().len() as u64,
+            non_members: self.scores.others().len() as u64,
+            epsilon: Vec::new(),
+            mu: Vec::new(),
+            epsilon_of_mu: Vec::new(),
+            delta: Vec::new(),
+            one_run: None,
+            rates: Vec::new(),
+            roc: roc(&self.scores),
+            false_claims: None,
+            claims: Vec::new(),
+            warnings: Vec::new(),
+        };
+        match self.answers {
+            ScoreAnswers::OneRun(selection) => self.one_run(selection, &mut answer)?,
+            ScoreAnswers::Threshold(selection) => self.thresholds(selection, &mut answer)?,
+        }
+        answer.claims = self.tested(&answer)?;
+        Ok(answer)
+    }
+}
+
+impl ScoresStudy {
+    fn thresholds(&self, selection: ThresholdSelection, answer: &mut ScoresAnswer) -> Result<()> {
+        let (delta, name) = (self.delta, selection.name());
+        let evidence = audit_scores(&self.scores, selection, delta, self.failure_probability, self.seed)?;
+        // Of many splits the median is shown, and no one threshold.
+        let shown = |threshold: Option<f64>| threshold.map(Number);
+        for direction in Direction::BOTH {
+            let bound = row(&evidence.epsilon(delta, direction), name);
+            let threshold = shown(evidence.epsilon_threshold(delta, direction));
+            answer.epsilon.push(ScoreBoundRow {
+                direction: Some(direction),
+                delta: Some(delta.get()),
+                threshold,
+                ..bound
+            });
+            for &epsilon in &self.epsilons {
+                let bound = row(&evidence.delta(epsilon, direction), name);
+                answer.delta.push(ScoreBoundRow { direction: Some(direction), epsilon: Some(epsilon.get()), ..bound });
+            }
+        }
+        let threshold = shown(evidence.gdp_threshold());
+        let [mu, implied] = evidence.gdp_epsilon(delta)?;
+        answer.mu.push(ScoreBoundRow { threshold, ..row(&mu, name) });
+        answer.epsilon_of_mu.push(ScoreBoundRow { threshold, delta: Some(delta.get()), ..row(&implied, name) });
+        answer.rates = rates(&evidence);
+        if selection == ThresholdSelection::Naive {
+            self.naive(answer)?;
+        }
+        let found = answer.epsilon.iter().any(|row| row.lower.0 > 0.0);
+        if !found && turned_round(&self.scores) {
+            answer.warnings.push(Warning {
+                code: "direction-contradicted",
+                message: "members have lower scores than non-members".into(),
+                hint: "if low scores mean members, add --flip; decide before looking at the scores".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// How often the best threshold on the same scores claims leakage where there is none.
+    fn naive(&self, answer: &mut ScoresAnswer) -> Result<()> {
+        let sizes = [self.scores.members().len(), self.scores.others().len()];
+        let repetitions = (SIMULATED_CANARIES / (sizes[0] + sizes[1]) as u64).clamp(5, 2_000);
+        let failure = self.failure_probability;
+        let measured = best_threshold_false_claims(sizes, self.delta, failure, repetitions, self.seed)?;
+        answer.warnings.push(Warning {
+            code: "naive-selection",
+            message: format!(
+                "the best threshold on the same scores claims ε > 0 in {} % of {repetitions} simulated audits of as many \
+                 canaries without any leakage; {} % would be allowed",
+                significant(100.0 * measured.rate(), 3),
+                short(100.0 * failure.get()),
+            ),
+            hint: "use --selection split, multi-split or uniform, or declare a --threshold before looking".into(),
+        });
+        answer.false_claims =
+            Some(FalseClaimRow { claims: measured.claims, repetitions: measured.repetitions, rate: measured.rate() });
+        Ok(())
+    }
+
+    fn one_run(&self, selection: GuessSelection, answer: &mut ScoresAnswer) -> Result<()> {
+        let audit = audit_one_run(&self.scores, selection, self.delta, self.failure_probability, self.seed)?;
+        let (name, delta) = (selection.name(), Some(self.delta.get()));
+        answer.epsilon.push(ScoreBoundRow { delta, ..row(&audit.epsilon, name) });
+        answer.mu.push(row(&audit.mu, name));
+        let implied = LowerBound {
+            value: gdp_epsilon(audit.mu.value, self.delta)?.get() * (1.0 - 1e-9),
+            validity: Validity::Heuristic,
+            ..audit.mu
+        };
+        answer.epsilon_of_mu.push(ScoreBoundRow { delta, ..row(&implied, name) });
+        answer.one_run = Some(OneRunRow {
+            selection: name,
+            canaries: audit.canaries,
+            guessed_members: audit.guesses.members,
+            guessed_non_members: audit.guesses.others,
+            right: audit.right.successes(),
+        });
+        if selection == GuessSelection::Naive {
+            answer.warnings.push(Warning {
+                code: "naive-selection",
+                message:
+                    "the best numbers of guesses on the same coins: claims of leakage where there is none are more \
+                          frequent than the failure probability"
+                        .into(),
+                hint: "use --guess-selection split or paid-for, or declare --guesses before looking".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Claims against the bounds printed, which hold at once.
+    fn tested(&self, answer: &ScoresAnswer) -> Result<Vec<Claim>> {
+        let largest = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower.0).fold(0.0, f64::max);
+        let claimed = [
+            self.claim_epsilon.map(|epsilon| {
+                let words = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(self.delta.get()));
+                (words, epsilon.get(), largest(&answer.epsilon))
+            }),
+            self.claim_mu.map(|mu| (format!("μ ≤ {}", short(mu)), mu, largest(&answer.mu))),
+        ];
+        let guaranteed = answer.epsilon.iter().all(|row| row.validity == Validity::FiniteSample);
+        let claims: Vec<_> = claimed.into_iter().flatten().collect();
+        if !claims.is_empty() && !guaranteed {
+            return Err(Error::Refused {
+                operation: "test of a claim",
+                reason: "naive selection guarantees nothing and refutes nothing; choose another".into(),
+            });
+        }
+        let failure_probability = self.failure_probability.get();
+        let claim = |(claim, value, lower): (String, f64, f64)| Claim {
+            claim,
+            lower: Number(lower),
+            query: String::new(),
+            refuted: lower > value,
+            failure_probability,
+        };
+        Ok(claims.into_iter().map(claim).collect())
+    }
+}
+
+/// The recorded curve, all its vertices and at most some hundreds of points between them.
+fn roc(scores: &CanaryScores) -> Vec<[f64; 2]> {
+    let sizes = [scores.others().len() as f64, scores.members().len() as f64];
+    let corners = scores.corners();
+    let step = corners.len().div_ceil(400).max(1);
+    let mut points: Vec<[f64; 2]> = corners
+        .iter()
+        .step_by(step)
+        .chain(&scores.roc().hull())
+        .map(|point| [point.false_positives as f64 / sizes[0], point.true_positives as f64 / sizes[1]])
+        .collect();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    points.dedup();
+    points
+}
+
+fn row(bound: &LowerBound, selection: &'static str) -> ScoreBoundRow {
+    ScoreBoundRow {
+        method: bound.method,
+        selection,
+        direction: None,
+        delta: None,
+        epsilon: None,
+        threshold: None,
+        lower: Number(bound.value),
+        failure_probability: bound.failure_probability.get(),
+        validity: bound.validity,
+    }
+}
+
+/// Whether members have lower scores than others more often than not: the median member against the median of others.
+fn turned_round(scores: &CanaryScores) -> bool {
+    scores.members()[scores.members().len() / 2] < scores.others()[scores.others().len() / 2]
+}
+
+fn rates(evidence: &ScoreEvidence) -> Vec<RatePoint> {
+    let point = |(point, rectangle): &(RocPoint, Rectangle)| RatePoint {
+        threshold: Number(point.cut()),
+        true_positives: point.true_positives,
+        false_positives: point.false_positives,
+        tpr_lower: Number(rectangle.inside()[0].value),
+        fpr_upper: Number(rectangle.inside_neighbor()[1].value),
+    };
+    evidence.points().iter().map(point).collect()
+}
