@@ -3,6 +3,7 @@
 mod asymptotic_epsilon;
 mod bootstrap;
 mod canary;
+mod clips;
 mod counts;
 mod dual_tangent;
 mod e_process;

@@ -125,7 +125,7 @@ fn score(reference: &ReferenceLaws, sizes: [u64; 2], main: FailureProbability) -
         let width = gain.of_mean(sizes[0]).and(cost.of_mean(sizes[1])).width(main);
         (mean + mean_cost - width) / (gain.variance_high + cost.variance_high).sqrt()
     };
-    let clips = super::variational::clips(reference.log_ratio(), p, q, sizes[0].min(sizes[1]));
+    let clips = super::clips::clips(reference.log_ratio(), p, q, sizes[0].min(sizes[1]));
     clips
         .into_iter()
         .map(|score| (predicted(&score), score))

@@ -1,5 +1,6 @@
 //! A k-cut bound from one tangent of the Rényi sum: its width does not grow with the number of classes.
 
+use super::clips::clips;
 use super::line_search::maximize;
 use super::reference_laws::ReferenceLaws;
 use super::tangent::Tangent;
@@ -134,33 +135,6 @@ impl Variational {
         }
         best.map(|(_, tangent)| tangent)
     }
-}
-
-/// The ratios as they are, and cut at the ratio where 1, 10 and 100 samples are expected beyond: a rare outcome with an
-/// extreme ratio makes the deviation large, and its mass counts as well with its neighbors.
-pub(super) fn clips(log_ratio: &[f64], top: &[f64], base: &[f64], samples: u64) -> Vec<Vec<f64>> {
-    let mut order: Vec<usize> = (0..log_ratio.len()).collect();
-    order.sort_by(|&a, &b| log_ratio[a].total_cmp(&log_ratio[b]));
-    let end = |classes: &mut dyn Iterator<Item = &usize>, expected: f64| {
-        let mut beyond = 0.0;
-        for &class in classes {
-            beyond += top[class].max(base[class]) * samples as f64;
-            if beyond >= expected {
-                return log_ratio[class];
-            }
-        }
-        0.0
-    };
-    let mut all: Vec<Vec<f64>> = Vec::new();
-    for expected in [0.0, 1.0, 10.0, 100.0] {
-        let low = end(&mut order.iter(), expected).min(0.0);
-        let high = end(&mut order.iter().rev(), expected).max(0.0);
-        let clipped: Vec<f64> = log_ratio.iter().map(|ratio| ratio.clamp(low, high)).collect();
-        if !all.contains(&clipped) {
-            all.push(clipped);
-        }
-    }
-    all
 }
 
 /// One k-cut-variational bound: [`Variational`] for a single order and direction.

@@ -53,7 +53,7 @@ pub use torch::{
     AlibiOptions, CheckpointOptions, DataOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions,
     TeachersOptions, TorchCommand, TorchPropertyOptions,
 };
-pub use values::{Directions, Orders};
+pub use values::{Directions, MOST_THREADS, Orders};
 pub use verify::VerifyOptions;
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.

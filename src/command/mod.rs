@@ -4,15 +4,19 @@
 //! program, which hands over files that are in memory and is told how far the work is: the same parser, the same work, the
 //! same JSON to the last digit.
 
+mod answer;
 mod args;
 mod cmd;
+mod interruption;
 mod output;
 mod session;
 mod signals;
 mod threads;
 mod usage;
 
-pub use self::session::{Answer, Ask, Interruption, Progress, Refusal, Request, TextForm, answer};
+pub use self::answer::{Answer, Refusal, Request, answer};
+pub use self::interruption::Interruption;
+pub use self::session::{Ask, Progress, TextForm};
 
 use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use self::threads::Alone;

@@ -1,7 +1,8 @@
 //! Where results go, and what is seen while they are made.
 
 use crate::command::args::{Common, Format};
-use crate::command::session::{Interruption, Session};
+use crate::command::interruption::Interruption;
+use crate::command::session::Session;
 use crate::record::{AtomicFile, InputFile, write_atomically};
 use crate::report::{Document, Envelope, Page, fit};
 use crate::study::{Step, Warning};

@@ -1,36 +1,8 @@
 //! Signals that ask the program to end, and the exit statuses that tell of them.
 
-use super::session::{Interruption, Session};
+use super::interruption::{Interruption, Signal};
+use super::session::Session;
 use std::io;
-
-/// A signal that asks a program to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    /// The terminal was closed.
-    Hangup,
-    /// Ctrl-C.
-    Interrupt,
-    /// The usual request of other programs.
-    Terminate,
-}
-
-impl Signal {
-    pub(super) const ALL: [Self; 3] = [Self::Hangup, Self::Interrupt, Self::Terminate];
-
-    /// Its number, which is the same on every Unix.
-    pub(super) const fn number(self) -> u8 {
-        match self {
-            Self::Hangup => 1,
-            Self::Interrupt => 2,
-            Self::Terminate => 15,
-        }
-    }
-
-    /// The exit status of a program that it ended, as shells count.
-    pub(super) const fn status(self) -> u8 {
-        128 + self.number()
-    }
-}
 
 /// What a second signal does, once the first was noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The threads that compute, and how work goes on where the system starts fewer than were asked for.
 
 use super::args::Command;
+use super::args::MOST_THREADS as MOST;
 use crate::error::{Error, Result};
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use std::io;
@@ -8,8 +9,6 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The most threads that are started; the limit of `--threads` too.
-pub(super) const MOST: usize = 4096;
 /// The variable that says how many threads there are where `--threads` does not.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 

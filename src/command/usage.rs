@@ -1,7 +1,7 @@
 //! Arguments as clap parses them, and what is said about those that cannot be used.
 
 use super::args::Cli;
-use super::signals::Signal;
+use super::interruption::Signal;
 use crate::error::{Error, bounded, echo, one_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;

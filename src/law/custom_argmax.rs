@@ -1,7 +1,7 @@
 //! Noisy argmax with noise of the user's own: any log-concave density.
 
 use super::categorical::OutcomeLaw;
-use super::{CountGroups, Spread};
+use super::count_groups::{CountGroups, Spread};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::{LogIntegral, log_concave_panels};

@@ -3,7 +3,7 @@
 //! With t = (x - n_max)/σ and gaps d_i = (n_max - n_i)/σ the integrand of class c is exp(g_c),
 //! g_c(t) = -(t+d_c)²/2 - ln √(2π) + Σ_{i≠c} ln Φ(t+d_i): concave, with g_c'' ≤ -1.
 
-use super::CountGroups;
+use super::count_groups::CountGroups;
 use crate::error::Result;
 use crate::quadrature::{FIRST_LEVEL, LogIntegral, Node, log_concave_trapezoid};
 use crate::special::{LN_SQRT_2PI, log_ndtr};

@@ -6,7 +6,7 @@
 //! Every integrand is log-concave over the line, so walking down from the top, a class is finished once its integrand
 //! falls and is negligible.
 
-use super::CountGroups;
+use super::count_groups::CountGroups;
 use crate::error::Result;
 use crate::quadrature::LogIntegral;
 use std::f64::consts::LN_2;

@@ -4,6 +4,7 @@ mod argmax_table;
 mod categorical;
 mod class_groups;
 mod confident;
+mod count_groups;
 mod cumulant_series;
 mod custom_argmax;
 mod gaussian_argmax;
@@ -26,6 +27,8 @@ pub(crate) use random_votes::normalized as vote_probabilities;
 pub use random_votes::{
     Displacement, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws, multinomial_argmax_law,
 };
+
+use count_groups::{CountGroups, Spread};
 
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
@@ -65,65 +68,6 @@ pub fn noisy_argmax_law(histogram: &VoteHistogram, noise: Noise) -> Result<Outco
         Noise::Laplace(_) => laplace_argmax::law(&groups)?,
     };
     OutcomeLaw::from_groups(&groups.of_class, &groups.multiplicities(), &laws)
-}
-
-/// How many noise scales the counts may spread over.
-struct Spread {
-    most: f64,
-    domain: &'static str,
-}
-
-impl Spread {
-    /// Beyond 10^17 a lattice has no node left at the peak of a class far below.
-    const LATTICE: Self = Self { most: 1e17, domain: "[0, 1e17]" };
-}
-
-/// Classes of equal counts, largest count first: they share their probability.
-struct CountGroups {
-    groups: Vec<CountGroup>,
-    /// Group of each class.
-    of_class: Vec<usize>,
-    scale: f64,
-}
-
-struct CountGroup {
-    count: u64,
-    /// (largest count - count)/scale ≥ 0.
-    gap: f64,
-    multiplicity: f64,
-}
-
-impl CountGroups {
-    fn new(histogram: &VoteHistogram, scale: f64, spread: Spread) -> Result<Self> {
-        let counts = histogram.counts();
-        let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
-        let mut groups: Vec<CountGroup> = Vec::new();
-        let mut of_class = vec![0; counts.len()];
-        for &class in &order {
-            let count = counts[class];
-            match groups.last_mut() {
-                Some(group) if group.count == count => group.multiplicity += 1.0,
-                _ => {
-                    groups.push(CountGroup { count, gap: (counts[order[0]] - count) as f64 / scale, multiplicity: 1.0 })
-                }
-            }
-            of_class[class] = groups.len() - 1;
-        }
-        let found = groups.last().map_or(0.0, |group| group.gap);
-        if !(found <= spread.most) {
-            return Err(crate::Error::Domain {
-                quantity: "spread of the counts over the noise scale",
-                value: found,
-                domain: spread.domain,
-            });
-        }
-        Ok(Self { groups, of_class, scale })
-    }
-
-    fn multiplicities(&self) -> Vec<f64> {
-        self.groups.iter().map(|group| group.multiplicity).collect()
-    }
 }
 
 #[cfg(test)]

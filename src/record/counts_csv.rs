@@ -5,7 +5,7 @@ use super::lines::{Header, Line, Lines};
 use super::number::{COUNT, count};
 use super::rows::{check_name, named_query, refuse};
 use super::table::Table;
-use super::value_file::Values;
+use super::values::Values;
 use crate::counts::MAX_COUNT;
 use crate::error::{InputError, Result};
 use std::io::BufRead;

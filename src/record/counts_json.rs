@@ -2,7 +2,8 @@
 
 use super::fault::fault;
 use super::json::{Bounded, Count, Name, parse};
-use super::rows::{Place, QueryNames, refuse, same_length};
+use super::place::Place;
+use super::rows::{QueryNames, refuse, same_length};
 use super::table::Table;
 use crate::error::Result;
 use serde::Deserialize;

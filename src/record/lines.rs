@@ -5,7 +5,7 @@
 //! file with blank lines or CRLF would name the wrong line. Here a field ends with its line.
 
 use super::fault::{fault, hinted, listed, quoted, several, unreadable};
-use super::rows::Place;
+use super::place::Place;
 use crate::error::{InputError, Result};
 use std::borrow::Cow;
 use std::io::{BufRead, Read};

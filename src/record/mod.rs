@@ -30,6 +30,7 @@ mod npy_header;
 mod number;
 mod output_stream;
 mod pate_votes;
+mod place;
 mod prompt_votes;
 mod property_file;
 mod rows;
@@ -37,9 +38,11 @@ mod scenario;
 mod scenario_keys;
 mod scenario_model;
 mod score_file;
+mod shadow_assembled;
 mod shadow_csv;
 mod shadow_file;
 mod shadow_paths;
+mod shadow_recording;
 mod shadow_stack;
 #[cfg(test)]
 mod shadow_tests;
@@ -50,6 +53,7 @@ mod table;
 mod text;
 mod trace;
 mod value_file;
+mod values;
 mod vote_arrays;
 mod vote_file;
 mod vote_histograms;
@@ -77,13 +81,12 @@ pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use property_file::{PropertyAnswers, read_property_answers};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
 pub use score_file::{read_score_arrays, read_scores};
-pub use shadow_file::{
-    ConfidenceFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models,
-    shadow_models_from_bytes,
-};
+pub use shadow_file::{read_shadow_arrays, read_shadow_models, shadow_models_from_bytes};
+pub use shadow_recording::{ConfidenceFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording};
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
 pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use stream_state::SavedStream;
-pub use value_file::{RecordedValues, ValueFile, read_value_file, values_from_bytes};
+pub use value_file::{ValueFile, read_value_file, values_from_bytes};
+pub use values::RecordedValues;
 pub use vote_file::{VoteFile, votes_from_bytes};
 pub use vote_histograms::{RecordedQuery, VoteHistograms};

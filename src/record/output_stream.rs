@@ -6,7 +6,7 @@ use super::lines::{Line, Lines};
 use super::rows::check_name;
 use super::table::MAX_OUTCOMES;
 use super::text::{Text, sniff};
-use super::value_file::{NUMBER, number};
+use super::values::{NUMBER, number};
 use crate::error::{InputError, Result};
 use std::collections::HashMap;
 use std::io::Read;

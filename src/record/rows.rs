@@ -1,29 +1,11 @@
 //! What every table of outcomes asks of its rows: named outcomes, queries on all rows or on none, no row twice.
 
-use super::fault::{fault, hinted, quoted};
+use super::fault::{hinted, quoted};
 use super::lines::Line;
+use super::place::Place;
 use super::table::{Misfit, NAME, is_name};
 use crate::error::{InputError, Result};
 use std::collections::HashSet;
-use std::path::Path;
-
-/// A place in a file, for messages.
-pub(super) struct Place<'a> {
-    pub(super) file: &'a Path,
-    pub(super) name: String,
-}
-
-impl Place<'_> {
-    /// The error of something found here.
-    pub(super) fn fault(&self, found: impl Into<String>, expected: impl Into<String>) -> InputError {
-        fault(self.file, self.name.clone(), found, expected)
-    }
-
-    /// A place inside this one.
-    pub(super) fn member(&self, name: &str) -> Self {
-        Self { file: self.file, name: format!("{}.{name}", self.name) }
-    }
-}
 
 /// The query of a CSV row; where the column exists every row must name one.
 pub(super) fn named_query<'a>(line: &Line<'_>, column: Option<usize>, query: &'a str) -> Result<Option<&'a str>> {

@@ -5,7 +5,7 @@ use super::budget::Room;
 use super::fault::{fault, hinted, listed, quoted, several, shortened, unreadable};
 use super::input_file::{InputReader, PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
-use super::shadow_file::ShadowArrays;
+use super::shadow_recording::ShadowArrays;
 use super::shadow_stack::{Found, Part};
 use super::trace::{StoredArray, Trace};
 use crate::error::{Error, Result};

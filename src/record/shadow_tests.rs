@@ -2,6 +2,7 @@
 
 use super::budget::MemoryBudget;
 use super::shadow_file::*;
+use super::shadow_recording::*;
 use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
 use ndarray::{Array1, Array2, Array3, Array4, array};
 use ndarray_npy::{NpzWriter, WriteNpyExt};

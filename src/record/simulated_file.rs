@@ -82,7 +82,7 @@ fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
     let mut read = Vec::with_capacity(queries.0.len());
     for (index, query) in queries.0.into_iter().enumerate() {
         let name = |member: &str| format!("queries[{index}].{member}");
-        let place = super::rows::Place { file, name: format!("queries[{index}]") };
+        let place = super::place::Place { file, name: format!("queries[{index}]") };
         let [counts, neighbor]: [Vec<u64>; 2] =
             [query.counts, query.counts_neighbor].map(|Bounded(counts)| counts.iter().map(|count| count.0).collect());
         same_length(&place, query.labels.0.len(), [("counts", counts.len()), ("counts_neighbor", neighbor.len())])?;

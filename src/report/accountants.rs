@@ -1,6 +1,7 @@
 //! The document of `leakbound verify --accountant list`.
 
-use super::document::{Document, Envelope};
+use super::document::Document;
+use super::envelope::Envelope;
 use super::table::csv_text;
 use crate::error::Result;
 use serde::Serialize;

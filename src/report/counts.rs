@@ -1,7 +1,8 @@
 //! The document of `leakbound audit counts` and `leakbound audit confusion`.
 
 use super::advice::{forecasts_text, recommendations_text};
-use super::document::{Envelope, Render};
+use super::document::Render;
+use super::envelope::Envelope;
 use super::page::Page;
 use super::table::{TextTable, csv_text, listed};
 use crate::bound::Direction;

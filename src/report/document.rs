@@ -1,31 +1,13 @@
 //! What all documents share.
 
+use super::envelope::Envelope;
 use super::page::Page;
 use super::table::warnings_text;
 use crate::error::{Result, breaks_line};
-use crate::record::InputFile;
-use crate::study::{Answer, Warning};
+use crate::study::Answer;
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
-
-/// The part of a document that does not depend on the command.
-#[derive(Debug, Clone, Serialize)]
-pub struct Envelope {
-    /// `leakbound.<command>/1`.
-    pub schema: &'static str,
-    /// Version of the program.
-    pub version: &'static str,
-    /// Every input file with its size and SHA-256.
-    pub inputs: Vec<InputFile>,
-    /// Every option, defaults included.
-    pub options: Value,
-    /// The seed, where random numbers were drawn.
-    pub seed: u64,
-    /// Warnings.
-    pub warnings: Vec<Warning>,
-}
 
 /// The answer of a study with the part that does not depend on it.
 #[derive(Debug, Clone, Serialize)]

@@ -2,10 +2,13 @@
 
 mod comparison;
 mod histogram;
+pub(super) mod percent;
 mod rows;
 mod warning;
 
-use super::document::{Document, Envelope};
+use self::percent::percent;
+use super::document::Document;
+use super::envelope::Envelope;
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::Result;
@@ -182,22 +185,6 @@ impl MembershipDocument {
         }
         table
     }
-}
-
-/// A share in percent, for a reader.
-pub(super) fn percent(share: f64) -> String {
-    let value = 100.0 * share;
-    if value == 0.0 {
-        return "0 %".into();
-    }
-    // 0.1 and 100 keep no empty digits.
-    let text = significant(value, 3);
-    let text = if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
-    format!("{text} %")
 }
 
 impl Document for MembershipDocument {

@@ -10,6 +10,7 @@ mod bench;
 mod composed;
 mod counts;
 mod document;
+mod envelope;
 mod exact;
 mod failure;
 mod figure;
@@ -33,7 +34,8 @@ mod votes;
 pub use crate::error::one_line;
 pub use accountants::AccountantsDocument;
 pub use bench::{BenchDocument, BenchRow};
-pub use document::{Answered, Document, Envelope, Render};
+pub use document::{Answered, Document, Render};
+pub use envelope::Envelope;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use fit::fit;
 pub use membership::{

@@ -1,6 +1,7 @@
 //! The document of `leakbound property distance`.
 
-use super::document::{Envelope, Render};
+use super::document::Render;
+use super::envelope::Envelope;
 use super::page::Page;
 use super::table::{TextTable, csv_text};
 use crate::error::Result;

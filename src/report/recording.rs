@@ -1,6 +1,7 @@
 //! The document of the recipes that train models and record what they answer.
 
-use super::document::{Document, Envelope};
+use super::document::Document;
+use super::envelope::Envelope;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::{Result, one_line};
 use crate::record::WrittenArray;

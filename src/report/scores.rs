@@ -1,7 +1,8 @@
 //! The document of `leakbound audit scores`.
 
 use super::counts::claims_text;
-use super::document::{Envelope, Render};
+use super::document::Render;
+use super::envelope::Envelope;
 use super::figure::{Axis, Curves, Series, SeriesKind};
 use super::page::Page;
 use super::table::{TextTable, csv_text};

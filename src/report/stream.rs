@@ -1,7 +1,8 @@
 //! The document of `leakbound audit stream`.
 
 use super::counts::claims_text;
-use super::document::{Document, Envelope};
+use super::document::Document;
+use super::envelope::Envelope;
 use super::table::{TextTable, csv_text, listed, warnings_text};
 use crate::error::Result;
 use crate::study::{BoundRow, Claim, significant};

@@ -1,6 +1,7 @@
 //! The document of `leakbound verify`.
 
-use super::document::{Document, Envelope};
+use super::document::Document;
+use super::envelope::Envelope;
 use super::page::Page;
 use super::table::{TextTable, csv_text, warnings_text};
 use crate::error::{Result, one_line};

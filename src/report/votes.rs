@@ -1,7 +1,8 @@
 //! `leakbound audit votes` as text and CSV.
 
 use super::counts::claims_text;
-use super::document::{Envelope, Render};
+use super::document::Render;
+use super::envelope::Envelope;
 use super::page::Page;
 use super::table::{TextTable, csv_text};
 use crate::bound::{Direction, Validity};

@@ -1,6 +1,9 @@
 //! The receiver operating characteristic of scores: every threshold, what it catches and what it wrongly accuses.
 
+mod point;
 mod sorted;
+
+pub use point::RocPoint;
 
 use crate::error::{Error, Result};
 use crate::quantity::Probability;
@@ -28,25 +31,6 @@ pub struct Roc {
     members: u64,
     non_members: u64,
     steps: Vec<Step>,
-}
-
-/// One threshold with what it finds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RocPoint {
-    /// "Member" is guessed where score ≥ threshold; none: it is never guessed.
-    pub threshold: Option<f64>,
-    /// Members at or above it.
-    pub true_positives: u64,
-    /// Non-members at or above it.
-    pub false_positives: u64,
-}
-
-impl RocPoint {
-    /// The threshold as a number: `inf`, which no finite score reaches, where "member" is never guessed.
-    #[must_use]
-    pub fn cut(&self) -> f64 {
-        self.threshold.unwrap_or(f64::INFINITY)
-    }
 }
 
 /// The threshold that separates the two classes best, chosen on the same guesses: its figures are optimistic.

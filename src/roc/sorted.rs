@@ -1,6 +1,6 @@
 //! Scores of two classes in falling order with their counts, ties together.
 
-use super::RocPoint;
+use super::point::RocPoint;
 use rayon::slice::ParallelSliceMut;
 
 /// A distinct score with the number of both classes at or above it.

@@ -1,9 +1,7 @@
 //! Blocks of samples on all threads.
 
-use super::partial::PartialCounts;
 use super::simulation::Simulation;
 use super::stream::{Stream, World};
-use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
@@ -52,42 +50,6 @@ pub trait Sampler: Sync {
     /// All randomness must come from `stream`, and the result may depend on nothing else: blocks are drawn in any
     /// order, on any thread.
     fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]);
-}
-
-/// Counts the outcomes of a mechanism in both worlds; their labels are the indices `0` to `C-1`.
-///
-/// The blocks of both worlds are shared out among the threads of rayon's current pool. The counts depend on the
-/// mechanism, on `simulation` and on nothing else, and memory does not grow with the samples. `progress` is told, from
-/// any thread and not always in order, how many samples of the two worlds together are done so far, 2 ·
-/// [`Simulation::samples`] at the end. [`PartialCounts`] draws the same in parts.
-///
-/// # Errors
-/// [`Error::Length`] unless the mechanism has 1 to 2^20 outcomes, [`Error::Refused`] when it does not count as many
-/// outcomes as it was asked for.
-///
-/// # Example
-/// ```
-/// use leakbound::{ArgmaxSampler, PromptPateModel, Simulation, VoteHistogram, simulate};
-///
-/// let model = PromptPateModel::new(VoteHistogram::new(vec![3, 1])?, VoteHistogram::new(vec![2, 2])?)?;
-/// let mechanism = ArgmaxSampler::new(&model.into(), "laplace:1".parse()?);
-/// let counts = simulate(&mechanism, Simulation::new(1_000_000)?, |_| ())?;
-/// // A difference of n votes is kept with probability 1 - (n+2) exp(-n)/4: 0.86466 for 2 votes, 1/2 for none.
-/// assert!(counts.counts()[0].abs_diff(864_665) < 2_000);
-/// assert!(counts.counts_neighbor()[0].abs_diff(500_000) < 2_500);
-/// # Ok::<(), leakbound::Error>(())
-/// ```
-pub fn simulate<M, F>(mechanism: &M, simulation: Simulation, progress: F) -> Result<PairedCounts>
-where
-    M: Sampler + ?Sized,
-    F: Fn(u64) + Sync,
-{
-    let mut all = PartialCounts::new(simulation, mechanism.outcomes())?;
-    all.advance(mechanism, 0..simulation.blocks(), |done| {
-        progress(done);
-        ControlFlow::Continue(())
-    })?;
-    all.counts()
 }
 
 /// Counts of the first blocks of a range.
@@ -196,6 +158,7 @@ fn add(counts: &mut [u64], more: &[u64]) {
 #[cfg(test)]
 mod tests {
     use super::super::simulation::BLOCK_SAMPLES;
+    use super::super::whole::simulate;
     use super::*;
 
     /// Counts a given number of outcomes too many.

@@ -25,12 +25,13 @@ mod simulation;
 mod stream;
 mod vote_sampler;
 mod votes;
+mod whole;
 
 pub use argmax_sampler::ArgmaxSampler;
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
 pub use confident::{ConfidentSampler, draw_confident_answer};
-pub use engine::{MAX_OUTCOMES, Sampler, simulate};
+pub use engine::{MAX_OUTCOMES, Sampler};
 pub use exact_law::sample_laws;
 #[cfg(test)]
 pub(crate) use goodness_of_fit::p_value;
@@ -41,3 +42,4 @@ pub use shard::Shard;
 pub use simulation::{BLOCK_SAMPLES, SAMPLER_VERSION, Simulation};
 pub use stream::{Stream, StreamId, World};
 pub use vote_sampler::VoteSampler;
+pub use whole::simulate;

@@ -1,7 +1,7 @@
 //! Networks that end where they no longer get better.
 
 use super::ensemble::Ensemble;
-use super::train::{Example, TrainingImages};
+use super::training_images::{Example, TrainingImages};
 use serde::Serialize;
 use tch::Tensor;
 

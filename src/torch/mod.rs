@@ -25,6 +25,7 @@ mod memory;
 mod mislabeled;
 mod mlp;
 mod network;
+mod normalization;
 mod optimizer;
 mod property;
 mod seed;
@@ -32,6 +33,7 @@ mod shadow;
 mod student;
 mod teachers;
 mod train;
+mod training_images;
 mod wide_resnet;
 
 pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
@@ -44,7 +46,8 @@ pub use dp_sgd::{
     train_private_models,
 };
 pub use early_stopping::EarlyStopping;
-pub use network::{NetworkPlan, Normalization};
+pub use network::NetworkPlan;
+pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
 pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use shadow::{Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};

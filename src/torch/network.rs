@@ -4,6 +4,7 @@ use super::cnn::CnnEnsemble;
 use super::ensemble::Ensemble;
 use super::lenet::LeNetEnsemble;
 use super::mlp::MlpEnsemble;
+use super::normalization::Normalization;
 use super::wide_resnet::WideResNetEnsemble;
 use crate::error::{Error, Result};
 use rand_chacha::ChaCha8Rng;
@@ -44,17 +45,6 @@ pub enum NetworkPlan {
         /// What is normalized.
         normalization: Normalization,
     },
-}
-
-/// Over what a layer's values are normalized.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Normalization {
-    /// Each channel over the batch: Ioffe and Szegedy (2015).
-    Batch,
-    /// 16 groups of channels over each image (Wu and He, 2018), after ReLU: no image depends on another, as DP-SGD
-    /// needs it (De et al., 2022).
-    Group,
 }
 
 impl NetworkPlan {

@@ -5,7 +5,7 @@ use super::initial::Initial;
 use super::layers::{
     batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
 };
-use super::network::Normalization;
+use super::normalization::Normalization;
 use rand::Rng;
 use std::slice::Iter;
 use tch::{Device, Kind, Tensor};

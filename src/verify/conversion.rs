@@ -1,74 +1,11 @@
-//! What follows from one Rényi divergence: accountants that convert it, and pairs of laws that have it.
+//! Accountants that convert one Rényi divergence.
 
 use super::accountant::{Accountant, Answer, ClaimScope};
 use super::curve::{ToDelta, ToEpsilon};
-use super::generate::order;
-use super::laws::LawPair;
+use super::known_rdp::{CONVERSION, KnownRdp};
 use super::request::{Question, Request};
-use crate::accountant::{Theorem, WorstCases};
-use crate::divergence::{bernoulli_renyi_of_logs, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
-use crate::error::Result;
-use crate::histogram::VoteHistogram;
-use crate::law::{OutcomeLaw, OutputPair};
-use crate::mechanism::draw::{between, no_record, scale};
-use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, refused};
-use crate::quadrature::LogIntegral;
-use crate::quantity::Order;
-use crate::simulate::Sampler;
-use crate::special::softplus;
-use std::sync::Arc;
-
-/// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbors in both directions.
-pub const CONVERSION: &MechanismKind = &MechanismKind {
-    name: "conversion",
-    relation: Relation::OneRecord,
-    parameters: &[
-        Parameter::number("rdp", &[1.0, 0.5, 0.1, 0.0]),
-        Parameter::number("rdp_order", &[2.0, 3.0, 5.0, 10.0, 1.5]),
-    ],
-    releases: false,
-    noise_hides: false,
-    read: |parameters| {
-        let (rdp, order) = (parameters.not_negative("rdp")?, parameters.in_domain("rdp_order", Order::new)?);
-        Ok(Arc::new(KnownRdp { rdp, order }))
-    },
-    draw_data: no_record,
-    draw: |stream, _| {
-        // All kinds draw a scale first.
-        scale(stream)?;
-        let rdp = between(stream, 1e-4, 30.0);
-        Some(Arc::new(KnownRdp { rdp, order: order(stream)? }))
-    },
-};
-
-/// What is known of a mechanism whose Rényi divergence is converted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct KnownRdp {
-    pub rdp: f64,
-    pub order: Order,
-}
-
-impl Mechanism for KnownRdp {
-    fn kind(&self) -> &'static MechanismKind {
-        CONVERSION
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters::default().with("rdp", self.rdp).with("rdp_order", self.order.get())
-    }
-
-    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
-        Vec::new()
-    }
-
-    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
-        Err(refused("a conversion has no outputs of its own".into()))
-    }
-
-    fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        Err(refused("a conversion has no outputs of its own".into()))
-    }
-}
+use crate::divergence::{classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
+use crate::mechanism::MechanismKind;
 
 /// By Balle et al. (2020), Theorem 21.
 pub(super) const NAME: &str = "rdp-conversion";
@@ -119,79 +56,5 @@ impl Accountant for ConversionAccountant {
 
     fn scope(&self) -> ClaimScope {
         ClaimScope::DataIndependent
-    }
-}
-
-/// Logits of P at which a pair is formed.
-const LOGITS: std::ops::RangeInclusive<i32> = -36..=12;
-/// Halvings of the interval of ln q.
-const HALVINGS: u32 = 60;
-/// What the divergence of a pair may be off by, relative: a pair must have the RDP that it is given for.
-const ROUNDING: f64 = 1e-12;
-
-/// ln(1 - e^x) for x < 0: one form keeps the digits near 0, the other far from it.
-fn ln_one_minus_exp(x: f64) -> f64 {
-    if x > -std::f64::consts::LN_2 { (-libm::expm1(x)).ln() } else { libm::log1p(-libm::exp(x)) }
-}
-
-/// Pairs of laws of two outcomes with D_α = ρ in the larger direction, from rare outcomes to likely ones.
-///
-/// Each of them is a mechanism with this RDP, so that its (ε, δ) is one that no conversion may promise to improve. For δ
-/// given ε the best pair has two outcomes or is a mixture of two such (Asoodeh et al. 2021).
-pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<LawPair>> {
-    let neighbor = VoteHistogram::new(vec![1])?;
-    LOGITS
-        .map(|logit| {
-            let logit = f64::from(logit);
-            let ln_p = [-softplus(-logit), -softplus(logit)];
-            // In logarithms: next to order 1 an outcome may have a probability of e^-60000 under the other law.
-            let of_q = |ln_q: f64| [ln_q, ln_one_minus_exp(ln_q)];
-            let fits = |ln_q: f64| {
-                let ln_q = of_q(ln_q);
-                let divergence = |p, q| bernoulli_renyi_of_logs(p, q, order);
-                divergence(ln_p, ln_q).max(divergence(ln_q, ln_p)) <= rdp * (1.0 - ROUNDING)
-            };
-            // q below p, as far as it goes: at the lower end p^α q^{1-α} alone is e^{(α-1)ρ}.
-            let a = order.get();
-            let (mut low, mut high) = (ln_p[0] * a / (a - 1.0) - rdp, ln_p[0]);
-            for _ in 0..HALVINGS {
-                let middle = 0.5 * (low + high);
-                if fits(middle) { high = middle } else { low = middle }
-            }
-            let law = |logs: [f64; 2]| {
-                OutcomeLaw::from_integrals(
-                    &logs.map(|ln_value| LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }),
-                )
-            };
-            Ok(LawPair { laws: OutputPair::new(law(ln_p)?, law(of_q(high))?)?, neighbor: neighbor.clone() })
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bound::Direction;
-    use crate::quantity::Epsilon;
-
-    /// The pairs have the divergence and no more, and come close to what the conversion promises.
-    #[test]
-    fn pairs_have_the_divergence_and_nearly_the_delta() {
-        let mut closest = 0.0f64;
-        for (rdp, a, epsilon) in
-            [(0.5, 2.0, 3.0), (0.1, 8.0, 0.5), (3.0, 20.0, 3.5), (1e-3, 1.5, 0.1), (20.0, 400.0, 20.0)]
-        {
-            let (order, epsilon) = (Order::new(a).unwrap(), Epsilon::new(epsilon).unwrap());
-            let promised = delta_of_rdp(rdp, order, epsilon);
-            for pair in extreme_pairs(rdp, order).unwrap() {
-                for direction in Direction::BOTH {
-                    assert!(pair.laws.renyi(direction, order) <= rdp * (1.0 + 1e-9) + 1e-14);
-                    let share = pair.laws.delta(direction, epsilon) / promised;
-                    assert!(share <= 1.0 + 1e-9, "{rdp} {a}: {share}");
-                    closest = closest.max(share);
-                }
-            }
-        }
-        assert!(closest > 0.9, "{closest}");
     }
 }

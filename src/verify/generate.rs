@@ -1,11 +1,12 @@
 //! Cases that look for trouble: ties, consensus, one vote, two classes, tiny and huge noise, orders near 1 and 500.
 
-use super::property::Asks;
+use super::check::Asks;
+use super::draws::order;
 use super::request::{Case, Question, Request};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::draw::{between, pick};
 use crate::mechanism::{MechanismKind, Relation};
-use crate::quantity::{Delta, Epsilon, Order};
+use crate::quantity::{Delta, Epsilon};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -55,16 +56,6 @@ pub(super) fn small_case(kind: &MechanismKind, asks: Asks, stream: &mut ChaCha8R
     }
     case.request.histogram = VoteHistogram::new(counts).ok()?;
     Some(case)
-}
-
-pub(super) fn order(stream: &mut ChaCha8Rng) -> Option<Order> {
-    let value = match stream.random_range(0..10u32) {
-        0..3 => *pick(stream, &[2.0, 3.0, 4.0, 8.0, 16.0, 32.0, 64.0]),
-        3 => 1.0 + between(stream, 1e-4, 1e-2),
-        4 => stream.random_range(490.0..510.0),
-        _ => 1.0 + between(stream, 0.01, 500.0),
-    };
-    Order::new(value).ok()
 }
 
 fn delta(stream: &mut ChaCha8Rng) -> f64 {

@@ -1,7 +1,9 @@
 //! Exact laws of the mechanisms under test, as pairs of neighbors.
 
-use super::conversion::{KnownRdp, extreme_pairs};
 use super::exact::LEAST_ERROR;
+use super::extreme_pairs::extreme_pairs;
+use super::known_rdp::KnownRdp;
+use super::law_pair::LawPair;
 use super::request::Request;
 use crate::error::Result;
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
@@ -9,12 +11,6 @@ use crate::law::{OutcomeLaw, OutputPair};
 use crate::mechanism::{Bins, Relation, refused};
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
-
-/// The laws of a mechanism under the votes of a request and under a neighbor.
-pub(super) struct LawPair {
-    pub laws: OutputPair,
-    pub neighbor: VoteHistogram,
-}
 
 /// From so many neighbors on only those are searched whose vote leaves or reaches one of the three largest counts.
 const MANY_NEIGHBORS: usize = 24;

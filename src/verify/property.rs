@@ -1,15 +1,16 @@
 //! What must hold of an accountant: each property with the theorem that says so.
 
-use super::accountant::{Accountant, ClaimScope, Fault};
-use super::conversion::CONVERSION;
+use super::accountant::{Accountant, ClaimScope};
+use super::check::{Asks, Check};
+use super::known_rdp::CONVERSION;
 use super::request::Case;
-use super::sensitivity::{SMOOTH_SENSITIVITY, covers_neighbors};
+use super::sensitivity::covers_neighbors;
+use super::smooth_cost::SMOOTH_SENSITIVITY;
 use super::structure::{
     below_data_independent, composition_adds, convex_in_order, invariant_under_permutation,
     invariant_under_translation, limit_of_consensus, limit_of_much_noise, monotone_in_noise, monotone_in_order,
 };
 use super::validity::{delta_covers_exact, epsilon_covers_exact, kl_below_order_near_1, rdp_covers_exact};
-use crate::histogram::VoteHistogram;
 use crate::mechanism::MechanismKind;
 use serde::Serialize;
 
@@ -22,14 +23,6 @@ pub enum PropertyKind {
     /// The claims lack a structure that theorems give them: some are looser than they need be, or the program does not
     /// compute what it means to.
     Structure,
-}
-
-/// Which of order, δ and ε a property asks about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asks {
-    Order,
-    Delta,
-    Epsilon,
 }
 
 /// Something that must hold of the answers of an accountant.
@@ -47,59 +40,6 @@ pub struct Property {
     /// The mechanisms it is about.
     pub(super) about: fn(&MechanismKind) -> bool,
     pub(super) check: fn(&dyn Accountant, &Case) -> Check,
-}
-
-/// What became of one case.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Check {
-    /// It holds; for validity with the exact value as a share of the claim.
-    Holds { share: Option<f64> },
-    /// It says nothing about this case, or the exact law could not be computed.
-    NotApplicable,
-    /// The accountant does not answer it.
-    Declined(String),
-    /// It does not hold.
-    Violated(Violation),
-    /// The accountant failed to answer.
-    Fault(Fault),
-}
-
-/// How a property does not hold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Violation {
-    /// The claim that is wrong.
-    #[serde(serialize_with = "number")]
-    pub claim: f64,
-    /// What it must not be below; for structure, what it must not be above or differ from.
-    #[serde(serialize_with = "number")]
-    pub limit: f64,
-    /// How far the limit may be off.
-    #[serde(serialize_with = "number")]
-    pub error: f64,
-    /// What claim and limit are, in words.
-    pub words: String,
-    /// The neighbor with the largest exact value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub neighbor: Option<VoteHistogram>,
-    /// Whether the exact value is of the neighbor against the votes.
-    pub reverse: bool,
-}
-
-impl Violation {
-    /// How far the claim is beyond the limit.
-    #[must_use]
-    pub fn margin(&self) -> f64 {
-        (self.claim - self.limit).abs()
-    }
-}
-
-/// Infinity is the string `inf`, as in all documents.
-fn number<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    match *value {
-        f64::INFINITY => serializer.serialize_str("inf"),
-        f64::NEG_INFINITY => serializer.serialize_str("-inf"),
-        value => serializer.serialize_f64(value),
-    }
 }
 
 /// All properties, validity first.
@@ -267,16 +207,3 @@ impl Property {
         all.filter(|property| scope == ClaimScope::DataIndependent || !property.data_independent_only).collect()
     }
 }
-
-/// The claim, or what the check ends with.
-macro_rules! claim {
-    ($accountant:expr, $request:expr) => {
-        match $accountant.answer($request).claim() {
-            Ok(value) => value,
-            Err(Answer::Declined(reason)) => return Check::Declined(reason),
-            Err(Answer::Fault(fault)) => return Check::Fault(fault),
-            Err(Answer::Value(_)) => return Check::NotApplicable,
-        }
-    };
-}
-pub(super) use claim;

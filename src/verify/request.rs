@@ -1,7 +1,7 @@
 //! What an accountant is asked: a mechanism, its votes, and one question. The JSON form is a contract.
 
-use super::conversion::CONVERSION;
-use super::sensitivity::SMOOTH_SENSITIVITY;
+use super::known_rdp::CONVERSION;
+use super::smooth_cost::SMOOTH_SENSITIVITY;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, MechanismKind, Parameters, RELEASES, Value};

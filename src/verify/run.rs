@@ -1,11 +1,13 @@
 //! Runs properties over cases, and shrinks what fails.
 
 use super::accountant::{Accountant, ClaimScope, Fault};
+use super::check::{Check, Violation};
 use super::generate;
-use super::property::{Check, Property, PropertyKind, Violation};
+use super::property::{Property, PropertyKind};
+use super::punctual::Punctual;
 use super::request::Case;
 use super::shrink::shrink;
-use super::stop::{Punctual, Stop};
+use super::stop::Stop;
 use crate::mechanism::MechanismKind;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

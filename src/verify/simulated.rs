@@ -1,12 +1,14 @@
 //! Refutation by simulation, for mechanisms whose law cannot be computed, and as a second opinion where it can.
 
 use super::accountant::{Accountant, Answer};
+use super::check::{Asks, Check, Violation};
 use super::generate;
-use super::property::{Asks, Check, Property, PropertyKind, Violation};
+use super::property::{Property, PropertyKind};
+use super::punctual::Punctual;
 use super::request::{Case, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
-use super::stop::{Punctual, Stop};
+use super::stop::Stop;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};

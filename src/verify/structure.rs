@@ -1,7 +1,7 @@
 //! Claims against each other: the structure that theorems give them.
 
 use super::accountant::{Accountant, Answer};
-use super::property::{Check, Violation, claim};
+use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Relation, Role};

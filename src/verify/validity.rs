@@ -1,9 +1,10 @@
 //! Claims against exact laws: none may be below what is leaked.
 
 use super::accountant::{Accountant, Answer};
+use super::check::{Check, Violation, claim};
 use super::exact::{self, Exact};
-use super::laws::{LawPair, composed_pair, pairs};
-use super::property::{Check, Violation, claim};
+use super::law_pair::LawPair;
+use super::laws::{composed_pair, pairs};
 use super::request::{Case, Question, Request};
 use crate::bound::Direction;
 use crate::error::Result;

@@ -48,6 +48,40 @@ fn rooms_use_only_what_design_allows() {
 }
 
 #[test]
+fn no_files_of_a_room_use_each_other_in_a_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let texts: Vec<(String, String)> = files(&root)
+        .iter()
+        .map(|path| (path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/"), read(path)))
+        .filter(|(path, _)| path != "lib.rs" && !path.starts_with("bin/"))
+        .collect();
+    let found = circles(&texts);
+    assert!(found.is_empty(), "these files use each other:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_circle_of_files_is_detected() {
+    let of = |texts: &[(&str, &str)]| {
+        circles(&texts.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect::<Vec<_>>())
+    };
+    let none = [""; 0];
+    // A re-export in mod.rs is no use of the file behind it, and a name is used where it is defined.
+    let room = [("a/mod.rs", "mod b; mod c; pub use b::{B, other::X};"), ("a/b.rs", "use super::c::C;")];
+    assert_eq!(of(&[room[0], room[1], ("a/c.rs", "fn f() {}")]), none);
+    assert_eq!(of(&[room[0], room[1], ("a/c.rs", "use super::B;")]), ["a/b.rs -> a/c.rs", "a/c.rs -> a/b.rs"]);
+    assert_eq!(of(&[room[0], room[1], ("a/c.rs", "fn f() { crate::a::B::new() }")]).len(), 2);
+    // The root of a room is a file of it.
+    let root = ("a/mod.rs", "mod b; struct A; fn f() { b::g(); }");
+    assert_eq!(of(&[root, ("a/b.rs", "use super::{other, A};")]).len(), 2);
+    // Tests may look at anything, and comments are no use.
+    let tests = "// super::A\nfn g() {}\n#[cfg(test)]\nmod tests { use super::super::A; }";
+    assert_eq!(of(&[root, ("a/b.rs", tests)]), none);
+    assert_eq!(of(&[root, ("a/b.rs", &tests.replace("(test)", "(all(test, unix))"))]), none);
+    // Rooms are another matter.
+    assert_eq!(of(&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")]), none);
+}
+
+#[test]
 fn nothing_unfinished_is_left() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let marks = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
@@ -181,6 +215,124 @@ fn violations(
         wrong.insert(format!("{file}: a path attribute moves a file to another room"));
     }
     wrong.into_iter().collect()
+}
+
+/// The uses of one file of a room by another that are part of a circle. A name counts for the file that defines it: one
+/// that re-exports it is only a way to it.
+fn circles(texts: &[(String, String)]) -> Vec<String> {
+    let module = |path: &str| -> Vec<String> {
+        let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+        path.split('/').map(str::to_owned).collect()
+    };
+    let codes: Vec<String> = texts.iter().map(|(_, text)| code(text)).collect();
+    let mut modules = BTreeMap::new();
+    for ((path, _), code) in texts.iter().zip(&codes) {
+        let own = code.split("#[cfg(test)]").next().and_then(|code| code.split("#[cfg(all(test").next());
+        modules.insert(module(path), (path.as_str(), paths(&tokens(own.unwrap_or_default()))));
+    }
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (own, (path, paths)) in &modules {
+        for (_, used) in paths.iter().filter(|(exported, _)| !exported) {
+            let target = absolute(&modules, own, used).and_then(|target| defined_in(&modules, &target, 0));
+            let Some(target) = target.filter(|target| target != own && target[0] == own[0]) else { continue };
+            edges.entry(path).or_default().insert(modules[&target].0);
+        }
+    }
+    // Whoever uses no file that is left, or is used by none, is in no circle.
+    loop {
+        let used: BTreeSet<&str> = edges.values().flatten().copied().collect();
+        let outside: Vec<&str> = edges.keys().copied().filter(|file| !used.contains(file)).collect();
+        outside.iter().for_each(|file| drop(edges.remove(file)));
+        let left: BTreeSet<&str> = edges.keys().copied().collect();
+        let before: usize = edges.values().map(BTreeSet::len).sum();
+        edges.values_mut().for_each(|files| files.retain(|file| left.contains(file)));
+        edges.retain(|_, files| !files.is_empty());
+        if outside.is_empty() && before == edges.values().map(BTreeSet::len).sum::<usize>() {
+            break;
+        }
+    }
+    edges.iter().flat_map(|(file, used)| used.iter().map(move |used| format!("{file} -> {used}"))).collect()
+}
+
+/// A path as it is written, and whether it is re-exported.
+type Written = (bool, Vec<String>);
+
+type Modules<'a> = BTreeMap<Vec<String>, (&'a str, Vec<Written>)>;
+
+/// A path from the root of the crate; none for one into another crate.
+fn absolute(modules: &Modules<'_>, own: &[String], path: &[String]) -> Option<Vec<String>> {
+    let ups = path.iter().take_while(|name| *name == "super").count();
+    match path[0].as_str() {
+        "crate" => Some(path[1..].to_vec()),
+        "self" => Some([own, &path[1..]].concat()),
+        "super" => Some([&own[..own.len().checked_sub(ups)?], &path[ups..]].concat()),
+        child => modules.contains_key(&[own, &[child.to_owned()]].concat()).then(|| [own, path].concat()),
+    }
+}
+
+/// The module that defines what a path from the root leads to.
+fn defined_in(modules: &Modules<'_>, path: &[String], steps: usize) -> Option<Vec<String>> {
+    let length = (1..=path.len()).rev().find(|&length| modules.contains_key(&path[..length]))?;
+    let (own, rest) = path.split_at(length);
+    let exported = rest.first().and_then(|name| {
+        let found = modules[own].1.iter().find(|(exported, path)| *exported && path.last() == Some(name))?;
+        absolute(modules, own, &found.1)
+    });
+    match exported.filter(|_| steps < 10) {
+        Some(target) => defined_in(modules, &[&target, &rest[1..]].concat(), steps + 1),
+        None => Some(own.to_vec()),
+    }
+}
+
+/// All paths of a file: of `use` declarations, and those that are written out.
+fn paths(tokens: &[&str]) -> Vec<Written> {
+    let (mut paths, mut at) = (Vec::new(), 0);
+    while at < tokens.len() {
+        if tokens[at] == "use" {
+            let exported = at > 0 && ["pub", ")"].contains(&tokens[at - 1]);
+            let mut found = Vec::new();
+            at = branches(tokens, at + 1, &[], &mut found);
+            paths.extend(found.into_iter().map(|path| (exported, path)));
+            continue;
+        }
+        let starts = tokens.get(at + 1) == Some(&"::") && (at == 0 || tokens[at - 1] != "::");
+        let mut path = vec![tokens[at].to_owned()];
+        at += 1;
+        while starts && tokens.get(at) == Some(&"::") {
+            path.extend(tokens.get(at + 1).map(|name| (*name).to_owned()));
+            at += 2;
+        }
+        if starts {
+            paths.push((false, path));
+        }
+    }
+    paths
+}
+
+/// The paths of a tree of `use` that begins here; the place after it.
+fn branches(tokens: &[&str], mut at: usize, before: &[String], found: &mut Vec<Vec<String>>) -> usize {
+    let mut path = before.to_vec();
+    while let Some(&token) = tokens.get(at) {
+        match token {
+            "::" => at += 1,
+            "{" => {
+                at += 1;
+                while tokens.get(at).is_some_and(|&token| token != "}") {
+                    at = branches(tokens, at, &path, found);
+                    at += usize::from(tokens.get(at) == Some(&","));
+                }
+                return at + 1;
+            }
+            "as" => at += 2,
+            "," | "}" | ";" => break,
+            name => {
+                path.push(name.to_owned());
+                at += 1;
+            }
+        }
+    }
+    found.push(path);
+    at
 }
 
 /// The first name after every path to the crate's root: `crate::` or as many `super::` as the file is deep.

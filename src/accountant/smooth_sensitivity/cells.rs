@@ -1,7 +1,6 @@
 //! Bounds of the local sensitivity on a grid, for costs whose increments do not increase all the way.
 
-use super::GnmaxSensitivity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::special::{log_ndtr, ndtri_exp};
 
 /// Cells for one vote.
@@ -21,23 +20,34 @@ pub(super) struct Cells {
     step: f64,
 }
 
+/// A cost of votes for so many classes, as a function of ln q.
+pub(super) struct Cost<'a> {
+    pub(super) classes: usize,
+    /// c, what a vote moves z by at most.
+    pub(super) step: f64,
+    /// ln(C-1).
+    pub(super) ln_others: f64,
+    pub(super) at: &'a dyn Fn(f64) -> f64,
+    /// The error where it falls.
+    pub(super) refused: &'a dyn Fn(f64) -> Error,
+}
+
 impl Cells {
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) where the cost does not increase with q.
-    pub(super) fn new(sensitivity: &GnmaxSensitivity) -> Result<Self> {
-        let (step, ln_others) = (sensitivity.step(), sensitivity.ln_others());
-        let highest =
-            ndtri_exp((libm::log1p(-1.0 / sensitivity.classes as f64) - ln_others).min(0.0)).max(LOWEST + 1.0);
+    /// That of the cost where it does not increase with q.
+    pub(super) fn new(function: &Cost<'_>) -> Result<Self> {
+        let &Cost { classes, step, ln_others, at, refused } = function;
+        let highest = ndtri_exp((libm::log1p(-1.0 / classes as f64) - ln_others).min(0.0)).max(LOWEST + 1.0);
         let count = (PER_VOTE * (highest - LOWEST) / step).ceil().clamp(*CELLS.start(), *CELLS.end());
         let width = (highest - LOWEST) / count;
-        let cost = |z: f64| sensitivity.cost_at((ln_others + log_ndtr(z)).min(0.0));
+        let cost = |z: f64| at((ln_others + log_ndtr(z)).min(0.0));
         let (mut below, mut below_left) = (0.0, 0.0);
         let mut bounds = Vec::with_capacity(count as usize);
         for index in 1..=count as u32 {
             let b = LOWEST + width * f64::from(index);
             let (here, left, right) = (cost(b), cost(b - step), cost(b + step));
             if here < below * (1.0 - 1e-9) {
-                return Err(sensitivity.refused(ln_others + log_ndtr(b)));
+                return Err(refused(ln_others + log_ndtr(b)));
             }
             bounds.push((right - below).max(here - below_left));
             (below, below_left) = (here, left);

@@ -6,7 +6,7 @@ mod threshold;
 
 pub use threshold::threshold_local_sensitivities;
 
-use self::cells::Cells;
+use self::cells::{Cells, Cost};
 use super::gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
@@ -70,7 +70,15 @@ impl GnmaxSensitivity {
         if classes > 1 {
             sensitivity.log_q1 = sensitivity.moved(log_q0, -1.0);
             if !sensitivity.increments_increase()? {
-                sensitivity.cells = Some(Cells::new(&sensitivity)?);
+                let cost = Cost {
+                    classes,
+                    step: sensitivity.step(),
+                    ln_others: sensitivity.ln_others(),
+                    at: &|log_q| sensitivity.cost_at(log_q),
+                    refused: &|log_q| sensitivity.refused(log_q),
+                };
+                let cells = Cells::new(&cost)?;
+                sensitivity.cells = Some(cells);
             }
         }
         Ok(sensitivity)

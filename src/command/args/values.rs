@@ -1,6 +1,5 @@
 //! Values of options, read and checked.
 
-use crate::command::threads::MOST as MOST_THREADS;
 use crate::study::Methods;
 use crate::{Adjacency, BinRule, Delta, Direction, Epsilon, FailureProbability, Method, Order, VoteHistogram};
 use clap::ValueEnum;
@@ -33,6 +32,9 @@ impl Directions {
         }
     }
 }
+
+/// The most threads.
+pub const MOST_THREADS: usize = 4096;
 
 pub(super) type Parsed<T> = Result<T, String>;
 

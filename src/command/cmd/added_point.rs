@@ -1,6 +1,6 @@
 //! Private-kNN: what the adversary adds, and the model of every query with and without it.
 
-use super::vote_recording::Recording;
+use super::modeled::Recording;
 use crate::command::args::VotesOptions;
 use crate::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, MemoryBudget, VoteFile};
 use crate::study::{AddedPoint, ModeledQuery};

@@ -3,8 +3,8 @@
 use super::interruptible::Interruptible;
 use super::stream_state::{Counted, Counting, StateFile};
 use crate::command::args::{Common, StreamOptions};
+use crate::command::interruption::Interruption;
 use crate::command::output::{Output, envelope, interrupted};
-use crate::command::session::Interruption;
 use crate::command::signals::{Second, interruption};
 use crate::record::{
     BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs,

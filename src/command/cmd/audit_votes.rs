@@ -2,7 +2,8 @@
 
 use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::conclude::{Asked, conclude};
-use super::vote_recording::{Recording, choose};
+use super::modeled::choose;
+use super::vote_recording;
 use crate::command::args::{Common, ModelName, VotesOptions};
 use crate::command::output::Output;
 use crate::report::one_line;
@@ -12,7 +13,7 @@ use crate::{Adversary, Probability, Result};
 pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
     let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();
     let output = Output::open(common, &inputs)?;
-    let recording = Recording::read(options, common.memory())?;
+    let recording = vote_recording::read(options, common.memory())?;
     let options = &with_defaults(options);
     let queries = choose(recording.queries, options)?;
     let title = title(common, options, &recording.words, queries.len());

@@ -1,6 +1,6 @@
 //! Outputs that are numbers, counted in bins that were fixed before.
 
-use super::audit_counts::choose_sets;
+use super::output_sets::choose_sets;
 use crate::command::args::{Common, CountsOptions};
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedValues, ValueFile, read_value_file};
 use crate::study::{CountedQuery, Warning};

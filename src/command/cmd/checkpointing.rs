@@ -2,8 +2,9 @@
 
 use super::pace::Pace;
 use crate::command::args::SimulateOptions;
+use crate::command::interruption::Interruption;
 use crate::command::output::interrupted;
-use crate::command::session::{Interruption, Session};
+use crate::command::session::Session;
 use crate::command::signals::{Second, interruption};
 use crate::command::usage::warn;
 use crate::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};

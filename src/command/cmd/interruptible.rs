@@ -1,6 +1,6 @@
 //! A reader that ends at a line where the user interrupts the program.
 
-use crate::command::session::Interruption;
+use crate::command::interruption::Interruption;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! `leakbound membership compare`: several attacks on one recording, side by side.
 
-use super::membership::{Work, undecided};
 use super::membership_attack::Attack;
+use super::membership_work::{Work, undecided};
 use crate::command::args::{Common, CompareOptions, ComparedName};
 use crate::command::output::progress;
 use crate::record::ShadowRecording;

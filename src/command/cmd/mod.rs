@@ -21,9 +21,12 @@ pub mod membership;
 mod membership_attack;
 mod membership_compare;
 mod membership_watch;
+mod membership_work;
 pub mod merge;
+mod modeled;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
+mod output_sets;
 mod pace;
 pub mod property;
 #[cfg(feature = "torch")]

@@ -1,6 +1,5 @@
 //! What all recipes of `leakbound torch` share: images in, a recording out.
 
-use super::torch::say;
 use crate::Result;
 use crate::command::args::{CheckpointOptions, Common, DataOptions};
 use crate::command::output::{Output, envelope, progress, refuse_any};
@@ -9,6 +8,7 @@ use crate::report::{RecordingDocument, TrainingFact, one_line};
 use crate::study::Warning;
 use crate::torch::{TrainingCheckpoint, TrainingDevice};
 use serde::Serialize;
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -130,4 +130,12 @@ fn not_bitwise(device: TrainingDevice) -> Option<Warning> {
                 .into(),
         hint: "train with --device cpu where two runs must give the same file".into(),
     })
+}
+
+/// What a recipe uses, on stderr.
+fn say(common: &Common, text: &str) {
+    if !common.quiet {
+        // Nothing is left to report a closed stderr to.
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
 }

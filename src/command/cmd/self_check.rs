@@ -1,7 +1,7 @@
 //! `leakbound self-check audit counts`.
 
-use super::audit_counts::choose_sets;
 use super::conclude::{Asked, conclude};
+use super::output_sets::choose_sets;
 use crate::command::args::{Common, SelfCheckOptions};
 use crate::command::output::Output;
 use crate::record::read_counts;

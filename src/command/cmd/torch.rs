@@ -5,7 +5,6 @@ use crate::command::output::print;
 use crate::torch::{DeviceChoice, TrainingDevice, cuda_library};
 use crate::{Error, Result};
 use std::ffi::OsString;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -54,12 +53,4 @@ fn before(variable: &str, path: &Path) -> OsString {
         list.push(others);
     }
     list
-}
-
-/// What a recipe uses, on stderr.
-pub fn say(common: &Common, text: &str) {
-    if !common.quiet {
-        // Nothing is left to report a closed stderr to.
-        let _ = writeln!(std::io::stderr(), "{text}");
-    }
 }

@@ -1,8 +1,8 @@
 //! `leakbound verify`.
 
 use crate::command::args::{Common, VerifyOptions};
+use crate::command::interruption::Interruption;
 use crate::command::output::{Output, envelope, interrupted, progress};
-use crate::command::session::Interruption;
 use crate::command::signals::{Second, interruption};
 use crate::mechanism::{NoisyArgmax, RELEASES};
 use crate::report::{AccountantsDocument, PropertyRow, VerifyDocument, one_line};

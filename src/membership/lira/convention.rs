@@ -1,7 +1,7 @@
 //! Named variants: what other people's code computes, step by step as it does, turned so that high means member.
 
-use super::estimator::Sample;
 use super::plan::{LiraMode, LiraPlan, LiraVariance, LiraVariant};
+use super::sample::Sample;
 use crate::special::{log_ndtr, ndtri};
 
 /// What all of them add to a standard deviation.

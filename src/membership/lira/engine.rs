@@ -1,8 +1,9 @@
 //! LiRA over blocks of samples, on all threads.
 
 use super::convention::{Convention, Cut, Moments};
-use super::estimator::{Estimator, Pool, Sample};
+use super::estimator::{Estimator, Pool};
 use super::plan::{Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, Victims};
+use super::sample::Sample;
 use super::tile;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;

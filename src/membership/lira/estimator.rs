@@ -2,12 +2,10 @@
 
 use super::multivariate::Fitted;
 use super::plan::{LiraMode, LiraPlan, LiraVariance, LiraViews};
+use super::sample::{Sample, floor};
 use super::side::Side;
 use crate::special::log_ndtr;
 use std::f64::consts::LN_2;
-
-/// The least standard deviation in units of the largest value near it: the resolution of single precision.
-const RESOLUTION: f64 = f32::EPSILON as f64;
 
 /// Pooled unbiased variances of one victim: among the models trained on a sample, and among those not.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,28 +24,6 @@ impl Pool {
 
     fn variance(&self, side: usize) -> Option<f64> {
         (self.freedom[side] > 0.0).then(|| self.squares[side] / self.freedom[side])
-    }
-}
-
-/// One sample: the answers of all models, and who was trained on it.
-pub(super) struct Sample<'a> {
-    /// Views of model after model.
-    pub(super) scores: &'a [f64],
-    pub(super) views: usize,
-    /// Per model, whether it was trained on the sample.
-    pub(super) members: &'a [bool],
-    /// Per model, whether it may be a shadow model.
-    pub(super) shadows: &'a [bool],
-}
-
-impl Sample<'_> {
-    /// The shadow models of one side.
-    pub(super) fn side(&self, member: bool) -> impl Iterator<Item = usize> + Clone + '_ {
-        (0..self.members.len()).filter(move |&model| self.shadows[model] && self.members[model] == member)
-    }
-
-    fn answer(&self, model: usize) -> &[f64] {
-        &self.scores[model * self.views..][..self.views]
     }
 }
 
@@ -146,11 +122,4 @@ impl<'a> Estimator<'a> {
     pub(super) fn neutral(mode: LiraMode, views: usize) -> f64 {
         if mode == LiraMode::Online { 0.0 } else { views as f64 * LN_2 }
     }
-}
-
-/// The least variance of values near these. Every distance between them is below 2 of the largest, so that a squared
-/// distance over it is at most (2/RESOLUTION)², never infinite.
-pub(super) fn floor(x: f64, outside: f64, inside: f64) -> f64 {
-    let scale = RESOLUTION * x.abs().max(outside.abs()).max(inside.abs());
-    (scale * scale).max(f64::MIN_POSITIVE)
 }

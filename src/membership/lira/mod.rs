@@ -5,6 +5,7 @@ mod engine;
 mod estimator;
 mod multivariate;
 mod plan;
+mod sample;
 mod side;
 #[cfg(test)]
 mod tests;

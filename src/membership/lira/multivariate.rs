@@ -1,6 +1,6 @@
 //! Views as one normal vector, with a covariance that is regular however few the models are.
 
-use super::estimator::{Sample, floor};
+use super::sample::{Sample, floor};
 use super::side::Side;
 
 /// Covariances of both sides of a sample, as sums of products about the means; lower triangles, row by row.

@@ -1,6 +1,6 @@
 //! The binary versions of CIFAR-10 and CIFAR-100: records of labels and 3 x 32 x 32 pixels (Krizhevsky 2009).
 
-use super::{ImagePart, ImageSet};
+use super::set::{ImagePart, ImageSet};
 use crate::error::Result;
 use crate::record::budget::Room;
 use crate::record::fault::{fault, hinted, unreadable};

@@ -1,6 +1,6 @@
 //! The idx format of MNIST: big-endian sizes, then bytes (LeCun, Cortes and Burges 1998).
 
-use super::{ImagePart, ImageSet, end, exactly, same_number, unpacked};
+use super::set::{ImagePart, ImageSet, end, exactly, same_number, unpacked};
 use crate::error::Result;
 use crate::record::budget::Room;
 use crate::record::fault::{fault, hinted};

@@ -1,6 +1,6 @@
 //! Images as numpy arrays.
 
-use super::{ImagePart, ImageSet, same_number};
+use super::set::{ImagePart, ImageSet, same_number};
 use crate::error::Result;
 use crate::record::array_file::ArrayFile;
 use crate::record::budget::{MemoryBudget, Room};

@@ -2,7 +2,7 @@
 
 use super::*;
 use flate2::{Compression, write::GzEncoder};
-use ndarray::{Array, Array3, array};
+use ndarray::{Array, Array1, Array3, array};
 use ndarray_npy::{NpzWriter, WriteNpyExt};
 use std::fs;
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! What a reader of membership metrics must know.
 
-use super::percent;
+use super::percent::percent;
 use crate::membership::{Level, MembershipMetrics};
 use crate::study::{Warning, significant};
 

@@ -1,7 +1,7 @@
 //! The page of `leakbound membership`.
 
 use super::{Drawing, Page, meaning};
-use crate::report::membership::percent;
+use crate::report::membership::percent::percent;
 use crate::report::{Axis, Curves, MembershipDocument, RocCurve, SampleCurve, ScoreHistogram, Series, SeriesKind};
 use crate::study::short;
 

@@ -11,7 +11,7 @@ mod simulate;
 mod verify;
 mod votes;
 
-use super::document::Envelope;
+use super::envelope::Envelope;
 use super::figure::{Drawing, shortened, visible};
 use super::table::TextTable;
 use crate::study::{Claim, Warning, short, significant};

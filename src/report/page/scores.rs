@@ -2,7 +2,7 @@
 
 use super::{Drawing, Page, meaning};
 use crate::bound::Validity;
-use crate::report::document::Envelope;
+use crate::report::envelope::Envelope;
 use crate::report::table::TextTable;
 use crate::study::{Claim, FailureNote};
 

@@ -1,8 +1,8 @@
 //! The labeling loop: recorded votes are answered with fresh noise until a budget is spent.
 
-use super::AccountStudy;
 use super::curves::all_orders;
 use super::meaning::BudgetRow;
+use super::request::AccountStudy;
 use crate::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
 use crate::divergence::{Conversion, RdpCurve};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! What an audit of counts says beside its bounds per query: μ, δ and the trade-off, the divergences of given
 //! distributions, and all queries together.
 
-use super::{CountedQuery, CountsStudy};
+use super::request::{CountedQuery, CountsStudy};
 use crate::audit::{
     BoundEvent, FailureBudget, OutputSet, Rectangle, SetSource, outcome_rectangles, rectangles, trade_off_band,
 };

@@ -1,6 +1,6 @@
 //! How many samples would certify half and nine tenths of what the outputs look like.
 
-use super::CountedQuery;
+use super::request::CountedQuery;
 use crate::audit::{
     AuditPlan, Bounded, Guide, Method, SetSource, audit_counts, samples_to_reach, shrunken_pair, typical_bound,
 };

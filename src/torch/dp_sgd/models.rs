@@ -13,7 +13,7 @@ use crate::torch::guard::guarded;
 use crate::torch::mislabeled::wrong_labels;
 use crate::torch::network::NetworkPlan;
 use crate::torch::seed::{Purpose, stream};
-use crate::torch::train::{Example, TrainingImages, one_hot};
+use crate::torch::training_images::{Example, TrainingImages, one_hot};
 use ndarray::{Array1, Array2, Array4};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};

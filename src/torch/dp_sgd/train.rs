@@ -6,7 +6,7 @@ use super::plan::{DpSgdBudget, DpSgdPlan};
 use crate::error::{Error, Result};
 use crate::torch::ensemble::{Ensemble, check_parameters};
 use crate::torch::optimizer::OptimizerState;
-use crate::torch::train::{Example, TrainingImages};
+use crate::torch::training_images::{Example, TrainingImages};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -114,7 +114,7 @@ mod tests {
     use crate::torch::network::NetworkPlan;
     use crate::torch::optimizer::{Optimizer, Schedule};
     use crate::torch::seed::{Purpose, stream};
-    use crate::torch::train::one_hot;
+    use crate::torch::training_images::one_hot;
     use tch::Device;
 
     const PLAIN: Optimizer = Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false };

@@ -11,7 +11,7 @@ use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, stream};
-use super::train::{Example, TrainingImages, one_hot};
+use super::training_images::{Example, TrainingImages, one_hot};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayView2, Axis};

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::torch::seed::{Purpose, stream};
-use crate::torch::train::Example;
+use crate::torch::training_images::Example;
 use rand::seq::SliceRandom;
 
 /// Leaves a share of the images of one class (the nearest whole number of them) at random, and deals out what is left

@@ -14,7 +14,7 @@ use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, stream};
-use super::train::{Example, TrainingImages};
+use super::training_images::{Example, TrainingImages};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use answers::largest;

@@ -14,7 +14,7 @@ use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::seed::{Purpose, stream};
 use super::teachers::split::{Split, partition};
-use super::train::Example;
+use super::training_images::Example;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::record::ImageSet;

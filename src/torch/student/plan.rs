@@ -6,7 +6,8 @@ use crate::quantity::Epsilon;
 use crate::record::ImageSet;
 use crate::torch::network::NetworkPlan;
 use crate::torch::teachers::split::images_each;
-use crate::torch::train::{TrainingPlan, check_tables};
+use crate::torch::train::TrainingPlan;
+use crate::torch::training_images::check_tables;
 
 /// Which teachers vote, what their answers may cost, and which students are trained on them.
 #[derive(Debug, Clone, PartialEq)]

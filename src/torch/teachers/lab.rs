@@ -9,7 +9,7 @@ use crate::torch::device::TrainingDevice;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::groups::Trainer;
 use crate::torch::guard::guarded;
-use crate::torch::train::{Example, TrainingImages, one_hot};
+use crate::torch::training_images::{Example, TrainingImages, one_hot};
 use ndarray::Array1;
 use tch::{TchError, Tensor};
 

@@ -11,7 +11,7 @@ pub use votes::TeacherVotes;
 
 use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
-use super::train::Example;
+use super::training_images::Example;
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use lab::Lab;

@@ -3,7 +3,8 @@
 use super::split::images_each;
 use crate::error::{Error, Result};
 use crate::torch::network::NetworkPlan;
-use crate::torch::train::{TrainingPlan, check_tables};
+use crate::torch::train::TrainingPlan;
+use crate::torch::training_images::check_tables;
 use serde::Serialize;
 
 /// Which teachers are trained, and how.

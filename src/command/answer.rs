@@ -1,0 +1,191 @@
+//! One command, run for another program in its process.
+
+use super::args::{Command, Format};
+use super::interruption::Interruption;
+use super::session::{Ask, Found, Host, Interrupted, Progress, Session, TextForm};
+use super::threads::{self, Alone};
+use super::{run, usage};
+use crate::error::Error;
+use crate::record::MemoryFiles;
+use crate::study::Verdict;
+use std::ffi::OsString;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One command that another program wants to be run.
+#[derive(Default)]
+pub struct Request {
+    /// The words after `leakbound`. Wherever the command takes a file, a name of [`Request::files`] may stand.
+    pub words: Vec<OsString>,
+    /// Files in memory.
+    pub files: MemoryFiles,
+    /// Whether the page of the result is wanted too.
+    pub page: bool,
+    /// Who is told how far the work is, on any thread.
+    pub progress: Option<Progress>,
+    /// Ends the work early, where it reports how far it is.
+    pub interruption: Interruption,
+    /// In `verify`, in place of the program of `--command`, whose word is then its name.
+    pub accountant: Option<Ask>,
+}
+
+/// What a command found.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Its document, as `--format json` prints it.
+    pub json: String,
+    /// Its text, as `--format text` prints it to a file.
+    pub text: TextForm,
+    /// The page of `--report`, where that was wanted.
+    pub page: Option<String>,
+    /// Whether a claim was refuted.
+    pub refuted: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Refusal {
+    /// An argument cannot be used: exit status 2 of the command.
+    Usage(String),
+    /// The data or the system failed: exit status 1.
+    Failed(Error),
+    /// The work was interrupted.
+    Interrupted,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(sentence) => formatter.write_str(sentence),
+            Self::Failed(error) => error.fmt(formatter),
+            Self::Interrupted => formatter.write_str("the work was interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Runs one command and gives its document; nothing is printed.
+///
+/// # Errors
+/// [`Refusal`], with the sentence that the command would print.
+///
+/// # Panics
+/// Passes on panics, which are faults of this library.
+///
+/// ```
+/// use leakbound::command::{Request, answer};
+///
+/// let words = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --orders 2";
+/// let found = answer(Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }).unwrap();
+/// assert!(found.json.contains("\"forward\": 0.239564145745"), "{}", found.json);
+/// let refused = answer(Request { words: vec!["exact".into()], ..Request::default() }).unwrap_err();
+/// assert!(refused.to_string().starts_with("the following required arguments were not provided"));
+/// ```
+pub fn answer(request: Request) -> Result<Answer, Refusal> {
+    let Request { words, files, page, progress, interruption, accountant } = request;
+    let mut cli = usage::parse_words(&words).map_err(|error| Refusal::Usage(usage::sentence(&error)))?;
+    if matches!(cli.command, Command::Completions { .. } | Command::Man) {
+        return Err(Refusal::Usage("this command prints a text and has no document".into()));
+    }
+    let host = Arc::new(Host {
+        page,
+        progress,
+        interruption,
+        has_accountant: accountant.is_some(),
+        accountant: Mutex::new(accountant),
+        fewer: Mutex::default(),
+        found: Mutex::default(),
+    });
+    cli.common.session = Session::of(Arc::clone(&host));
+    cli.common.format = Format::Json;
+    let work = || files.provide(|| run(&cli));
+    let ended = catch_unwind(AssertUnwindSafe(|| match cli.common.threads {
+        None => {
+            host.note(threads::start(None, Alone::Refuses)?);
+            Ok(work())
+        }
+        Some(threads) => {
+            let (pool, fewer) = threads::pool(threads)?;
+            host.note(fewer);
+            Ok(pool.install(work))
+        }
+    }));
+    cli.common.session = Session::default();
+    usage::keep(words, cli);
+    let refuted = match ended {
+        Ok(Ok(Ok(verdict))) => verdict == Verdict::Refuted,
+        Ok(Ok(Err(Error::Interrupted))) => return Err(Refusal::Interrupted),
+        Ok(Ok(Err(error)) | Err(error)) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
+        Ok(Ok(Err(error)) | Err(error)) => return Err(Refusal::Failed(error)),
+        Err(cause) if cause.is::<Interrupted>() => return Err(Refusal::Interrupted),
+        Err(cause) => resume_unwind(cause),
+    };
+    let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Found { json, text, page } =
+        found.ok_or_else(|| Refusal::Usage("this command prints a text and has no document".into()))?;
+    Ok(Answer { json, text, page, refuted })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::MemoryFile;
+
+    fn request(words: &str) -> Request {
+        Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }
+    }
+
+    const SCENARIO: &str = "samples = 1e9\nmodel = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\n\
+                            histogram_neighbor = [2, 2]\n";
+
+    #[test]
+    fn files_in_memory_are_read_and_pages_are_made() {
+        let text = b"outcome,count,count_neighbor\na,600,500\nb,400,500\n".to_vec();
+        let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text))]);
+        let found = answer(Request { files, page: true, ..request("audit counts c.csv --orders 2") }).unwrap();
+        assert!(found.json.starts_with('{') && found.page.unwrap().contains("</html>") && !found.refuted);
+        assert!(found.text.text().starts_with("Audit of c.csv (1 query)"), "{}", found.text.text());
+    }
+
+    #[test]
+    fn sentences_are_those_of_the_command() {
+        let sentence = |words: &str| answer(request(words)).unwrap_err();
+        assert!(matches!(sentence("audit counts missing.csv"), Refusal::Failed(_)));
+        let line = sentence("exact --histogram 3,-1 --neighbor 2,0 --noise gaussian:2").to_string();
+        assert!(line.starts_with("invalid value '3,-1' for '--histogram"), "{line}");
+        let line = sentence("exact --histogram 3,1 --neighborr 2,0").to_string();
+        assert!(line.contains("--neighbor") && !line.contains('\n'), "{line}");
+        assert!(matches!(sentence("man"), Refusal::Usage(_)));
+        assert!(matches!(sentence("verify --accountant list"), Refusal::Usage(_)));
+    }
+
+    #[test]
+    fn work_that_is_interrupted_ends() {
+        let interruption = Interruption::default();
+        let noting = interruption.clone();
+        let progress: Progress = Box::new(move |done, all, unit| {
+            assert!(done <= all && unit == "outputs");
+            noting.note();
+        });
+        let files = MemoryFiles::from_iter([("s.toml".into(), MemoryFile::of_bytes(SCENARIO.into()))]);
+        let request = Request { files, progress: Some(progress), interruption, ..request("simulate s.toml") };
+        assert!(matches!(answer(request), Err(Refusal::Interrupted)));
+    }
+
+    #[test]
+    fn calls_from_several_threads_do_not_meet() {
+        std::thread::scope(|scope| {
+            for index in 0..4u64 {
+                scope.spawn(move || {
+                    let text = format!("outcome,count,count_neighbor\na,{},500\nb,400,500\n", 100 + index);
+                    let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text.into_bytes()))]);
+                    let words = format!("audit counts c.csv --orders 2 --threads {}", 1 + index % 2);
+                    let read = |files| answer(Request { files, ..request(&words) }).unwrap().json;
+                    assert_eq!(read(files.clone()), read(files));
+                });
+            }
+        });
+    }
+}

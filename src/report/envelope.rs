@@ -1,0 +1,23 @@
+//! What all documents share.
+
+use crate::record::InputFile;
+use crate::study::Warning;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The part of a document that does not depend on the command.
+#[derive(Debug, Clone, Serialize)]
+pub struct Envelope {
+    /// `leakbound.<command>/1`.
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Every input file with its size and SHA-256.
+    pub inputs: Vec<InputFile>,
+    /// Every option, defaults included.
+    pub options: Value,
+    /// The seed, where random numbers were drawn.
+    pub seed: u64,
+    /// Warnings.
+    pub warnings: Vec<Warning>,
+}

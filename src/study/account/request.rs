@@ -1,0 +1,85 @@
+//! Which costs are added up.
+
+use crate::divergence::Conversion;
+use crate::mechanism::NoisyArgmax;
+use crate::quantity::{Delta, Epsilon, Order};
+use crate::record::{RecordedQuery, ScenarioQuery};
+
+/// The answers whose costs are added up.
+#[derive(Debug, Clone)]
+pub enum Answers {
+    /// One answer of a mechanism to each of these recorded queries. Costs hold given the votes, when one vote of each may
+    /// move.
+    Recorded {
+        /// Noise and threshold test.
+        mechanism: NoisyArgmax,
+        /// The recorded votes.
+        queries: Vec<RecordedQuery>,
+    },
+    /// One answer to each query of a scenario. Costs are those between its two worlds.
+    Scenario(Vec<ScenarioQuery>),
+}
+
+impl Answers {
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Recorded { queries, .. } => queries.len(),
+            Self::Scenario(queries) => queries.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What do all answers together leak at most?
+///
+/// Every theorem that covers the answers is composed over its Rényi orders and converted to ε at δ, beside the exact cost
+/// and, on request, an enclosure of ε by privacy-loss distributions.
+///
+/// ```
+/// # use leakbound::{Conversion, Delta, NoisyArgmax, Order, VoteHistogram};
+/// # use leakbound::record::RecordedQuery;
+/// # use leakbound::study::{AccountStudy, Answers, Study, unwatched};
+/// let votes = VoteHistogram::new(vec![40, 8, 2])?;
+/// let query = RecordedQuery { position: 0, label: None, histogram: votes, votes: Vec::new() };
+/// let mechanism = NoisyArgmax { noise: "gaussian:10".parse()?, test: None };
+/// let study = AccountStudy {
+///     answers: Answers::Recorded { mechanism, queries: vec![query; 20] },
+///     delta: Delta::new(1e-5)?,
+///     conversion: Conversion::Improved,
+///     orders: vec![Order::new(2.0)?],
+///     exact: true,
+///     privacy_losses: true,
+///     budgets: Vec::new(),
+///     seed: 0,
+/// };
+/// let answer = study.run(&unwatched)?;
+/// let composed = answer.losses.as_ref().unwrap().epsilon;
+/// assert!(answer.curves.iter().all(|curve| composed.lower.0 <= curve.epsilon.0));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AccountStudy {
+    /// The answers.
+    pub answers: Answers,
+    /// δ at which ε is wanted.
+    pub delta: Delta,
+    /// How RDP becomes ε.
+    pub conversion: Conversion,
+    /// Rényi orders of the table; ε is taken over many more.
+    pub orders: Vec<Order>,
+    /// Whether exact costs are computed for recorded votes, which takes some milliseconds per query.
+    pub exact: bool,
+    /// Whether ε is enclosed by privacy-loss distributions too.
+    pub privacy_losses: bool,
+    /// Budgets of ε: for each, recorded votes are answered with fresh noise until it is spent.
+    pub budgets: Vec<Epsilon>,
+    /// The seed of that noise.
+    pub seed: u64,
+}

@@ -1,0 +1,79 @@
+//! The outcome of one case of a property.
+
+use super::accountant::Fault;
+use crate::histogram::VoteHistogram;
+use serde::Serialize;
+
+/// Which of order, δ and ε a property asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    Order,
+    Delta,
+    Epsilon,
+}
+
+/// The outcome of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Check {
+    /// It holds; for validity with the exact value as a share of the claim.
+    Holds { share: Option<f64> },
+    /// It says nothing about this case, or the exact law could not be computed.
+    NotApplicable,
+    /// The accountant does not answer it.
+    Declined(String),
+    /// It does not hold.
+    Violated(Violation),
+    /// The accountant failed to answer.
+    Fault(Fault),
+}
+
+/// How a property does not hold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Violation {
+    /// The claim that is wrong.
+    #[serde(serialize_with = "number")]
+    pub claim: f64,
+    /// What it must not be below; for structure, what it must not be above or differ from.
+    #[serde(serialize_with = "number")]
+    pub limit: f64,
+    /// How far the limit may be off.
+    #[serde(serialize_with = "number")]
+    pub error: f64,
+    /// What claim and limit are, in words.
+    pub words: String,
+    /// The neighbor with the largest exact value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbor: Option<VoteHistogram>,
+    /// Whether the exact value is of the neighbor against the votes.
+    pub reverse: bool,
+}
+
+impl Violation {
+    /// How far the claim is beyond the limit.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        (self.claim - self.limit).abs()
+    }
+}
+
+/// Infinity is the string `inf`, as in all documents.
+fn number<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    match *value {
+        f64::INFINITY => serializer.serialize_str("inf"),
+        f64::NEG_INFINITY => serializer.serialize_str("-inf"),
+        value => serializer.serialize_f64(value),
+    }
+}
+
+/// The claim, or what the check ends with.
+macro_rules! claim {
+    ($accountant:expr, $request:expr) => {
+        match $accountant.answer($request).claim() {
+            Ok(value) => value,
+            Err(Answer::Declined(reason)) => return Check::Declined(reason),
+            Err(Answer::Fault(fault)) => return Check::Fault(fault),
+            Err(Answer::Value(_)) => return Check::NotApplicable,
+        }
+    };
+}
+pub(super) use claim;

@@ -1,0 +1,64 @@
+//! A mechanism of which one Rényi divergence is known.
+
+use super::draws::order;
+use crate::accountant::{Theorem, WorstCases};
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+use crate::law::OutcomeLaw;
+use crate::mechanism::draw::{between, no_record, scale};
+use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, refused};
+use crate::quantity::Order;
+use crate::simulate::Sampler;
+use std::sync::Arc;
+
+/// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbors in both directions.
+pub const CONVERSION: &MechanismKind = &MechanismKind {
+    name: "conversion",
+    relation: Relation::OneRecord,
+    parameters: &[
+        Parameter::number("rdp", &[1.0, 0.5, 0.1, 0.0]),
+        Parameter::number("rdp_order", &[2.0, 3.0, 5.0, 10.0, 1.5]),
+    ],
+    releases: false,
+    noise_hides: false,
+    read: |parameters| {
+        let (rdp, order) = (parameters.not_negative("rdp")?, parameters.in_domain("rdp_order", Order::new)?);
+        Ok(Arc::new(KnownRdp { rdp, order }))
+    },
+    draw_data: no_record,
+    draw: |stream, _| {
+        // All kinds draw a scale first.
+        scale(stream)?;
+        let rdp = between(stream, 1e-4, 30.0);
+        Some(Arc::new(KnownRdp { rdp, order: order(stream)? }))
+    },
+};
+
+/// What is known of a mechanism whose Rényi divergence is converted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct KnownRdp {
+    pub rdp: f64,
+    pub order: Order,
+}
+
+impl Mechanism for KnownRdp {
+    fn kind(&self) -> &'static MechanismKind {
+        CONVERSION
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("rdp", self.rdp).with("rdp_order", self.order.get())
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        Vec::new()
+    }
+
+    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+        Err(refused("a conversion has no outputs of its own".into()))
+    }
+
+    fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        Err(refused("a conversion has no outputs of its own".into()))
+    }
+}

@@ -1,0 +1,63 @@
+//! An accountant that is asked nothing more once the time is over.
+
+use super::accountant::{Accountant, Answer, ClaimScope};
+use super::request::Request;
+use super::stop::Stop;
+use crate::mechanism::MechanismKind;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An accountant that is asked nothing more once the time is over, inside a case too.
+pub(super) struct Punctual<'a> {
+    inner: &'a dyn Accountant,
+    stop: &'a Stop,
+    late: AtomicBool,
+}
+
+impl<'a> Punctual<'a> {
+    pub(super) const fn new(inner: &'a dyn Accountant, stop: &'a Stop) -> Self {
+        Self { inner, stop, late: AtomicBool::new(false) }
+    }
+
+    /// Whether a question was not answered because the time was over.
+    pub(super) fn was_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed)
+    }
+
+    fn late(&self) -> Answer {
+        self.late.store(true, Ordering::Relaxed);
+        Answer::Declined("the time is over".into())
+    }
+}
+
+impl Accountant for Punctual<'_> {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
+        if self.stop.is_over() {
+            return self.late();
+        }
+        match self.inner.answer_before(request, self.stop) {
+            // Nobody knows what it would have answered.
+            Answer::Declined(_) if self.stop.is_over() => self.late(),
+            answer => answer,
+        }
+    }
+
+    fn mechanisms(&self) -> Vec<&'static MechanismKind> {
+        self.inner.mechanisms()
+    }
+
+    fn scope(&self) -> ClaimScope {
+        self.inner.scope()
+    }
+
+    fn precision(&self) -> f64 {
+        self.inner.precision()
+    }
+
+    fn sequential(&self) -> bool {
+        self.inner.sequential()
+    }
+}
