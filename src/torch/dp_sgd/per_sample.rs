@@ -46,7 +46,8 @@ fn norm_of_rows(rows: &Tensor) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torch::network::{NetworkPlan, Normalization};
+    use crate::torch::network::NetworkPlan;
+    use crate::torch::normalization::Normalization;
     use crate::torch::seed::{Purpose, stream};
     use tch::Device;
 
