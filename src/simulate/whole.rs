@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 /// [`Simulation::samples`] at the end. [`PartialCounts`] draws the same in parts.
 ///
 /// # Errors
-/// [`Error::Length`] unless the mechanism has 1 to 2^20 outcomes, [`Error::Refused`] when it does not count as many
-/// outcomes as it was asked for.
+/// [`Error::Length`](crate::Error::Length) unless the mechanism has 1 to 2^20 outcomes,
+/// [`Error::Refused`](crate::Error::Refused) when it does not count as many outcomes as it was asked for.
 ///
 /// # Example
 /// ```

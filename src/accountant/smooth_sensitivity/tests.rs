@@ -165,3 +165,13 @@ fn a_cost_that_underflows_is_not_taken_for_a_decrease() {
         assert!(sensitivity.cost_at(-2000.0) == sensitivity.cost_at(-3000.0) && sensitivity.cost_at(-2000.0) > 0.0);
     }
 }
+
+/// q₀ is where the conditions of the theorem hold, with little noise too: μ₂ > 1 and q small enough from (1 + 1/σ)² on.
+#[test]
+fn the_crossing_is_where_the_theorem_holds() {
+    for (sigma, order) in [(0.3, 1.5), (0.5, 1.5), (0.7, 1.2), (2.0, 3.0)] {
+        let (noise, order) = (NoiseScale::new(sigma).unwrap(), Order::new(order).unwrap());
+        let found = GnmaxSensitivity::new(order, noise, 2).unwrap().log_q0();
+        assert!(found <= -(1.0 + 1.0 / sigma).powi(2) * (1.0 - 1e-12), "{sigma}: {found}");
+    }
+}

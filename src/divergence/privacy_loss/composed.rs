@@ -428,3 +428,42 @@ impl Profile {
         place.clamp(0.0, self.upper_p.len() as f64) as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::OutcomeLaw;
+
+    /// Without a lattice: rare losses, and the others at most their sum.
+    #[test]
+    fn rare_losses_and_the_sum_of_the_others_bound_the_profile() {
+        let composed = ComposedLoss {
+            infinite: 0.0,
+            infinite_upper: 0.0,
+            largest: 10.0,
+            largest_lower: 10.0,
+            total_variation: 1.0,
+            rare: (0.5, 1.0),
+            single_valued: false,
+            lattice: None,
+            rounding: 0.0,
+        };
+        let expected = 0.5 + 0.5 * (1.0 - (-0.5f64).exp());
+        assert!((composed.upper_delta(0.5) - expected).abs() < 1e-9, "{}", composed.upper_delta(0.5));
+        assert!((composed.upper_delta(2.0) - 0.5).abs() < 1e-9);
+    }
+
+    /// A lattice that is much too fine is made coarser by as much as the points allow, and no further.
+    #[test]
+    fn a_lattice_has_as_many_points_as_it_may() {
+        let law = |p: [f64; 3]| OutcomeLaw::from_probabilities(&p).unwrap();
+        let loss = PrivacyLoss::of_laws(&law([0.5, 0.3, 0.2]), &law([0.4, 0.4, 0.2])).unwrap();
+        let (losses, delta) = ([(loss, 40)], Delta::new(1e-4).unwrap());
+        let composed = compose_losses(&losses, delta, 1e-3).unwrap();
+        let set_aside: Vec<(usize, f64)> = losses.iter().map(|(loss, _)| kept(loss, 0.0)).collect();
+        let (tilt, scale, _) = tilt(&losses, &set_aside, delta).unwrap();
+        let most = 1 << 12;
+        let (_, points, used) = composed.on_lattice(&losses, 0.0, 1e-9 * scale, most, [tilt, scale]).unwrap();
+        assert!(points == most && used < 0.1 * scale, "{points} {used} {scale}");
+    }
+}
