@@ -288,7 +288,8 @@ fn defined_in(modules: &Modules<'_>, path: &[String], steps: usize) -> Option<Ve
 fn paths(tokens: &[&str]) -> Vec<Written> {
     let (mut paths, mut at) = (Vec::new(), 0);
     while at < tokens.len() {
-        if tokens[at] == "use" {
+        // `use<'a>` in a type captures lifetimes and declares nothing.
+        if tokens[at] == "use" && tokens.get(at + 1) != Some(&"<") {
             let exported = at > 0 && ["pub", ")"].contains(&tokens[at - 1]);
             let mut found = Vec::new();
             at = branches(tokens, at + 1, &[], &mut found);
@@ -317,7 +318,7 @@ fn branches(tokens: &[&str], mut at: usize, before: &[String], found: &mut Vec<V
             "::" => at += 1,
             "{" => {
                 at += 1;
-                while tokens.get(at).is_some_and(|&token| token != "}") {
+                while tokens.get(at).is_some_and(|&token| token != "}" && token != ";") {
                     at = branches(tokens, at, &path, found);
                     at += usize::from(tokens.get(at) == Some(&","));
                 }
