@@ -35,7 +35,8 @@ pub fn main() -> ExitCode {
         Err(error) => return usage::explain(&error),
     };
     signals::make_limits_errors();
-    if threads::needed(&cli.command) {
+    // What prints a text computes nothing.
+    if !matches!(cli.command, Command::Completions { .. } | Command::Man) {
         match threads::start(cli.common.threads, Alone::Works) {
             Ok(fewer) => _ = fewer.map(|fewer| usage::warn(&fewer.sentence())),
             Err(error) => return usage::refuse(&error, None),

@@ -1,6 +1,5 @@
 //! The threads that compute, and how work goes on where the system starts fewer than were asked for.
 
-use super::args::Command;
 use super::args::MOST_THREADS as MOST;
 use crate::error::{Error, Result};
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
@@ -29,11 +28,6 @@ impl Fewer {
         let Self { started, wanted, reason } = self;
         format!("working on {started} of {wanted} threads: {reason}; the result is the same and comes later")
     }
-}
-
-/// Whether a command computes on several threads.
-pub(super) const fn needed(command: &Command) -> bool {
-    !matches!(command, Command::Completions { .. } | Command::Man)
 }
 
 /// The outcome of starting the threads of the process. rayon keeps them for the whole process, so this is
