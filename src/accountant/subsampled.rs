@@ -13,6 +13,8 @@ const STEP: f64 = 0.25;
 const MAX_NODES: f64 = 65_536.0;
 /// Relative distance of two step lengths at which the finer one is the integral.
 const TOLERANCE: f64 = 1e-12;
+/// Terms below e^-64 of the largest are left out: 65,536 of them are below 1e-22 of the sum.
+const NEGLIGIBLE: f64 = 64.0;
 /// Halvings of the step.
 const LEVELS: usize = 4;
 
@@ -141,23 +143,22 @@ struct Integral {
 /// None where the trapezoid rule would be too long or does not settle.
 fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
     // 1 - q + q e^w vanishes at a distance of πσ/s from the real line.
-    let (low, high) = (-REACH, a.max(2.0) * shift + REACH);
     let mut step = STEP.min(0.4 / shift);
     let mut before = None;
     for _ in 0..=LEVELS {
-        let nodes = (high - low) / step;
+        let integrand = Integrand { a, q, shift, low: -REACH, step };
+        let nodes = (a.max(2.0) * shift + 2.0 * REACH) / step;
         if !(nodes <= MAX_NODES) {
             return None;
         }
-        let at = |node: usize| low + node as f64 * step;
-        let term = |t: f64| log_excess(a, q, t * shift - 0.5 * shift * shift) - 0.5 * t * t - LN_SQRT_2PI;
-        let terms: Vec<f64> = (0..=nodes.ceil() as usize).map(|node| term(at(node))).collect();
-        let value = log_sum_exp(terms.iter().copied()) + step.ln();
+        let terms = integrand.largest_terms(nodes.ceil() as usize);
+        let value = log_sum_exp(terms.iter().map(|(_, term)| *term)) + step.ln();
         if before.is_some_and(|before: f64| (before - value).abs() <= TOLERANCE) {
             // The largest term decides: w = t ν - ν²/2 is off by units of its parts and counts with the weight max(α, 2), and
             // so do ln q, where it is added to w, and t²/2. Terms far from it are smaller by more than their errors are larger.
-            let peak = (0..terms.len()).fold(0, |best, node| if terms[node] > terms[best] { node } else { best });
-            let t = at(peak);
+            let (peak, _) =
+                terms.iter().fold((0, f64::NEG_INFINITY), |best, &at| if at.1 > best.1 { at } else { best });
+            let t = integrand.at(peak);
             let w = t.abs() * shift + 0.5 * shift * shift;
             let exponent = w + if w > 40.0 { q.ln().abs() } else { 0.0 };
             let size = a.max(2.0) * exponent + t * t + value.abs();
@@ -167,6 +168,65 @@ fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
         step *= 0.5;
     }
     None
+}
+
+/// ln of E[(1+u)^a - 1 - au] before the sum, at the nodes of a trapezoid rule.
+struct Integrand {
+    a: f64,
+    q: f64,
+    shift: f64,
+    low: f64,
+    step: f64,
+}
+
+impl Integrand {
+    fn at(&self, node: usize) -> f64 {
+        self.low + node as f64 * self.step
+    }
+
+    fn excess(&self, node: usize) -> f64 {
+        log_excess(self.a, self.q, self.at(node) * self.shift - 0.5 * self.shift * self.shift)
+    }
+
+    fn term(&self, node: usize, excess: f64) -> f64 {
+        let t = self.at(node);
+        excess - 0.5 * t * t - LN_SQRT_2PI
+    }
+
+    /// The terms of nodes 0 to `last` in order, without those below e^-[`NEGLIGIBLE`] of the largest.
+    ///
+    /// A peak is some units wide and the range max(α, 2) ν, so that most nodes of a large order do not count. Ranges of nodes are halved
+    /// until they hold no more node or none that counts: (1+u)^a - 1 - au falls up to u = 0 and grows from there on, so that it is
+    /// largest at an end of any range, and t²/2 is smallest at an end or at t = 0.
+    fn largest_terms(&self, last: usize) -> Vec<(usize, f64)> {
+        let ends = [(0, self.excess(0)), (last, self.excess(last))];
+        let mut terms: Vec<(usize, f64)> = ends.iter().map(|&(node, excess)| (node, self.term(node, excess))).collect();
+        let mut largest = terms[0].1.max(terms[1].1);
+        let mut ranges = vec![(ends[0], ends[1])];
+        while !ranges.is_empty() {
+            let mut halves = Vec::with_capacity(2 * ranges.len());
+            for (from, to) in ranges {
+                if to.0 - from.0 < 2 {
+                    continue;
+                }
+                let middle = usize::midpoint(from.0, to.0);
+                let middle = (middle, self.excess(middle));
+                let term = self.term(middle.0, middle.1);
+                largest = largest.max(term);
+                terms.push((middle.0, term));
+                halves.extend([(from, middle), (middle, to)]);
+            }
+            halves.retain(|&(from, to)| {
+                let (from_t, to_t) = (self.at(from.0), self.at(to.0));
+                let nearest = from_t.max(0.0).max(-to_t);
+                let most = from.1.max(to.1) - 0.5 * nearest * nearest - LN_SQRT_2PI;
+                most >= largest - NEGLIGIBLE
+            });
+            ranges = halves;
+        }
+        terms.sort_unstable_by_key(|(node, _)| *node);
+        terms
+    }
 }
 
 /// ln[(1+u)^a - 1 - a u] with u = q (e^w - 1): -inf at u = 0.
@@ -237,6 +297,26 @@ mod tests {
                     let value = rdp(a as f64, q, sigma, s);
                     assert!((value / expected - 1.0).abs() < 5e-12, "{a} {q} {sigma} {s}: {value} {expected}");
                     assert!(value >= expected * (1.0 - 1e-14));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn terms_left_out_do_not_count() {
+        for a in [1.001, 2.0, 37.5, 1e3, 2e4] {
+            for q in [1e-30, 1e-6, 0.2, 0.999] {
+                for shift in [1e-3, 0.1, 0.7, 3.0] {
+                    let integrand = Integrand { a, q, shift, low: -REACH, step: STEP.min(0.4 / shift) };
+                    let last = ((a.max(2.0) * shift + 2.0 * REACH) / integrand.step).ceil() as usize;
+                    if last > 65_536 {
+                        continue;
+                    }
+                    let all = (0..=last).map(|node| integrand.term(node, integrand.excess(node)));
+                    let terms = integrand.largest_terms(last);
+                    let (all, kept) = (log_sum_exp(all), log_sum_exp(terms.iter().map(|(_, term)| *term)));
+                    assert!((all - kept).abs() <= f64::EPSILON * (1.0 + all.abs()), "{a} {q} {shift}: {all} {kept}");
+                    assert!(last < 4000 || terms.len() < last / 2, "{a} {q} {shift}: {} of {last}", terms.len());
                 }
             }
         }

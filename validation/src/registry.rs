@@ -13,6 +13,7 @@ use ndarray::{Array2, Array3};
 use ndarray_npy::NpzWriter;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -77,6 +78,20 @@ impl Tallies {
         if bound > 1e-12 && bound.is_finite() {
             tally.tightest = tally.tightest.max(exact / bound);
         }
+    }
+
+    fn add(&mut self, other: Self) {
+        for (heading, tally) in other.upper {
+            let sum = self.upper.entry(heading).or_default();
+            sum.checked += tally.checked;
+            sum.tightest = sum.tightest.max(tally.tightest);
+            sum.broken.extend(tally.broken);
+        }
+        self.answers += other.answers;
+        self.wrong_answers += other.wrong_answers;
+        self.numbers += other.numbers;
+        self.errors.extend(other.errors);
+        self.cases.iter_mut().zip(other.cases).for_each(|(sum, cases)| *sum += cases);
     }
 }
 
@@ -401,7 +416,7 @@ fn account_case(random: &mut ChaCha8Rng, tallies: &mut Tallies) {
     }
 }
 
-/// Runs the cases.
+/// Runs the cases, on all threads; what is found does not depend on how many there are.
 fn run(effort: Effort) -> Tallies {
     let start = Instant::now();
     let mut tallies = Tallies::default();
@@ -413,11 +428,16 @@ fn run(effort: Effort) -> Tallies {
     let mut round = 0;
     while round == 0 || start.elapsed() < effort.at_least {
         for (kind, (case, cases)) in kinds.iter().zip(effort.cases).enumerate() {
-            for index in 0..cases {
+            let of_one = |index: usize| {
                 let seed = effort.seed + (round * 1_000_000 + kind * 100_000 + index) as u64;
-                case(&mut ChaCha8Rng::seed_from_u64(seed), &mut tallies, seed as usize);
-                tallies.cases[kind] += 1;
-            }
+                let mut found = Tallies::default();
+                case(&mut ChaCha8Rng::seed_from_u64(seed), &mut found, seed as usize);
+                found.cases[kind] += 1;
+                found
+            };
+            // Answers in order of their cases.
+            let found: Vec<Tallies> = (0..cases).into_par_iter().map(of_one).collect();
+            found.into_iter().for_each(|found| tallies.add(found));
         }
         round += 1;
     }
