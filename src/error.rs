@@ -100,6 +100,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether the work ended because a callback, a signal or a program wanted it to.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            Self::Interrupted => true,
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::Interrupted,
+            _ => false,
+        }
+    }
+}
+
 /// One thing wrong in one place of one file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(

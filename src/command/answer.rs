@@ -1,6 +1,6 @@
 //! One command, run for another program in its process.
 
-use super::args::{Command, Format};
+use super::args::Format;
 use super::interruption::Interruption;
 use super::session::{Ask, Found, Host, Interrupted, Progress, Session, TextForm};
 use super::threads::{self, Alone};
@@ -86,7 +86,7 @@ impl std::error::Error for Refusal {}
 pub fn answer(request: Request) -> Result<Answer, Refusal> {
     let Request { words, files, page, progress, interruption, accountant } = request;
     let mut cli = usage::parse_words(&words).map_err(|error| Refusal::Usage(usage::sentence(&error)))?;
-    if matches!(cli.command, Command::Completions { .. } | Command::Man) {
+    if !cli.command.has_document() {
         return Err(Refusal::Usage("this command prints a text and has no document".into()));
     }
     let host = Arc::new(Host {

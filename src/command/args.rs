@@ -98,6 +98,10 @@ pub struct Common {
     #[arg(skip)]
     #[serde(skip)]
     pub seed_given: bool,
+    /// The command, such as `audit counts`; set after parsing
+    #[arg(skip)]
+    #[serde(skip)]
+    pub command: String,
     /// Who runs the command; set after parsing
     #[arg(skip)]
     #[serde(skip)]
@@ -197,6 +201,20 @@ pub enum Command {
     /// Train models and record what they answer, for the other commands to audit (a build with the feature `torch`)
     #[cfg_attr(feature = "torch", command(subcommand))]
     Torch(TorchCommand),
+    /// Repeat the work behind a JSON document and compare every value
+    #[command(
+        after_help = "Example:\n  leakbound audit counts counts.csv --format json --output audit.json\n  leakbound \
+                            rerun audit.json\n\nThe files that the document was made from must be where they were, \
+                            unchanged (SHA-256).\n\nExit status 3 if a value differs."
+    )]
+    Rerun(RerunOptions),
+    /// Run the studies of a file one after the other, for continuous integration
+    #[command(after_help = "A file has one table for each study:\n\n  [[study]]\n  name = \"four teachers\"\n  \
+                            command = \"exact\"\n  histogram = [3, 1]\n  neighbor = [2, 2]\n  noise = \
+                            \"gaussian:2\"\n  claim-epsilon = 1.5\n\nBeside name and command it holds the options of the \
+                            command; paths are relative to the folder of the file.\n\nExit status 1 if a study fails, 3 \
+                            if a claim is refuted.\n\nExample:\n  leakbound run studies.toml --format json")]
+    Run(SuiteOptions),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {
@@ -206,6 +224,29 @@ pub enum Command {
     /// Print the manual page
     #[command(after_help = "Example:\n  leakbound man > leakbound.1")]
     Man,
+}
+
+impl Command {
+    /// Whether the command has a result with a document, unlike those that print a text for a shell.
+    pub const fn has_document(&self) -> bool {
+        !matches!(self, Self::Completions { .. } | Self::Man)
+    }
+}
+
+/// Options of `leakbound rerun`.
+#[derive(Debug, Args, Serialize)]
+pub struct RerunOptions {
+    /// A document of any command, written with --format json
+    #[arg(value_name = "RESULT.json")]
+    pub file: PathBuf,
+}
+
+/// Options of `leakbound run`.
+#[derive(Debug, Args, Serialize)]
+pub struct SuiteOptions {
+    /// The studies (TOML)
+    #[arg(value_name = "STUDIES.toml")]
+    pub file: PathBuf,
 }
 
 /// The audits.
@@ -255,6 +296,7 @@ pub struct ExactOptions {
     pub noise: Noise,
     /// A test before the argmax
     #[command(flatten)]
+    #[serde(flatten)]
     pub threshold: ThresholdOptions,
     /// Rényi orders, such as 2,5 or 2..64
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
@@ -264,6 +306,7 @@ pub struct ExactOptions {
     pub epsilons: Vec<Epsilon>,
     /// Claims to test
     #[command(flatten)]
+    #[serde(flatten)]
     pub claims: ClaimOptions,
 }
 
@@ -293,6 +336,7 @@ pub struct BoundOptions {
     pub resamples: usize,
     /// Claims to test
     #[command(flatten)]
+    #[serde(flatten)]
     pub claims: ClaimOptions,
 }
 
@@ -303,6 +347,7 @@ pub struct CountsOptions {
     pub file: PathBuf,
     /// What to bound
     #[command(flatten)]
+    #[serde(flatten)]
     pub bound: BoundOptions,
     /// Choose the output sets from a pilot recording, which is not used for the bounds
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pilot_fraction", "law"])]
@@ -362,6 +407,7 @@ pub struct ConfusionOptions {
     pub true_negatives: u64,
     /// What to bound
     #[command(flatten)]
+    #[serde(flatten)]
     pub bound: BoundOptions,
     /// What else is wanted
     #[command(flatten)]

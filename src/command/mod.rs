@@ -7,7 +7,9 @@
 mod answer;
 mod args;
 mod cmd;
+mod embedded;
 mod interruption;
+mod options;
 mod output;
 mod session;
 mod signals;
@@ -36,7 +38,7 @@ pub fn main() -> ExitCode {
     };
     signals::make_limits_errors();
     // What prints a text computes nothing.
-    if !matches!(cli.command, Command::Completions { .. } | Command::Man) {
+    if cli.command.has_document() {
         match threads::start(cli.common.threads, Alone::Works) {
             Ok(fewer) => _ = fewer.map(|fewer| usage::warn(&fewer.sentence())),
             Err(error) => return usage::refuse(&error, None),
@@ -75,6 +77,8 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Bench(options) => cmd::bench::run(&cli.common, options).map(decided),
         Command::Verify(options) => cmd::verify::run(&cli.common, options).map(decided),
         Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),
+        Command::Rerun(options) => cmd::rerun::run(&cli.common, options, run),
+        Command::Run(options) => cmd::suite::run(&cli.common, options, run),
         Command::Completions { shell } => cmd::generate::completions(*shell).map(decided),
         Command::Man => cmd::generate::man().map(decided),
     }

@@ -200,7 +200,15 @@ pub fn envelope(
     if let (Some(all), Ok(serde_json::Value::Object(shared))) = (all.as_object_mut(), serde_json::to_value(common)) {
         all.extend(shared);
     }
-    Envelope { schema, version: env!("CARGO_PKG_VERSION"), inputs, options: all, seed: common.seed, warnings }
+    Envelope {
+        schema,
+        command: common.command.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        inputs,
+        options: all,
+        seed: common.seed,
+        warnings,
+    }
 }
 
 /// How far the work is, shown on a terminal or told to the program that runs the command.
@@ -260,19 +268,20 @@ impl Bar {
 }
 
 /// Shows the progress of a study on a terminal, or tells the program that called, which may end the work.
-pub struct Watch<'a> {
-    common: &'a Common,
+pub struct Watch {
+    session: Session,
+    quiet: bool,
     /// The bar of the present phase.
     bar: Mutex<Option<(Step, ProgressBar)>>,
 }
 
-impl<'a> Watch<'a> {
-    pub const fn new(common: &'a Common) -> Self {
-        Self { common, bar: Mutex::new(None) }
+impl Watch {
+    pub fn new(common: &Common) -> Self {
+        Self { session: common.session.clone(), quiet: common.quiet, bar: Mutex::new(None) }
     }
 
     pub fn step(&self, step: Step) -> ControlFlow<()> {
-        let session = &self.common.session;
+        let session = &self.session;
         if session.is_hosted() {
             session.tell(step.done, step.all, step.unit);
             let ended = session.interruption().is_some_and(Interruption::is_noted);
@@ -281,7 +290,7 @@ impl<'a> Watch<'a> {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let phase = Step { done: 0, ..step };
         if bar.as_ref().is_none_or(|bar| bar.0 != phase) {
-            *bar = Some((phase, terminal_bar(self.common, step.all, step.unit)));
+            *bar = Some((phase, terminal_bar(self.quiet, step.all, step.unit)));
         }
         if let Some((_, shown)) = &*bar {
             // Threads may report out of order.
@@ -295,7 +304,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for Watch {
     fn drop(&mut self) {
         if let Some((_, bar)) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
             bar.finish_and_clear();
@@ -305,11 +314,15 @@ impl Drop for Watch<'_> {
 
 /// A bar with rate and time left on a terminal; nothing when piped or quiet.
 pub fn progress(common: &Common, length: u64, unit: &'static str) -> Bar {
-    Bar { bar: terminal_bar(common, length, unit), session: common.session.clone(), unit }
+    Bar {
+        bar: terminal_bar(common.quiet || common.session.is_hosted(), length, unit),
+        session: common.session.clone(),
+        unit,
+    }
 }
 
-fn terminal_bar(common: &Common, length: u64, unit: &'static str) -> ProgressBar {
-    if common.quiet || common.session.is_hosted() {
+fn terminal_bar(hidden: bool, length: u64, unit: &'static str) -> ProgressBar {
+    if hidden {
         return ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
     }
     let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());

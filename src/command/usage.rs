@@ -76,6 +76,7 @@ pub(super) fn parse_words(words: &[OsString]) -> Result<Cli, clap::Error> {
 /// A scenario's seed must be told from the seed that is there by default.
 fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let mut cli = Cli::from_arg_matches(matches)?;
+    cli.common.command = command_name(matches);
     cli.common.seed_given = innermost(matches).value_source("seed") == Some(ValueSource::CommandLine);
     Ok(cli)
 }
@@ -85,11 +86,17 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, inner)| innermost(inner))
 }
 
+/// The names of the command and its subcommands, such as `audit counts`.
+fn command_name(matches: &ArgMatches) -> String {
+    let names = std::iter::successors(matches.subcommand(), |(_, inner)| inner.subcommand()).map(|(name, _)| name);
+    names.collect::<Vec<_>>().join(" ")
+}
+
 /// The exit status of an error, which is printed: that of the signal where one ended the work.
 pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
     complain(&error.to_string());
     ExitCode::from(match signal {
-        Some(signal) if is_interruption(error) => signal.status(),
+        Some(signal) if error.is_interruption() => signal.status(),
         _ if is_usage(error) => USAGE,
         _ => FAILED,
     })
@@ -99,12 +106,6 @@ pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
 pub(super) fn fail(line: &str) -> ExitCode {
     complain(line);
     ExitCode::from(FAILED)
-}
-
-/// Whether work ended because somebody asked for it.
-fn is_interruption(error: &Error) -> bool {
-    matches!(error, Error::Interrupted)
-        || matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::Interrupted)
 }
 
 /// Files are refused as input errors; what else lies outside a domain was written on the command line.

@@ -10,6 +10,8 @@ use serde_json::Value;
 pub struct Envelope {
     /// `leakbound.<command>/1`.
     pub schema: &'static str,
+    /// The command, such as `audit counts`.
+    pub command: String,
     /// Version of the program.
     pub version: &'static str,
     /// Every input file with its size and SHA-256.

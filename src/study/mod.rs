@@ -16,10 +16,12 @@ mod label_dp;
 mod number;
 mod progress;
 mod property;
+mod rerun;
 pub(crate) mod rows;
 mod scores;
 mod self_check;
 pub(crate) mod spending;
+mod suite;
 mod votes;
 
 pub use account::{
@@ -36,12 +38,14 @@ pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use number::{Number, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
+pub use rerun::{Difference, RerunAnswer};
 pub use rows::{BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow};
 pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreAnswers, ScoreBoundRow, ScoresAnswer, ScoresStudy};
 pub use self_check::{
     CheckRow, CheckedAudit, CheckedQuery, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy,
     TightnessRow,
 };
+pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
 pub use votes::{
     AddedPoint, ExactRow, LawKind, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer, VotesQuery,
     VotesStudy,

@@ -55,6 +55,7 @@ mod reference;
 mod registry;
 #[cfg(feature = "cli")]
 mod report_pages;
+mod rerun;
 mod roc;
 mod rounding;
 mod scenarios;

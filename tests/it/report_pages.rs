@@ -253,9 +253,10 @@ fn document(name: &str, queries: usize, value: f64) -> Answered<CountsAnswer> {
     Answered {
         envelope: Envelope {
             schema: "leakbound.audit-counts/1",
+            command: "audit counts".into(),
             version: "0.1.0",
             inputs: Vec::new(),
-            options: serde_json::json!({ "file": name, "orders": [2, 4], "null": null, "claims": { "nested": name } }),
+            options: serde_json::json!({ "file": name, "orders": [2, 4], "null": null, "case": { "nested": name } }),
             seed: 0,
             warnings: vec![Warning { code: "hostile", message: name.to_owned(), hint: name.to_owned() }],
         },

@@ -343,6 +343,7 @@ fn a_new_study_touches_one_file() {
     assert!(answer.claims()[0].refuted);
     let envelope = Envelope {
         schema: FlipAnswer::SCHEMA,
+        command: "flip".into(),
         version: "0",
         inputs: Vec::new(),
         options: Value::Null,

@@ -18,6 +18,7 @@ pub struct AccountOptions {
     pub noise: Option<Noise>,
     /// A test before the argmax (recorded votes)
     #[command(flatten)]
+    #[serde(flatten)]
     pub threshold: ThresholdOptions,
     /// Delta at which epsilon is wanted
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]

@@ -56,6 +56,7 @@ pub struct VotesOptions {
     pub train: Option<PathBuf>,
     /// What to bound
     #[command(flatten)]
+    #[serde(flatten)]
     pub bound: BoundOptions,
 }
 

@@ -31,10 +31,12 @@ mod pace;
 pub mod property;
 #[cfg(feature = "torch")]
 mod recipe;
+pub mod rerun;
 pub mod self_check;
 pub mod self_check_scores;
 pub mod simulate;
 mod stream_state;
+pub mod suite;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]

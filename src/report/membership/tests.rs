@@ -5,6 +5,7 @@ use ndarray::Array2;
 fn envelope() -> Envelope {
     Envelope {
         schema: "leakbound.membership/1",
+        command: "membership lira".into(),
         version: "0.0.0",
         inputs: Vec::new(),
         options: serde_json::json!({}),

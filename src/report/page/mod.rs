@@ -281,16 +281,11 @@ fn provenance(envelope: &Envelope) -> Markup {
     }
 }
 
-/// Options that have a value, by their names on the command line; groups of options are no names.
+/// Options that have a value, by their names on the command line.
 fn options(value: &Value) -> Vec<(String, String)> {
     let Value::Object(options) = value else { return Vec::new() };
     let given = options.iter().filter(|(_, value)| !value.is_null() && **value != Value::Array(Vec::new()));
-    given
-        .flat_map(|(name, value)| match value {
-            Value::Object(_) => self::options(value),
-            _ => vec![(name.replace('_', "-"), words(value))],
-        })
-        .collect()
+    given.map(|(name, value)| (name.replace('_', "-"), words(value))).collect()
 }
 
 /// An option's value.
