@@ -3,7 +3,7 @@
 use crate::errors::{Error, raised};
 use crate::files::in_memory;
 use crate::worker::{Ended, begin, soon};
-use leakbound::command::{Answer, Ask, Interruption, Progress, Refusal, Request, TextForm, answer};
+use leakbound::command::{self, Answer, Ask, Forms, Interruption, Progress, Refusal, Request};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,61 +18,97 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The callback is called no more often than this.
 const PACE: Duration = Duration::from_millis(50);
 
-/// The text of a result, laid out when it is asked for.
+/// Text and page of a result, laid out when they are needed.
 #[pyclass(frozen, module = "leakbound._core")]
-pub struct Text(TextForm);
+pub struct Layout(Forms);
 
 #[pymethods]
-impl Text {
-    fn __str__(&self, py: Python<'_>) -> String {
+impl Layout {
+    fn text(&self, py: Python<'_>) -> String {
         py.detach(|| self.0.text())
+    }
+
+    fn page(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.page())
     }
 }
 
-/// What a call found: the JSON, whether a claim was refuted, and the text.
-type Document = (String, bool, Text);
+/// What a call found: the JSON, whether a claim was refuted, and the other forms.
+type Document = (String, bool, Layout);
 
 fn found(answer: Answer) -> Document {
-    (answer.json, answer.refuted, Text(answer.text))
+    (answer.json, answer.refuted, Layout(answer.forms))
 }
 
-/// Runs `leakbound *words --format json`: the JSON, whether a claim was refuted, and the text.
-#[pyfunction]
-#[pyo3(signature = (words, files, progress=None))]
-pub fn call(
-    py: Python<'_>,
-    words: Vec<std::ffi::OsString>,
-    files: &Bound<'_, PyDict>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Document> {
-    let request = Request { words, files: in_memory(files)?, ..Request::default() };
-    run(py, request, progress).map(found)
+/// The commands of the library, with the arguments that they have read.
+#[pyclass(frozen, module = "leakbound._core")]
+#[derive(Default)]
+pub struct Commands(Arc<command::Commands>);
+
+#[pymethods]
+impl Commands {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs `leakbound *words --format json`: the JSON, whether a claim was refuted, and the other forms.
+    #[pyo3(signature = (words, files, progress=None))]
+    fn call(
+        &self,
+        py: Python<'_>,
+        words: Vec<std::ffi::OsString>,
+        files: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Document> {
+        let request = Request { words, files: in_memory(files)?, ..Request::default() };
+        self.run(py, request, progress).map(found)
+    }
+
+    /// Runs `leakbound verify` against a function from the line of a request to the line of its answer.
+    #[pyo3(signature = (words, accountant, progress=None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        words: Vec<std::ffi::OsString>,
+        accountant: Py<PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Document> {
+        let ask: Ask = Box::new(move |line| {
+            Python::attach(|py| {
+                let answered = accountant.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
+                answered.map_err(|error| told(py, &error))
+            })
+        });
+        let request = Request { words, accountant: Some(ask), ..Request::default() };
+        self.run(py, request, progress).map(found)
+    }
 }
 
-/// The page of `--report`.
-#[pyfunction]
-pub fn page(py: Python<'_>, words: Vec<std::ffi::OsString>, files: &Bound<'_, PyDict>) -> PyResult<String> {
-    let request = Request { words, files: in_memory(files)?, page: true, ..Request::default() };
-    run(py, request, None).map(|found| found.page.unwrap_or_default())
-}
-
-/// Runs `leakbound verify` against a function from the line of a request to the line of its answer.
-#[pyfunction]
-#[pyo3(signature = (words, accountant, progress=None))]
-pub fn verify(
-    py: Python<'_>,
-    words: Vec<std::ffi::OsString>,
-    accountant: Py<PyAny>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Document> {
-    let ask: Ask = Box::new(move |line| {
-        Python::attach(|py| {
-            let answered = accountant.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
-            answered.map_err(|error| told(py, &error))
-        })
-    });
-    let request = Request { words, accountant: Some(ask), ..Request::default() };
-    run(py, request, progress).map(found)
+impl Commands {
+    /// Runs a request on another thread, without the lock, and waits for it and for signals.
+    fn run(&self, py: Python<'_>, mut request: Request, progress: Option<Py<PyAny>>) -> PyResult<Answer> {
+        let interruption = Interruption::default();
+        let failure = Arc::new(Mutex::new(None));
+        request.interruption = interruption.clone();
+        request.progress = progress.map(|callback| told_to(callback, interruption.clone(), Arc::clone(&failure)));
+        let commands = Arc::clone(&self.0);
+        let receiver =
+            begin(move || commands.answer(request)).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let found = wait(py, receiver, &interruption)?;
+        // The callback's own error is why the work was interrupted.
+        if let Some(error) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        match found {
+            Ok(found) => found.map_err(|refusal| raised(&refusal)),
+            Err(cause) => {
+                let words = cause.downcast_ref::<String>().map(String::as_str);
+                let words = words.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no words");
+                Err(PyRuntimeError::new_err(format!("a fault of leakbound, please report it: {words}")))
+            }
+        }
+    }
 }
 
 /// The accountants that `verify` knows by name.
@@ -85,28 +121,6 @@ pub fn accountants() -> Vec<String> {
 fn told(py: Python<'_>, error: &PyErr) -> String {
     let traceback = error.traceback(py).and_then(|traceback| traceback.format().ok()).unwrap_or_default();
     format!("{error}; {traceback}")
-}
-
-/// Runs a request on another thread, without the lock, and waits for it and for signals.
-fn run(py: Python<'_>, mut request: Request, progress: Option<Py<PyAny>>) -> PyResult<Answer> {
-    let interruption = Interruption::default();
-    let failure = Arc::new(Mutex::new(None));
-    request.interruption = interruption.clone();
-    request.progress = progress.map(|callback| told_to(callback, interruption.clone(), Arc::clone(&failure)));
-    let receiver = begin(move || answer(request)).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    let found = wait(py, receiver, &interruption)?;
-    // The callback's own error is why the work was interrupted.
-    if let Some(error) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        return Err(error);
-    }
-    match found {
-        Ok(found) => found.map_err(|refusal| raised(&refusal)),
-        Err(cause) => {
-            let words = cause.downcast_ref::<String>().map(String::as_str);
-            let words = words.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no words");
-            Err(PyRuntimeError::new_err(format!("a fault of leakbound, please report it: {words}")))
-        }
-    }
 }
 
 type Found = Ended<Result<Answer, Refusal>>;

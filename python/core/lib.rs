@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::call::{Text, accountants, call, page, verify};
+    use super::call::{Commands, Layout, accountants};
     #[pymodule_export]
     use super::errors::{Error, InputError, UsageError};
     #[pymodule_export]

@@ -262,8 +262,7 @@ def test_audit_stream(command, tmp_path, random):
     for half in (slice(0, 200), slice(200, 400)):
         resumed = leakbound.audit_stream(outputs[half], worlds[half], state=tmp_path / "state")
     assert resumed.bounds == leakbound.audit_stream(tmp_path / "stream.csv").bounds
-    with pytest.raises(leakbound.UsageError, match="the state has moved on"):
-        resumed.to_html()
+    assert "</html>" in resumed.to_html()
 
 
 def test_self_check(command, tmp_path, random):

@@ -1,13 +1,15 @@
 //! One command, run for another program in its process.
 
-use super::args::Format;
+use super::args::{Cli, Format};
 use super::interruption::Interruption;
-use super::session::{Ask, Found, Host, Interrupted, Progress, Session, TextForm};
+use super::session::{Ask, Forms, Found, Host, Interrupted, Progress, Session};
 use super::threads::{self, Alone};
 use super::{run, usage};
 use crate::error::Error;
 use crate::record::MemoryFiles;
 use crate::study::Verdict;
+use clap::CommandFactory;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,8 +22,6 @@ pub struct Request {
     pub words: Vec<OsString>,
     /// Files in memory.
     pub files: MemoryFiles,
-    /// Whether the page of the result is wanted too.
-    pub page: bool,
     /// Who is told how far the work is, on any thread.
     pub progress: Option<Progress>,
     /// Ends the work early, where it reports how far it is.
@@ -35,10 +35,8 @@ pub struct Request {
 pub struct Answer {
     /// Its document, as `--format json` prints it.
     pub json: String,
-    /// Its text, as `--format text` prints it to a file.
-    pub text: TextForm,
-    /// The page of `--report`, where that was wanted.
-    pub page: Option<String>,
+    /// Its text and its page.
+    pub forms: Forms,
     /// Whether a claim was refuted.
     pub refuted: bool,
 }
@@ -84,13 +82,57 @@ impl std::error::Error for Refusal {}
 /// assert!(refused.to_string().starts_with("the following required arguments were not provided"));
 /// ```
 pub fn answer(request: Request) -> Result<Answer, Refusal> {
-    let Request { words, files, page, progress, interruption, accountant } = request;
-    let mut cli = usage::parse_words(&words).map_err(|error| Refusal::Usage(usage::sentence(&error)))?;
+    Commands::default().answer(request)
+}
+
+/// Arguments that are kept for the next call.
+const KEPT: usize = 64;
+
+/// Runs commands one after the other or side by side, and keeps the parser and the arguments that it has read: building
+/// the parser and reading take longer than small work, and programs ask the same of other data.
+#[derive(Debug, Default)]
+pub struct Commands {
+    parser: Mutex<Option<clap::Command>>,
+    read: Mutex<HashMap<Vec<OsString>, Cli>>,
+}
+
+impl Commands {
+    /// Runs one command, as [`answer`] does.
+    ///
+    /// # Errors
+    /// [`Refusal`], with the sentence that the command would print.
+    ///
+    /// # Panics
+    /// Passes on panics, which are faults of this library.
+    pub fn answer(&self, request: Request) -> Result<Answer, Refusal> {
+        let words = request.words.clone();
+        let kept = self.read.lock().unwrap_or_else(PoisonError::into_inner).remove(&words);
+        let mut cli = match kept {
+            Some(cli) => cli,
+            None => {
+                let mut parser = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
+                usage::read_with(parser.get_or_insert_with(Cli::command), &words)
+                    .map_err(|error| Refusal::Usage(usage::sentence(&error)))?
+            }
+        };
+        let found = run_for(&mut cli, request);
+        cli.common.session = Session::default();
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.len() >= KEPT {
+            read.clear();
+        }
+        read.insert(words, cli);
+        found
+    }
+}
+
+/// Runs a command for a program.
+fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Refusal> {
+    let Request { files, progress, interruption, accountant, .. } = request;
     if !cli.command.has_document() {
         return Err(Refusal::Usage("this command prints a text and has no document".into()));
     }
     let host = Arc::new(Host {
-        page,
         progress,
         interruption,
         has_accountant: accountant.is_some(),
@@ -100,7 +142,7 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
     });
     cli.common.session = Session::of(Arc::clone(&host));
     cli.common.format = Format::Json;
-    let work = || files.provide(|| run(&cli));
+    let work = || files.provide(|| run(cli));
     let ended = catch_unwind(AssertUnwindSafe(|| match cli.common.threads {
         None => {
             host.note(threads::start(None, Alone::Refuses)?);
@@ -112,8 +154,6 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
             Ok(pool.install(work))
         }
     }));
-    cli.common.session = Session::default();
-    usage::keep(words, cli);
     let refuted = match ended {
         Ok(Ok(Ok(verdict))) => verdict == Verdict::Refuted,
         Ok(Ok(Err(Error::Interrupted))) => return Err(Refusal::Interrupted),
@@ -123,9 +163,9 @@ pub fn answer(request: Request) -> Result<Answer, Refusal> {
         Err(cause) => resume_unwind(cause),
     };
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Found { json, text, page } =
+    let Found { json, forms } =
         found.ok_or_else(|| Refusal::Usage("this command prints a text and has no document".into()))?;
-    Ok(Answer { json, text, page, refuted })
+    Ok(Answer { json, forms, refuted })
 }
 
 #[cfg(test)]
@@ -144,9 +184,9 @@ mod tests {
     fn files_in_memory_are_read_and_pages_are_made() {
         let text = b"outcome,count,count_neighbor\na,600,500\nb,400,500\n".to_vec();
         let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text))]);
-        let found = answer(Request { files, page: true, ..request("audit counts c.csv --orders 2") }).unwrap();
-        assert!(found.json.starts_with('{') && found.page.unwrap().contains("</html>") && !found.refuted);
-        assert!(found.text.text().starts_with("Audit of c.csv (1 query)"), "{}", found.text.text());
+        let found = answer(Request { files, ..request("audit counts c.csv --orders 2") }).unwrap();
+        assert!(found.json.starts_with('{') && found.forms.page().contains("</html>") && !found.refuted);
+        assert!(found.forms.text().starts_with("Audit of c.csv (1 query)"), "{}", found.forms.text());
     }
 
     #[test]

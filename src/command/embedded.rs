@@ -4,23 +4,12 @@ use super::args::{Cli, Common, Format};
 use super::interruption::Interruption;
 use super::output::Watch;
 use super::session::{Found, Host, Session};
-use super::usage;
 use crate::error::{Error, Result};
 use crate::study::{Step, Verdict};
-use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs a parsed command; its verdict.
 pub(super) type Run = fn(&Cli) -> Result<Verdict>;
-
-/// Reads the arguments of a command that has a document.
-///
-/// # Errors
-/// One line that says what is wrong with them.
-pub(super) fn parsed(arguments: &[OsString]) -> std::result::Result<Cli, String> {
-    let cli = usage::parse_words(arguments).map_err(|error| usage::sentence(&error))?;
-    if cli.command.has_document() { Ok(cli) } else { Err("this command prints a text and has no document".into()) }
-}
 
 /// Runs a command on the threads that there are, with the progress bar of `outer`: its verdict and its document.
 ///
@@ -31,7 +20,6 @@ pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verd
     let interruption = outer.session.interruption().cloned().unwrap_or_default();
     let noting: Interruption = interruption.clone();
     let host = Arc::new(Host {
-        page: false,
         progress: Some(Box::new(move |done, all, unit| {
             if watch.step(Step { done, all, unit }).is_break() {
                 noting.note();

@@ -16,9 +16,9 @@ mod signals;
 mod threads;
 mod usage;
 
-pub use self::answer::{Answer, Refusal, Request, answer};
+pub use self::answer::{Answer, Commands, Refusal, Request, answer};
 pub use self::interruption::Interruption;
-pub use self::session::{Ask, Progress, TextForm};
+pub use self::session::{Ask, Forms, Progress};
 
 use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use self::threads::Alone;

@@ -4,6 +4,7 @@
 //! what they are if not given. Values are checked where the arguments are parsed, once for all three forms.
 
 use super::args::{Cli, Common};
+use super::usage;
 use clap::builder::ArgAction;
 use clap::{Arg, Args, CommandFactory};
 use serde_json::{Map, Value};
@@ -70,6 +71,19 @@ impl Schema {
         let shared = Common::augment_args(clap::Command::new("shared"));
         let names = shared.get_arguments().map(|argument| argument.get_id().to_string());
         names.filter(|name| name != "seed").collect()
+    }
+
+    /// Reads the arguments of a command that has a document.
+    ///
+    /// # Errors
+    /// What is wrong with them, as one phrase.
+    pub(super) fn parsed(&mut self, arguments: &[OsString]) -> Result<Cli, String> {
+        let cli = usage::read_with(&mut self.0, arguments).map_err(|error| usage::sentence(&error))?;
+        if cli.command.has_document() {
+            Ok(cli)
+        } else {
+            Err("a command that prints a text and has no document".into())
+        }
     }
 
     fn command(&self, name: &str) -> Result<&clap::Command, String> {

@@ -14,34 +14,38 @@ pub type Progress = Box<dyn Fn(u64, u64, &'static str) + Send + Sync>;
 /// An accountant: from the line of a request to the line of its answer, or what it failed with.
 pub type Ask = Box<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 
-/// The text of a document, which is laid out only where it is asked for: that takes longer than small work.
+/// Text and page of a document, which are laid out when they are needed: that takes longer than small work.
 #[derive(Clone)]
-pub struct TextForm(Arc<dyn Fn() -> String + Send + Sync>);
+pub struct Forms {
+    text: Layout,
+    page: Layout,
+}
 
-/// Of documents with more bytes of JSON the text is made at once, because it is many times smaller than what it is made
-/// from.
-const LARGE: usize = 1 << 20;
+type Layout = Arc<dyn Fn() -> String + Send + Sync>;
 
-impl TextForm {
-    fn new<D: Document + Clone + Send + Sync + 'static>(document: &D, json: &str) -> Self {
-        if json.len() > LARGE {
-            let text = document.text();
-            return Self(Arc::new(move || text.clone()));
-        }
-        let document = document.clone();
-        Self(Arc::new(move || document.text()))
+impl Forms {
+    fn new<D: Document + Clone + Send + Sync + 'static>(document: &D) -> Self {
+        let of_text = Arc::new(document.clone());
+        let of_page = Arc::clone(&of_text);
+        Self { text: Arc::new(move || of_text.text()), page: Arc::new(move || of_page.page().html()) }
     }
 
-    /// The text itself.
+    /// The text, as `--format text` prints it to a file.
     #[must_use]
     pub fn text(&self) -> String {
-        (self.0)()
+        (self.text)()
+    }
+
+    /// The page of `--report`.
+    #[must_use]
+    pub fn page(&self) -> String {
+        (self.page)()
     }
 }
 
-impl fmt::Debug for TextForm {
+impl fmt::Debug for Forms {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("TextForm")
+        formatter.write_str("Forms")
     }
 }
 
@@ -66,7 +70,6 @@ impl fmt::Debug for Session {
 
 /// The program that called.
 pub(super) struct Host {
-    pub(super) page: bool,
     pub(super) progress: Option<Progress>,
     pub(super) interruption: Interruption,
     pub(super) accountant: Mutex<Option<Ask>>,
@@ -80,8 +83,7 @@ pub(super) struct Host {
 /// A document in the forms of an [`Answer`].
 pub(super) struct Found {
     pub(super) json: String,
-    pub(super) text: TextForm,
-    pub(super) page: Option<String>,
+    pub(super) forms: Forms,
 }
 
 impl Host {
@@ -151,9 +153,7 @@ impl Session {
     /// Hands the document over.
     pub(super) fn hand_over<D: Document + Clone + Send + Sync + 'static>(&self, document: &D) {
         if let Some(host) = &self.host {
-            let json = document.json();
-            let text = TextForm::new(document, &json);
-            let found = Found { json, text, page: host.page.then(|| document.page().html()) };
+            let found = Found { json: document.json(), forms: Forms::new(document) };
             *host.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         }
     }

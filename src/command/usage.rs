@@ -6,8 +6,6 @@ use crate::error::{Error, bounded, echo, one_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -41,36 +39,10 @@ fn short(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Commands that are kept for the next time.
-const KEPT: usize = 64;
-
-thread_local! {
-    /// Building the parser of all commands takes longer than most parsing: once for each thread.
-    static PARSER: RefCell<Option<clap::Command>> = const { RefCell::new(None) };
-    /// What words were read as: programs ask the same of other data, and reading takes longer than small work.
-    static READ: RefCell<HashMap<Vec<OsString>, Cli>> = RefCell::default();
-}
-
-/// Keeps what the words were read as for the next [`parse_words`] on this thread.
-pub(super) fn keep(words: Vec<OsString>, cli: Cli) {
-    READ.with_borrow_mut(|read| {
-        if read.len() >= KEPT {
-            read.clear();
-        }
-        read.insert(words, cli);
-    });
-}
-
-/// Reads the words after `leakbound`.
-pub(super) fn parse_words(words: &[OsString]) -> Result<Cli, clap::Error> {
-    if let Some(cli) = READ.with_borrow_mut(|read| read.remove(words)) {
-        return Ok(cli);
-    }
-    let all = std::iter::once(OsString::from("leakbound")).chain(words.iter().cloned());
-    PARSER.with_borrow_mut(|parser| {
-        let parser = parser.get_or_insert_with(Cli::command);
-        parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
-    })
+/// Reads the arguments after `leakbound` with a parser of [`Cli`].
+pub(super) fn read_with(parser: &mut clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let all = std::iter::once(OsString::from("leakbound")).chain(arguments.iter().cloned());
+    parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
 }
 
 /// A scenario's seed must be told from the seed that is there by default.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from leakbound import _core
-from leakbound._inputs import File
 from leakbound._rows import Row, Rows, frame
-from leakbound._words import calling
 
 
 class Input(Row):
@@ -45,7 +43,7 @@ class Result(Row):
     The document is the command's, to the last digit. It is parsed when an attribute is first asked for.
     """
 
-    __slots__ = ("_text", "_document", "_refuted", "_words", "_files", "_form")
+    __slots__ = ("_text", "_document", "_refuted", "_layout")
 
     # The key of the main table.
     _main = "bounds"
@@ -61,16 +59,12 @@ class Result(Row):
         self,
         text: str,
         refuted: bool,
-        words: Sequence[str] = (),
-        files: Mapping[str, File] | None = None,
-        form: _core.Text | str | None = None,
+        layout: _core.Layout | str | None = None,
     ) -> None:
         self._text = text
         self._document: dict[str, Any] | None = None
         self._refuted = refuted
-        self._words = words
-        self._files = files
-        self._form = form
+        self._layout = layout
 
     @property
     def _items(self) -> dict[str, Any]:  # type: ignore[override]
@@ -97,21 +91,18 @@ class Result(Row):
         return frame(self._table())
 
     def to_html(self) -> str:
-        """The page of the command's `--report`: one self-contained text. Runs the work again."""
-        if not self._words:
-            raise _core.UsageError("to_html: the result was put together elsewhere, and has no data to run again")
-        if any(word.startswith("--state=") for word in self._words):
-            # Run again, it would read the same outputs into the state twice.
-            raise _core.UsageError("to_html: the state has moved on; `leakbound audit stream --report` writes the page")
-        return calling(_core.page, self._words, self._files or {})
+        """The page of the command's `--report`: one self-contained text."""
+        if not isinstance(self._layout, _core.Layout):
+            raise _core.UsageError("to_html: the result comes from another process; it has to be called there")
+        return self._layout.page()
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the main figure with matplotlib, into `ax` if given; returns the axes."""
         raise _core.UsageError(f"plot: {type(self).__name__} has no figure; to_pandas() has its table")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Travels without the data it was made from.
-        return type(self), (self._text, self._refuted, (), None, str(self))
+        # Travels without the page.
+        return type(self), (self._text, self._refuted, str(self))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and self._text == other._text
@@ -123,9 +114,9 @@ class Result(Row):
 
     def __str__(self) -> str:
         """The tables that the command prints."""
-        if self._form is None:
+        if self._layout is None:
             return f"{self!r}\n\n{plain(self._table())}"
-        return str(self._form)
+        return self._layout if isinstance(self._layout, str) else self._layout.text()
 
     def _repr_html_(self) -> str:
         return page_part(type(self).__name__, self._headline(), self._table(), self.warnings)

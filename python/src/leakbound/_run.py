@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, Union
 
 from leakbound import _core
@@ -18,6 +18,9 @@ from leakbound._words import calling, of_parameters, option_words
 Progress = Union[Callable[[int, int, str], None], bool, None]
 
 R = TypeVar("R", bound=Result)
+
+# Keeps the arguments that it has read.
+COMMANDS = _core.Commands()
 
 
 class LeakboundWarning(UserWarning):
@@ -37,8 +40,7 @@ def run(
 ) -> R:
     """Runs a command on files by position (`data`) and files by option (`named`)."""
     words, files = request(command, options, data, named)
-    document, refuted, form = calling(_core.call, words, files, watcher(progress))
-    return finished(kind, document, refuted, words, files, form)
+    return finished(kind, *calling(COMMANDS.call, words, files, watcher(progress)))
 
 
 def given(function: Callable[..., Any], arguments: Mapping[str, Any], *others: str) -> dict[str, Any]:
@@ -80,18 +82,11 @@ def request(
     return words, files
 
 
-def finished(
-    kind: type[R],
-    document: str,
-    refuted: bool,
-    words: Sequence[str] = (),
-    files: Mapping[str, File] | None = None,
-    form: _core.Text | None = None,
-) -> R:
+def finished(kind: type[R], document: str, refuted: bool, layout: _core.Layout) -> R:
     """The result, once its warnings are issued."""
     if '"warnings": []' not in document:
         issue_warnings(document_warnings(document))
-    return kind(document, refuted, words, files, form)
+    return kind(document, refuted, layout)
 
 
 def watcher(progress: Progress) -> Callable[[int, int, str], None] | None:

@@ -11,7 +11,7 @@ from leakbound._bound_rows import Names
 from leakbound._core import UsageError
 from leakbound._result import Result
 from leakbound._rows import Row, Rows
-from leakbound._run import Progress, finished, given, run, watcher
+from leakbound._run import COMMANDS, Progress, finished, given, run, watcher
 from leakbound._words import calling, option_words
 
 # A name, or a function of a request that answers a number.
@@ -125,8 +125,7 @@ def verify(
         raise UsageError(f"accountant: found {type(accountant).__name__}, expected a name or a function of a request")
     name = getattr(accountant, "__name__", type(accountant).__name__)
     words = ["verify", "--command", name, *option_words(options)]
-    document, refuted, form = calling(_core.verify, words, _line_by_line(accountant), watcher(progress))
-    return finished(Verification, document, refuted, form=form)
+    return finished(Verification, *calling(COMMANDS.verify, words, _line_by_line(accountant), watcher(progress)))
 
 
 def accountants() -> list[str]:

@@ -1,7 +1,7 @@
 //! `leakbound rerun`.
 
 use crate::command::args::{AuditCommand, Command, Common, RerunOptions};
-use crate::command::embedded::{Run, parsed, run_within};
+use crate::command::embedded::{Run, run_within};
 use crate::command::options::Schema;
 use crate::command::output::{Output, envelope};
 use crate::record::{InputFile, read_document};
@@ -24,8 +24,9 @@ pub fn run(common: &Common, options: &RerunOptions, run: Run) -> Result<Verdict>
         Error::from(InputError { file: options.file.clone(), place: place.into(), found, expected, hint })
     };
     let bad_option = |found| fault("options", found, format!("the options of `leakbound {}`", recorded.command));
-    let arguments = Schema::new().arguments(&recorded.command, &own, None).map_err(bad_option)?;
-    let mut cli = parsed(&arguments).map_err(bad_option)?;
+    let mut schema = Schema::new();
+    let arguments = schema.arguments(&recorded.command, &own, None).map_err(bad_option)?;
+    let mut cli = schema.parsed(&arguments).map_err(bad_option)?;
     if let Some(reason) = unrepeatable(&cli.command) {
         let found = format!("`{}`", recorded.command);
         return Err(fault("command", found, format!("a command that reads files and computes; this one {reason}")));

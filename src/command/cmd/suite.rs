@@ -1,7 +1,7 @@
 //! `leakbound run`.
 
 use crate::command::args::{Cli, Common, SuiteOptions};
-use crate::command::embedded::{Run, parsed, run_within};
+use crate::command::embedded::{Run, run_within};
 use crate::command::options::Schema;
 use crate::command::output::{Output, envelope};
 use crate::record::{SuiteStudy, read_suite};
@@ -13,12 +13,14 @@ use serde_json::value::RawValue;
 pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
     let suite = read_suite(&options.file)?;
-    let schema = Schema::new();
+    let mut schema = Schema::new();
     // Every request is checked before the first one runs.
     let read = |study: &SuiteStudy| -> Result<Cli> {
         let folder = options.file.parent();
         let arguments = schema.arguments(&study.command, &study.options, folder);
-        arguments.and_then(|arguments| parsed(&arguments)).map_err(|found| study.fault(&options.file, found).into())
+        arguments
+            .and_then(|arguments| schema.parsed(&arguments))
+            .map_err(|found| study.fault(&options.file, found).into())
     };
     let requests = suite.studies.iter().map(read).collect::<Result<Vec<Cli>>>()?;
     let answered = |(study, request): (&SuiteStudy, Cli)| answered(common, study, request, run);
@@ -51,7 +53,7 @@ fn answered(common: &Common, study: &SuiteStudy, request: Cli, run: Run) -> Resu
         Verdict::Refuted => (StudyOutcome::Refuted, None),
         Verdict::Broken(line) => (StudyOutcome::Failed, Some(line)),
     };
-    let text = found.text.text();
+    let text = found.forms.text();
     let document = RawValue::from_string(found.json)
         .map_err(|error| Error::Refused { operation: "document", reason: error.to_string() })?;
     Ok(SuiteRow { document: Some(document), text, ..row(outcome, message) })

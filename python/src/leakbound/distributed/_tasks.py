@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from leakbound import _core
 from leakbound._core import UsageError
 from leakbound._inputs import File
-from leakbound._run import Progress, watcher
+from leakbound._run import COMMANDS, Progress, watcher
 from leakbound._words import calling
 from leakbound.distributed._engines import Engine
 
@@ -38,5 +37,5 @@ def task_count(name: str, given: int | None, default: int) -> int:
 
 
 def _command(files: Any, words: list[str]) -> tuple[str, bool]:
-    document, refuted, _ = calling(_core.call, words, files)
+    document, refuted, _ = calling(COMMANDS.call, words, files)
     return document, refuted
