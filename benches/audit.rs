@@ -1,10 +1,12 @@
 //! The bounds from one linear functional: half-space, variational and region, for 20 orders in both directions.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{
-    BinomialCounts, Direction, FailureProbability, HalfSpace, Order, OutcomeLaw, PairedCounts, ReferenceLaws, Region,
-    Variational,
-};
+use leakbound::audit::{HalfSpace, ReferenceLaws, Region, Variational};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::interval::BinomialCounts;
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{FailureProbability, Order};
 use std::hint::black_box;
 
 const SAMPLES: f64 = 1e6;

@@ -1,7 +1,10 @@
 //! The bootstrap: resampling, and the bounds of all orders and directions read from it.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{Bootstrap, BootstrapInterval, Direction, FailureProbability, Order, PairedCounts};
+use leakbound::audit::{Bootstrap, BootstrapInterval};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::quantity::{FailureProbability, Order};
 use std::hint::black_box;
 
 const RESAMPLES: usize = 10_000;

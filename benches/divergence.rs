@@ -1,7 +1,10 @@
 //! Rényi divergences and worst neighbors.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{Adjacency, Noise, Order, VoteHistogram, noisy_argmax_law, renyi_divergence, worst_neighbors};
+use leakbound::divergence::{renyi_divergence, worst_neighbors};
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::law::{Noise, noisy_argmax_law};
+use leakbound::quantity::Order;
 use std::hint::black_box;
 
 fn benches(criterion: &mut Criterion) {

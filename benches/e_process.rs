@@ -1,7 +1,10 @@
 //! The e-process: a stream of 10^7 pairs, and recorded counts.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use leakbound::{Direction, EProcess, FailureProbability, Order, PairedCounts};
+use leakbound::audit::EProcess;
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::quantity::{FailureProbability, Order};
 use std::hint::black_box;
 
 const PAIRS: usize = 10_000_000;

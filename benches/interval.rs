@@ -1,10 +1,11 @@
 //! Clopper-Pearson limits and the bounds made of them.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use leakbound::{
-    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, Guide, Method, Order, PairedCounts, audit_counts,
-    clopper_pearson_lower,
-};
+use leakbound::audit::{AuditPlan, Guide, Method, audit_counts};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::interval::{BinomialCounts, clopper_pearson_lower};
+use leakbound::quantity::{Delta, FailureProbability, Order};
 use std::hint::black_box;
 
 fn failure() -> FailureProbability {

@@ -1,10 +1,11 @@
 //! Bounds that use every outcome, 20 orders in both directions.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{
-    Direction, FailureProbability, KCutBox, LowerBound, Order, PairedCounts, RectangleProbability,
-    SimultaneousIntervals, clopper_pearson_simultaneous, sison_glaz,
-};
+use leakbound::audit::{KCutBox, SimultaneousIntervals};
+use leakbound::bound::{Direction, LowerBound};
+use leakbound::counts::PairedCounts;
+use leakbound::interval::{RectangleProbability, clopper_pearson_simultaneous, sison_glaz};
+use leakbound::quantity::{FailureProbability, Order};
 use std::hint::black_box;
 
 /// Two worlds of C classes that differ by a few standard deviations everywhere.

@@ -1,9 +1,10 @@
 //! Exact laws: fixed histograms of several sizes, random votes.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{
-    Displacement, Noise, VoteHistogram, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws,
-    multinomial_argmax_law, noisy_argmax_law,
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{
+    Displacement, Noise, displaced_argmax_laws, marked_argmax_law, marked_argmax_laws, multinomial_argmax_law,
+    noisy_argmax_law,
 };
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! LiRA leave-one-out from memory: 64 models, 50,000 samples, 18 views.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use leakbound::{LiraPlan, MemoryScores, Victims, label_only, lira};
+use leakbound::membership::{LiraPlan, MemoryScores, Victims, label_only, lira};
 use ndarray::{Array2, Array3};
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;

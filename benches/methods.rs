@@ -2,10 +2,11 @@
 //! thousand outcomes.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{
-    AuditPlan, Delta, Direction, FailureProbability, Guide, Method, Order, OutcomeLaw, PairedCounts, SetSource,
-    audit_counts,
-};
+use leakbound::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{Delta, FailureProbability, Order};
 use std::hint::black_box;
 
 const SAMPLES: f64 = 1e6;

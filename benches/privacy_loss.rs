@@ -1,7 +1,10 @@
 //! Composition by privacy-loss distributions.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{Delta, Neighbor, Noise, OutcomeLaw, PrivacyLoss, VoteHistogram, compose_losses, noisy_argmax_law};
+use leakbound::divergence::{PrivacyLoss, compose_losses};
+use leakbound::histogram::{Neighbor, VoteHistogram};
+use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
+use leakbound::quantity::Delta;
 use std::hint::black_box;
 
 /// Queries of ten classes, all different, each with a vote moved from the first class to the second.

@@ -1,7 +1,9 @@
 //! The ROC of all guesses of 64 victims about 50,000 samples: sorting, AUC and TPR at small FPR.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{AttackScores, Probability, Roc};
+use leakbound::membership::AttackScores;
+use leakbound::quantity::Probability;
+use leakbound::roc::Roc;
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,10 +1,9 @@
 //! Nanoseconds per simulated sample on one core.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use leakbound::{
-    ArgmaxSampler, BLOCK_SAMPLES, CapcModel, PateModel, PrivateKnnModel, PromptPateModel, Sampler, Stream, StreamId,
-    VoteHistogram, VoteModel, World,
-};
+use leakbound::histogram::VoteHistogram;
+use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use leakbound::simulate::{ArgmaxSampler, BLOCK_SAMPLES, Sampler, Stream, StreamId, World};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Gamma};
 use rand_xoshiro::Xoshiro256PlusPlus;

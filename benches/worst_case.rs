@@ -1,7 +1,9 @@
 //! The certified worst case of GNMax over all votes.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::{Adjacency, NoiseScale, Order, gnmax_worst_case, gnmax_worst_case_curve};
+use leakbound::accountant::{gnmax_worst_case, gnmax_worst_case_curve};
+use leakbound::histogram::Adjacency;
+use leakbound::quantity::{NoiseScale, Order};
 use std::hint::black_box;
 
 fn benches(criterion: &mut Criterion) {

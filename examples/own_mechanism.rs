@@ -7,10 +7,10 @@
 //!
 //! Run it with `cargo run --release --example own_mechanism`.
 
-use leakbound::{
-    AuditPlan, BLOCK_SAMPLES, Delta, Direction, FailureProbability, Guide, Method, Order, PartialCounts, Sampler,
-    Shard, Simulation, Stream, World, audit_counts, simulate, split_pilot,
-};
+use leakbound::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
+use leakbound::bound::Direction;
+use leakbound::quantity::{Delta, FailureProbability, Order};
+use leakbound::simulate::{BLOCK_SAMPLES, PartialCounts, Sampler, Shard, Simulation, Stream, World, simulate};
 use rand::RngExt;
 use std::ops::ControlFlow;
 

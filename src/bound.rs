@@ -126,7 +126,7 @@ pub struct UpperBound {
 /// figures are put together here, and a contradiction ends the work as [`Error::Contradiction`].
 ///
 /// ```
-/// # use leakbound::Figures;
+/// # use leakbound::bound::Figures;
 /// let mut figures = Figures::new("D(P‖Q) of order 2");
 /// figures.at_least("exact", 0.0306);
 /// figures.at_most("gnmax-worst-case", 0.5);

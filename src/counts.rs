@@ -12,7 +12,7 @@ pub const MAX_COUNT: u64 = 1 << 53;
 /// a different number of times, each at least once.
 ///
 /// ```
-/// # use leakbound::PairedCounts;
+/// # use leakbound::counts::PairedCounts;
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![60, 40], vec![50, 50])?;
 /// assert_eq!((counts.trials(), counts.trials_neighbor()), (100, 100));
 /// # Ok::<(), leakbound::Error>(())
@@ -94,7 +94,7 @@ impl PairedCounts {
     /// outcomes for ten of them. Then no outcome is seen often enough to prove anything about its probability.
     ///
     /// ```
-    /// # use leakbound::PairedCounts;
+    /// # use leakbound::counts::PairedCounts;
     /// let labels = (0..40).map(|outcome| outcome.to_string()).collect();
     /// let counts = PairedCounts::new(labels, [vec![1; 20], vec![0; 20]].concat(), [vec![0; 20], vec![1; 20]].concat())?;
     /// assert!(counts.hardly_repeats());

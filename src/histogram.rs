@@ -11,7 +11,7 @@ pub const MAX_CLASSES: usize = 10_000;
 /// Votes per class: `counts()[c]` voters chose class c.
 ///
 /// ```
-/// # use leakbound::{Neighbor, VoteHistogram};
+/// # use leakbound::histogram::{Neighbor, VoteHistogram};
 /// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
 /// let neighbor = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 })?;
 /// assert_eq!(neighbor.counts(), [13, 13, 10, 8, 6]);

@@ -54,7 +54,7 @@ quantity! {
     /// The ε of (ε, δ)-differential privacy, in natural-log units; `inf` means no guarantee.
     ///
     /// ```
-    /// # use leakbound::Epsilon;
+    /// # use leakbound::quantity::Epsilon;
     /// assert_eq!(Epsilon::new(0.5)?.get(), 0.5);
     /// assert!(Epsilon::new(-0.1).is_err() && Epsilon::new(f64::NAN).is_err());
     /// # Ok::<(), leakbound::Error>(())
@@ -65,7 +65,7 @@ quantity! {
     /// The δ of (ε, δ)-differential privacy.
     ///
     /// ```
-    /// # use leakbound::Delta;
+    /// # use leakbound::quantity::Delta;
     /// assert!(Delta::new(0.0).is_ok() && Delta::new(1.0).is_err());
     /// ```
     Delta, "delta", "[0, 1)", |value| (0.0..1.0).contains(&value)
@@ -74,7 +74,7 @@ quantity! {
     /// The order α of a Rényi divergence.
     ///
     /// ```
-    /// # use leakbound::Order;
+    /// # use leakbound::quantity::Order;
     /// assert!(Order::new(1.5).is_ok() && Order::new(1.0).is_err() && Order::new(f64::INFINITY).is_err());
     /// ```
     Order, "Rényi order", "(1, inf)", |value| value > 1.0 && value < f64::INFINITY
@@ -84,7 +84,7 @@ quantity! {
     /// by 9e-5 of itself.
     ///
     /// ```
-    /// # use leakbound::FailureProbability;
+    /// # use leakbound::quantity::FailureProbability;
     /// assert!(FailureProbability::new(1e-15).is_ok() && FailureProbability::new(0.0).is_err());
     /// ```
     FailureProbability, "failure probability", "(0, 1)", |value| value > 0.0 && value < 1.0
@@ -93,7 +93,7 @@ quantity! {
     /// A probability.
     ///
     /// ```
-    /// # use leakbound::Probability;
+    /// # use leakbound::quantity::Probability;
     /// assert!(Probability::new(1.0).is_ok() && Probability::new(1.1).is_err());
     /// ```
     Probability, "probability", "[0, 1]", |value| (0.0..=1.0).contains(&value)
@@ -103,7 +103,7 @@ quantity! {
     /// exp(-|x|/b)/(2b).
     ///
     /// ```
-    /// # use leakbound::NoiseScale;
+    /// # use leakbound::quantity::NoiseScale;
     /// assert!(NoiseScale::new(40.0).is_ok() && NoiseScale::new(0.0).is_err() && NoiseScale::new(f64::INFINITY).is_err());
     /// ```
     NoiseScale, "noise scale", "(0, inf)", |value| value > 0.0 && value < f64::INFINITY
@@ -120,7 +120,7 @@ impl FailureProbability {
     /// The share that each of `parts` events may use so that their union keeps this failure probability (Bonferroni).
     ///
     /// ```
-    /// # use leakbound::FailureProbability;
+    /// # use leakbound::quantity::FailureProbability;
     /// assert_eq!(FailureProbability::new(0.05)?.split(4).get(), 0.0125);
     /// # Ok::<(), leakbound::Error>(())
     /// ```

@@ -1,10 +1,11 @@
 //! Any counts, failure probability, order and δ: bounds are finite, never negative, and in their proven order.
 #![no_main]
 
-use leakbound::{
-    AuditPlan, BinomialCounts, Delta, Direction, FailureProbability, Guide, KCutBox, MAX_COUNT, Method, Order,
-    OutputSet, PairedCounts, Rectangle, RectangleProbability, SimultaneousIntervals, audit_counts,
-};
+use leakbound::audit::{AuditPlan, Guide, KCutBox, Method, OutputSet, Rectangle, SimultaneousIntervals, audit_counts};
+use leakbound::bound::Direction;
+use leakbound::counts::{MAX_COUNT, PairedCounts};
+use leakbound::interval::{BinomialCounts, RectangleProbability};
+use leakbound::quantity::{Delta, FailureProbability, Order};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {

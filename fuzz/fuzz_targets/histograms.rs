@@ -1,7 +1,8 @@
 //! Any counts and any change: a histogram keeps its counts, a neighbor differs by exactly the vote that was named.
 #![no_main]
 
-use leakbound::{Adjacency, MAX_COUNT, Neighbor, VoteHistogram};
+use leakbound::counts::MAX_COUNT;
+use leakbound::histogram::{Adjacency, Neighbor, VoteHistogram};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, usize, usize, Vec<u64>)| {

@@ -1,11 +1,11 @@
 //! Small histograms, any noise: laws sum to 1, divergences are no NaN, rise with the order and obey the accountants.
 #![no_main]
 
-use leakbound::{
-    Adjacency, Epsilon, Noise, NoiseScale, Order, OutcomeLaw, VoteHistogram, gnmax_data_dependent,
-    gnmax_data_independent, hockey_stick, lnmax_data_independent, log_flip_probability, marked_argmax_law,
-    multinomial_argmax_law, noisy_argmax_law, renyi_divergence,
-};
+use leakbound::accountant::{gnmax_data_dependent, gnmax_data_independent, lnmax_data_independent, log_flip_probability};
+use leakbound::divergence::{hockey_stick, renyi_divergence};
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use leakbound::quantity::{Epsilon, NoiseScale, Order};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, f64, f64, f64, u8, Vec<u16>)| {

@@ -1,7 +1,8 @@
 //! Every quantity takes any double: a number of its domain unchanged, everything else with an error that prints.
 #![no_main]
 
-use leakbound::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability, Result};
+use leakbound::Result;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (f64, usize)| {

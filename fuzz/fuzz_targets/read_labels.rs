@@ -3,7 +3,7 @@
 //! Bytes that start with `l` or a byte-order mark are a table, all others an archive, see `leakbound_fuzz::archive`.
 #![no_main]
 
-use leakbound::AntipodesInterval;
+use leakbound::label_dp::AntipodesInterval;
 use leakbound::record::{MemoryBudget, read_label_canaries};
 use leakbound_fuzz::{MEMORY, archive, on_disk};
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
 //! Any bytes as a law of outputs: refused in one line, or probabilities that are a law.
 #![no_main]
 
-use leakbound::OutcomeLaw;
+use leakbound::law::OutcomeLaw;
 use leakbound::record::law_from_bytes;
 use libfuzzer_sys::fuzz_target;
 

@@ -1,7 +1,7 @@
 //! Any bytes as answers of a student and of ensembles in a file: refused in one line, or probabilities that fit together.
 #![no_main]
 
-use leakbound::property_distance;
+use leakbound::property::property_distance;
 use leakbound::record::{MemoryBudget, read_property_answers};
 use leakbound_fuzz::{MEMORY, archive, on_disk};
 use libfuzzer_sys::fuzz_target;

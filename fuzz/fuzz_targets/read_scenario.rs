@@ -8,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| {
     match scenario_from_bytes("s.toml", bytes) {
         Ok(scenario) => {
             assert!(!scenario.queries.is_empty());
-            assert!(scenario.samples.is_none_or(|samples| (1..=leakbound::MAX_COUNT).contains(&samples)));
+            assert!(scenario.samples.is_none_or(|samples| (1..=leakbound::counts::MAX_COUNT).contains(&samples)));
             let named = scenario.queries.iter().all(|query| query.query.is_some());
             assert!(named || scenario.queries.len() == 1);
             assert!(scenario.queries.iter().all(|query| query.model.classes() > 0));

@@ -4,8 +4,9 @@
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
 #![no_main]
 
+use leakbound::Error;
+use leakbound::membership::{LiraPlan, MembershipScore, ScoredLogits, ShadowLogits, ShadowScores, lira};
 use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
-use leakbound::{Error, LiraPlan, MembershipScore, ScoredLogits, ShadowLogits, ShadowScores, lira};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Write};
 

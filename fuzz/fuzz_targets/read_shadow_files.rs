@@ -4,8 +4,9 @@
 //! Bytes that start with `m` are a table, all others an archive, see `leakbound_fuzz::archive`.
 #![no_main]
 
+use leakbound::Result;
+use leakbound::membership::{ShadowLogits, ShadowScores};
 use leakbound::record::{InputFile, MemoryBudget, ShadowRecording, read_shadow_models, shadow_models_from_bytes};
-use leakbound::{Result, ShadowLogits, ShadowScores};
 use leakbound_fuzz::{MEMORY, archive, on_disk};
 use libfuzzer_sys::fuzz_target;
 
@@ -19,8 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
         let answers = match &recording {
             ShadowRecording::Logits(logits) => logits.logits(0..samples)?.iter().copied().collect::<Vec<f64>>(),
             ShadowRecording::Scores(scores) => match scores.block(0..samples)? {
-                leakbound::ScoreBlock::Single(block) => block.iter().map(|&score| f64::from(score)).collect(),
-                leakbound::ScoreBlock::Double(block) => block.iter().copied().collect(),
+                leakbound::membership::ScoreBlock::Single(block) => block.iter().map(|&score| f64::from(score)).collect(),
+                leakbound::membership::ScoreBlock::Double(block) => block.iter().copied().collect(),
             },
         };
         assert!(answers.iter().all(|answer| answer.is_finite()));

@@ -1,8 +1,10 @@
 //! Any bytes as raw outputs of a stream: a refusal of one line, or bounds that are numbers, and that grow with no claim.
 #![no_main]
 
+use leakbound::audit::{EProcess, PairStream};
+use leakbound::bound::Direction;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::{OutcomeNames, OutputWorld, read_outputs};
-use leakbound::{Delta, Direction, EProcess, Epsilon, FailureProbability, Order, PairStream};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

@@ -1,7 +1,7 @@
 //! Any bytes as recorded votes in a file: refused in one line, or the votes that the same bytes have in memory.
 #![no_main]
 
-use leakbound::Adversary;
+use leakbound::model::Adversary;
 use leakbound::record::{ImagePart, MemoryBudget, VoteFile, read_images, votes_from_bytes};
 use leakbound_fuzz::{MEMORY, archive, on_disk};
 use libfuzzer_sys::fuzz_target;

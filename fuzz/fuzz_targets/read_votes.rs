@@ -4,8 +4,9 @@
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
 #![no_main]
 
+use leakbound::Error;
+use leakbound::model::Adversary;
 use leakbound::record::votes_from_bytes;
-use leakbound::{Adversary, Error};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Write};
 

@@ -1,7 +1,10 @@
 //! Functions of the library that no command has for itself.
 
 use crate::errors::refused;
-use leakbound::{BinomialCounts, Delta, Epsilon, FailureProbability, Order, RdpCurve, Roc};
+use leakbound::divergence::RdpCurve;
+use leakbound::interval::BinomialCounts;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
+use leakbound::roc::Roc;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -36,7 +39,7 @@ pub fn rdp_delta(
 #[pyfunction]
 pub fn clopper_pearson(successes: u64, trials: u64, failure_probability: f64) -> PyResult<(f64, f64)> {
     let found = BinomialCounts::new(successes, trials)
-        .and_then(|counts| leakbound::clopper_pearson(counts, FailureProbability::new(failure_probability)?));
+        .and_then(|counts| leakbound::interval::clopper_pearson(counts, FailureProbability::new(failure_probability)?));
     found.map(|interval| (interval.lower, interval.upper)).map_err(refused)
 }
 
@@ -53,7 +56,7 @@ pub fn roc<'py>(
     let (members, others) = (members.as_array().to_vec(), non_members.as_array().to_vec());
     let roc = py.detach(|| Roc::new(&members, &others)).map_err(refused)?;
     let points: Vec<_> = roc.points().collect();
-    let column = |value: &dyn Fn(leakbound::RocPoint) -> f64| -> Bound<'py, PyArray1<f64>> {
+    let column = |value: &dyn Fn(leakbound::roc::RocPoint) -> f64| -> Bound<'py, PyArray1<f64>> {
         points.iter().map(|&point| value(point)).collect::<Vec<f64>>().into_pyarray(py)
     };
     let (fpr, tpr) = (column(&|point| roc.fpr(point)), column(&|point| roc.tpr(point)));

@@ -16,7 +16,9 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// which the best is taken at the end, it is the figure that the literature reports.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::{PrivacyBudget, gnmax_data_independent};
+/// # use leakbound::divergence::{Conversion, order_grid};
+/// # use leakbound::prelude::*;
 /// let orders = order_grid();
 /// let cost = RdpCurve::from_fn(&orders, |order| gnmax_data_independent(order, NoiseScale::new(40.0).unwrap()));
 /// let mut budget = PrivacyBudget::new(Epsilon::new(5.4)?, Delta::new(1e-5)?, Conversion::Improved, orders)?;

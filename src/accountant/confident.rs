@@ -25,7 +25,8 @@ use std::f64::consts::SQRT_2;
 /// noisy counts that were used again for the argmax would cost α/σ₁² with it; the argmax draws noise of its own.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, threshold_data_independent};
+/// # use leakbound::accountant::threshold_data_independent;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// assert_eq!(threshold_data_independent(Order::new(9.0)?, NoiseScale::new(3.0)?), 0.5);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -44,7 +45,9 @@ pub fn threshold_data_independent(order: Order, sigma: NoiseScale) -> f64 {
 /// s = σ₁√2.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::threshold_data_dependent;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(150.0, NoiseScale::new(30.0)?, ThresholdForm::Max)?;
 /// let log_q = test.odds(&VoteHistogram::new(vec![240, 5, 5])?).log_q();
 /// let rdp = threshold_data_dependent(Order::new(10.0)?, test.sigma(), log_q);
@@ -72,7 +75,8 @@ pub fn threshold_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> 
 /// α/(2σ₁²) + α/σ₂², the test and then GNMax, when one vote moves.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, confident_gnmax_data_independent};
+/// # use leakbound::accountant::confident_gnmax_data_independent;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let rdp = confident_gnmax_data_independent(Order::new(2.0)?, NoiseScale::new(10.0)?, NoiseScale::new(5.0)?);
 /// assert!((rdp - 0.09).abs() < 1e-16);
 /// # Ok::<(), leakbound::Error>(())
@@ -97,7 +101,7 @@ pub fn confident_gnmax_data_independent(order: Order, sigma1: NoiseScale, sigma2
 ///
 /// Charging what happened is sound where every cost is data-independent and the process stops *before* a budget of one
 /// order is exceeded (Feldman and Zrnic 2021): data-dependent charges reveal something about the votes, and their total
-/// must be released with noise of its own, see [`GnmaxSensitivity`](crate::GnmaxSensitivity).
+/// must be released with noise of its own, see [`GnmaxSensitivity`](crate::accountant::GnmaxSensitivity).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidentCost {
     /// RDP of the answer of the test.
@@ -132,7 +136,9 @@ impl ConfidentCost {
 /// bounds D_α(M(D)‖M(D')) for every D' that differs from D by one moved vote.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::confident_gnmax_cost;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(200.0, NoiseScale::new(150.0)?, ThresholdForm::Max)?;
 /// let votes = VoteHistogram::new(vec![230, 15, 5])?;
 /// let cost = confident_gnmax_cost(Order::new(8.0)?, &test, NoiseScale::new(40.0)?, &votes);
@@ -160,7 +166,9 @@ pub fn confident_gnmax_cost(
 /// [`Error::Length`](crate::Error::Length) unless there is one probability per class.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::interactive_gnmax_cost;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(100.0, NoiseScale::new(50.0)?, ThresholdForm::Max)?;
 /// let (votes, order) = (VoteHistogram::new(vec![240, 10])?, Order::new(8.0)?);
 /// let student = [Probability::new(0.9)?, Probability::new(0.1)?];

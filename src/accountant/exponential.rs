@@ -26,7 +26,8 @@ const SMALLEST: f64 = 1e-290;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Epsilon, Order, exponential_mechanism_rdp};
+/// # use leakbound::accountant::exponential_mechanism_rdp;
+/// # use leakbound::quantity::{Epsilon, Order};
 /// let rdp = exponential_mechanism_rdp(Order::new(2.0)?, Epsilon::new(1.0)?);
 /// assert!(rdp < 2.0 / 8.0 && rdp > 0.22);
 /// # Ok::<(), leakbound::Error>(())

@@ -9,7 +9,8 @@ use crate::quantity::{NoiseScale, Order};
 /// formula at most, four beyond 10^±125.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, gaussian_rdp};
+/// # use leakbound::accountant::gaussian_rdp;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// assert_eq!(gaussian_rdp(Order::new(2.0)?, NoiseScale::new(1.0)?, 3.0), 9.0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```

@@ -15,7 +15,8 @@ const UNDERFLOW: f64 = 1e-321;
 /// RDP of GNMax whatever the votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing. Rounded up.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, gnmax_data_independent};
+/// # use leakbound::accountant::gnmax_data_independent;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// assert_eq!(gnmax_data_independent(Order::new(16.0)?, NoiseScale::new(40.0)?), 0.01);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -64,7 +65,9 @@ pub fn log_flip_probability(histogram: &VoteHistogram, sigma: NoiseScale) -> f64
 /// `-inf` for a single class, 0 (q = 1) for no party or rows of different lengths.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, log_flip_probability, log_flip_probability_of_parties, VoteHistogram};
+/// # use leakbound::accountant::{log_flip_probability, log_flip_probability_of_parties};
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::quantity::NoiseScale;
 /// // Parties that always vote alike are a histogram.
 /// let (sigma, parties) = (NoiseScale::new(1.0)?, [vec![1.0, 0.0], vec![1.0, 0.0], vec![0.0, 1.0]]);
 /// let fixed = log_flip_probability(&VoteHistogram::new(vec![2, 1])?, sigma);
@@ -122,7 +125,8 @@ pub fn log_flip_probability_of_parties(parties: &[Vec<f64>], sigma: NoiseScale) 
 /// inequality that holds only to within rounding counts as not holding, and the bound is then α/σ².
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, gnmax_data_dependent};
+/// # use leakbound::accountant::gnmax_data_dependent;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let rdp = gnmax_data_dependent(Order::new(2.0)?, NoiseScale::new(40.0)?, -5.903_330_380_876_797);
 /// assert!((rdp - 0.000_705_237_204_367_768_9).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())

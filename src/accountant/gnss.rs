@@ -32,7 +32,8 @@ use crate::special::{exp_remainder, log_remainder};
 /// and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, gnss_rdp, gnss_rdp_as_published};
+/// # use leakbound::accountant::{gnss_rdp, gnss_rdp_as_published};
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let (order, sigma) = (Order::new(20.0)?, NoiseScale::new(5.0)?);
 /// assert!((gnss_rdp(order, 0.02, sigma) / 1.800_282_698_594_32 - 1.0).abs() < 1e-12);
 /// assert!(gnss_rdp_as_published(order, 0.02, sigma) < 0.9);
@@ -71,7 +72,8 @@ pub fn gnss_rdp(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
 /// infinite beyond. It is **not** an upper bound for αβ above about 1/4, see [`gnss_rdp`].
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, gnss_rdp_as_published};
+/// # use leakbound::accountant::gnss_rdp_as_published;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let rdp = gnss_rdp_as_published(Order::new(20.0)?, 0.02, NoiseScale::new(5.0)?);
 /// assert!((rdp - 0.896_054_880_207_439_5).abs() < 1e-14);
 /// # Ok::<(), leakbound::Error>(())

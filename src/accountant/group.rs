@@ -18,7 +18,8 @@ use crate::quantity::Order;
 /// the other links of the chain.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, gnmax_data_independent, group_rdp};
+/// # use leakbound::accountant::{gnmax_data_independent, group_rdp};
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let (order, sigma) = (Order::new(2.0)?, NoiseScale::new(40.0)?);
 /// let rdp = |order| gnmax_data_independent(order, sigma);
 /// assert!((group_rdp(order, 4, rdp) / (36.0 * rdp(order)) - 1.0).abs() < 1e-15);

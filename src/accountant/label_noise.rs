@@ -10,7 +10,8 @@ use crate::quantity::{Epsilon, NoiseScale, Order};
 /// record. Two coordinates move by 1 (ℓ₁ distance 2), independently: twice the Laplace mechanism, exactly. At most 2/λ.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, alibi_rdp, laplace_rdp};
+/// # use leakbound::accountant::{alibi_rdp, laplace_rdp};
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let (order, lambda) = (Order::new(4.0)?, NoiseScale::new(2.0)?);
 /// assert_eq!(alibi_rdp(order, lambda), 2.0 * laplace_rdp(order, lambda));
 /// # Ok::<(), leakbound::Error>(())
@@ -30,7 +31,8 @@ pub fn alibi_rdp(order: Order, lambda: NoiseScale) -> f64 {
 /// [`Error::Domain`](crate::Error::Domain) for ε = 0 or infinity, which no scale has.
 ///
 /// ```
-/// # use leakbound::{Epsilon, alibi_scale};
+/// # use leakbound::accountant::alibi_scale;
+/// # use leakbound::quantity::Epsilon;
 /// assert_eq!(alibi_scale(Epsilon::new(0.5)?)?.get(), 4.0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -48,7 +50,8 @@ pub fn alibi_scale(epsilon: Epsilon) -> Result<NoiseScale> {
 /// RDP of AGIBI's labels: the same with Gaussian noise of standard deviation σ, ℓ₂ distance √2: α/σ², rounded up.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, agibi_rdp};
+/// # use leakbound::accountant::agibi_rdp;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// assert!((agibi_rdp(Order::new(4.0)?, NoiseScale::new(2.0)?) - 1.0).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```

@@ -58,7 +58,9 @@ impl Labeling {
 /// [`Error::Refused`](crate::Error::Refused) when a cost is on other orders than the budget.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::{Answer, PrivacyBudget, label_until_spent};
+/// # use leakbound::divergence::{Conversion, order_grid};
+/// # use leakbound::prelude::*;
 /// let orders = order_grid();
 /// let cost = RdpCurve::from_fn(&orders, |order| 0.01 * order.get());
 /// let mut budget = PrivacyBudget::new(Epsilon::new(1.0)?, Delta::new(1e-5)?, Conversion::Classic, orders)?;

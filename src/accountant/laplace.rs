@@ -22,7 +22,8 @@ const UNITS: f64 = 24.0;
 /// never above t, and below αt = 1e-17 it is α t²/2, which it does not exceed.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, laplace_rdp};
+/// # use leakbound::accountant::laplace_rdp;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let rdp = laplace_rdp(Order::new(2.0)?, NoiseScale::new(1.0)?);
 /// assert!((rdp - (2.0 / 3.0 * 1f64.exp() + 1.0 / 3.0 * (-2f64).exp()).ln()).abs() < 1e-14);
 /// // Digits that the exponentials themselves would lose.
@@ -65,7 +66,8 @@ fn shifted(a: f64, t: f64) -> f64 {
 /// counts with independent noise, whose divergences add.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, laplace_mechanism_rdp, laplace_rdp};
+/// # use leakbound::accountant::{laplace_mechanism_rdp, laplace_rdp};
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let (order, b) = (Order::new(3.0)?, NoiseScale::new(4.0)?);
 /// assert_eq!(laplace_mechanism_rdp(order, b, 2.0), laplace_rdp(order, NoiseScale::new(2.0)?));
 /// assert!(laplace_mechanism_rdp(order, b, 2.0) > 2.0 * laplace_rdp(order, b));
@@ -86,7 +88,8 @@ pub fn laplace_mechanism_rdp(order: Order, b: NoiseScale, sensitivity: f64) -> f
 /// mechanism; the argmax is post-processing. At most 2/b, the pure ε of LNMax. Rounded up.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, lnmax_data_independent};
+/// # use leakbound::accountant::lnmax_data_independent;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// assert!(lnmax_data_independent(Order::new(1e6)?, NoiseScale::new(20.0)?) <= 0.1);
 /// # Ok::<(), leakbound::Error>(())
 /// ```

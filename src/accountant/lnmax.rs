@@ -17,7 +17,9 @@ use crate::special::{log_sum_exp, softplus};
 /// `-inf` for a single class.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, VoteHistogram, log_flip_probability_laplace};
+/// # use leakbound::accountant::log_flip_probability_laplace;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::quantity::NoiseScale;
 /// let log_q = log_flip_probability_laplace(&VoteHistogram::new(vec![200, 40, 10])?, NoiseScale::new(20.0)?);
 /// assert!((log_q + 6.855_299_858_475_555).abs() < 1e-13);
 /// # Ok::<(), leakbound::Error>(())
@@ -56,7 +58,8 @@ pub fn log_flip_probability_laplace(histogram: &VoteHistogram, b: NoiseScale) ->
 /// of it unless |ln q| is large or 1 - e^ε q small.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, lnmax_data_dependent};
+/// # use leakbound::accountant::lnmax_data_dependent;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let rdp = lnmax_data_dependent(Order::new(10.0)?, NoiseScale::new(20.0)?, -6.855_299_858_475_555);
 /// assert!((rdp / 0.000_281_452_021_417_302_7 - 1.0).abs() < 1e-12);
 /// # Ok::<(), leakbound::Error>(())

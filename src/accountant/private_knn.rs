@@ -10,10 +10,11 @@ use std::f64::consts::SQRT_2;
 /// It is the Gaussian mechanism on a Poisson subsample with sensitivity √2: a point that is added displaces the vote of
 /// the k-th neighbor, so two counts move although one point did. See [`subsampled_gaussian_rdp`] for the proof. A point
 /// that is *replaced* is one removed and another added, a chain of two changes, which costs more: see
-/// [`group_rdp`](crate::group_rdp).
+/// [`group_rdp`](crate::accountant::group_rdp).
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, Probability, private_knn_rdp};
+/// # use leakbound::accountant::private_knn_rdp;
+/// # use leakbound::quantity::{NoiseScale, Order, Probability};
 /// let rdp = private_knn_rdp(Order::new(2.0)?, Probability::new(0.2)?, NoiseScale::new(30.0)?);
 /// assert!((rdp / (1.0 + 0.04 * (2.0 / 900.0f64).exp_m1()).ln() - 1.0).abs() < 1e-11);
 /// # Ok::<(), leakbound::Error>(())

@@ -13,7 +13,8 @@ use crate::special::softplus;
 /// which D grows, and so is D.
 ///
 /// ```
-/// # use leakbound::{Order, Probability, randomized_response_rdp};
+/// # use leakbound::accountant::randomized_response_rdp;
+/// # use leakbound::quantity::{Order, Probability};
 /// let rdp = randomized_response_rdp(Order::new(2.0)?, Probability::new(0.75)?);
 /// assert!((rdp - (0.5625f64 / 0.25 + 0.0625 / 0.75).ln()).abs() < 2e-14);
 /// # Ok::<(), leakbound::Error>(())
@@ -42,7 +43,8 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
 /// [`Error::Domain`] for fewer than 2 answers.
 ///
 /// ```
-/// # use leakbound::{Epsilon, Order, k_ary_randomized_response_rdp};
+/// # use leakbound::accountant::k_ary_randomized_response_rdp;
+/// # use leakbound::quantity::{Epsilon, Order};
 /// // Of the largest orders nothing but ε remains.
 /// let rdp = k_ary_randomized_response_rdp(Order::new(1e9)?, Epsilon::new(1.5)?, 10)?;
 /// assert!((rdp - 1.5).abs() < 1e-8);

@@ -40,7 +40,8 @@ const LEVELS: usize = 4;
 /// D ≤ α/(α-1) ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, Probability, subsampled_gaussian_rdp};
+/// # use leakbound::accountant::subsampled_gaussian_rdp;
+/// # use leakbound::quantity::{NoiseScale, Order, Probability};
 /// let (order, rate, sigma) = (Order::new(2.0)?, Probability::new(0.2)?, NoiseScale::new(30.0)?);
 /// let rdp = subsampled_gaussian_rdp(order, rate, sigma, 2f64.sqrt());
 /// assert!((rdp / (1.0 + 0.04 * (2.0 / 900.0f64).exp_m1()).ln() - 1.0).abs() < 1e-11);
@@ -82,7 +83,8 @@ pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScal
 /// direction.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, Order, Probability, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
+/// # use leakbound::accountant::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
+/// # use leakbound::quantity::{NoiseScale, Order, Probability};
 /// let (order, rate, sigma) = (Order::new(8.0)?, Probability::new(0.2)?, NoiseScale::new(30.0)?);
 /// let group = |points| subsampled_gaussian_group_rdp(order, rate, sigma, 2f64.sqrt(), points);
 /// assert!((group(1) / subsampled_gaussian_rdp(order, rate, sigma, 2f64.sqrt()) - 1.0).abs() < 1e-12);

@@ -88,7 +88,12 @@ enum Cost {
 /// A theorem applied to one release: D_α is at most its value at α, in the directions that it covers.
 ///
 /// ```
-/// # use leakbound::{Direction, Noise, NoisyArgmax, Order, VoteHistogram, WorstCases};
+/// # use leakbound::accountant::WorstCases;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::Noise;
+/// # use leakbound::mechanism::NoisyArgmax;
+/// # use leakbound::quantity::Order;
 /// let mechanism = NoisyArgmax::new("laplace:0.5".parse()?);
 /// let votes = VoteHistogram::new(vec![6, 0])?;
 /// let theorems = mechanism.theorems_for_votes(&votes, &WorstCases::default());
@@ -184,7 +189,7 @@ type Known = BTreeMap<(u64, Adjacency, Vec<u64>), Arc<[f64]>>;
 const KEPT: usize = 256;
 
 impl WorstCases {
-    /// The supremum of D_α over all votes and all neighbors of a relation, [`gnmax_worst_case`](crate::gnmax_worst_case).
+    /// The supremum of D_α over all votes and all neighbors of a relation, [`gnmax_worst_case`](crate::accountant::gnmax_worst_case).
     #[must_use]
     pub fn theorem(&self, sigma: NoiseScale, adjacency: Adjacency) -> Theorem {
         let known = self.clone();

@@ -24,7 +24,10 @@ use std::f64::consts::{LN_2, SQRT_2};
 /// enough, so that no monotonicity is needed.
 ///
 /// ```
-/// # use leakbound::{Direction, FlipProbability, Noise, VoteHistogram};
+/// # use leakbound::accountant::FlipProbability;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::Noise;
 /// let noise: Noise = "laplace:0.5".parse()?;
 /// let (votes, neighbor) = (VoteHistogram::new(vec![6, 0])?, VoteHistogram::new(vec![5, 1])?);
 /// let pair = FlipProbability::of_pair(&votes, &neighbor, noise);
@@ -159,7 +162,11 @@ fn log_exceedance(noise: Noise, d: f64) -> f64 {
 /// Each direction has a cost of its own; see [`FlipProbability`].
 ///
 /// ```
-/// # use leakbound::{Direction, Noise, Order, VoteCost, VoteHistogram};
+/// # use leakbound::accountant::VoteCost;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::Noise;
+/// # use leakbound::quantity::Order;
 /// // Fourteen votes against one with little noise: the reverse direction costs far more.
 /// let noise: Noise = "gaussian:2".parse()?;
 /// let cost = VoteCost::of_moved_vote(noise, None, &VoteHistogram::new(vec![14, 1])?);

@@ -23,7 +23,9 @@ const MARGIN: f64 = 1e-12;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{Tails, jeffreys_epsilon};
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let (inside, inside_neighbor) = (BinomialCounts::new(90, 100)?, BinomialCounts::new(5, 100)?);
 /// let (delta, failure) = (Delta::new(1e-5)?, FailureProbability::new(0.05)?);
 /// let bound = jeffreys_epsilon(inside, inside_neighbor, delta, Direction::Forward, failure, Tails::Two)?;
@@ -62,12 +64,14 @@ pub fn jeffreys_epsilon(
 ///
 /// A set, a direction and a side are an event of their own: with four tails A = O and its complement get half of the
 /// failure probability each, and a caller who wants both directions to hold at once must split it between them.
-/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbor the limit is [`adjusted_log_lower`](crate::adjusted_log_lower)
+/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbor the limit is [`adjusted_log_lower`](crate::interval::adjusted_log_lower)
 /// (Walter).
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{Tails, katz_log_epsilon};
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let (inside, inside_neighbor) = (BinomialCounts::new(90, 100)?, BinomialCounts::new(5, 100)?);
 /// let (delta, failure) = (Delta::new(0.0)?, FailureProbability::new(0.05)?);
 /// let bound = katz_log_epsilon(inside, inside_neighbor, delta, Direction::Forward, failure, Tails::Two);

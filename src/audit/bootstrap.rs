@@ -44,7 +44,8 @@ pub enum BootstrapInterval {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{Bootstrap, BootstrapInterval, OutputSet};
+/// # use leakbound::prelude::*;
 /// let labels = ["a", "b", "c"].map(String::from).to_vec();
 /// let counts = PairedCounts::new(labels, vec![7_000, 2_000, 1_000], vec![5_000, 4_000, 1_000])?;
 /// let bootstrap = Bootstrap::new(&counts, &[OutputSet::new(vec![true, false, false])], 2_000, 0)?;

@@ -47,7 +47,8 @@ const NEEDS_ROOT: &str = "a limit of its posterior, which was not found for thes
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::KCutBox;
+/// # use leakbound::prelude::*;
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![6_000, 4_000], vec![5_000, 5_000])?;
 /// let plan = AuditPlan {
 ///     orders: vec![Order::new(2.0)?],

@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// Written as `answer` or `query`.
 ///
 /// ```
-/// # use leakbound::FailurePer;
+/// # use leakbound::audit::FailurePer;
 /// assert_eq!("answer".parse::<FailurePer>()?, FailurePer::default());
 /// assert_eq!(FailurePer::Query.to_string(), "query");
 /// # Ok::<(), leakbound::Error>(())
@@ -66,24 +66,24 @@ impl FromStr for FailurePer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundEvent {
-    /// The limits of P(O) and Q(O) at the output sets ([`rectangles`](crate::rectangles)).
+    /// The limits of P(O) and Q(O) at the output sets ([`rectangles`](crate::audit::rectangles)).
     OutputSets,
     /// All four limits at sets whose direction was declared.
     FourTails,
-    /// The limits of P(O) - Q(O) ([`HalfSpace`](crate::HalfSpace)).
+    /// The limits of P(O) - Q(O) ([`HalfSpace`](crate::audit::HalfSpace)).
     HalfSpaces,
-    /// The box of all classes ([`KCutBox`](crate::KCutBox)).
+    /// The box of all classes ([`KCutBox`](crate::audit::KCutBox)).
     KCutBox,
-    /// The limits of the tangents of all orders and directions ([`Variational`](crate::Variational)).
+    /// The limits of the tangents of all orders and directions ([`Variational`](crate::audit::Variational)).
     Variational,
-    /// The box and its half-space ([`Region`](crate::Region)).
+    /// The box and its half-space ([`Region`](crate::audit::Region)).
     Region,
-    /// The wagers at all orders and directions ([`EProcess`](crate::EProcess)).
+    /// The wagers at all orders and directions ([`EProcess`](crate::audit::EProcess)).
     EProcess,
-    /// The limits at all thresholds ([`trade_off_band`](crate::trade_off_band)).
+    /// The limits at all thresholds ([`trade_off_band`](crate::audit::trade_off_band)).
     TradeOffBand,
     /// The limits of each outcome alone, whatever other outcomes there are
-    /// ([`outcome_rectangles`](crate::outcome_rectangles)).
+    /// ([`outcome_rectangles`](crate::audit::outcome_rectangles)).
     SingleOutcomes,
 }
 
@@ -92,7 +92,7 @@ impl Method {
     /// whose failure probability is nominal.
     ///
     /// ```
-    /// # use leakbound::{Guide, Method};
+    /// # use leakbound::audit::{Guide, Method};
     /// let sets = Guide::fixed_list(3).sets;
     /// assert_eq!(Method::TwoCutCorner.event(&sets), Method::ClopperPearson.event(&sets));
     /// assert_eq!(Method::Jeffreys.event(&sets), None);
@@ -137,7 +137,7 @@ impl Guide {
     /// The event that bounds of μ and δ and the points of the trade-off are read from.
     ///
     /// ```
-    /// # use leakbound::{BoundEvent, Guide};
+    /// # use leakbound::audit::{BoundEvent, Guide};
     /// assert_eq!(Guide::fixed_list(3).trade_off_event(), BoundEvent::SingleOutcomes);
     /// ```
     #[must_use]
@@ -155,7 +155,7 @@ impl Guide {
 /// How the failure probability f of an answer is divided among the events that its numbers are read from.
 ///
 /// An answer about Q queries reads its numbers from at most E events about each query ([`BoundEvent`]), and from J events
-/// about all queries together ([`joint_bound`](crate::joint_bound)). With [`FailurePer::Answer`] each event about a query
+/// about all queries together ([`joint_bound`](crate::audit::joint_bound)). With [`FailurePer::Answer`] each event about a query
 /// has the failure probability f/(Q (E + J)) and each joint one f/(E + J). By the union bound some event fails with
 /// probability at most Q E f/(Q (E + J)) + J f/(E + J) = f; where none does, every number of the answer holds, so that a
 /// reader may pick any of them, the largest included. Nothing is assumed of the dependence between queries or methods.
@@ -167,7 +167,9 @@ impl Guide {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::Answer;
+/// # use leakbound::audit::{FailureBudget, FailurePer};
+/// # use leakbound::prelude::*;
 /// let whole = FailureProbability::new(0.06)?;
 /// let budget = FailureBudget::new(whole, FailurePer::Answer, 10).events(2).joint(1);
 /// assert_eq!((budget.share().get(), budget.joint_share().get()), (0.06 / 30.0, 0.06 / 3.0));

@@ -27,10 +27,14 @@ const FAITHFUL: f64 = 0.05;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, Direction, FailureProbability, Order, OutcomeLaw, Rectangle, samples_to_reach};
+/// # use leakbound::audit::{Rectangle, samples_to_reach};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::quantity::{FailureProbability, Order};
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.6, 0.4])?, OutcomeLaw::from_probabilities(&[0.5, 0.5])?);
 /// let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?);
-/// let half = 0.5 * leakbound::renyi_divergence(&p, &q, order)?;
+/// let half = 0.5 * leakbound::divergence::renyi_divergence(&p, &q, order)?;
 /// let samples = samples_to_reach(&p, &q, half, |counts| {
 ///     let inside = BinomialCounts::new(counts.counts()[0], counts.trials())?;
 ///     let inside_neighbor = BinomialCounts::new(counts.counts_neighbor()[0], counts.trials_neighbor())?;
@@ -79,7 +83,8 @@ pub fn samples_to_reach(
 ///
 /// # Example
 /// ```
-/// # use leakbound::{OutcomeLaw, typical_bound};
+/// # use leakbound::audit::typical_bound;
+/// # use leakbound::law::OutcomeLaw;
 /// let uniform = OutcomeLaw::from_probabilities(&vec![1e-3; 1000])?;
 /// // Ten samples of a thousand outcomes are ten different outcomes, not the first ten.
 /// let both = typical_bound(&uniform, &uniform, 10, |counts| {

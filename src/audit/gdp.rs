@@ -23,7 +23,9 @@ const MARGIN: f64 = 1e-11;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{Rectangle, gdp_bounds};
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let (inside, inside_neighbor) = (BinomialCounts::new(8_413, 10_000)?, BinomialCounts::new(5_000, 10_000)?);
 /// let rectangle = Rectangle::two_tails(inside, inside_neighbor, FailureProbability::new(0.05)?)?;
 /// let [mu, epsilon] = gdp_bounds(&rectangle, Delta::new(1e-5)?)?;

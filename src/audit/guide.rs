@@ -93,7 +93,7 @@ impl Guide {
         self.guess.as_ref().map(|guess| (&guess.pair, guess.outputs))
     }
 
-    /// ln(P/Q) of each outcome as it was guessed, the score of a [`trade_off_band`](crate::trade_off_band).
+    /// ln(P/Q) of each outcome as it was guessed, the score of a [`trade_off_band`](crate::audit::trade_off_band).
     ///
     /// An outcome that a pilot has not shown has the lowest score of those that it has. So no set of the band but that
     /// of everything contains it, whether it was seen later or never: the sets are lists of outcomes that the pilot has

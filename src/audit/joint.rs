@@ -54,7 +54,9 @@ const MARGIN: f64 = 1e-9;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{JointQuery, expected_counts, joint_bound};
+/// # use leakbound::divergence::renyi_divergence;
+/// # use leakbound::prelude::*;
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.51, 0.49])?, OutcomeLaw::from_probabilities(&[0.5, 0.5])?);
 /// let counts = expected_counts(&p, &q, 100_000)?;
 /// let queries = vec![JointQuery { counts: &counts, p: &p, q: &q }; 100];

@@ -33,7 +33,9 @@ const MARGIN: f64 = 1e-9;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{Tails, joint_beta_epsilon};
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let (inside, inside_neighbor) = (BinomialCounts::new(90, 100)?, BinomialCounts::new(5, 100)?);
 /// let (delta, failure) = (Delta::new(1e-5)?, FailureProbability::new(0.025)?);
 /// let bound = joint_beta_epsilon(inside, inside_neighbor, delta, Direction::Forward, failure, Tails::Two)?;
@@ -74,7 +76,9 @@ pub fn joint_beta_epsilon(
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::joint_beta_region_epsilon;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let (inside, inside_neighbor) = (BinomialCounts::new(90, 100)?, BinomialCounts::new(5, 100)?);
 /// let bound = joint_beta_region_epsilon(inside, inside_neighbor, Delta::new(1e-5)?, FailureProbability::new(0.025)?)?;
 /// assert!((bound.value - 2.2).abs() < 0.02);

@@ -15,7 +15,10 @@ use crate::special::CompensatedSum;
 /// covers all orders and both directions.
 ///
 /// ```
-/// # use leakbound::{Direction, FailureProbability, Order, PairedCounts, SimultaneousIntervals};
+/// # use leakbound::audit::SimultaneousIntervals;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::counts::PairedCounts;
+/// # use leakbound::quantity::{FailureProbability, Order};
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![7_000, 3_000], vec![5_000, 5_000])?;
 /// let intervals = SimultaneousIntervals::goodman(&counts, FailureProbability::new(0.05)?)?;
 /// let order = Order::new(2.0)?;
@@ -85,7 +88,7 @@ impl SimultaneousIntervals {
     /// Lower bound of D_α as printed: ln[Σ_c p_l(c)^α q_u(c)^{1-α}]/(α-1), never below 0.
     ///
     /// Every term is at most p(c)^α q(c)^{1-α} where the intervals hold. Each class sits at its own worst corner, so like
-    /// [`Rectangle::termwise`](crate::Rectangle::termwise) it needs of the order 1/χ⁴ samples. Rounded down by a relative
+    /// [`Rectangle::termwise`](crate::audit::Rectangle::termwise) it needs of the order 1/χ⁴ samples. Rounded down by a relative
     /// 1e-12 and the rounding of the logarithms.
     ///
     /// # References
@@ -101,7 +104,7 @@ impl SimultaneousIntervals {
     }
 
     /// Lower bound of D_α as the smallest divergence of two laws within the intervals: never below
-    /// [`SimultaneousIntervals::bound`] but for rounding, and as [`KCutBox`](crate::KCutBox) with limits that are
+    /// [`SimultaneousIntervals::bound`] but for rounding, and as [`KCutBox`](crate::audit::KCutBox) with limits that are
     /// asymptotic.
     #[must_use]
     pub fn nearest(&self, order: Order, direction: Direction) -> LowerBound {

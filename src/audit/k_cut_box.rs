@@ -15,12 +15,15 @@ use crate::quantity::{FailureProbability, Order};
 /// min Σ p^α q^{1-α} over p_l ≤ p ≤ p_u, q_l ≤ q ≤ q_u, Σ p = Σ q = 1. One pair of laws attains the minimum for all
 /// orders and both directions, so that it is sought once; each bound is the value of the tangent there minimized over
 /// the whole box, which stays below the true minimum wherever the search ended. For two outcomes it is
-/// [`Rectangle::corner`](crate::Rectangle::corner) with four tails.
+/// [`Rectangle::corner`](crate::audit::Rectangle::corner) with four tails.
 ///
 /// One event covers everything: all orders and both directions are paid for once.
 ///
 /// ```
-/// # use leakbound::{Direction, FailureProbability, KCutBox, Order, PairedCounts};
+/// # use leakbound::audit::KCutBox;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::counts::PairedCounts;
+/// # use leakbound::quantity::{FailureProbability, Order};
 /// let labels = ["a", "b", "c"].map(str::to_owned).to_vec();
 /// let counts = PairedCounts::new(labels, vec![6_000, 3_000, 1_000], vec![5_000, 3_000, 2_000])?;
 /// let limits = KCutBox::new(&counts, FailureProbability::new(0.05)?)?;

@@ -8,29 +8,29 @@ use std::str::FromStr;
 /// A method that turns counts into lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {
-    /// Rényi: each term of the 2-cut at its own worst corner ([`Rectangle::termwise`](crate::Rectangle::termwise)).
+    /// Rényi: each term of the 2-cut at its own worst corner ([`Rectangle::termwise`](crate::audit::Rectangle::termwise)).
     TwoCutPaper,
-    /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`](crate::Rectangle::corner)).
+    /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`](crate::audit::Rectangle::corner)).
     TwoCutCorner,
-    /// Rényi: the 2-cut from one limit of P(O) - Q(O) ([`HalfSpace`](crate::HalfSpace)).
+    /// Rényi: the 2-cut from one limit of P(O) - Q(O) ([`HalfSpace`](crate::audit::HalfSpace)).
     TwoCutHalfSpace,
     /// Rényi: the k-cut from the simultaneous intervals of Goodman.
     KCutGoodman,
     /// Rényi: the k-cut from the simultaneous intervals of Sison and Glaz.
     KCutSisonGlaz,
-    /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`](crate::KCutBox)).
+    /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`](crate::audit::KCutBox)).
     KCutBox,
-    /// Rényi: one limit of the tangent of the divergence at a reference ([`variational_bound`](crate::variational_bound)).
+    /// Rényi: one limit of the tangent of the divergence at a reference ([`variational_bound`](crate::audit::variational_bound)).
     KCutVariational,
-    /// Rényi: the box cut by one half-space, for all orders ([`Region`](crate::Region)).
+    /// Rényi: the box cut by one half-space, for all orders ([`Region`](crate::audit::Region)).
     KCutRegion,
-    /// Rényi: percentile bootstrap of the 2-cut ([`Bootstrap`](crate::Bootstrap)).
+    /// Rényi: percentile bootstrap of the 2-cut ([`Bootstrap`](crate::audit::Bootstrap)).
     BootstrapTwoCut,
-    /// Rényi: percentile bootstrap of the k-cut ([`Bootstrap`](crate::Bootstrap)).
+    /// Rényi: percentile bootstrap of the k-cut ([`Bootstrap`](crate::audit::Bootstrap)).
     BootstrapKCut,
-    /// Rényi: a bet against each divergence, in a random order of the outputs ([`EProcess`](crate::EProcess)).
+    /// Rényi: a bet against each divergence, in a random order of the outputs ([`EProcess`](crate::audit::EProcess)).
     EProcess,
-    /// ε at δ from Clopper-Pearson limits ([`Rectangle::epsilon`](crate::Rectangle::epsilon)).
+    /// ε at δ from Clopper-Pearson limits ([`Rectangle::epsilon`](crate::audit::Rectangle::epsilon)).
     ClopperPearson,
     /// ε at δ from Jeffreys limits.
     Jeffreys,

@@ -19,7 +19,9 @@ use crate::quantity::FailureProbability;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{FailureProbability, PairedCounts, outcome_rectangles};
+/// # use leakbound::audit::outcome_rectangles;
+/// # use leakbound::counts::PairedCounts;
+/// # use leakbound::quantity::FailureProbability;
 /// let labels = ["often", "once"].map(String::from).to_vec();
 /// let counts = PairedCounts::new(labels, vec![199, 1], vec![200, 0])?;
 /// let rectangles = outcome_rectangles(&counts, FailureProbability::new(0.05)?)?;

@@ -17,7 +17,7 @@ const MOST_BINS: usize = 1000;
 /// A value may be added several times. Infinite values count as the largest finite number of their sign; NaN is refused.
 ///
 /// ```
-/// # use leakbound::RealOutputs;
+/// # use leakbound::audit::RealOutputs;
 /// let mut outputs = RealOutputs::default();
 /// outputs.add(0.5, [1, 0])?;
 /// outputs.add(f64::INFINITY, [0, 2])?;
@@ -76,7 +76,7 @@ impl RealOutputs {
     ///
     /// # Example
     /// ```
-    /// # use leakbound::RealOutputs;
+    /// # use leakbound::audit::RealOutputs;
     /// let mut outputs = RealOutputs::default();
     /// for output in 0..100 {
     ///     outputs.add(f64::from(output), [1, 1])?;
@@ -154,7 +154,7 @@ impl Cut {
 /// as the bins were fixed before the outputs that are counted were looked at.
 ///
 /// ```
-/// # use leakbound::OutputBins;
+/// # use leakbound::audit::OutputBins;
 /// let bins = OutputBins::new(&[0.0, 1.5])?;
 /// assert_eq!((bins.bin(-3.0), bins.bin(0.0), bins.bin(7.0)), (0, 1, 2));
 /// assert_eq!(bins.labels(), ["(-inf, 0)", "[0, 1.5)", "[1.5, inf)"]);
@@ -193,7 +193,7 @@ impl OutputBins {
     ///
     /// # Example
     /// ```
-    /// # use leakbound::{OutputBins, RealOutputs};
+    /// # use leakbound::audit::{OutputBins, RealOutputs};
     /// let mut pilot = RealOutputs::default();
     /// for output in 0..100 {
     ///     // Half of the outputs are exactly 0.
@@ -298,7 +298,7 @@ fn shortest_between(low: f64, high: f64) -> f64 {
 /// How bins are chosen.
 ///
 /// ```
-/// # use leakbound::BinRule;
+/// # use leakbound::audit::BinRule;
 /// assert_eq!("quantile:20".parse::<BinRule>()?.to_string(), "quantile:20");
 /// assert!("edges:2,1".parse::<BinRule>().is_err());
 /// # Ok::<(), leakbound::Error>(())
@@ -359,7 +359,7 @@ impl Serialize for BinRule {
 /// bins.
 ///
 /// ```
-/// # use leakbound::StreamBins;
+/// # use leakbound::audit::StreamBins;
 /// let mut bins = StreamBins::new(2, 100)?;
 /// for output in 0..100 {
 ///     assert_eq!(bins.take(f64::from(output), output as usize % 2)?, None);

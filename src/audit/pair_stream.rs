@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// of the seed.
 ///
 /// ```
-/// # use leakbound::{EProcess, PairStream};
+/// # use leakbound::audit::{EProcess, PairStream};
 /// let mut stream = PairStream::new(EProcess::new(2)?, 0);
 /// stream.observe(0)?;
 /// stream.observe(1)?;

@@ -16,7 +16,8 @@ use rand_distr::{Binomial, Distribution};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{PairedCounts, split_pilot};
+/// # use leakbound::audit::split_pilot;
+/// # use leakbound::counts::PairedCounts;
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![600, 400], vec![500, 500])?;
 /// let (pilot, rest) = split_pilot(&counts, 0.1, 7)?;
 /// assert_eq!(pilot.counts()[0] + rest.counts()[0], 600);

@@ -38,7 +38,8 @@ const HALF_SPACE_FROM: u64 = 1000;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{KCutBox, recommend};
+/// # use leakbound::prelude::*;
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.3, 0.2])?, OutcomeLaw::from_probabilities(&[0.49, 0.3, 0.21])?);
 /// let plan = AuditPlan {
 ///     orders: vec![Order::new(2.0)?],

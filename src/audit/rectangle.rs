@@ -12,7 +12,10 @@ use crate::special::ndtri;
 /// An output set must be chosen before the counts are seen: from an exact law, a pilot, or as one of a fixed list.
 ///
 /// ```
-/// # use leakbound::{BinomialCounts, Direction, FailureProbability, Order, Rectangle};
+/// # use leakbound::audit::Rectangle;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::quantity::{FailureProbability, Order};
 /// let (inside, inside_neighbor) = (BinomialCounts::new(6_000, 10_000)?, BinomialCounts::new(5_000, 10_000)?);
 /// let rectangle = Rectangle::four_tails(inside, inside_neighbor, FailureProbability::new(0.05)?)?;
 /// let bound = rectangle.corner(Order::new(2.0)?, Direction::Forward);
@@ -176,7 +179,9 @@ impl Rectangle {
     /// the two terms.
     ///
     /// ```
-    /// # use leakbound::*;
+    /// # use leakbound::audit::Rectangle;
+    /// # use leakbound::interval::BinomialCounts;
+    /// # use leakbound::prelude::*;
     /// let (inside, inside_neighbor) = (BinomialCounts::new(6_000, 10_000)?, BinomialCounts::new(3_000, 10_000)?);
     /// let rectangle = Rectangle::two_tails(inside, inside_neighbor, FailureProbability::new(0.05)?)?;
     /// let delta = rectangle.delta(Epsilon::new(0.5)?, Direction::Forward);

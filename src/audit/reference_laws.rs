@@ -20,7 +20,8 @@ const LEAST_SIGNAL: f64 = 0.05;
 /// mechanism (data processing), and fewer groups have sharper limits.
 ///
 /// ```
-/// # use leakbound::{OutcomeLaw, ReferenceLaws};
+/// # use leakbound::audit::ReferenceLaws;
+/// # use leakbound::law::OutcomeLaw;
 /// let p = OutcomeLaw::from_probabilities(&[0.5, 0.25, 0.25])?;
 /// let q = OutcomeLaw::from_probabilities(&[0.4, 0.3, 0.3])?;
 /// let reference = ReferenceLaws::from_laws(&p, &q)?;
@@ -209,7 +210,8 @@ fn bounded(log_ratio: f64) -> f64 {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{PairedCounts, shrunken_pair};
+/// # use leakbound::audit::shrunken_pair;
+/// # use leakbound::counts::PairedCounts;
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![52, 48], vec![50, 50])?;
 /// let pair = shrunken_pair(&counts)?; // a difference that chance explains is nearly gone
 /// assert!(pair.dataset().p()[0] - pair.neighbor().p()[0] < 0.002);

@@ -26,7 +26,8 @@ const STEPS: usize = 7;
 /// the laws are far apart and the order is large, k-cut-variational is sharper.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{ReferenceLaws, Region};
+/// # use leakbound::prelude::*;
 /// let (p, q) = ([0.5, 0.3, 0.2], [0.4, 0.3, 0.3]);
 /// let reference = ReferenceLaws::from_laws(
 ///     &OutcomeLaw::from_probabilities(&p)?,
@@ -55,7 +56,7 @@ impl Region {
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) when the reference has other outcomes than the counts; as
-    /// [`clopper_pearson_lower`](crate::clopper_pearson_lower).
+    /// [`clopper_pearson_lower`](crate::interval::clopper_pearson_lower).
     pub fn new(counts: &PairedCounts, reference: &ReferenceLaws, failure: FailureProbability) -> Result<Self> {
         let sizes = [counts.trials(), counts.trials_neighbor()];
         let counts = reference.grouped(counts)?;

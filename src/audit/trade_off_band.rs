@@ -25,7 +25,7 @@ pub struct TradeOffBand {
 ///
 /// `score` has one number per outcome and must be chosen before the counts are seen: from an exact law (p/q), a pilot,
 /// or the meaning of the outcomes. An outcome that the counts do not list is taken to have the lowest score, and so must
-/// one that was not known when the scores were chosen ([`Guide::score`](crate::Guide::score) does that).
+/// one that was not known when the scores were chosen ([`Guide::score`](crate::audit::Guide::score) does that).
 ///
 /// **What holds, and why.** Let t_1 > ... > t_D be the different scores, the t_i functions of nothing but what was known
 /// before, and O_i = {score ≥ t_i}. Every set O_1, ..., O_{D-1} is a fixed set of outcomes: it is listed in full, because
@@ -45,7 +45,8 @@ pub struct TradeOffBand {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{rectangles, trade_off_band};
+/// # use leakbound::prelude::*;
 /// let labels = ["0", "1", "2"].map(String::from).to_vec();
 /// let counts = PairedCounts::new(labels, vec![600, 300, 100], vec![200, 300, 500])?;
 /// let band = trade_off_band(&counts, &[3.0, 2.0, 1.0], FailureProbability::new(0.05)?)?;

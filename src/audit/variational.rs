@@ -39,7 +39,7 @@ impl Variational {
     ///
     /// # Errors
     /// [`Error::Length`] when the reference has other outcomes than the counts; as
-    /// [`clopper_pearson_lower`](crate::clopper_pearson_lower).
+    /// [`clopper_pearson_lower`](crate::interval::clopper_pearson_lower).
     pub fn new(
         counts: &PairedCounts,
         reference: &ReferenceLaws,
@@ -144,7 +144,8 @@ impl Variational {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{ReferenceLaws, variational_bound};
+/// # use leakbound::prelude::*;
 /// let (p, q) = ([0.5, 0.3, 0.2], [0.4, 0.3, 0.3]);
 /// let reference = ReferenceLaws::from_laws(
 ///     &OutcomeLaw::from_probabilities(&p)?,

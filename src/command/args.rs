@@ -22,11 +22,13 @@ pub use stream::{Repeated, StreamOptions};
 pub use threshold::ThresholdOptions;
 pub use votes::{ModelName, Queries, VotesOptions};
 
+use crate::audit::{BinRule, FailurePer};
+use crate::histogram::{Adjacency, VoteHistogram};
+use crate::law::Noise;
+use crate::model::Composition;
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::record::MemoryBudget;
 use crate::study::{Bounds, Claims, Methods};
-use crate::{
-    Adjacency, BinRule, Composition, Delta, Epsilon, FailurePer, FailureProbability, Noise, Order, VoteHistogram,
-};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -58,11 +58,13 @@ const STEPS: usize = 40;
 
 /// The smallest ε at δ over all orders of a mechanism whose RDP is the function `rdp` of the order, and that order.
 ///
-/// The orders of [`order_grid`](crate::order_grid) bracket the minimum, and a golden section in ln(α-1) narrows it. Every
+/// The orders of [`order_grid`](crate::divergence::order_grid) bracket the minimum, and a golden section in ln(α-1) narrows it. Every
 /// order gives a valid ε, so a curve with several minima costs sharpness at most.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::gnmax_data_independent;
+/// # use leakbound::divergence::{Conversion, order_grid, smallest_epsilon};
+/// # use leakbound::prelude::*;
 /// // A thousand answers of GNMax at σ = 40.
 /// let (delta, sigma) = (Delta::new(1e-5)?, NoiseScale::new(40.0)?);
 /// let rdp = |order| 1000.0 * gnmax_data_independent(order, sigma);

@@ -7,7 +7,8 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// An RDP curve on a grid of orders: `values()[i]` at `orders()[i]`.
 ///
 /// ```
-/// # use leakbound::{Order, RdpCurve};
+/// # use leakbound::divergence::RdpCurve;
+/// # use leakbound::quantity::Order;
 /// let orders: Vec<Order> = [2.0, 10.0].into_iter().map(Order::new).collect::<Result<_, _>>()?;
 /// let gaussian = RdpCurve::from_fn(&orders, |order| order.get() / 1024.0);
 /// assert_eq!(gaussian.repeated(512.0).values(), [1.0, 5.0]);
@@ -85,7 +86,8 @@ impl RdpCurve {
     /// The smallest ε over the orders of the curve by the improved conversion, and the order that gives it.
     ///
     /// ```
-    /// # use leakbound::{Delta, Order, RdpCurve};
+    /// # use leakbound::divergence::RdpCurve;
+    /// # use leakbound::quantity::{Delta, Order};
     /// let orders: Vec<Order> = [1.5, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0, 64.0].map(|a| Order::new(a).unwrap()).to_vec();
     /// let curve = RdpCurve::from_fn(&orders, |order| order.get() / 32.0);
     /// let (epsilon, order) = curve.epsilon(Delta::new(1e-5)?);

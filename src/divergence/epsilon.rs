@@ -14,7 +14,9 @@ use crate::special::{log_sum_exp, ndtri};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Delta, OutcomeLaw, epsilon_at_delta};
+/// # use leakbound::divergence::epsilon_at_delta;
+/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::quantity::Delta;
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
 /// assert!((epsilon_at_delta(&p, &q, Delta::new(0.0)?)?.get() - 3f64.ln()).abs() < 1e-15);
 /// assert!((epsilon_at_delta(&p, &q, Delta::new(0.25)?)?.get() - 2f64.ln()).abs() < 1e-15);
@@ -65,7 +67,9 @@ pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> 
 ///
 /// # Example
 /// ```
-/// # use leakbound::{OutcomeLaw, gdp_of_laws, special::ndtr};
+/// # use leakbound::divergence::gdp_of_laws;
+/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::special::ndtr;
 /// let law = |x: f64| OutcomeLaw::from_probabilities(&[ndtr(x), ndtr(-x)]);
 /// assert!((gdp_of_laws(&law(0.7)?, &law(-0.3)?)? - 1.0).abs() < 1e-14);
 /// # Ok::<(), leakbound::Error>(())

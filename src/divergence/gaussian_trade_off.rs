@@ -15,7 +15,8 @@ use crate::special::{log_normal_density, ndtr, normal_tail_ratio};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Epsilon, gdp_delta};
+/// # use leakbound::divergence::gdp_delta;
+/// # use leakbound::quantity::Epsilon;
 /// assert!((gdp_delta(1.0, Epsilon::new(1.0)?)? - 0.126_936_737_506_643_9).abs() < 1e-14);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -36,7 +37,8 @@ pub fn gdp_delta(mu: f64, epsilon: Epsilon) -> Result<f64> {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Delta, gdp_epsilon};
+/// # use leakbound::divergence::gdp_epsilon;
+/// # use leakbound::quantity::Delta;
 /// assert!((gdp_epsilon(0.5, Delta::new(1e-5)?)?.get() - 1.993_091_404_414_656).abs() < 1e-9);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -79,7 +81,8 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Delta, Epsilon, gaussian_sigma};
+/// # use leakbound::divergence::gaussian_sigma;
+/// # use leakbound::quantity::{Delta, Epsilon};
 /// let sigma = gaussian_sigma(Epsilon::new(1.0)?, Delta::new(1e-5)?)?;
 /// assert!((sigma.get() - 3.730_631_634_815_937).abs() < 1e-10);
 /// # Ok::<(), leakbound::Error>(())

@@ -15,7 +15,9 @@ use crate::special::CompensatedSum;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Epsilon, OutcomeLaw, hockey_stick};
+/// # use leakbound::divergence::hockey_stick;
+/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::quantity::Epsilon;
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.5])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
 /// assert_eq!(hockey_stick(&p, &q, Epsilon::new(0.0)?)?, 0.25);
 /// # Ok::<(), leakbound::Error>(())

@@ -6,7 +6,7 @@ use crate::law::OutputPair;
 use crate::quantity::{Delta, Epsilon, Order};
 
 impl OutputPair {
-    /// D_α of the pair in a direction, in nats: [`renyi_divergence`](crate::renyi_divergence).
+    /// D_α of the pair in a direction, in nats: [`renyi_divergence`](crate::divergence::renyi_divergence).
     #[must_use]
     pub fn renyi(&self, direction: Direction, order: Order) -> f64 {
         let [p, q] = self.in_direction(direction);
@@ -19,21 +19,21 @@ impl OutputPair {
         self.renyi(Direction::Forward, order).max(self.renyi(Direction::Reverse, order))
     }
 
-    /// δ(ε) of the pair in a direction: [`hockey_stick`](crate::hockey_stick).
+    /// δ(ε) of the pair in a direction: [`hockey_stick`](crate::divergence::hockey_stick).
     #[must_use]
     pub fn delta(&self, direction: Direction, epsilon: Epsilon) -> f64 {
         let [p, q] = self.in_direction(direction);
         hockey_stick::of_same_outcomes(p, q, epsilon)
     }
 
-    /// The smallest ε with δ(ε) ≤ δ in a direction: [`epsilon_at_delta`](crate::epsilon_at_delta).
+    /// The smallest ε with δ(ε) ≤ δ in a direction: [`epsilon_at_delta`](crate::divergence::epsilon_at_delta).
     #[must_use]
     pub fn epsilon(&self, direction: Direction, delta: Delta) -> Epsilon {
         let [p, q] = self.in_direction(direction);
         epsilon::of_same_outcomes(p, q, delta)
     }
 
-    /// The smallest μ with which the pair is μ-GDP, the same in both directions: [`gdp_of_laws`](crate::gdp_of_laws).
+    /// The smallest μ with which the pair is μ-GDP, the same in both directions: [`gdp_of_laws`](crate::divergence::gdp_of_laws).
     #[must_use]
     pub fn mu(&self) -> f64 {
         epsilon::mu_of_same_outcomes(self.dataset(), self.neighbor())

@@ -17,7 +17,9 @@ use crate::special::{CompensatedSum, log_sum_exp};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Order, OutcomeLaw, renyi_divergence};
+/// # use leakbound::divergence::renyi_divergence;
+/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::quantity::Order;
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.5])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
 /// let expected = (0.5f64 * 2.0 + 0.5 * (0.5 / 0.75)).ln();
 /// assert!((renyi_divergence(&p, &q, Order::new(2.0)?)? - expected).abs() < 1e-15);
@@ -41,7 +43,8 @@ pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> 
 /// The complements are arguments because either side may be tiny; each pair is trusted to sum to 1.
 ///
 /// ```
-/// # use leakbound::{Order, bernoulli_renyi};
+/// # use leakbound::divergence::bernoulli_renyi;
+/// # use leakbound::quantity::Order;
 /// let divergence = bernoulli_renyi((0.5, 0.5), (0.25, 0.75), Order::new(2.0)?);
 /// assert!((divergence - (4.0f64 / 3.0).ln()).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())

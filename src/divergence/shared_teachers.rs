@@ -21,7 +21,8 @@ use rayon::prelude::*;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::divergence::SharedTeachers;
+/// # use leakbound::prelude::*;
 /// let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1)?;
 /// let pair = teachers.joint_pair("gaussian:40".parse()?, 1_000)?;
 /// let order = Order::new(2.0)?;
@@ -76,7 +77,7 @@ impl SharedTeachers {
     /// ```text
     /// P(j) = Σ_h P(H_0 = h) P(Bin(n, w(2h - k)) = j),    w(d) = P(Z_1 - Z_0 < d).
     /// ```
-    /// The number of them is sufficient, so that the [`renyi_divergence`](crate::renyi_divergence) of the two laws is that
+    /// The number of them is sufficient, so that the [`renyi_divergence`](crate::divergence::renyi_divergence) of the two laws is that
     /// of the whole sequence of answers. The cost grows like nk: 20 ms for k = 250 and n = 1,000.
     ///
     /// # Errors

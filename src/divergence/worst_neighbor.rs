@@ -42,7 +42,8 @@ pub struct WorstNeighbors {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::divergence::worst_neighbors;
+/// # use leakbound::prelude::*;
 /// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
 /// let worst = worst_neighbors(&histogram, Adjacency::Moved, "gaussian:2".parse()?, &[Order::new(2.0)?], &[])?;
 /// assert_eq!(worst.neighbors, 20);
@@ -66,7 +67,9 @@ pub fn worst_neighbors(
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::divergence::worst_neighbors_of;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest, confident_argmax_law};
+/// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(12.0, NoiseScale::new(3.0)?, ThresholdForm::Max)?;
 /// let law = |votes: &VoteHistogram| confident_argmax_law(votes, &test, "gaussian:2".parse()?);
 /// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;

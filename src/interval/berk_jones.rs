@@ -33,7 +33,8 @@ const TRIES: usize = 12;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BerkJones, FailureProbability};
+/// # use leakbound::interval::BerkJones;
+/// # use leakbound::quantity::FailureProbability;
 /// let band = BerkJones::new(500, FailureProbability::new(0.05)?)?;
 /// // Ten of 500 above a threshold chosen freely: the survival function there is at least 0.62 %,
 /// // where the union bound over 500 thresholds gives 0.44 %.

@@ -100,7 +100,8 @@ fn round_down((x, y): (f64, f64), f: f64) -> ProportionLimit {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, clopper_pearson_lower};
+/// # use leakbound::interval::{BinomialCounts, clopper_pearson_lower};
+/// # use leakbound::quantity::FailureProbability;
 /// let limit = clopper_pearson_lower(BinomialCounts::new(25, 50)?, FailureProbability::new(0.1)?)?;
 /// assert!((limit.value - 0.400_860_210_426_686_8).abs() < 1e-13);
 /// # Ok::<(), leakbound::Error>(())
@@ -139,7 +140,8 @@ pub fn clopper_pearson_lower(counts: BinomialCounts, failure: FailureProbability
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, clopper_pearson_upper};
+/// # use leakbound::interval::{BinomialCounts, clopper_pearson_upper};
+/// # use leakbound::quantity::FailureProbability;
 /// let limit = clopper_pearson_upper(BinomialCounts::new(0, 1000)?, FailureProbability::new(0.05)?)?;
 /// assert!((limit.value - 0.002_991_249_545_095_295).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())

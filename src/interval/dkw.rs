@@ -10,7 +10,8 @@ use crate::quantity::FailureProbability;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, dkw_limits};
+/// # use leakbound::interval::{BinomialCounts, dkw_limits};
+/// # use leakbound::quantity::FailureProbability;
 /// let [low, high] = dkw_limits(BinomialCounts::new(50, 100)?, FailureProbability::new(0.05)?);
 /// assert!((low.value - 0.364_189_8).abs() < 1e-7 && (high.value - 0.635_810_2).abs() < 1e-7);
 /// # Ok::<(), leakbound::Error>(())

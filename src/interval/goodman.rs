@@ -19,7 +19,8 @@ use crate::special::ndtri_exp;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{FailureProbability, goodman};
+/// # use leakbound::interval::goodman;
+/// # use leakbound::quantity::FailureProbability;
 /// // B = 3.8415 for one interval at 5 %; here C = 5 and B = 6.6349.
 /// let ranges = goodman(&[14, 12, 10, 8, 6], FailureProbability::new(0.05)?)?;
 /// let (x, n, b) = (14.0f64, 50.0, 6.634_896_601_021_215);

@@ -20,7 +20,8 @@ const MARGIN: f64 = 1e-12;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, jeffreys_lower};
+/// # use leakbound::interval::{BinomialCounts, jeffreys_lower};
+/// # use leakbound::quantity::FailureProbability;
 /// let limit = jeffreys_lower(BinomialCounts::new(7, 20)?, FailureProbability::new(0.025)?)?;
 /// assert!((limit.value - 0.172_276_213_631_912).abs() < 1e-11);
 /// # Ok::<(), leakbound::Error>(())
@@ -51,7 +52,8 @@ pub fn jeffreys_lower(counts: BinomialCounts, failure: FailureProbability) -> Re
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, jeffreys_upper};
+/// # use leakbound::interval::{BinomialCounts, jeffreys_upper};
+/// # use leakbound::quantity::FailureProbability;
 /// let limit = jeffreys_upper(BinomialCounts::new(7, 20)?, FailureProbability::new(0.025)?)?;
 /// assert!((limit.value - 0.567_766_093_841_496).abs() < 1e-11);
 /// # Ok::<(), leakbound::Error>(())

@@ -18,7 +18,8 @@ use crate::special::ndtri;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, Delta, FailureProbability, katz_log_lower};
+/// # use leakbound::interval::{BinomialCounts, katz_log_lower};
+/// # use leakbound::quantity::{Delta, FailureProbability};
 /// let (p, q) = (BinomialCounts::new(90, 100)?, BinomialCounts::new(5, 100)?);
 /// let limit = katz_log_lower(p, q, Delta::new(0.0)?, FailureProbability::new(0.05)?);
 /// assert!((limit - 2.171_303_321_882_2).abs() < 1e-12);
@@ -38,7 +39,8 @@ pub fn katz_log_lower(p: BinomialCounts, q: BinomialCounts, delta: Delta, failur
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, Delta, FailureProbability, adjusted_log_lower};
+/// # use leakbound::interval::{BinomialCounts, adjusted_log_lower};
+/// # use leakbound::quantity::{Delta, FailureProbability};
 /// let (p, q) = (BinomialCounts::new(473, 984)?, BinomialCounts::new(755, 1705)?);
 /// let limit = adjusted_log_lower(p, q, Delta::new(0.0)?, FailureProbability::new(0.05)?);
 /// assert!((limit.exp() - 1.011_890_79).abs() < 1e-7);

@@ -37,7 +37,7 @@ const GAIN: f64 = 1e-9;
 /// For C equally likely classes the ranges are as wide as those of [`clopper_pearson_simultaneous`]; likelier classes
 /// have narrower ones, rarer classes wider ones. A class seen once has the lower limit 0.
 ///
-/// [`clopper_pearson_simultaneous`]: crate::clopper_pearson_simultaneous
+/// [`clopper_pearson_simultaneous`]: crate::interval::clopper_pearson_simultaneous
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) for no classes, [`Error::Domain`](crate::Error::Domain) for a total of 0 or
@@ -45,7 +45,8 @@ const GAIN: f64 = 1e-9;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{FailureProbability, clopper_pearson_open};
+/// # use leakbound::interval::clopper_pearson_open;
+/// # use leakbound::quantity::FailureProbability;
 /// let ranges = clopper_pearson_open(&[198, 1, 1], FailureProbability::new(0.05)?)?;
 /// assert!(ranges[0].lower.value > 0.95);
 /// assert_eq!(ranges[1].lower.value, 0.0); // one of many rare classes comes up once all the time

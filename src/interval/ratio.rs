@@ -15,7 +15,8 @@ use crate::special::ndtri;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, bailey_lower};
+/// # use leakbound::interval::{BinomialCounts, bailey_lower};
+/// # use leakbound::quantity::FailureProbability;
 /// let limit = bailey_lower(BinomialCounts::new(90, 110)?, BinomialCounts::new(5, 80)?, FailureProbability::new(0.05)?);
 /// assert!((limit.exp() - 6.876_479_145).abs() < 1e-8);
 /// # Ok::<(), leakbound::Error>(())
@@ -50,7 +51,8 @@ pub fn bailey_lower(p: BinomialCounts, q: BinomialCounts, failure: FailureProbab
 ///
 /// # Example
 /// ```
-/// # use leakbound::{BinomialCounts, FailureProbability, inverse_sinh_lower};
+/// # use leakbound::interval::{BinomialCounts, inverse_sinh_lower};
+/// # use leakbound::quantity::FailureProbability;
 /// let (p, q) = (BinomialCounts::new(473, 984)?, BinomialCounts::new(755, 1705)?);
 /// let limit = inverse_sinh_lower(p, q, FailureProbability::new(0.05)?);
 /// assert!((limit.exp() - 1.011_676_69).abs() < 1e-8);

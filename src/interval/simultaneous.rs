@@ -24,7 +24,8 @@ pub struct ProportionRange {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{FailureProbability, clopper_pearson_simultaneous};
+/// # use leakbound::interval::clopper_pearson_simultaneous;
+/// # use leakbound::quantity::FailureProbability;
 /// let ranges = clopper_pearson_simultaneous(&[25, 25], FailureProbability::new(0.2)?)?;
 /// // Two classes: each tail at 0.1, as in the example of `clopper_pearson_lower`.
 /// assert!((ranges[0].lower.value - 0.400_860_210_426_686_8).abs() < 1e-13);

@@ -57,7 +57,8 @@ const NEGLIGIBLE: f64 = 1e-30;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{FailureProbability, RectangleProbability, sison_glaz};
+/// # use leakbound::interval::{RectangleProbability, sison_glaz};
+/// # use leakbound::quantity::FailureProbability;
 /// let intervals = sison_glaz(&[30, 20, 10], FailureProbability::new(0.05)?, RectangleProbability::Edgeworth)?;
 /// assert_eq!(intervals.half_width, 7);
 /// assert!((intervals.gamma - 0.749_181).abs() < 1e-6);

@@ -51,7 +51,7 @@ impl AntipodesInterval {
 /// 0.5 for N ≤ 50. The interval of ε is ln(a/(1-a)) of both ends, at the τ with the largest lower end.
 ///
 /// *Heuristic*: the best of seven thresholds without correction (as its authors say), a normal interval, guesses on one
-/// model taken for independent, and a direction chosen on the data. [`audit_labels`](crate::audit_labels) is the valid
+/// model taken for independent, and a direction chosen on the data. [`audit_labels`](crate::label_dp::audit_labels) is the valid
 /// counterpart.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ impl AntipodesInterval {
 ///
 /// # Example
 /// ```
-/// # use leakbound::antipodes_interval;
+/// # use leakbound::label_dp::antipodes_interval;
 /// # use ndarray::Array2;
 /// let interval = antipodes_interval(&[0.9; 100], Array2::from_elem((100, 8), 0.01).view())?;
 /// // All guesses right: 1 - 3/100.

@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView1};
 /// uniformly among the C - 1 classes other than y, by a draw of its own for each canary, before training.
 ///
 /// ```
-/// # use leakbound::LabelCanaries;
+/// # use leakbound::label_dp::LabelCanaries;
 /// # use ndarray::array;
 /// let canaries = LabelCanaries::new(array![[0.1, 0.8, 0.1]], vec![0], vec![1])?;
 /// assert_eq!((canaries.len(), canaries.classes()), (1, 3));

@@ -16,7 +16,8 @@ use crate::quantity::NoiseScale;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{NoiseScale, alibi_posterior};
+/// # use leakbound::label_dp::alibi_posterior;
+/// # use leakbound::quantity::NoiseScale;
 /// let posterior = alibi_posterior(&[1.0, 0.0], &[0.5, 0.5], NoiseScale::new(2.0)?)?;
 /// // f = (0, -2): odds e^(2/2).
 /// assert!((posterior[0] / posterior[1] - 1f64.exp()).abs() < 1e-14);
@@ -38,7 +39,8 @@ pub fn alibi_posterior(observed: &[f64], prior: &[f64], lambda: NoiseScale) -> R
 ///
 /// # Example
 /// ```
-/// # use leakbound::{NoiseScale, agibi_posterior};
+/// # use leakbound::label_dp::agibi_posterior;
+/// # use leakbound::quantity::NoiseScale;
 /// let posterior = agibi_posterior(&[1.0, 0.0], &[0.5, 0.5], NoiseScale::new(2.0)?)?;
 /// assert!((posterior[0] / posterior[1] - 0.25f64.exp()).abs() < 1e-14);
 /// # Ok::<(), leakbound::Error>(())

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 ///
 /// # Example
 /// ```
-/// # use leakbound::simplex_projection;
+/// # use leakbound::label_dp::simplex_projection;
 /// let nearest = simplex_projection(&[0.5, 0.8, -0.2])?;
 /// assert!((nearest[0] - 0.35).abs() < 1e-15 && (nearest[1] - 0.65).abs() < 1e-15 && nearest[2] == 0.0);
 /// # Ok::<(), leakbound::Error>(())

@@ -11,7 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// function of the seed.
 ///
 /// They are (2/λ)-label-differentially private: one label moves two coordinates by 1 each
-/// ([`alibi_scale`](crate::alibi_scale) gives λ = 2/ε). Doubles of finite precision: fit for experiments, not for
+/// ([`alibi_scale`](crate::accountant::alibi_scale) gives λ = 2/ε). Doubles of finite precision: fit for experiments, not for
 /// releases that must withstand attacks on floating-point noise.
 ///
 /// # Errors
@@ -19,7 +19,9 @@ use rand_distr::{Distribution, StandardNormal};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Epsilon, alibi_labels, alibi_scale};
+/// # use leakbound::accountant::alibi_scale;
+/// # use leakbound::label_dp::alibi_labels;
+/// # use leakbound::quantity::Epsilon;
 /// let lambda = alibi_scale(Epsilon::new(8.0)?)?;
 /// let noisy = alibi_labels(&[2, 0], 3, lambda, 7)?;
 /// assert_eq!(noisy.dim(), (2, 3));
@@ -45,7 +47,8 @@ pub fn alibi_labels(labels: &[usize], classes: usize, lambda: NoiseScale, seed: 
 ///
 /// # Example
 /// ```
-/// # use leakbound::{NoiseScale, agibi_labels};
+/// # use leakbound::label_dp::agibi_labels;
+/// # use leakbound::quantity::NoiseScale;
 /// assert_eq!(agibi_labels(&[1], 4, NoiseScale::new(0.5)?, 0)?.dim(), (1, 4));
 /// # Ok::<(), leakbound::Error>(())
 /// ```

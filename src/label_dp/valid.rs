@@ -40,7 +40,7 @@ pub struct LabelAudit {
 /// One alternative y''_i is drawn for each canary, uniformly among the classes other than y_i and y'_i, as a function
 /// of the seed and not of the model. The attack guesses the label of higher confidence among y'_i and y''_i where either
 /// reaches τ, ties by a coin, and abstains otherwise. With v right among r guesses about m canaries the bound is the one
-/// of one training run ([`one_run_epsilon`](crate::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c the
+/// of one training run ([`one_run_epsilon`](crate::audit::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c the
 /// Clopper-Pearson lower limit of v out of r. *Finite-sample*.
 ///
 /// Why it holds: y'_i is uniform among the wrong labels and y''_i among the rest, so given the unordered pair
@@ -54,11 +54,12 @@ pub struct LabelAudit {
 ///
 /// # Errors
 /// [`Error::Domain`] for a threshold outside \[0, 1\]; [`Error::Refused`] for a split of 1 canary; as
-/// [`one_run_epsilon`](crate::one_run_epsilon).
+/// [`one_run_epsilon`](crate::audit::one_run_epsilon).
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::label_dp::{LabelCanaries, LabelThreshold, audit_labels};
+/// # use leakbound::prelude::*;
 /// # use ndarray::Array2;
 /// // A model that is sure of every wrong label it was taught.
 /// let probabilities = Array2::from_shape_fn((200, 10), |(_, class)| if class == 3 { 0.91 } else { 0.01 });

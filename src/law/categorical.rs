@@ -9,7 +9,7 @@ use crate::special::CompensatedSum;
 /// `ln_p` stays finite where p underflows, `complement` stays accurate where p rounds to 1.
 ///
 /// ```
-/// # use leakbound::OutcomeLaw;
+/// # use leakbound::law::OutcomeLaw;
 /// let law = OutcomeLaw::from_probabilities(&[0.25, 0.75])?;
 /// assert_eq!(law.complement(), [0.75, 0.25]);
 /// # Ok::<(), leakbound::Error>(())

@@ -52,7 +52,9 @@ impl FromStr for ThresholdForm {
 /// A noisy comparison of the largest count with a threshold T.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, ThresholdForm, ThresholdTest, VoteHistogram};
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::quantity::NoiseScale;
 /// let test = ThresholdTest::new(150.0, NoiseScale::new(30.0)?, ThresholdForm::Max)?;
 /// let odds = test.odds(&VoteHistogram::new(vec![240, 5, 5])?);
 /// assert!((odds.ln_pass + 0.001_350_809_964_748_192_5).abs() < 1e-15);
@@ -176,7 +178,9 @@ impl ThresholdTest {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{NoiseScale, ThresholdForm, ThresholdTest, VoteHistogram, confident_argmax_law};
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest, confident_argmax_law};
+/// # use leakbound::quantity::NoiseScale;
 /// let test = ThresholdTest::new(10.0, NoiseScale::new(5.0)?, ThresholdForm::Max)?;
 /// let law = confident_argmax_law(&VoteHistogram::new(vec![10, 10])?, &test, "gaussian:2".parse()?)?;
 /// assert_eq!(law.outcomes(), 3);
@@ -201,7 +205,8 @@ pub fn confident_argmax_law(histogram: &VoteHistogram, test: &ThresholdTest, noi
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest, interactive_argmax_law};
+/// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(0.0, NoiseScale::new(5.0)?, ThresholdForm::Max)?;
 /// // A student who expects these votes exactly: the scores are 0, at the threshold.
 /// let student = [Probability::new(0.75)?, Probability::new(0.25)?];

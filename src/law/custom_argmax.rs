@@ -25,14 +25,15 @@ pub trait LogConcaveNoise {
 /// peak of the integrand, which is log-concave because f, and with it F, is.
 ///
 /// # Errors
-/// As [`noisy_argmax_law`](crate::noisy_argmax_law); [`Error::NoConvergence`](crate::Error::NoConvergence) also when
+/// As [`noisy_argmax_law`](crate::law::noisy_argmax_law); [`Error::NoConvergence`](crate::Error::NoConvergence) also when
 /// the density is not log-concave or does not fit its distribution function, because then the probabilities do not sum
 /// to 1.
 ///
 /// # Example
 /// With Gumbel noise the noisy argmax is the exponential mechanism: P(c) is proportional to exp(n_c/b).
 /// ```
-/// use leakbound::{LogConcaveNoise, VoteHistogram, custom_argmax_law};
+/// use leakbound::histogram::VoteHistogram;
+/// use leakbound::law::{LogConcaveNoise, custom_argmax_law};
 ///
 /// struct Gumbel(f64);
 /// impl LogConcaveNoise for Gumbel {

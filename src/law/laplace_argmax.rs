@@ -208,7 +208,9 @@ impl Panel<'_> {
 #[cfg(test)]
 mod tests {
     use super::{GAUSS_LEGENDRE, Gathered};
-    use crate::{Noise, NoiseScale, VoteHistogram, noisy_argmax_law};
+    use crate::histogram::VoteHistogram;
+    use crate::law::{Noise, noisy_argmax_law};
+    use crate::quantity::NoiseScale;
 
     #[test]
     fn a_far_class_takes_nothing_from_a_tie() {

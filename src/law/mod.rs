@@ -48,7 +48,9 @@ use crate::histogram::VoteHistogram;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Noise, NoiseScale, VoteHistogram, noisy_argmax_law};
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::{Noise, noisy_argmax_law};
+/// # use leakbound::quantity::NoiseScale;
 /// let noise = Noise::Gaussian(NoiseScale::new(2.0)?);
 /// let law = noisy_argmax_law(&VoteHistogram::new(vec![14, 12, 10, 8, 6])?, noise)?;
 /// assert!((law.p()[0] - 0.725_072_624_332_703_4).abs() < 1e-14);

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// Written as `gaussian:SIGMA` or `laplace:B`.
 ///
 /// ```
-/// # use leakbound::Noise;
+/// # use leakbound::law::Noise;
 /// let noise: Noise = "gaussian:40".parse()?;
 /// assert_eq!(noise.scale(), 40.0);
 /// # Ok::<(), leakbound::Error>(())

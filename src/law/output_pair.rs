@@ -9,7 +9,10 @@ use crate::error::{Error, Result};
 /// A question about both worlds is asked of the pair with a [`Direction`], so that no caller swaps P and Q.
 ///
 /// ```
-/// # use leakbound::{Direction, Noise, Order, OutputPair, VoteHistogram, noisy_argmax_law};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::{Noise, OutputPair, noisy_argmax_law};
+/// # use leakbound::quantity::Order;
 /// let noise: Noise = "laplace:0.5".parse()?;
 /// let distribution = |counts: [u64; 2]| noisy_argmax_law(&VoteHistogram::new(counts.to_vec())?, noise);
 /// let pair = OutputPair::new(distribution([6, 0])?, distribution([5, 1])?)?;

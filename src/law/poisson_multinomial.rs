@@ -76,7 +76,7 @@ const MAX_VOTERS: usize = 1_000_000;
 ///
 /// # Example
 /// ```
-/// # use leakbound::poisson_multinomial_argmax_law;
+/// # use leakbound::law::poisson_multinomial_argmax_law;
 /// // Two voters who know and one who does not.
 /// let parties = [vec![1.0, 0.0], vec![0.0, 1.0], vec![0.25, 0.75]];
 /// let expanded = poisson_multinomial_argmax_law(&parties, "gaussian:6".parse()?)?;

@@ -13,7 +13,9 @@ use std::sync::Arc;
 /// A count with Gaussian or Laplace noise, printed as it is. Neighbors differ by one in the count.
 ///
 /// ```
-/// # use leakbound::{AdditiveNoise, Direction, Order};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::mechanism::AdditiveNoise;
+/// # use leakbound::quantity::Order;
 /// let [theorem] = AdditiveNoise { noise: "gaussian:2".parse()? }.theorems();
 /// assert_eq!(theorem.at(Order::new(4.0)?, Direction::Reverse).unwrap().value, 0.5);
 /// # Ok::<(), leakbound::Error>(())

@@ -23,7 +23,11 @@ use std::sync::Arc;
 /// Neighbors of votes differ by one vote that moves, is added or is removed.
 ///
 /// ```
-/// # use leakbound::{Direction, NoisyArgmax, Order, VoteHistogram, WorstCases};
+/// # use leakbound::accountant::WorstCases;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::NoisyArgmax;
+/// # use leakbound::quantity::Order;
 /// let mechanism = NoisyArgmax::new("gaussian:2".parse()?);
 /// let (votes, neighbor) = (VoteHistogram::new(vec![14, 12, 10])?, VoteHistogram::new(vec![13, 13, 10])?);
 /// let order = Order::new(2.0)?;
@@ -183,7 +187,7 @@ impl NoisyArgmax {
     /// The distribution of the answer for known votes; abstention comes first where there is a test.
     ///
     /// # Errors
-    /// Those of [`noisy_argmax_law`](crate::noisy_argmax_law) and [`confident_argmax_law`](crate::confident_argmax_law).
+    /// Those of [`noisy_argmax_law`](crate::law::noisy_argmax_law) and [`confident_argmax_law`](crate::law::confident_argmax_law).
     pub fn distribution(&self, votes: &VoteHistogram) -> Result<OutcomeLaw> {
         match &self.test {
             Some(test) => confident_argmax_law(votes, test, self.noise),
@@ -202,7 +206,7 @@ impl NoisyArgmax {
     /// The largest divergences over all neighbors of known votes.
     ///
     /// # Errors
-    /// Those of [`worst_neighbors_of`](crate::worst_neighbors_of).
+    /// Those of [`worst_neighbors_of`](crate::divergence::worst_neighbors_of).
     pub fn worst_neighbors(
         &self,
         votes: &VoteHistogram,

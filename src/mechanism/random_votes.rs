@@ -13,7 +13,11 @@ const MOST_PARTIES: usize = 10_000;
 /// A noisy argmax whose votes are random: one query of a vote model.
 ///
 /// ```
-/// # use leakbound::{Direction, Order, PateModel, RandomVotes, WorstCases};
+/// # use leakbound::accountant::WorstCases;
+/// # use leakbound::bound::Direction;
+/// # use leakbound::mechanism::RandomVotes;
+/// # use leakbound::model::PateModel;
+/// # use leakbound::quantity::Order;
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?.into();
 /// let mechanism = RandomVotes { model: &model, noise: "gaussian:4".parse()?, rate: None };
 /// let pair = mechanism.output_pair()?;

@@ -15,7 +15,10 @@ use std::sync::Arc;
 /// there are classes; neighbors differ in the truth.
 ///
 /// ```
-/// # use leakbound::{Direction, Epsilon, Order, RandomizedResponse, VoteHistogram, mechanism::{Bins, Mechanism}};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::{Bins, Mechanism, RandomizedResponse};
+/// # use leakbound::quantity::{Epsilon, Order};
 /// let mechanism = RandomizedResponse::new(Epsilon::new(1.0)?)?;
 /// let order = Order::new(2.0)?;
 /// let [truth, other] = [vec![1, 0, 0], vec![0, 1, 0]].map(|votes| VoteHistogram::new(votes).unwrap());

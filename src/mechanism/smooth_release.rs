@@ -26,7 +26,9 @@ use std::sync::Arc;
 /// f(D) + SS(D) N(0, σ²) with the β-smooth sensitivity SS (GNSS). Neighbors differ by one record.
 ///
 /// ```
-/// # use leakbound::{Direction, NoiseScale, Order, SmoothRelease};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::mechanism::SmoothRelease;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let [theorem] = SmoothRelease { sigma: NoiseScale::new(5.0)?, beta: 0.02 }.theorems();
 /// assert!(theorem.at(Order::new(8.0)?, Direction::Forward).unwrap().value > 8.0 / 50.0);
 /// # Ok::<(), leakbound::Error>(())
@@ -34,7 +36,7 @@ use std::sync::Arc;
 ///
 /// # References
 /// Nissim, Raskhodnikova and Smith (2007); Papernot et al. (2018), Theorem 23, corrected: see
-/// [`gnss_rdp`](crate::gnss_rdp).
+/// [`gnss_rdp`](crate::accountant::gnss_rdp).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SmoothRelease {
     /// Standard deviation over the smooth sensitivity.
@@ -82,7 +84,8 @@ pub const GNSS: &MechanismKind = &MechanismKind {
 /// A pair of datasets whose number is released with noise in proportion to its smooth sensitivity.
 ///
 /// ```
-/// # use leakbound::{NoiseScale, SmoothRelease, mechanism::SmoothPair};
+/// # use leakbound::mechanism::{SmoothPair, SmoothRelease};
+/// # use leakbound::quantity::NoiseScale;
 /// let release = SmoothRelease { sigma: NoiseScale::new(5.0)?, beta: 0.02 };
 /// let width = |value| NoiseScale::new(value);
 /// assert!(SmoothPair::new(release, 0.98, width(1.0)?, width(0.981)?).is_ok());

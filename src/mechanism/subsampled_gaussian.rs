@@ -16,7 +16,9 @@ use std::sync::Arc;
 /// A count of a Poisson subsample with Gaussian noise. Neighbors differ by one record that is added or removed.
 ///
 /// ```
-/// # use leakbound::{Direction, NoiseScale, Order, Probability, SubsampledGaussian};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::mechanism::SubsampledGaussian;
+/// # use leakbound::quantity::{NoiseScale, Order, Probability};
 /// let mechanism = SubsampledGaussian { sigma: NoiseScale::new(2.0)?, rate: Probability::new(0.01)? };
 /// for theorem in mechanism.theorems() {
 ///     // Far below the 0.25 of all records.

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// an average over the views would call memorized samples forgotten.
 ///
 /// ```
-/// # use leakbound::{MemoryLogits, right_answers};
+/// # use leakbound::membership::{MemoryLogits, right_answers};
 /// # use ndarray::{Array4, array};
 /// // One model, one sample of class 1, two views, two classes.
 /// let logits = Array4::from_shape_vec((1, 1, 2, 2), vec![2.0, 1.0, 0.0, 3.0]).unwrap();

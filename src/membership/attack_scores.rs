@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 /// Scores may be infinite and may be equal; they are never NaN.
 ///
 /// ```
-/// # use leakbound::AttackScores;
+/// # use leakbound::membership::AttackScores;
 /// # use ndarray::array;
 /// let guesses = AttackScores::new(array![[2.5, -0.5, 0.0]], array![[true, false, false]])?;
 /// assert_eq!((guesses.victims(), guesses.samples()), (1, 3));

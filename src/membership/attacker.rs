@@ -223,7 +223,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryLogits;
+    use crate::membership::MemoryLogits;
     use ndarray::{Array1, Array4};
 
     fn recorded(seed: u64, shift: f64) -> MemoryLogits {

@@ -7,7 +7,7 @@ use ndarray::ArrayView1;
 
 impl AttackScores {
     /// One sample under all victims: members are the victims that were trained on it. Where victims are trained
-    /// independently these scores are independent draws of two laws, as [`audit_scores`](crate::audit_scores) asks. A
+    /// independently these scores are independent draws of two laws, as [`audit_scores`](crate::audit::audit_scores) asks. A
     /// sample must be named before its scores are seen: the most vulnerable of n found on the same scores is one of n.
     ///
     /// # Errors
@@ -15,7 +15,7 @@ impl AttackScores {
     ///
     /// # Example
     /// ```
-    /// # use leakbound::AttackScores;
+    /// # use leakbound::membership::AttackScores;
     /// # use ndarray::array;
     /// let attack = AttackScores::new(array![[3.0, 0.0], [1.0, 2.0]], array![[true, true], [false, false]])?;
     /// let canaries = attack.canaries_of_sample(0)?;
@@ -34,14 +34,14 @@ impl AttackScores {
     }
 
     /// All samples under one victim. They share a model, so that their scores may depend on each other:
-    /// [`audit_one_run`](crate::audit_one_run) allows for that, [`audit_scores`](crate::audit_scores) does not.
+    /// [`audit_one_run`](crate::audit::audit_one_run) allows for that, [`audit_scores`](crate::audit::audit_scores) does not.
     ///
     /// # Errors
     /// [`Error::Domain`] for a victim that is not there, [`Error::Length`] where all samples are members or none is.
     ///
     /// # Example
     /// ```
-    /// # use leakbound::AttackScores;
+    /// # use leakbound::membership::AttackScores;
     /// # use ndarray::array;
     /// let attack = AttackScores::new(array![[3.0, 0.0, 2.0]], array![[true, false, true]])?;
     /// assert_eq!(attack.canaries_of_victim(0)?.members(), [3.0, 2.0]);

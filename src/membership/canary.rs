@@ -37,7 +37,8 @@ pub struct CanaryAccuracy {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::membership::{AttackScores, canary_accuracy};
+/// # use leakbound::prelude::*;
 /// # use ndarray::array;
 /// let guesses = AttackScores::new(array![[1.0, 0.0], [0.0, 1.0]], array![[true, false], [false, true]])?;
 /// let accuracy = canary_accuracy(&guesses, array![[true, false], [false, true]].view(), FailureProbability::new(0.05)?)?;
@@ -120,7 +121,7 @@ const PERMUTATIONS: std::ops::RangeInclusive<usize> = 99..=100_000;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::membership::{AttackScores, canary_independence};
 /// # use ndarray::Array2;
 /// // Every sample has the same scores over the victims.
 /// let members = Array2::from_shape_fn((16, 5), |(v, _)| v % 2 == 0);
@@ -261,7 +262,7 @@ pub struct Dilution {
 /// TPR of about FPR + 1/n, and this finds it.
 ///
 /// # Errors
-/// As [`sample_level`](crate::sample_level).
+/// As [`sample_level`](crate::membership::sample_level).
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), section 4.1.

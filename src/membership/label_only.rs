@@ -18,7 +18,7 @@ use std::ops::Range;
 /// ½ |w|² + C Σ_models ln(1 + exp(-y (w·x + b))),  y = 1 inside and -1 outside,
 ///
 /// and the victim's score is its probability 1/(1 + exp(-(w·x + b))). **High means member.** The features are those of
-/// `source`: [`ScoredLogits`](crate::ScoredLogits) of [`MembershipScore::Correct`](crate::MembershipScore) for the attack as
+/// `source`: [`ScoredLogits`](crate::membership::ScoredLogits) of [`MembershipScore::Correct`](crate::membership::MembershipScore) for the attack as
 /// published; others serve too.
 ///
 /// The minimum is found by Newton's method with step halving. The objective is smooth and strictly convex where both
@@ -34,7 +34,7 @@ use std::ops::Range;
 /// were trained on, or none, gives no evidence: score ½, counted in [`Guesses::undecided`].
 ///
 /// ```
-/// # use leakbound::{MemoryScores, Victims, label_only};
+/// # use leakbound::membership::{MemoryScores, Victims, label_only};
 /// # use ndarray::{Array2, Array3};
 /// // Members answer correctly.
 /// let members = Array2::from_shape_fn((8, 1), |(m, _)| m % 2 == 0);
@@ -45,7 +45,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// [`Error::Domain`] unless C is positive and finite; victims as for [`lira`](crate::lira); [`Error::Refused`] where no
+/// [`Error::Domain`] unless C is positive and finite; victims as for [`lira`](crate::membership::lira); [`Error::Refused`] where no
 /// guess has evidence; [`Error::NoConvergence`]; what the source cannot read.
 ///
 /// # References
@@ -146,7 +146,7 @@ fn sample_scores(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryScores;
+    use crate::membership::MemoryScores;
     use ndarray::{Array3, array};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;

@@ -135,7 +135,7 @@ const SHOWN: usize = 3;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::membership::{AttackScores, Level, MembershipPlan, membership_metrics};
 /// # use ndarray::Array2;
 /// let members = Array2::from_shape_fn((16, 8), |(v, s)| (v + s) % 2 == 0);
 /// let scores = Array2::from_shape_fn((16, 8), |(v, s)| f64::from(members[[v, s]]) + 0.1 * (v * s % 7) as f64);

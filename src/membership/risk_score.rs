@@ -19,12 +19,12 @@ use ndarray::{Array2, Axis};
 /// **High means member**; ½ says nothing. A class without answers of both kinds uses those of all classes, and a bin
 /// without any answer has ½; such guesses are counted as undecided.
 ///
-/// Shapes: scores \[model, sample, view\], usually [`ModifiedEntropy`](crate::MembershipScore::ModifiedEntropy), one label
+/// Shapes: scores \[model, sample, view\], usually [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy), one label
 /// per sample or none (one class for all); the result is \[victim, sample\]. The ends of the bins depend on the scores of
 /// all models, not on the truth of any.
 ///
 /// ```
-/// # use leakbound::{MemoryScores, Victims, risk_score};
+/// # use leakbound::membership::{MemoryScores, Victims, risk_score};
 /// # use ndarray::{Array2, Array3};
 /// let members = Array2::from_shape_fn((6, 1), |(m, _)| m < 3);
 /// let scores = Array3::from_shape_fn((6, 1, 1), |(m, _, _)| if m < 3 { 1.0 } else { 0.0 });
@@ -35,7 +35,7 @@ use ndarray::{Array2, Axis};
 ///
 /// # Errors
 /// [`Error::Domain`] unless there are 2 to 10,000 bins; [`Error::Length`] for another number of labels than samples;
-/// [`Error::Refused`] where no other model gives answers of both kinds; victims as for [`lira`](crate::lira); what the
+/// [`Error::Refused`] where no other model gives answers of both kinds; victims as for [`lira`](crate::membership::lira); what the
 /// source cannot read.
 ///
 /// # References
@@ -155,7 +155,7 @@ impl Tallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryScores;
+    use crate::membership::MemoryScores;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -38,12 +38,12 @@ impl Default for RmiaPlan {
 /// which of them the victim was trained on is what the attacker does not know. Members among them make the share smaller
 /// for every x, and the order of the scores is what matters.
 ///
-/// Shapes: confidences \[model, sample, view\] in \[0, 1\], as [`ScoredLogits`](crate::ScoredLogits) of
-/// [`Confidence`](crate::MembershipScore::Confidence) gives them; the result is \[victim, sample\]. A sample without other
+/// Shapes: confidences \[model, sample, view\] in \[0, 1\], as [`ScoredLogits`](crate::membership::ScoredLogits) of
+/// [`Confidence`](crate::membership::MembershipScore::Confidence) gives them; the result is \[victim, sample\]. A sample without other
 /// models on a side that is needed has the score 0 and is counted as undecided; it is in nobody's population.
 ///
 /// ```
-/// # use leakbound::{MemoryScores, RmiaPlan, Victims, rmia};
+/// # use leakbound::membership::{MemoryScores, RmiaPlan, Victims, rmia};
 /// # use ndarray::{Array2, Array3};
 /// let members = Array2::from_shape_fn((4, 2), |(m, s)| (m + s) % 2 == 0);
 /// let confident = Array3::from_shape_fn((4, 2, 1), |(m, s, _)| if (m + s) % 2 == 0 { 0.9 } else { 0.3 });
@@ -55,7 +55,7 @@ impl Default for RmiaPlan {
 ///
 /// # Errors
 /// [`Error::Domain`] for γ below 1, a outside of \[0, 1\] and a confidence outside of \[0, 1\]; [`Error::Refused`] for a
-/// single sample, for another mode, and where no guess has evidence; victims as for [`lira`](crate::lira).
+/// single sample, for another mode, and where no guess has evidence; victims as for [`lira`](crate::membership::lira).
 ///
 /// # References
 /// Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks", equations 2, 4, 10.
@@ -128,7 +128,7 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryScores;
+    use crate::membership::MemoryScores;
     use ndarray::{Array3, array};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;

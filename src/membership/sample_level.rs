@@ -55,7 +55,7 @@ pub struct SampleLevel {
 /// The largest of many frequencies is too large: among 500 samples under 32 victims on each side one has a TPR of 28 %
 /// at no false positive by luck alone. `tpr_lower` and `fpr_upper` hold for all samples at once (Bonferroni: with n samples
 /// that have both classes, each limit is a one-sided Clopper-Pearson limit at f/(2n), for the rule of
-/// [`TprAtFpr`](crate::TprAtFpr)), hence also for whichever sample is looked at afterwards. They need the victims to be
+/// [`TprAtFpr`](crate::membership::TprAtFpr)), hence also for whichever sample is looked at afterwards. They need the victims to be
 /// independent, not the samples.
 ///
 /// # Errors
@@ -63,7 +63,8 @@ pub struct SampleLevel {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::membership::{AttackScores, sample_level};
+/// # use leakbound::prelude::*;
 /// # use ndarray::Array2;
 /// // Sample 3 is named in the output where a victim was trained on it, the others never are.
 /// let members = Array2::from_shape_fn((64, 10), |(v, s)| (v + s) % 2 == 0);

@@ -20,7 +20,7 @@ use std::str::FromStr;
 /// | `correct` | 1 if z_y is the largest of all (the first of equal ones), else 0 |
 ///
 /// ```
-/// # use leakbound::MembershipScore;
+/// # use leakbound::membership::MembershipScore;
 /// let score = MembershipScore::Logit.of(&[2.0, 1.0, -1.0], 0)?;
 /// assert!((score - 0.873_071_988_957_027_5).abs() < 1e-14);
 /// assert!(MembershipScore::Logit.of(&[2.0], 0).is_err());
@@ -184,7 +184,7 @@ impl FromStr for MembershipScore {
 /// Shape: ρ in \[-1, 1\]; the ends give infinities.
 ///
 /// ```
-/// # use leakbound::fisher_score;
+/// # use leakbound::membership::fisher_score;
 /// assert!((fisher_score(0.5)? - 3f64.ln()).abs() < 1e-15);
 /// assert!(fisher_score(1.5).is_err());
 /// # Ok::<(), leakbound::Error>(())

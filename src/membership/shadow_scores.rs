@@ -80,7 +80,7 @@ pub(super) fn ranges(samples: usize, piece: usize) -> Vec<Range<usize>> {
 /// Scores that are in memory.
 ///
 /// ```
-/// # use leakbound::{MemoryScores, ShadowScores};
+/// # use leakbound::membership::{MemoryScores, ShadowScores};
 /// # use ndarray::{Array3, array};
 /// // Two models, one sample, three views.
 /// let scores = MemoryScores::single(Array3::from_shape_fn((2, 1, 3), |(m, _, v)| (m + v) as f32), array![[true], [false]])?;

@@ -8,15 +8,15 @@ use crate::error::Result;
 /// The threshold attack: the score of an answer itself, averaged over the views, without any regard to how hard the
 /// sample is. **High means member.**
 ///
-/// With the score [`Loss`](crate::MembershipScore::Loss) it is the attack of Yeom et al., with
-/// [`TopConfidence`](crate::MembershipScore::TopConfidence) or [`Entropy`](crate::MembershipScore::Entropy) that of Salem
-/// et al., with [`ModifiedEntropy`](crate::MembershipScore::ModifiedEntropy) that of Song and Mittal. Every model is a
+/// With the score [`Loss`](crate::membership::MembershipScore::Loss) it is the attack of Yeom et al., with
+/// [`TopConfidence`](crate::membership::MembershipScore::TopConfidence) or [`Entropy`](crate::membership::MembershipScore::Entropy) that of Salem
+/// et al., with [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy) that of Song and Mittal. Every model is a
 /// victim; nothing is learned from the others, so that none is left out.
 ///
 /// Shapes: scores \[model, sample, view\]; the result is \[model, sample\].
 ///
 /// ```
-/// # use leakbound::{MemoryScores, threshold_attack};
+/// # use leakbound::membership::{MemoryScores, threshold_attack};
 /// # use ndarray::{Array3, array};
 /// let scores = Array3::from_shape_vec((2, 1, 2), vec![1.0, 2.0, -1.0, 0.0]).unwrap();
 /// let guesses = threshold_attack(&MemoryScores::double(scores, array![[true], [false]])?)?;

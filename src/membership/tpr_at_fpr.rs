@@ -30,7 +30,7 @@ use crate::roc::Roc;
 ///   published.
 ///
 /// Several guesses of one victim share its training; where that makes them dependent the limits are too narrow, and
-/// [`victim_bootstrap`](crate::victim_bootstrap) shows by how much.
+/// [`victim_bootstrap`](crate::membership::victim_bootstrap) shows by how much.
 ///
 /// # References
 /// Clopper and Pearson (1934); Wilks (1941), "Determination of sample sizes for setting tolerance limits"; Carlini et al.
@@ -80,7 +80,9 @@ fn frequency(counts: BinomialCounts) -> f64 {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::membership::tpr_at_fpr;
+/// # use leakbound::prelude::*;
+/// # use leakbound::roc::Roc;
 /// // 1000 non-members, 0 to 999; half of 100 members are above them all, half below.
 /// let non_members: Vec<f64> = (0..1000).map(f64::from).collect();
 /// let members: Vec<f64> = (0..100).map(|i| if i % 2 == 0 { 2000.0 } else { -1.0 }).collect();

@@ -41,7 +41,8 @@ pub struct VictimBootstrap {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::membership::{AttackScores, victim_bootstrap};
+/// # use leakbound::prelude::*;
 /// # use ndarray::Array2;
 /// // Eight victims with a shift of their own: victims differ, samples do not.
 /// let members = Array2::from_shape_fn((8, 50), |(v, s)| (v + s) % 2 == 0);

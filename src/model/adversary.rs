@@ -11,7 +11,7 @@ use std::str::FromStr;
 ///
 /// # Example
 /// ```
-/// # use leakbound::Adversary;
+/// # use leakbound::model::Adversary;
 /// let adversary: Adversary = "pois-advq".parse()?;
 /// assert_eq!(adversary, Adversary::PoisAdvq);
 /// # Ok::<(), leakbound::Error>(())

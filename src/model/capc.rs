@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// ```
-/// # use leakbound::CapcModel;
+/// # use leakbound::model::CapcModel;
 /// let model = CapcModel::new(&[vec![0.9, 0.1], vec![0.5, 0.5]], &[0.2, 0.8])?;
 /// assert_eq!((model.parties(), model.classes()), (2, 2));
 /// assert_eq!(model.mean(), [0.7, 0.3]);
@@ -122,7 +122,7 @@ impl CapcModel {
     ///
     /// # Example
     /// ```
-    /// # use leakbound::CapcModel;
+    /// # use leakbound::model::CapcModel;
     /// let model = CapcModel::new(&[vec![0.9, 0.1], vec![0.5, 0.5]], &[0.2, 0.8])?;
     /// let [law, neighbor] = model.expanded_laws("gaussian:10".parse()?)?;
     /// assert!(law.remainder < 1e-9);

@@ -32,7 +32,7 @@ use std::str::FromStr;
 ///
 /// # Example
 /// ```
-/// # use leakbound::Composition;
+/// # use leakbound::model::Composition;
 /// assert!(Composition::Independent.divergences_add());
 /// assert!(!"shared-teachers".parse::<Composition>()?.divergences_add());
 /// # Ok::<(), leakbound::Error>(())

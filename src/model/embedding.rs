@@ -9,7 +9,7 @@ use rayon::prelude::*;
 ///
 /// # Example
 /// ```
-/// # use leakbound::NeighborIndex;
+/// # use leakbound::model::NeighborIndex;
 /// let (queries, points) = (ndarray::array![[0.0], [10.0]], ndarray::array![[9.0], [1.0], [4.0]]);
 /// let index = NeighborIndex::new(queries.view(), points.view(), 3)?;
 /// assert_eq!(index.neighbors(0), [1, 2, 0]);

@@ -26,7 +26,7 @@ use crate::special::{CompensatedSum, binomial_tails, log_binomial_pmf};
 ///
 /// # Example
 /// ```
-/// # use leakbound::NeighborSampling;
+/// # use leakbound::model::NeighborSampling;
 /// let sampling = NeighborSampling::new(200, 0.2, 2000)?;
 /// assert_eq!(sampling.inclusion(200)?, 0.2);
 /// assert!((sampling.inclusion(1000)? - 0.2 * 0.495).abs() < 0.01); // 999 nearer points, 199.8 of them expected

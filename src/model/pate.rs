@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// ```
-/// # use leakbound::PateModel;
+/// # use leakbound::model::PateModel;
 /// let model = PateModel::from_votes(250, &[30, 10], &[6, 14])?;
 /// assert_eq!((model.probabilities(), model.probabilities_marked()), (&[0.75, 0.25][..], &[0.3, 0.7][..]));
 /// # Ok::<(), leakbound::Error>(())

@@ -70,7 +70,7 @@ pub struct BestCandidate {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{NeighborSampling, best_candidate};
+/// # use leakbound::model::{NeighborSampling, best_candidate};
 /// let ranks = ndarray::array![[1u64, 5000], [150, 180], [40, 9000]];
 /// let best = best_candidate(&NeighborSampling::new(200, 0.2, 2000)?, ranks.view(), |_| true)?.unwrap();
 /// assert_eq!((best.candidate, best.expected_votes), (1, 0.4));
@@ -103,7 +103,7 @@ pub fn best_candidate(
 ///
 /// # Example
 /// ```
-/// # use leakbound::wrong_label;
+/// # use leakbound::model::wrong_label;
 /// // The point votes on the first query only, whose neighbors have the labels 2, 0 and 1 in this order.
 /// let (inclusion, p) = (ndarray::array![0.2, 0.0], ndarray::array![[0.3, 0.1, 0.6], [0.0, 1.0, 0.0]]);
 /// assert_eq!(wrong_label(inclusion.view(), p.view(), Some(2))?, 0);

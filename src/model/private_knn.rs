@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// ```
-/// # use leakbound::PrivateKnnModel;
+/// # use leakbound::model::PrivateKnnModel;
 /// let model = PrivateKnnModel::new(200, &[0.7, 0.3], &[0.6, 0.4], 0.2, 1)?;
 /// assert_eq!((model.neighbors(), model.inclusion(), model.label()), (200, 0.2, 1));
 /// # Ok::<(), leakbound::Error>(())

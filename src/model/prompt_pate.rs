@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{PromptPateModel, VoteHistogram};
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::model::PromptPateModel;
 /// let model = PromptPateModel::new(VoteHistogram::new(vec![3, 1])?, VoteHistogram::new(vec![2, 2])?)?;
 /// assert_eq!(model.classes(), 2);
 /// # Ok::<(), leakbound::Error>(())

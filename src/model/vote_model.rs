@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Composition, PateModel, VoteModel};
+/// # use leakbound::model::{Composition, PateModel, VoteModel};
 /// let model = VoteModel::from(PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?);
 /// let pair = model.output_pair("gaussian:4".parse()?)?;
 /// assert!((pair.dataset().p()[0] - 0.159_520_995_319_951_5).abs() < 1e-13);
@@ -50,10 +50,10 @@ impl VoteModel {
     /// in votes, is independent of the votes and of the other classes.
     ///
     /// # Errors
-    /// Those of [`marked_argmax_laws`](crate::marked_argmax_laws) for PATE and of
-    /// [`displaced_argmax_laws`](crate::displaced_argmax_laws) for Private-kNN, which refuse Laplace noise and k above
-    /// 10^6; those of [`noisy_argmax_law`](crate::noisy_argmax_law) for PromptPATE; those of
-    /// [`poisson_multinomial_argmax_law`](crate::poisson_multinomial_argmax_law) for CaPC, which also refuses noise that
+    /// Those of [`marked_argmax_laws`](crate::law::marked_argmax_laws) for PATE and of
+    /// [`displaced_argmax_laws`](crate::law::displaced_argmax_laws) for Private-kNN, which refuse Laplace noise and k above
+    /// 10^6; those of [`noisy_argmax_law`](crate::law::noisy_argmax_law) for PromptPATE; those of
+    /// [`poisson_multinomial_argmax_law`](crate::law::poisson_multinomial_argmax_law) for CaPC, which also refuses noise that
     /// is too small.
     pub fn output_pair(&self, noise: Noise) -> Result<OutputPair> {
         let [dataset, neighbor] = match self {

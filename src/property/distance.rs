@@ -48,7 +48,7 @@ pub struct PropertyDecision {
 ///
 /// # Example
 /// ```
-/// # use leakbound::property_distance;
+/// # use leakbound::property::property_distance;
 /// # use ndarray::{array, Array4};
 /// let student = array![[0.9, 0.1], [0.8, 0.2]];
 /// let ensembles = Array4::from_shape_fn((2, 5, 2, 2), |(value, _, _, class)| {

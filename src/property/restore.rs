@@ -16,7 +16,7 @@ pub struct RestoredPoints {
 /// The `labeled` public points of highest score for one victim, taken for the labeled ones.
 ///
 /// PATE labels some public points and trains the student on these alone, so membership in the student's training data
-/// is membership in the labeled part, and any membership attack restores it: for [`property_distance`](crate::property_distance)
+/// is membership in the labeled part, and any membership attack restores it: for [`property_distance`](crate::property::property_distance)
 /// where the labeled points are not known. Their labels are the student's own answers. Of equal scores the first
 /// points are taken.
 ///
@@ -25,7 +25,8 @@ pub struct RestoredPoints {
 ///
 /// # Example
 /// ```
-/// # use leakbound::{AttackScores, restore_labeled_points};
+/// # use leakbound::membership::AttackScores;
+/// # use leakbound::property::restore_labeled_points;
 /// # use ndarray::array;
 /// let scores = AttackScores::new(array![[0.1, 0.9, 0.8, 0.2]], array![[true, true, false, false]])?;
 /// let restored = restore_labeled_points(&scores, 0, 2)?;

@@ -28,7 +28,7 @@ const MAX_BYTES: u64 = 256 << 20;
 /// # Example
 /// ```
 /// # use leakbound::record::{Checkpoint, PartialSimulation, SimulationPlan};
-/// # use leakbound::{Shard, Simulation};
+/// # use leakbound::simulate::{Shard, Simulation};
 /// let plan = SimulationPlan::new("0".repeat(64), Simulation::new(1_000_000)?);
 /// let simulation = PartialSimulation::new(plan, [(Some("q".to_owned()), 10)])?;
 /// let checkpoint = Checkpoint { shard: Shard::WHOLE, simulation };

@@ -42,7 +42,7 @@ impl SimulationPlan {
         }
     }
 
-    /// The same for counts that are [drawn from laws](crate::sample_laws), all at once.
+    /// The same for counts that are [drawn from laws](crate::simulate::sample_laws), all at once.
     #[must_use]
     pub fn from_laws(self) -> Self {
         Self { sampling: "exact-law".into(), ..self }

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// A numpy archive (.npz) of recorded votes.
 ///
 /// ```no_run
-/// # use leakbound::{Adversary, record::VoteFile};
+/// # use leakbound::model::Adversary;
+/// # use leakbound::record::VoteFile;
 /// let mut file = VoteFile::open("fashion_votes.npz")?;
 /// let votes = file.pate(Adversary::NatAdvq)?;
 /// println!("{} teachers, {} classes, {} queries", votes.teachers, votes.classes, votes.queries.len());

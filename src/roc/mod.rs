@@ -18,7 +18,8 @@ use sorted::{Step, descending};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Probability, Roc};
+/// # use leakbound::quantity::Probability;
+/// # use leakbound::roc::Roc;
 /// let roc = Roc::new(&[0.0, 4.0, 6.0, 7.0], &[1.0, 2.0, 3.0, 5.0])?;
 /// assert_eq!(roc.auc(), 0.6875);
 /// // Without a false accusation two members are found, with one of four accused another one.
@@ -173,7 +174,7 @@ impl Roc {
     /// evenly, and evenly in their logarithm, with both ends.
     ///
     /// ```
-    /// # use leakbound::Roc;
+    /// # use leakbound::roc::Roc;
     /// let scores: Vec<f64> = (0..100_000).map(f64::from).collect();
     /// let thinned = Roc::new(&scores, &scores)?.thinned(200);
     /// assert!(thinned.len() <= 200 && thinned.iter().filter(|point| point.false_positives < 100).count() > 20);

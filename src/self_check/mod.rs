@@ -32,7 +32,8 @@ const ROUNDING: f64 = 1e-12;
 ///
 /// # Example
 /// ```
-/// use leakbound::*;
+/// use leakbound::prelude::*;
+/// use leakbound::self_check::{CheckCase, CheckRuns, CheckSizes, CheckVerdict, self_check};
 ///
 /// let counts = PairedCounts::new(vec!["a".into(), "b".into()], vec![600, 400], vec![500, 500])?;
 /// let plan = AuditPlan {

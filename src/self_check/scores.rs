@@ -43,7 +43,8 @@ const GUESSES: [(&str, GuessSelection); 3] = [
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::prelude::*;
+/// # use leakbound::self_check::{CheckCase, CheckRuns, CheckVerdict, self_check_scores};
 /// let (delta, failure) = (Delta::new(0.0)?, FailureProbability::new(0.05)?);
 /// let runs = CheckRuns { repetitions: 50, seed: 1 };
 /// let checks = self_check_scores([60, 60], CheckCase::Null, delta, failure, runs, || Ok(()))?;

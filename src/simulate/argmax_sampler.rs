@@ -24,7 +24,8 @@ use rand::Rng;
 ///
 /// # Example
 /// ```
-/// use leakbound::{ArgmaxSampler, PateModel, Simulation, simulate};
+/// use leakbound::model::PateModel;
+/// use leakbound::simulate::{ArgmaxSampler, Simulation, simulate};
 ///
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;
 /// let mechanism = ArgmaxSampler::new(&model.into(), "gaussian:4".parse()?);

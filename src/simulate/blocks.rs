@@ -12,7 +12,7 @@ use std::ops::Range;
 ///
 /// # Example
 /// ```
-/// # use leakbound::BlockSet;
+/// # use leakbound::simulate::BlockSet;
 /// let mut blocks = BlockSet::from(0..3);
 /// blocks.insert(5..6)?;
 /// assert_eq!((blocks.len(), blocks.to_string()), (4, "0-2, 5".into()));

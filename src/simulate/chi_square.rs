@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 ///
 /// # Example
 /// ```
-/// # use leakbound::chi_square_p_value;
+/// # use leakbound::simulate::chi_square_p_value;
 /// // The statistic is 100/500 + 100/500 = 0.4, with one degree of freedom.
 /// assert!((chi_square_p_value(&[510, 490], &[0.5, 0.5])? - 0.527_089_256_865_538).abs() < 1e-12);
 /// # Ok::<(), leakbound::Error>(())

@@ -10,7 +10,9 @@ use crate::law::{Noise, ThresholdForm, ThresholdTest};
 /// test failed. The noise of the test comes first; ties, which have probability 0, go to the first class.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::prelude::*;
+/// # use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};
 /// let test = ThresholdTest::new(5.0, NoiseScale::new(0.1)?, ThresholdForm::Max)?;
 /// let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
 /// let mut draw = |counts: [u64; 2]| -> Result<_> {
@@ -58,7 +60,9 @@ fn answer(
 /// The noisy argmax after a threshold test, in both worlds; its first outcome is that it abstains.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::prelude::*;
+/// # use leakbound::simulate::ConfidentSampler;
 /// let votes = [[7, 6], [6, 7]].map(|counts| VoteHistogram::new(counts.to_vec()).unwrap());
 /// let test = ThresholdTest::new(5.0, NoiseScale::new(1.0)?, ThresholdForm::Max)?;
 /// let sampler = ConfidentSampler::new(votes, test, "gaussian:2".parse()?);

@@ -18,7 +18,7 @@ pub const MAX_OUTCOMES: usize = 1 << 20;
 /// # Example
 /// Randomized response tells the truth, 0 or 1, with probability 3/4:
 /// ```
-/// use leakbound::{Sampler, Simulation, Stream, World, simulate};
+/// use leakbound::simulate::{Sampler, Simulation, Stream, World, simulate};
 /// use rand::RngExt;
 ///
 /// struct RandomizedResponse;

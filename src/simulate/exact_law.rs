@@ -17,7 +17,7 @@ const MAX_DISTANCE: f64 = 1e-3;
 /// Mult(N, p) for the dataset, Mult(N, q) for its neighbor, N = [`Simulation::samples`]. The labels are `0` to `C-1`.
 ///
 /// It takes the same time for every N up to 2^53, a few microseconds. The counts depend on the laws and on
-/// `simulation` alone; their streams differ from those of [`simulate`](crate::simulate) for every seed and query.
+/// `simulation` alone; their streams differ from those of [`simulate`](crate::simulate::simulate) for every seed and query.
 ///
 /// *What it is for.* The outputs of N audits of a model whose law p is known are independent with law p, so that their
 /// counts are Mult(N, p) exactly, and an audit that sees only counts cannot tell. It shows what such an audit would
@@ -32,7 +32,7 @@ const MAX_DISTANCE: f64 = 1e-3;
 /// 2e-7 for e = 1e-13 and N = 10^13. Both laws' [`OutcomeLaw::error`] must keep this below 1e-3, else it is refused.
 ///
 /// *When it may not.* It says nothing about an implementation: its random numbers, rounding, ties or noise scale. It
-/// takes laws and therefore cannot replace the simulation of a [`Sampler`](crate::Sampler). If the laws were fitted
+/// takes laws and therefore cannot replace the simulation of a [`Sampler`](crate::simulate::Sampler). If the laws were fitted
 /// to data, whatever is certified holds for the fit.
 ///
 /// # Errors
@@ -41,7 +41,9 @@ const MAX_DISTANCE: f64 = 1e-3;
 ///
 /// # Example
 /// ```
-/// use leakbound::*;
+/// use leakbound::model::{PateModel, VoteModel};
+/// use leakbound::prelude::*;
+/// use leakbound::simulate::sample_laws;
 ///
 /// let model = VoteModel::from(PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?);
 /// let [law, neighbor] = model.output_pair("gaussian:4".parse()?)?.into_distributions();

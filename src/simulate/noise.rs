@@ -59,12 +59,12 @@ pub(super) struct UnitLaplace;
 /// tails down to probability 2^-97: for mechanisms of one's own.
 ///
 /// A draw takes some 30 ns, nearly all of it for the inverse of the distribution function, which
-/// [`ArgmaxSampler`](crate::ArgmaxSampler) needs only for the few samples where a single-precision approximation leaves the
+/// [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) needs only for the few samples where a single-precision approximation leaves the
 /// winner open.
 ///
 /// # Example
 /// ```
-/// use leakbound::{Stream, StreamId, World, fill_noise};
+/// use leakbound::simulate::{Stream, StreamId, World, fill_noise};
 ///
 /// let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
 /// let mut values = vec![0.0; 10_000];

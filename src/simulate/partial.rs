@@ -15,7 +15,8 @@ use std::ops::{ControlFlow, Range};
 ///
 /// # Example
 /// ```
-/// use leakbound::{ArgmaxSampler, PartialCounts, PateModel, Shard, Simulation, simulate};
+/// use leakbound::model::PateModel;
+/// use leakbound::simulate::{ArgmaxSampler, PartialCounts, Shard, Simulation, simulate};
 /// use std::ops::ControlFlow;
 ///
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;

@@ -52,7 +52,7 @@ pub struct Estimate {
 /// k = 250, C = 10 and σ = 40 give the signal to 3 parts in 10^4, for which some 10^10 counted outputs would be needed.
 ///
 /// [`Simulation::samples`] is the number of draws, 1,000 or more; the estimates depend on the model, the noise and
-/// `simulation` alone, for any number of threads, and share no random stream with [`simulate`](crate::simulate). One
+/// `simulation` alone, for any number of threads, and share no random stream with [`simulate`](crate::simulate::simulate). One
 /// draw takes about 10 µs for C = 10.
 ///
 /// # Errors
@@ -61,7 +61,9 @@ pub struct Estimate {
 ///
 /// # Example
 /// ```
-/// use leakbound::*;
+/// use leakbound::model::{PateModel, VoteModel};
+/// use leakbound::prelude::*;
+/// use leakbound::simulate::{World, rao_blackwell};
 ///
 /// let model = VoteModel::from(PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?);
 /// let estimates = rao_blackwell(&model, "gaussian:4".parse()?, Simulation::new(20_000)?)?;

@@ -17,7 +17,7 @@ use std::str::FromStr;
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Shard, Simulation};
+/// # use leakbound::simulate::{Shard, Simulation};
 /// let simulation = Simulation::new(1_000_000)?; // 16 blocks
 /// let shard: Shard = "2/3".parse()?;
 /// assert_eq!(shard.blocks(simulation)?, 5..10);

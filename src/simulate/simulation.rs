@@ -22,7 +22,7 @@ pub const SAMPLER_VERSION: u32 = 1;
 ///
 /// # Example
 /// ```
-/// # use leakbound::Simulation;
+/// # use leakbound::simulate::Simulation;
 /// let simulation = Simulation::new(100_000)?.seed(7).query(2);
 /// assert_eq!((simulation.blocks(), simulation.block_samples(1)), (2, 34_464));
 /// # Ok::<(), leakbound::Error>(())

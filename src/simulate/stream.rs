@@ -65,7 +65,7 @@ pub struct StreamId {
 ///
 /// # Example
 /// ```
-/// use leakbound::{Stream, StreamId, World};
+/// use leakbound::simulate::{Stream, StreamId, World};
 /// use rand::Rng;
 ///
 /// let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });

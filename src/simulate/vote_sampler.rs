@@ -8,11 +8,12 @@ use crate::model::VoteModel;
 use ndarray::Array2;
 
 /// Draws the vote histograms of a [`VoteModel`], for mechanisms of one's own: with another noise, a threshold, or several
-/// answers from one histogram. [`ArgmaxSampler`](crate::ArgmaxSampler) draws its votes from the same tables.
+/// answers from one histogram. [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) draws its votes from the same tables.
 ///
 /// # Example
 /// ```
-/// use leakbound::{PateModel, Stream, StreamId, VoteSampler, World};
+/// use leakbound::model::PateModel;
+/// use leakbound::simulate::{Stream, StreamId, VoteSampler, World};
 ///
 /// let model = PateModel::new(250, &[0.5, 0.3, 0.2], &[0.2, 0.3, 0.5])?;
 /// let sampler = VoteSampler::new(&model.into());

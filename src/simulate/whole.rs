@@ -20,7 +20,9 @@ use std::ops::ControlFlow;
 ///
 /// # Example
 /// ```
-/// use leakbound::{ArgmaxSampler, PromptPateModel, Simulation, VoteHistogram, simulate};
+/// use leakbound::histogram::VoteHistogram;
+/// use leakbound::model::PromptPateModel;
+/// use leakbound::simulate::{ArgmaxSampler, Simulation, simulate};
 ///
 /// let model = PromptPateModel::new(VoteHistogram::new(vec![3, 1])?, VoteHistogram::new(vec![2, 2])?)?;
 /// let mechanism = ArgmaxSampler::new(&model.into(), "laplace:1".parse()?);

@@ -16,8 +16,9 @@ const NOMINAL: f64 = 0.05;
 /// What do answers on canaries with wrong labels prove about label privacy?
 ///
 /// ```
+/// # use leakbound::label_dp::{LabelCanaries, LabelThreshold};
+/// # use leakbound::quantity::{Delta, FailureProbability};
 /// # use leakbound::study::{LabelStudy, Study, unwatched};
-/// # use leakbound::{Delta, FailureProbability, LabelCanaries, LabelThreshold};
 /// // Images of class 0 that were trained with the label 1, all of them memorized: class 2 is never preferred to it.
 /// let probabilities = ndarray::Array2::from_shape_fn((200, 3), |(_, class)| [0.05, 0.9, 0.05][class]);
 /// let study = LabelStudy {

@@ -22,7 +22,10 @@ pub type Progress<'a> = dyn Fn(Step) -> ControlFlow<()> + Sync + 'a;
 /// The progress callback of a program that waits for the result.
 ///
 /// ```
-/// # use leakbound::{Noise, NoisyArgmax, Order, VoteHistogram};
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::law::Noise;
+/// # use leakbound::mechanism::NoisyArgmax;
+/// # use leakbound::quantity::Order;
 /// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};
 /// let study = ExactStudy {
 ///     mechanism: NoisyArgmax { noise: "gaussian:2".parse()?, test: None },

@@ -31,8 +31,9 @@ pub enum ScoreAnswers {
 /// What do the scores of canaries prove?
 ///
 /// ```
+/// # use leakbound::audit::{CanaryScores, ThresholdSelection};
+/// # use leakbound::quantity::{Delta, FailureProbability};
 /// # use leakbound::study::{ScoreAnswers, ScoresStudy, Study, unwatched};
-/// # use leakbound::{CanaryScores, Delta, FailureProbability, ThresholdSelection};
 /// let members = (0..500).map(|i| 1.0 + f64::from(i % 100) / 100.0).collect();
 /// let others = (0..500).map(|i| f64::from(i % 100) / 100.0).collect();
 /// let study = ScoresStudy {

@@ -154,7 +154,7 @@ impl Outcome {
 /// `done` is called with the number of cases after each block. The exact laws come from [`noisy_argmax_law`] and its
 /// kind; a claim is refuted only beyond their numerical error.
 ///
-/// [`noisy_argmax_law`]: crate::noisy_argmax_law
+/// [`noisy_argmax_law`]: crate::law::noisy_argmax_law
 pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sync)) -> Outcome {
     let scope = accountant.scope();
     let properties = if plan.properties.is_empty() {

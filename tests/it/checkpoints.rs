@@ -4,7 +4,7 @@ use leakbound::record::{
     Checkpoint, PartialSimulation, SIMULATE_SCHEMA, SimulatedFile, SimulationPlan, merge_simulated,
     simulated_from_bytes,
 };
-use leakbound::{BLOCK_SAMPLES, PartialCounts, Sampler, Shard, Simulation, Stream, World};
+use leakbound::simulate::{BLOCK_SAMPLES, PartialCounts, Sampler, Shard, Simulation, Stream, World};
 use proptest::prelude::*;
 use rand::Rng;
 use sha2::{Digest, Sha256};

@@ -3,7 +3,8 @@
 //! False-alarm rate: a method that is wrong in exactly 5 % of its audits would miss the limit of three standard errors
 //! with probability 0.0013; the seed is fixed: the test gives the same figures on every machine with the same sampler.
 
-use leakbound::{Method, Validity};
+use leakbound::audit::Method;
+use leakbound::bound::Validity;
 use leakbound_validation::coverage::{CASES, allowed, simulate};
 
 #[test]

@@ -1,10 +1,12 @@
 //! Every bit of every form of archive, flipped one after the other: refused in one line, or read as what was written.
 
+use leakbound::membership::{ShadowLogits, ShadowScores};
+use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, ImagePart, MemoryBudget, ShadowRecording, VoteFile, read_images, read_label_canaries,
     read_property_answers, read_shadow_models, shadow_models_from_bytes, votes_from_bytes,
 };
-use leakbound::{Adversary, Error, Result, ShadowLogits, ShadowScores};
+use leakbound::{Error, Result};
 use ndarray::{Array2, Array3, Array4, array};
 use ndarray_npy::NpzWriter;
 use std::fmt::Debug;

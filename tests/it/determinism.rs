@@ -1,10 +1,10 @@
 //! The same seed gives the same counts: on any number of threads, and from one version to the next. A change of the
 //! committed numbers is value-breaking and is called so in the changelog.
 
-use leakbound::{
-    ArgmaxSampler, BLOCK_SAMPLES, CapcModel, PairedCounts, PateModel, PrivateKnnModel, PromptPateModel, Sampler,
-    Simulation, VoteHistogram, World, simulate,
-};
+use leakbound::counts::PairedCounts;
+use leakbound::histogram::VoteHistogram;
+use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel};
+use leakbound::simulate::{ArgmaxSampler, BLOCK_SAMPLES, Sampler, Simulation, World, simulate};
 use std::collections::HashSet;
 
 fn pate() -> ArgmaxSampler {

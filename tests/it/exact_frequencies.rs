@@ -1,14 +1,16 @@
 //! What every method makes of counts without chance: expected counts of laws whose leakage is known.
 
-use leakbound::{
-    AuditPlan, Delta, Direction, EProcess, FailureProbability, Guide, Method, NoiseScale, Order, OutcomeLaw,
-    PairedCounts, SetSource, Validity, VoteHistogram, audit_counts, epsilon_at_delta, gdp_epsilon, noisy_argmax_law,
-    renyi_divergence,
-};
+use leakbound::audit::{AuditPlan, EProcess, Guide, Method, SetSource, audit_counts};
+use leakbound::bound::{Direction, Validity};
+use leakbound::counts::PairedCounts;
+use leakbound::divergence::{epsilon_at_delta, gdp_epsilon, renyi_divergence};
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{OutcomeLaw, noisy_argmax_law};
+use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 fn laws(histogram: &[u64], neighbor: &[u64], sigma: f64) -> [OutcomeLaw; 2] {
-    let noise = leakbound::Noise::Gaussian(NoiseScale::new(sigma).unwrap());
+    let noise = leakbound::law::Noise::Gaussian(NoiseScale::new(sigma).unwrap());
     [histogram, neighbor].map(|votes| noisy_argmax_law(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
 }
 

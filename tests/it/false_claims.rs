@@ -1,7 +1,7 @@
 //! Noise is taken for leakage no more often than the failure probability says: a small version of the experiment
 //! `false-claims`.
 
-use leakbound::Delta;
+use leakbound::quantity::Delta;
 use leakbound_validation::false_claims::{FAILURE, Scores, measure};
 
 /// 60 audits of 1,000 canaries without leakage. With a rate of at most 5 % more than 13 of 60 are wrong with probability

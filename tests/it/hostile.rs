@@ -1,13 +1,20 @@
 //! Extreme inputs: every public function answers with a number in its range or with an error, in bounded time, and
 //! never panics.
 
-use leakbound::{
-    BinomialCounts, Delta, Direction, Epsilon, FailureProbability, MAX_COUNT, Noise, NoiseScale, Order, OutcomeLaw,
-    RdpCurve, Rectangle, VoteHistogram, classic_epsilon_of_rdp, clopper_pearson, clopper_pearson_lower,
-    clopper_pearson_upper, delta_of_rdp, epsilon_of_rdp, gaussian_rdp, gnmax_data_dependent, gnmax_data_independent,
-    hockey_stick, laplace_rdp, lnmax_data_independent, log_flip_probability, marked_argmax_law, multinomial_argmax_law,
-    noisy_argmax_law, renyi_divergence,
+use leakbound::accountant::{
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
+    log_flip_probability,
 };
+use leakbound::audit::Rectangle;
+use leakbound::bound::Direction;
+use leakbound::counts::MAX_COUNT;
+use leakbound::divergence::{
+    RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, hockey_stick, renyi_divergence,
+};
+use leakbound::histogram::VoteHistogram;
+use leakbound::interval::{BinomialCounts, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
+use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 //! terminal.
 
 use assert_cmd::Command;
+use leakbound::membership::{ScoreBlock, ShadowScores};
 use leakbound::record::{MemoryBudget, ShadowRecording, VoteFile, read_shadow_models};
-use leakbound::{ScoreBlock, ShadowScores};
 use ndarray::{Array2, Array3, array};
 use ndarray_npy::{NpzWriter, WriteNpyExt};
 use serde_json::Value;

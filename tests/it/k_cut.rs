@@ -1,11 +1,15 @@
 //! Bounds that use every outcome: against the exact divergence, the 2-cut, the figures printed in the notes on methods,
 //! and in simulations.
 
-use leakbound::{
-    BinomialCounts, Direction, FailureProbability, KCutBox, Order, OutcomeLaw, PairedCounts, Rectangle,
-    RectangleProbability, Result, SimultaneousIntervals, VoteHistogram, clopper_pearson_simultaneous, goodman,
-    noisy_argmax_law, renyi_divergence, sison_glaz,
-};
+use leakbound::Result;
+use leakbound::audit::{KCutBox, Rectangle, SimultaneousIntervals};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::divergence::renyi_divergence;
+use leakbound::histogram::VoteHistogram;
+use leakbound::interval::{BinomialCounts, RectangleProbability, clopper_pearson_simultaneous, goodman, sison_glaz};
+use leakbound::law::{OutcomeLaw, noisy_argmax_law};
+use leakbound::quantity::{FailureProbability, Order};
 use leakbound_validation::multinomial;
 use proptest::prelude::*;
 use rand::SeedableRng;

@@ -110,7 +110,7 @@ fn a_forbidden_edge_is_detected() {
         ("law", 1, "fn f() {}\n#[cfg(test)]\nmod tests { use crate::audit::Bound; use rand::Rng; }"),
         ("law", 2, "use super::sibling; pub(crate) fn f() {} pub(super) fn g() {}"),
         ("law", 1, "fn f() -> crate::Result<()> { Ok(()) }"),
-        ("bin", 2, "use crate::args::Args; use leakbound::Epsilon;"),
+        ("bin", 2, "use crate::args::Args; use leakbound::quantity::Epsilon;"),
     ];
     for (room, depth, text) in allowed {
         assert_eq!(check(room, depth, text), [""; 0], "{room}: {text}");
@@ -169,11 +169,11 @@ fn read_rules(design: &str) -> Result<Rules, String> {
     Ok(rules)
 }
 
-/// The room behind each name that lib.rs re-exports.
+/// The room behind each name that lib.rs re-exports; the prelude is for other programs.
 fn exports(lib: &str) -> BTreeMap<String, String> {
     let code = code(lib);
     let mut exports = BTreeMap::new();
-    for (room, names) in code.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next()?.split_once("::")) {
+    for (room, names) in code.split("\npub use ").skip(1).filter_map(|rest| rest.split(';').next()?.split_once("::")) {
         for name in names.trim_matches(['{', '}']).split(',') {
             let name = name.rsplit(" as ").next().unwrap_or(name);
             exports.insert(name.trim().to_owned(), room.trim().to_owned());

@@ -1,11 +1,15 @@
 //! Mechanisms with many rare outcomes, most of which are never printed: what is said of the whole outcome space must
 //! hold for it, and forecasts must not take rounded fractions for counts.
 
-use leakbound::{
-    AuditPlan, Delta, Direction, FailureProbability, Guide, Method, Order, OutcomeLaw, OutputSet, PairedCounts,
-    Rectangle, SetSource, audit_counts, expected_counts, outcome_rectangles, renyi_divergence, samples_to_reach,
-    split_pilot, trade_off_band, typical_bound,
+use leakbound::audit::{
+    AuditPlan, Guide, Method, OutputSet, Rectangle, SetSource, audit_counts, expected_counts, outcome_rectangles,
+    samples_to_reach, split_pilot, trade_off_band, typical_bound,
 };
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::divergence::renyi_divergence;
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{Delta, FailureProbability, Order};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -42,7 +46,7 @@ fn holds(counts: &PairedCounts, law: &[f64], sets: &[OutputSet], rectangles: &[R
     sets.iter().zip(rectangles).all(|(set, rectangle)| {
         let truth: f64 =
             set.members().iter().map(|&member| law[counts.labels()[member].parse::<usize>().unwrap()]).sum();
-        let within = |[low, high]: [leakbound::ProportionLimit; 2]| low.value <= truth && truth <= high.value;
+        let within = |[low, high]: [leakbound::interval::ProportionLimit; 2]| low.value <= truth && truth <= high.value;
         within(rectangle.inside()) && within(rectangle.inside_neighbor())
     })
 }
@@ -64,7 +68,10 @@ fn differ(counts: &PairedCounts, guide: &Guide, rectangles: &[Rectangle]) -> boo
     let audit = audit_counts(counts, guide, &plan()).unwrap();
     let values = audit.rdp.iter().map(|row| row.bound.value).chain(audit.epsilon.iter().map(|row| row.bound.value));
     let delta = |rectangle: &Rectangle| {
-        rectangle.gdp().value.max(rectangle.delta(leakbound::Epsilon::new(0.0).unwrap(), Direction::Forward).value)
+        rectangle
+            .gdp()
+            .value
+            .max(rectangle.delta(leakbound::quantity::Epsilon::new(0.0).unwrap(), Direction::Forward).value)
     };
     values.chain(rectangles.iter().map(delta)).any(|value| value > 0.0)
 }

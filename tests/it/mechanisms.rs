@@ -1,11 +1,13 @@
 //! Every mechanism of the registry, and one that is not in it, held against itself.
 
+use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_rdp};
+use leakbound::bound::Direction;
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::law::OutcomeLaw;
 use leakbound::mechanism::{self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, Relation};
+use leakbound::quantity::{Order, Probability};
+use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
 use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
-use leakbound::{
-    Adjacency, Direction, Order, OutcomeLaw, Probability, Sampler, Simulation, Statement, Stream, Theorem,
-    VoteHistogram, World, WorstCases, chi_square_p_value, randomized_response_rdp, simulate,
-};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -108,7 +110,7 @@ fn no_theorem_is_below_the_exact_divergence_of_its_direction() {
                         };
                         for neighbor in neighbors(kind, &data) {
                             let other = mechanism.output_distribution(&neighbor, Bins::at(Some(*order))).unwrap();
-                            let pair = leakbound::OutputPair::new(dataset.clone(), other).unwrap();
+                            let pair = leakbound::law::OutputPair::new(dataset.clone(), other).unwrap();
                             let exact = pair.renyi(direction, *order);
                             let name = theorem.name();
                             assert!(

@@ -1,7 +1,9 @@
 //! Scores that other tools print: validation/reference/peers/membership.json names the sources. Where their scores mean
 //! member when they are low, they are turned round.
 
-use leakbound::*;
+use leakbound::membership::{
+    LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryScores, Victims, label_only, lira,
+};
 use ndarray::{Array2, Array3, Axis};
 use serde_json::Value;
 

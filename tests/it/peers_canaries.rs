@@ -1,7 +1,16 @@
 //! Values that other tools print about canaries and attacks, each under its own convention:
 //! validation/reference/peers/canaries.json names the sources.
 
-use leakbound::*;
+use leakbound::audit::{
+    CanaryScores, ThresholdSelection, audit_scores, epsilon_of_error_rates, exposure, gdp_over_hull,
+    membership_advantage, one_run_epsilon, one_run_mu, one_run_over_hull, one_run_p_value,
+    variational_error_as_published,
+};
+use leakbound::divergence::{gdp_epsilon, renyi_divergence};
+use leakbound::interval::{BinomialCounts, bailey_lower, inverse_sinh_lower};
+use leakbound::label_dp::antipodes_interval;
+use leakbound::prelude::*;
+use leakbound::roc::RocPoint;
 use ndarray::Array2;
 use serde_json::Value;
 
@@ -38,7 +47,7 @@ fn counts(successes: u64, trials: u64) -> BinomialCounts {
 fn normal_grid(inputs: &Value) -> CanaryScores {
     let side = |name: &str, shift: f64| -> Vec<f64> {
         let n = inputs[name].as_u64().unwrap();
-        (0..n).map(|i| special::ndtri((i as f64 + 0.5) / n as f64) + shift).collect()
+        (0..n).map(|i| leakbound::special::ndtri((i as f64 + 0.5) / n as f64) + shift).collect()
     };
     CanaryScores::new(side("n_in", number(&inputs["shift"])), side("n_out", 0.0)).unwrap()
 }

@@ -1,7 +1,7 @@
 //! The recorded data of the repository, read as a user reads it.
 
-use leakbound::Adjacency;
-use leakbound::Adversary;
+use leakbound::histogram::Adjacency;
+use leakbound::model::Adversary;
 use leakbound::record::{VoteFile, read_counts};
 use std::path::PathBuf;
 

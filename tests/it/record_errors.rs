@@ -1,6 +1,6 @@
 //! Every message about a bad input, as the user reads it: one line with file, place, what was found and expected.
 
-use leakbound::Adversary;
+use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, AtomicFile, VoteFile, counts_from_bytes, law_from_bytes, read_counts, read_law, votes_from_bytes,
 };

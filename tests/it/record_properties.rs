@@ -1,6 +1,6 @@
 //! Whatever bytes are given to the readers, the answer is a value or one line; what is written is read back.
 
-use leakbound::Adversary;
+use leakbound::model::Adversary;
 use leakbound::record::{counts_from_bytes, law_from_bytes, votes_from_bytes};
 use ndarray::array;
 use ndarray_npy::NpzWriter;

@@ -1,9 +1,10 @@
 //! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
 
 use assert_cmd::Command;
+use leakbound::audit::FailurePer;
+use leakbound::bound::{Direction, Validity};
 use leakbound::report::{Answered, Document, Envelope};
 use leakbound::study::{BoundRow, Claim, CountsAnswer, EpsilonRow, FailureNote, Number, SetRow, Warning};
-use leakbound::{Direction, FailurePer, Validity};
 use roxmltree::{Node, ParsingOptions};
 use std::fs;
 use std::path::Path;

@@ -205,7 +205,7 @@ fn several_studies_run_from_one_file() {
         ("'audit counts'", "'man'", "study `man 2`"),
         ("command = 'exact'", "", "missing field `command`"),
         ("[[study]]", "[[studies]]", "unknown field `studies`"),
-        ("[3, 1]", "[3, 1", "line 4"),
+        ("[3, 1]", "[3, 1", "line 5"),
     ] {
         let (status, shown, line) = changed(from, to);
         assert!(status == 1 && shown.is_empty() && line.lines().count() == 1, "{to}: {status} {shown}{line}");

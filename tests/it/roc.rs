@@ -1,6 +1,7 @@
 //! ROC, AUC and TPR at FPR of 10^6 scores, with and without ties, against scikit-learn: validation/reference/roc.json.
 
-use leakbound::{Probability, Roc};
+use leakbound::quantity::Probability;
+use leakbound::roc::Roc;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 

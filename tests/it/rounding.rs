@@ -1,7 +1,8 @@
 //! Published bounds err outward: no formula of `validation/reference/rounding.json` is on the wrong side of its value in real
 //! arithmetic, at orders from 1 + 2^-52 to 10^6, scales from 10^-3 to 10^6 and deltas from 10^-300 to 1 - 10^-12.
 
-use leakbound::{NoiseScale, Order, Probability, laplace_mechanism_rdp, subsampled_gaussian_rdp};
+use leakbound::accountant::{laplace_mechanism_rdp, subsampled_gaussian_rdp};
+use leakbound::quantity::{NoiseScale, Order, Probability};
 use leakbound_validation::rounding::{Side, rows};
 
 #[test]
@@ -43,7 +44,7 @@ fn rare_subsamples_with_little_noise() {
 #[test]
 fn a_huge_order_costs_no_more_than_pure_privacy() {
     for (a, b) in [(4.484_155e256, 1e300), (1e300, 1e300), (1e200, 1e160)] {
-        let cost = leakbound::laplace_rdp(Order::new(a).unwrap(), NoiseScale::new(b).unwrap());
+        let cost = leakbound::accountant::laplace_rdp(Order::new(a).unwrap(), NoiseScale::new(b).unwrap());
         assert!(cost <= 1.0 / b * (1.0 + 1e-15), "{a} {b}: {cost:e}");
     }
 }

@@ -1,7 +1,7 @@
 //! Scenario files: those of validation/scenarios are read, and whatever is wrong with one is said in one line.
 
+use leakbound::model::{Composition, VoteModel};
 use leakbound::record::{Scenario, read_scenario, scenario_from_bytes};
-use leakbound::{Composition, VoteModel};
 use proptest::prelude::*;
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 //!
 //! Every p-value below is checked against 1e-6: over the seeds, this file fails by chance with probability 3e-5.
 
-use leakbound::{
-    ArgmaxSampler, CapcModel, Noise, PateModel, PrivateKnnModel, PromptPateModel, Simulation, VoteHistogram, VoteModel,
-    noisy_argmax_law, simulate,
-};
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{Noise, noisy_argmax_law};
+use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use leakbound::simulate::{ArgmaxSampler, Simulation, simulate};
 
 #[path = "../../src/simulate/goodness_of_fit.rs"]
 mod goodness_of_fit;

@@ -1,5 +1,11 @@
 //! Studies from the library: the numbers and caveats of the command, progress, and an early end.
 
+use leakbound::audit::{CanaryScores, GuessSelection, Guide, Method, ThresholdSelection};
+use leakbound::divergence::Conversion;
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::mechanism::NoisyArgmax;
+use leakbound::model::{Composition, PromptPateModel};
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
 use leakbound::record::{RecordedQuery, VoteFile, read_counts};
 use leakbound::report::{Answered, Document, Envelope, Render};
 use leakbound::study::{
@@ -7,10 +13,7 @@ use leakbound::study::{
     CountsStudy, ExactStudy, Methods, ModeledQuery, Number, Progress, Sampling, ScoreAnswers, ScoresStudy, Searched,
     SelfCheckStudy, Step, Study, Verdict, VotesStudy, Warning, unwatched,
 };
-use leakbound::{
-    Adjacency, CanaryScores, Composition, Conversion, Delta, Epsilon, Error, FailureProbability, GuessSelection, Guide,
-    Method, NoisyArgmax, Order, Probability, PromptPateModel, Result, ThresholdSelection, VoteHistogram,
-};
+use leakbound::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -313,7 +316,7 @@ impl Study for FlipStudy {
     type Answer = FlipAnswer;
 
     fn run(&self, _: &Progress<'_>) -> Result<FlipAnswer> {
-        let value = leakbound::randomized_response_rdp(self.order, self.truth);
+        let value = leakbound::accountant::randomized_response_rdp(self.order, self.truth);
         let claim = Claim {
             claim: format!("D ≤ {} at α = {}", self.claimed, self.order),
             lower: Number(value),

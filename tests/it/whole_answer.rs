@@ -1,10 +1,13 @@
 //! One failure probability for all numbers of an answer: whichever of them a reader picks, the largest included.
 
 use assert_cmd::Command;
-use leakbound::{
-    AuditPlan, Delta, Direction, FailureBudget, FailurePer, FailureProbability, Guide, Method, Order, OutcomeLaw,
-    PairedCounts, SetSource, Simulation, audit_counts, epsilon_at_delta, renyi_divergence, sample_laws,
-};
+use leakbound::audit::{AuditPlan, FailureBudget, FailurePer, Guide, Method, SetSource, audit_counts};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::divergence::{epsilon_at_delta, renyi_divergence};
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{Delta, FailureProbability, Order};
+use leakbound::simulate::{Simulation, sample_laws};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;

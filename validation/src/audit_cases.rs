@@ -1,6 +1,9 @@
 //! Pairs of laws that the audits of this package are tried on.
 
-use leakbound::{Noise, NoiseScale, OutcomeLaw, Result, VoteHistogram, noisy_argmax_law};
+use leakbound::Result;
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
+use leakbound::quantity::NoiseScale;
 
 /// Votes, votes of the neighbor, and the standard deviation of the Gaussian noise.
 #[derive(Debug, Clone, Copy)]

@@ -2,12 +2,15 @@
 
 use crate::audit_cases::{AuditCase, FIGURE_6, FIVE};
 use crate::experiment::Report;
+use leakbound::Result;
+use leakbound::accountant::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
+use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_counts};
+use leakbound::bound::{Direction, Validity};
+use leakbound::divergence::renyi_divergence;
+use leakbound::histogram::VoteHistogram;
+use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
 use leakbound::report::{Axis, Curves, Series, SeriesKind};
-use leakbound::{
-    AuditPlan, Bounded, Delta, Direction, FailureProbability, Guide, Method, NoiseScale, Order, Result, SetSource,
-    Simulation, Validity, VoteHistogram, audit_counts, gnmax_data_dependent, gnmax_data_independent,
-    log_flip_probability, renyi_divergence, sample_laws,
-};
+use leakbound::simulate::{Simulation, sample_laws};
 
 const FAILURE: f64 = 0.05;
 const ORDERS: [f64; 20] =

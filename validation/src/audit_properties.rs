@@ -3,10 +3,12 @@
 use crate::audit_cases::{FIGURE_6, FIVE};
 use crate::experiment::Report;
 use crate::multinomial;
-use leakbound::{
-    AuditPlan, Bounded, Delta, Direction, FailureProbability, Guide, Method, Order, OutcomeLaw, Result, SetSource,
-    Validity, audit_counts, renyi_divergence,
-};
+use leakbound::Result;
+use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_counts};
+use leakbound::bound::{Direction, Validity};
+use leakbound::divergence::renyi_divergence;
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{Delta, FailureProbability, Order};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -2,11 +2,14 @@
 //! against the multinomial law of the mean voter.
 
 use crate::experiment::Report;
+use leakbound::Result;
+use leakbound::bound::Direction;
+use leakbound::divergence::renyi_divergence;
+use leakbound::law::{Noise, multinomial_argmax_law};
+use leakbound::model::{CapcModel, PateModel, VoteModel};
+use leakbound::quantity::{NoiseScale, Order};
 use leakbound::record::VoteFile;
-use leakbound::{
-    CapcModel, Direction, Estimate, Noise, NoiseScale, Order, PateModel, Result, Simulation, VoteModel, World,
-    multinomial_argmax_law, rao_blackwell, renyi_divergence,
-};
+use leakbound::simulate::{Estimate, Simulation, World, rao_blackwell};
 use ndarray::{Array1, Array2, Array3, Axis};
 use std::time::Instant;
 

@@ -3,10 +3,12 @@
 use crate::audit_cases::{AuditCase, FIGURE_6, FIVE, TEN, TIE};
 use crate::experiment::Report;
 use crate::multinomial;
-use leakbound::{
-    AuditPlan, Bounded, Delta, Direction, Epsilon, FailureProbability, Guide, Method, Order, OutcomeLaw, Result,
-    SetSource, Validity, audit_counts, hockey_stick, renyi_divergence, split_pilot,
-};
+use leakbound::Result;
+use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_counts, split_pilot};
+use leakbound::bound::{Direction, Validity};
+use leakbound::divergence::{hockey_stick, renyi_divergence};
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -1,13 +1,15 @@
 //! Students of Confident-GNMax on Fashion-MNIST, trained here, beside a published table.
 
 use crate::experiment::{Report, data_folder};
+use leakbound::Result;
+use leakbound::accountant::PrivacyBudget;
+use leakbound::divergence::{Conversion, order_grid};
+use leakbound::law::{ThresholdForm, ThresholdTest};
+use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound::torch::{
     DeviceChoice, LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingDevice,
     TrainingPlan, train_student,
-};
-use leakbound::{
-    Conversion, Delta, Epsilon, NoiseScale, PrivacyBudget, Result, ThresholdForm, ThresholdTest, order_grid,
 };
 
 /// A row of a table: the mean of some runs.

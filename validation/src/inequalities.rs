@@ -1,11 +1,15 @@
 //! Inequalities that hold by theorem, on random inputs: exact divergences never exceed what accountants promise.
 
 use crate::experiment::Report;
-use leakbound::{
-    Adjacency, Noise, NoiseScale, Order, OutcomeLaw, Result, VoteHistogram, gaussian_rdp, gnmax_data_dependent,
-    gnmax_data_independent, laplace_rdp, lnmax_data_independent, log_flip_probability, marked_argmax_law,
-    multinomial_argmax_law, noisy_argmax_law, renyi_divergence,
+use leakbound::Result;
+use leakbound::accountant::{
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
+    log_flip_probability,
 };
+use leakbound::divergence::renyi_divergence;
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use leakbound::quantity::{NoiseScale, Order};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;

@@ -1,12 +1,13 @@
 //! Labels bought with a budget: Confident-GNMax over recorded Fashion-MNIST votes, beside a published table.
 
 use crate::experiment::{Report, data_folder};
+use leakbound::Result;
+use leakbound::accountant::{Answer, Labeling, PrivacyBudget, confident_gnmax_cost, label_until_spent};
+use leakbound::divergence::{Conversion, RdpCurve, order_grid};
+use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
+use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order};
 use leakbound::record::{RecordedQuery, VoteFile};
-use leakbound::{
-    Answer, Conversion, Delta, Epsilon, Labeling, Noise, NoiseScale, Order, PrivacyBudget, RdpCurve, Result, Stream,
-    StreamId, ThresholdForm, ThresholdTest, World, confident_gnmax_cost, draw_confident_answer, label_until_spent,
-    order_grid,
-};
+use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};
 use rayon::prelude::*;
 use std::collections::HashMap;
 

@@ -2,10 +2,14 @@
 //! their expected values.
 
 use crate::experiment::Report;
-use leakbound::{
-    BinomialCounts, Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, Rectangle, Result,
-    VoteHistogram, noisy_argmax_law, renyi_divergence,
-};
+use leakbound::Result;
+use leakbound::audit::Rectangle;
+use leakbound::bound::Direction;
+use leakbound::divergence::renyi_divergence;
+use leakbound::histogram::VoteHistogram;
+use leakbound::interval::BinomialCounts;
+use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
+use leakbound::quantity::{FailureProbability, NoiseScale, Order};
 
 /// Names of the columns: bound and split of the failure probability.
 pub const COLUMNS: [&str; 4] = ["paper, each 95 %", "paper, jointly 95 %", "corner, undirected", "corner, directed"];

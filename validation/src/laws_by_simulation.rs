@@ -2,9 +2,10 @@
 
 use crate::experiment::Report;
 use crate::multinomial;
-use leakbound::{
-    Noise, NoiseScale, OutcomeLaw, Result, VoteHistogram, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
-};
+use leakbound::Result;
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use leakbound::quantity::NoiseScale;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};

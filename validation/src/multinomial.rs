@@ -1,6 +1,7 @@
 //! Counts of independent outputs, drawn as binomials one class after the other.
 
-use leakbound::{OutcomeLaw, PairedCounts};
+use leakbound::counts::PairedCounts;
+use leakbound::law::OutcomeLaw;
 use rand::Rng;
 use rand_distr::{Binomial, Distribution};
 

@@ -2,15 +2,22 @@
 
 use crate::experiment::Report;
 use crate::tables::{Decimal, load};
-use leakbound::{
-    BinomialCounts, Delta, Direction, Epsilon, Error, FailureProbability, NoiseScale, Order, Probability, RdpCurve,
-    Rectangle, Result, SharedTeachers, ThresholdForm, ThresholdTest, VoteHistogram, alibi_scale,
-    classic_epsilon_of_rdp, clopper_pearson_lower, clopper_pearson_upper, confident_gnmax_cost, delta_of_rdp,
-    dkw_limits, epsilon_of_rdp, exponential_mechanism_rdp, gaussian_rdp, gaussian_sigma, gdp_delta,
-    gnmax_data_dependent, gnmax_data_independent, gnss_rdp, group_rdp, k_ary_randomized_response_rdp,
-    laplace_mechanism_rdp, lnmax_data_dependent, log_flip_probability, log_flip_probability_laplace,
-    randomized_response_rdp, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp, threshold_data_independent,
+use leakbound::accountant::{
+    alibi_scale, confident_gnmax_cost, exponential_mechanism_rdp, gaussian_rdp, gnmax_data_dependent,
+    gnmax_data_independent, gnss_rdp, group_rdp, k_ary_randomized_response_rdp, laplace_mechanism_rdp,
+    lnmax_data_dependent, log_flip_probability, log_flip_probability_laplace, randomized_response_rdp,
+    subsampled_gaussian_group_rdp, subsampled_gaussian_rdp, threshold_data_independent,
 };
+use leakbound::audit::Rectangle;
+use leakbound::bound::Direction;
+use leakbound::divergence::{
+    RdpCurve, SharedTeachers, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, gaussian_sigma, gdp_delta,
+};
+use leakbound::histogram::VoteHistogram;
+use leakbound::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper, dkw_limits};
+use leakbound::law::{ThresholdForm, ThresholdTest};
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
+use leakbound::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

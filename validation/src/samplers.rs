@@ -1,10 +1,14 @@
 //! The samplers of the library on 10^9 draws: noise against its law, outcomes against exact laws.
 
 use crate::experiment::Report;
-use leakbound::{
-    ArgmaxSampler, CapcModel, Noise, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, Stream, StreamId,
-    VoteHistogram, VoteModel, World, chi_square_p_value, fill_noise, noise_approximation_errors, simulate, special,
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::Noise;
+use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use leakbound::simulate::{
+    ArgmaxSampler, Simulation, Stream, StreamId, World, chi_square_p_value, fill_noise, noise_approximation_errors,
+    simulate,
 };
+use leakbound::{Result, special};
 use rayon::prelude::*;
 use statrs::distribution::DiscreteCDF;
 use statrs::distribution::{ContinuousCDF, Normal, Poisson};

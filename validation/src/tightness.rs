@@ -3,11 +3,15 @@
 
 use crate::audit_cases::{AuditCase, FIGURE_6, FIVE, TEN, TIE};
 use crate::experiment::Report;
-use leakbound::{
-    AuditPlan, Delta, Direction, Error, FailureProbability, Guide, Method, Order, OutcomeLaw, OutputSet, OutputSets,
-    PairedCounts, Result, SetSource, audit_counts, bernoulli_renyi, expected_counts, renyi_divergence,
-    samples_to_reach,
+use leakbound::audit::{
+    AuditPlan, Guide, Method, OutputSet, OutputSets, SetSource, audit_counts, expected_counts, samples_to_reach,
 };
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::divergence::{bernoulli_renyi, renyi_divergence};
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::{Delta, FailureProbability, Order};
+use leakbound::{Error, Result};
 
 const FAILURE: f64 = 0.05;
 /// Agreement with the printed figures, relative: they were made at counts that are not whole, with a normal quantile

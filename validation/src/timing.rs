@@ -1,10 +1,11 @@
 //! How long the expensive calls take on this machine. Figures only.
 
 use crate::experiment::{Report, Verdict};
-use leakbound::{
-    BinomialCounts, FailureProbability, Noise, NoiseScale, Result, VoteHistogram, clopper_pearson_lower,
-    marked_argmax_law, multinomial_argmax_law, noisy_argmax_law,
-};
+use leakbound::Result;
+use leakbound::histogram::VoteHistogram;
+use leakbound::interval::{BinomialCounts, clopper_pearson_lower};
+use leakbound::law::{Noise, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
+use leakbound::quantity::{FailureProbability, NoiseScale};
 use std::hint::black_box;
 use std::time::Instant;
 

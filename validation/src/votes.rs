@@ -2,9 +2,9 @@
 //! few votes, by chi-square against laws that are computed without the samplers.
 
 use crate::experiment::Report;
-use leakbound::{
-    CapcModel, PateModel, PrivateKnnModel, Result, Stream, StreamId, VoteModel, VoteSampler, World, chi_square_p_value,
-};
+use leakbound::Result;
+use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
+use leakbound::simulate::{Stream, StreamId, VoteSampler, World, chi_square_p_value};
 use rayon::prelude::*;
 
 /// Histograms per world of each of two worlds.

@@ -1,10 +1,12 @@
 //! The worst case of GNMax: random histograms stay below it, and two classes come within 0.6 % of it.
 
 use crate::experiment::Report;
-use leakbound::{
-    Adjacency, Neighbor, Noise, NoiseScale, Order, Result, VoteHistogram, WorstCase, WorstVotes,
-    gnmax_data_independent, gnmax_worst_case, noisy_argmax_law, renyi_divergence,
-};
+use leakbound::Result;
+use leakbound::accountant::{WorstCase, WorstVotes, gnmax_data_independent, gnmax_worst_case};
+use leakbound::divergence::renyi_divergence;
+use leakbound::histogram::{Adjacency, Neighbor, VoteHistogram};
+use leakbound::law::{Noise, noisy_argmax_law};
+use leakbound::quantity::{NoiseScale, Order};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

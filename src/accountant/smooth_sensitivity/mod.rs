@@ -39,7 +39,9 @@ const SMALLEST_LOG_Q: f64 = -1e12;
 /// the largest L on the way is bounded on a fine grid of Φ⁻¹(q/(C-1)): a few percent above the largest L.
 ///
 /// ```
-/// # use leakbound::{GnmaxSensitivity, NoiseScale, Order, VoteHistogram};
+/// # use leakbound::accountant::GnmaxSensitivity;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let sensitivity = GnmaxSensitivity::new(Order::new(10.0)?, NoiseScale::new(250.0)?, 5)?;
 /// let local = sensitivity.local(&VoteHistogram::new(vec![1000, 500, 300, 200, 0])?)?;
 /// assert!((local[299] / 2.108_539_795_479_027_5e-6 - 1.0).abs() < 1e-8);
@@ -245,7 +247,7 @@ impl GnmaxSensitivity {
 /// [`Error::Domain`] for a β outside [0, inf).
 ///
 /// ```
-/// # use leakbound::smooth_sensitivity;
+/// # use leakbound::accountant::smooth_sensitivity;
 /// assert_eq!(smooth_sensitivity(&[1.0, 3.0, 1.0], 1.0)?, 3.0 * (-1f64).exp());
 /// # Ok::<(), leakbound::Error>(())
 /// ```

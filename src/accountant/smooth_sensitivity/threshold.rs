@@ -8,7 +8,7 @@ use crate::law::{ThresholdForm, ThresholdTest};
 use crate::quantity::Order;
 
 /// Upper bounds of the local sensitivity at distance d = 0, 1, ..., k of the data-dependent cost of a threshold test with
-/// one noise on the maximum, by [`threshold_data_dependent`](crate::threshold_data_dependent).
+/// one noise on the maximum, by [`threshold_data_dependent`](crate::accountant::threshold_data_dependent).
 ///
 /// The cost f is a function of the largest count v, which a moved vote changes by at most 1: within d moves it lies in
 /// [v - d, v + d], and its neighbors' costs are f(v ± 1). The values do not decrease with d.
@@ -17,7 +17,9 @@ use crate::quantity::Order;
 /// [`Error::Refused`] for noise per class, whose cost depends on all counts, and for more than 10⁷ votes.
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::threshold_local_sensitivities;
+/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(200.0, NoiseScale::new(20.0)?, ThresholdForm::Max)?;
 /// let local = threshold_local_sensitivities(Order::new(4.0)?, &test, &VoteHistogram::new(vec![120, 130])?)?;
 /// // The cost is steepest near the threshold, 70 moves away.

@@ -106,7 +106,9 @@ impl WorstCase {
 /// Two classes alone reach 0.6366 α/σ², 0.53 % less, and S₃ itself is approached as C → ∞ only.
 ///
 /// ```
-/// # use leakbound::{Adjacency, NoiseScale, Order, gnmax_worst_case};
+/// # use leakbound::accountant::gnmax_worst_case;
+/// # use leakbound::histogram::Adjacency;
+/// # use leakbound::quantity::{NoiseScale, Order};
 /// let worst = gnmax_worst_case(Order::new(2.0)?, NoiseScale::new(40.0)?, Adjacency::Moved);
 /// assert!((worst.upper / (2.0 / 1600.0) - 0.6400).abs() < 1e-4);
 /// assert!(worst.lower <= worst.upper && worst.upper <= worst.lower * 1.0001);
@@ -125,7 +127,8 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -
 /// milliseconds for 60 orders, most where the noise is of one to ten votes (bench `worst_case`).
 ///
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::gnmax_worst_case_curve;
+/// # use leakbound::prelude::*;
 /// // 1000 answers with σ = 40: ε at δ = 1e-5 is 4.163, where α/σ² gives 5.378.
 /// let orders: Vec<Order> = (2..=60).map(|a| Order::new(f64::from(a) / 4.0 + 1.0)).collect::<Result<_>>()?;
 /// let worst = gnmax_worst_case_curve(&orders, NoiseScale::new(40.0)?, Adjacency::Moved);

@@ -45,7 +45,8 @@ pub struct WorstHistogram {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::accountant::{gnmax_worst_case, gnmax_worst_histogram};
+/// # use leakbound::prelude::*;
 /// let (order, sigma) = (Order::new(2.0)?, NoiseScale::new(40.0)?);
 /// let found = gnmax_worst_histogram(order, sigma, 2, 250)?;
 /// let worst = gnmax_worst_case(order, sigma, Adjacency::Moved);

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// # Example
 /// ```
-/// # use leakbound::exposure;
+/// # use leakbound::audit::exposure;
 /// assert_eq!(exposure(0.6, &[0.5, 0.7, 0.8, 1.0])?, 1.0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```

@@ -33,7 +33,9 @@ const HALVINGS: usize = 80;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::one_run_p_value;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let guesses = BinomialCounts::new(90, 100)?;
 /// let p = one_run_p_value(guesses, 1000, Epsilon::new(1.0)?, Delta::new(1e-5)?)?;
 /// assert!((p.get() - 8.412_885_614e-4).abs() < 1e-12);
@@ -105,7 +107,7 @@ impl Wrong {
 ///
 /// `guesses` counts right guesses among r guesses about `canaries` = m canaries. **How many guesses are made of each
 /// kind must be fixed before the coins are looked at**: declared, chosen on a part of the canaries that is not bounded,
-/// or paid for ([`audit_one_run`](crate::audit_one_run)). For δ = 0 the bound is ln(c/(1-c)) with c the Clopper-Pearson
+/// or paid for ([`audit_one_run`](crate::audit::audit_one_run)). For δ = 0 the bound is ln(c/(1-c)) with c the Clopper-Pearson
 /// lower limit of v out of r.
 ///
 /// *Finite-sample*. If the published value L exceeds the true ε, then so does an ε' < L with p-value at most f; the
@@ -117,7 +119,9 @@ impl Wrong {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::one_run_epsilon;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let (delta, failure) = (Delta::new(1e-5)?, FailureProbability::new(0.05)?);
 /// let bound = one_run_epsilon(BinomialCounts::new(1429, 1500)?, 100_000, delta, failure)?;
 /// assert!((bound.value - 2.668_754).abs() < 1e-5);

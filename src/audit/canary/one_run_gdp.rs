@@ -24,18 +24,21 @@ const SLACK: f64 = 1e-9;
 /// ```
 /// ends with ρ_0 + η_0 > r/m: ρ and η bound from below the probabilities that a canary is guessed right, or wrong, while
 /// at least i guesses are right, and together they cannot exceed the share r/m of guesses. What is refuted at μ is
-/// refuted at every smaller one, since G falls in μ. r and v must be as in [`one_run_epsilon`](crate::one_run_epsilon);
+/// refuted at every smaller one, since G falls in μ. r and v must be as in [`one_run_epsilon`](crate::audit::one_run_epsilon);
 /// canaries must be exchangeable.
 ///
 /// *Finite-sample* for μ; the ε at δ that this μ implies is that of the claim of μ-GDP, as with
-/// [`gdp_bounds`](crate::gdp_bounds).
+/// [`gdp_bounds`](crate::audit::gdp_bounds).
 ///
 /// # Errors
 /// [`Error::Domain`] with fewer canaries than guesses, [`Error::Refused`] for more than 2^22 guesses.
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::one_run_mu;
+/// # use leakbound::divergence::gdp_epsilon;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::prelude::*;
 /// let mu = one_run_mu(BinomialCounts::new(750, 1000)?, 1000, FailureProbability::new(0.05)?)?;
 /// assert!((gdp_epsilon(mu.value, Delta::new(1e-5)?)?.get() - 1.818_896).abs() < 1e-5);
 /// # Ok::<(), leakbound::Error>(())

@@ -108,7 +108,7 @@ fn cumulated(ranked: &[bool]) -> Vec<u64> {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{CanaryScores, OneRunGuesses, one_run_guesses};
 /// let scores = CanaryScores::new(vec![5.0, 4.0, 1.0], vec![3.0, 2.0])?;
 /// let right = one_run_guesses(&scores, OneRunGuesses { members: 2, others: 2 }, 0)?;
 /// assert_eq!((right.successes(), right.trials()), (3, 4));
@@ -141,7 +141,7 @@ fn list(canaries: u64) -> Vec<OneRunGuesses> {
 ///
 /// The model is trained once on the canaries whose coin said so, and each canary has a score that may depend on the
 /// model and on all canaries, though not on the coins. Scores of canaries of one model influence each other, and no
-/// bound that takes them for independent holds; this one does ([`one_run_epsilon`](crate::one_run_epsilon)). The number
+/// bound that takes them for independent holds; this one does ([`one_run_epsilon`](crate::audit::one_run_epsilon)). The number
 /// of members must be what the coins gave: with a number fixed beforehand the coins are not independent.
 ///
 /// - `declared`: k+ and k- as given; finite-sample.
@@ -156,11 +156,12 @@ fn list(canaries: u64) -> Vec<OneRunGuesses> {
 ///
 /// # Errors
 /// [`Error::Refused`] for a number of guesses that is 0 or above that of canaries, or where fewer than 2 canaries of a
-/// kind cannot be split; as [`one_run_epsilon`](crate::one_run_epsilon).
+/// kind cannot be split; as [`one_run_epsilon`](crate::audit::one_run_epsilon).
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{CanaryScores, GuessSelection, OneRunGuesses, audit_one_run};
+/// # use leakbound::prelude::*;
 /// let scores = CanaryScores::new((300..500).map(f64::from).collect(), (0..200).map(f64::from).collect())?;
 /// let guesses = GuessSelection::Declared(OneRunGuesses { members: 100, others: 100 });
 /// let audit = audit_one_run(&scores, guesses, Delta::new(0.0)?, FailureProbability::new(0.05)?, 0)?;

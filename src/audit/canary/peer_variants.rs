@@ -20,7 +20,8 @@ use crate::special::ndtri;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{CanaryScores, one_run_over_hull};
+/// # use leakbound::prelude::*;
 /// let scores = CanaryScores::new(vec![3.0, 2.5, 2.0, 0.0], vec![1.0, 0.5, -1.0, -2.0])?;
 /// let bound = one_run_over_hull(&scores, Delta::new(0.0)?, FailureProbability::new(0.3)?)?;
 /// // 3 of 3 right at f/4: c³ = 0.075 at the second of four vertices.
@@ -48,7 +49,7 @@ pub fn one_run_over_hull(scores: &CanaryScores, delta: Delta, failure: FailurePr
 /// probability f/(2K), leaving out vertices with a limit of 1 - δ or more.
 ///
 /// *Heuristic*: K depends on the scores, and where FPR_u + FNR_u > 1 the absolute value of a difference of two upper
-/// limits is no lower bound of anything. [`audit_scores`](crate::audit_scores) with uniform selection pays for all
+/// limits is no lower bound of anything. [`audit_scores`](crate::audit::audit_scores) with uniform selection pays for all
 /// thresholds.
 ///
 /// # Errors
@@ -56,7 +57,8 @@ pub fn one_run_over_hull(scores: &CanaryScores, delta: Delta, failure: FailurePr
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{CanaryScores, gdp_over_hull};
+/// # use leakbound::prelude::*;
 /// let scores = CanaryScores::new((0..100).map(f64::from).collect(), (-50..50).map(f64::from).collect())?;
 /// let bound = gdp_over_hull(&scores, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?;
 /// assert!(bound.value > 0.0 && bound.validity == Validity::Heuristic);
@@ -88,11 +90,12 @@ fn heuristic(method: &'static str, value: f64, failure: FailureProbability) -> L
 
 /// The smallest ε at δ that allows an attack with these error rates: max(0, ln((1 - δ - FPR)/FNR),
 /// ln((1 - δ - FNR)/FPR)). The rates are taken for exact; for recorded counts there is
-/// [`Rectangle::epsilon`](crate::Rectangle::epsilon).
+/// [`Rectangle::epsilon`](crate::audit::Rectangle::epsilon).
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::epsilon_of_error_rates;
+/// # use leakbound::prelude::*;
 /// let (fnr, fpr) = (Probability::new(0.1)?, Probability::new(0.05)?);
 /// let epsilon = epsilon_of_error_rates(fnr, fpr, Delta::new(1e-5)?);
 /// assert!((epsilon.get() - 2.890_360_646_723_325).abs() < 1e-14);
@@ -115,7 +118,8 @@ pub fn epsilon_of_error_rates(fnr: Probability, fpr: Probability, delta: Delta) 
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::membership_advantage;
+/// # use leakbound::prelude::*;
 /// let advantage = membership_advantage(Epsilon::new(1.0)?, Delta::new(1e-5)?);
 /// assert!((advantage - 0.462_122_536_088_437_1).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
@@ -137,14 +141,15 @@ pub fn membership_advantage(epsilon: Epsilon, delta: Delta) -> f64 {
 ///
 /// *As printed there*, for comparison: the estimate is (α/(α-1)) ln of one mean minus ln of another, and an error of a
 /// factor 1 ± γ in the first mean moves it by α/(α-1) times as much as this allows for.
-/// [`variational_bound`](crate::variational_bound) bounds such a statistic without a loss.
+/// [`variational_bound`](crate::audit::variational_bound) bounds such a statistic without a loss.
 ///
 /// # Errors
 /// [`Error::Domain`](crate::Error::Domain) for no samples or a bound that is negative or not finite.
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::variational_error_as_published;
+/// # use leakbound::prelude::*;
 /// let error = variational_error_as_published(1_000_000, FailureProbability::new(0.05)?, 1.6, Order::new(2.0)?)?;
 /// assert!((error - 0.133_468_445_44).abs() < 1e-11);
 /// # Ok::<(), leakbound::Error>(())

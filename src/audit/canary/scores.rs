@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 /// equal scores stay together.
 ///
 /// ```
-/// # use leakbound::CanaryScores;
+/// # use leakbound::audit::CanaryScores;
 /// let scores = CanaryScores::new(vec![0.0, 1.0, 1.0, 2.0], vec![0.0, 0.0, 1.0, 1.0])?;
 /// let [true_positives, false_positives] = scores.counts(1.0)?;
 /// assert_eq!((true_positives.successes(), false_positives.successes()), (3, 2));

@@ -61,7 +61,7 @@ pub struct ScoreEvidence {
 ///
 /// The scores of members must be independent draws from one law P, those of the others from one law Q: canaries of
 /// independent runs, or canaries of one run whose scores do not influence each other. For dependent canaries of one run
-/// there is [`audit_one_run`](crate::audit_one_run). Then, with n members and m others,
+/// there is [`audit_one_run`](crate::audit::audit_one_run). Then, with n members and m others,
 ///
 /// - `explicit`: one rectangle TPR ≥ TPR_l, FPR ≤ FPR_u with half of the failure probability for each limit
 ///   ([`Rectangle::two_tails`]); finite-sample.
@@ -82,7 +82,8 @@ pub struct ScoreEvidence {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::{CanaryScores, ThresholdSelection, audit_scores};
+/// # use leakbound::prelude::*;
 /// let scores = CanaryScores::new((0..500).map(f64::from).collect(), (-200..300).map(f64::from).collect())?;
 /// let (delta, failure) = (Delta::new(1e-5)?, FailureProbability::new(0.05)?);
 /// let evidence = audit_scores(&scores, ThresholdSelection::Explicit(250.0), delta, failure, 0)?;
@@ -200,10 +201,10 @@ impl ScoreEvidence {
         self.read("gdp", declared_mu).0
     }
 
-    /// Lower bound of μ with the ε at δ that this μ implies ([`gdp_bounds`](crate::gdp_bounds)): the latter is heuristic.
+    /// Lower bound of μ with the ε at δ that this μ implies ([`gdp_bounds`](crate::audit::gdp_bounds)): the latter is heuristic.
     ///
     /// # Errors
-    /// As [`gdp_bounds`](crate::gdp_bounds).
+    /// As [`gdp_bounds`](crate::audit::gdp_bounds).
     pub fn gdp_epsilon(&self, delta: Delta) -> Result<[LowerBound; 2]> {
         let (mu, index) = self.read("gdp", declared_mu);
         let Some((_, rectangle)) = self.points.get(index) else { return Ok([mu, mu]) };

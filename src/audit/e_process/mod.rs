@@ -64,7 +64,8 @@ const USUAL_FAILURE: f64 = 0.05;
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::audit::EProcess;
+/// # use leakbound::prelude::*;
 /// let (p, q) = ([0.7, 0.2, 0.1], [0.5, 0.4, 0.1]);
 /// let counts = PairedCounts::new(
 ///     ["a", "b", "c"].map(String::from).to_vec(),
@@ -304,7 +305,8 @@ impl EProcess {
     /// is rounded down. The time now and all ends of blocks are looked at.
     ///
     /// ```
-    /// # use leakbound::*;
+    /// # use leakbound::audit::EProcess;
+    /// # use leakbound::prelude::*;
     /// let process = EProcess::new(2)?;
     /// assert_eq!(process.log_e_value(Order::new(2.0)?, Direction::Forward, 0.0), 0.0);
     /// # Ok::<(), leakbound::Error>(())

@@ -27,7 +27,10 @@ const STEPS: usize = 70;
 /// never invalid.
 ///
 /// ```
-/// # use leakbound::{BinomialCounts, Direction, FailureProbability, HalfSpace, Order, Rectangle};
+/// # use leakbound::audit::{HalfSpace, Rectangle};
+/// # use leakbound::bound::Direction;
+/// # use leakbound::interval::BinomialCounts;
+/// # use leakbound::quantity::{FailureProbability, Order};
 /// let (inside, inside_neighbor) = (BinomialCounts::new(6_000, 10_000)?, BinomialCounts::new(5_000, 10_000)?);
 /// let (failure, order) = (FailureProbability::new(0.05)?, Order::new(2.0)?);
 /// let half_space = HalfSpace::new(inside, inside_neighbor, failure)?.bound(order, Direction::Forward);

@@ -2,7 +2,9 @@
 
 use super::votes::{Queries, queries};
 use super::{Orders, Parsed, ThresholdOptions, delta, epsilon, orders};
-use crate::{Conversion, Delta, Epsilon, Noise};
+use crate::divergence::Conversion;
+use crate::law::Noise;
+use crate::quantity::{Delta, Epsilon};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Options of `leakbound label-dp`.
 
 use super::{Parsed, delta, epsilon, failure_probability, number};
-use crate::{Delta, Epsilon, FailureProbability};
+use crate::quantity::{Delta, Epsilon, FailureProbability};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -3,7 +3,8 @@
 mod names;
 
 use super::{failure_probability, number};
-use crate::{FailurePer, FailureProbability, Probability};
+use crate::audit::FailurePer;
+use crate::quantity::{FailureProbability, Probability};
 use clap::{Args, Subcommand};
 pub use names::{ComparedName, LevelName, ModeName, ScoreName, VarianceName, VariantName, VictimList, ViewsName};
 use names::{bins, probability, resamples_or_none, score, top, variant, victims};

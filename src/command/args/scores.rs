@@ -1,7 +1,8 @@
 //! Options of `leakbound audit scores`.
 
 use super::{Parsed, count, delta, epsilon, failure_probability, mu, number, whole};
-use crate::{Delta, Epsilon, FailureProbability, GuessSelection, OneRunGuesses, ThresholdSelection};
+use crate::audit::{GuessSelection, OneRunGuesses, ThresholdSelection};
+use crate::quantity::{Delta, Epsilon, FailureProbability};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Options of simulation.
 
 use super::{Parsed, bounded, samples};
-use crate::Shard;
+use crate::simulate::Shard;
 use crate::study::Sampling;
 use clap::{Args, ValueEnum};
 use serde::Serialize;

@@ -3,7 +3,8 @@
 use super::simulate::seconds;
 use super::values::Parsed;
 use super::{Directions, Orders, bins, claim_rdp, delta, epsilon, failure_probability, orders, samples, whole};
-use crate::{BinRule, Delta, Epsilon, FailureProbability, Order};
+use crate::audit::BinRule;
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;

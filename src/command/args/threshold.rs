@@ -1,6 +1,7 @@
 //! Options of a threshold test before the argmax.
 
-use crate::{Error, Noise, Result, ThresholdForm, ThresholdTest};
+use crate::law::{Noise, ThresholdForm, ThresholdTest};
+use crate::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 

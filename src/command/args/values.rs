@@ -1,7 +1,10 @@
 //! Values of options, read and checked.
 
+use crate::audit::{BinRule, Method};
+use crate::bound::Direction;
+use crate::histogram::{Adjacency, VoteHistogram};
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::study::Methods;
-use crate::{Adjacency, BinRule, Delta, Direction, Epsilon, FailureProbability, Method, Order, VoteHistogram};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -86,7 +89,7 @@ pub(super) fn threads(text: &str) -> Parsed<usize> {
 
 /// A number of outputs, digit by digit: a count above 2^53 would be rounded.
 pub(super) fn count(text: &str) -> Parsed<u64> {
-    let count = text.trim().parse().ok().filter(|count| *count <= crate::MAX_COUNT);
+    let count = text.trim().parse().ok().filter(|count| *count <= crate::counts::MAX_COUNT);
     count.ok_or_else(|| format!("`{text}` is not a whole number in [0, 2^53]"))
 }
 
@@ -95,7 +98,7 @@ pub(super) fn resamples(text: &str) -> Parsed<usize> {
 }
 
 pub(super) fn samples(text: &str) -> Parsed<u64> {
-    whole(text, crate::MAX_COUNT, "2^53")
+    whole(text, crate::counts::MAX_COUNT, "2^53")
 }
 
 /// A whole number of at least 1, also in powers of ten.

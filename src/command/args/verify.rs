@@ -2,8 +2,8 @@
 
 use super::simulate::seconds;
 use super::{Parsed, failure_probability, samples, whole};
-use crate::FailureProbability;
 use crate::mechanism::MechanismKind;
+use crate::quantity::FailureProbability;
 use crate::verify::{Case, ClaimScope, Property, subjects};
 use clap::{Args, ValueEnum};
 use serde::{Serialize, Serializer};

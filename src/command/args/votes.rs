@@ -1,8 +1,9 @@
 //! Arguments of `leakbound audit votes`.
 
 use super::{BoundOptions, Parsed, number, samples, whole};
+use crate::law::Noise;
+use crate::model::{Adversary, Composition, PoisonSearch};
 use crate::study::Sampling;
-use crate::{Adversary, Composition, Noise, PoisonSearch};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;

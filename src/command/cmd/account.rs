@@ -3,9 +3,10 @@
 use super::conclude::{Asked, conclude};
 use crate::command::args::{AccountOptions, Common, LossCalculus, Queries};
 use crate::command::output::Output;
+use crate::mechanism::NoisyArgmax;
 use crate::record::{InputFile, ScenarioQuery, VoteFile, read_scenario};
 use crate::study::{AccountStudy, Answers, Verdict};
-use crate::{Error, InputError, NoisyArgmax, Result};
+use crate::{Error, InputError, Result};
 
 pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;

@@ -2,12 +2,13 @@
 
 use super::modeled::Recording;
 use crate::command::args::VotesOptions;
+use crate::model::{
+    Adversary, NeighborIndex, NeighborLaws, NeighborSampling, PoisonSearch, PrivateKnnModel, best_candidate,
+    wrong_label,
+};
 use crate::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, MemoryBudget, VoteFile};
 use crate::study::{AddedPoint, ModeledQuery};
-use crate::{
-    Adversary, Error, InputError, NeighborIndex, NeighborLaws, NeighborSampling, PoisonSearch, PrivateKnnModel, Result,
-    best_candidate, wrong_label,
-};
+use crate::{Error, InputError, Result};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use std::path::Path;

@@ -3,12 +3,13 @@
 use super::binned;
 use super::conclude::{Asked, conclude};
 use super::output_sets::{choose_sets, few_repeats, unasked_pilot};
+use crate::Result;
+use crate::audit::SetSource;
 use crate::command::args::{AuditCountsOptions, Common};
 use crate::command::output::Output;
 use crate::record::read_counts;
 use crate::report::one_line;
 use crate::study::{CountsStudy, Verdict, Warning, short};
-use crate::{Result, SetSource};
 use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {

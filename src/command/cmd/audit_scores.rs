@@ -1,11 +1,12 @@
 //! `leakbound audit scores`: bounds from the scores of an attack on canaries.
 
 use super::conclude::{Asked, conclude};
+use crate::audit::CanaryScores;
 use crate::command::args::{Common, ScoreSource, ScoresOptions};
 use crate::command::output::Output;
 use crate::record::{InputFile, MemoryBudget, read_score_arrays, read_scores};
 use crate::study::{ScoreAnswers, ScoresStudy, Verdict};
-use crate::{CanaryScores, Error, Result};
+use crate::{Error, Result};
 use std::path::Path;
 
 pub fn run(common: &Common, options: &ScoresOptions) -> Result<Verdict> {

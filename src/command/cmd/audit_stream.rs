@@ -2,20 +2,21 @@
 
 use super::interruptible::Interruptible;
 use super::stream_state::{Counted, Counting, StateFile};
+use crate::audit::{BinRule, EProcess, OutputBins, PairStream, StreamBins};
+use crate::bound::Direction;
 use crate::command::args::{Common, StreamOptions};
 use crate::command::interruption::Interruption;
 use crate::command::output::{Output, envelope, interrupted};
 use crate::command::signals::{Second, interruption};
+use crate::counts::hardly_repeats;
+use crate::quantity::{Epsilon, FailureProbability, Order};
 use crate::record::{
     BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs,
     read_real_outputs,
 };
 use crate::report::{Envelope, StreamBinsRow, StreamDocument, one_line};
 use crate::study::{BoundRow, Claim, Number, Warning, short};
-use crate::{
-    BinRule, Direction, EProcess, Epsilon, Error, FailureProbability, InputError, Order, OutputBins, PairStream,
-    Result, StreamBins, hardly_repeats,
-};
+use crate::{Error, InputError, Result};
 use std::io::{Read, stdin};
 use std::ops::ControlFlow;
 use std::path::Path;

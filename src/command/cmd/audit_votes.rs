@@ -4,11 +4,13 @@ use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::conclude::{Asked, conclude};
 use super::modeled::choose;
 use super::vote_recording;
+use crate::Result;
 use crate::command::args::{Common, ModelName, VotesOptions};
 use crate::command::output::Output;
+use crate::model::Adversary;
+use crate::quantity::Probability;
 use crate::report::one_line;
 use crate::study::{Sampling, Verdict, VotesStudy, short};
-use crate::{Adversary, Probability, Result};
 
 pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
     let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();

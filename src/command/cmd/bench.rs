@@ -3,9 +3,11 @@
 use crate::command::args::{BenchOptions, Common, Work};
 use crate::command::output::{Output, envelope};
 use crate::command::threads::pool;
+use crate::counts::MAX_COUNT;
 use crate::report::{BenchDocument, BenchRow};
+use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation};
 use crate::study::Warning;
-use crate::{ArgmaxSampler, Error, MAX_COUNT, PartialCounts, Result, Sampler, Simulation};
+use crate::{Error, Result};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::ops::ControlFlow;

@@ -1,10 +1,10 @@
 //! What `leakbound bench` measures: the works whose speed the project promises.
 
+use crate::Result;
 use crate::command::args::Work;
-use crate::{
-    ArgmaxSampler, CapcModel, PateModel, PrivateKnnModel, PromptPateModel, Result, Simulation, VoteHistogram,
-    VoteModel, World,
-};
+use crate::histogram::VoteHistogram;
+use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use crate::simulate::{ArgmaxSampler, Simulation, World};
 use rand::RngExt;
 
 /// Vote probabilities of 10 classes of a query on which teachers disagree.

@@ -1,10 +1,11 @@
 //! Outputs that are numbers, counted in bins that were fixed before.
 
 use super::output_sets::choose_sets;
+use crate::audit::{BinRule, Guide, OutputBins, RealOutputs};
 use crate::command::args::{Common, CountsOptions};
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedValues, ValueFile, read_value_file};
 use crate::study::{CountedQuery, Warning};
-use crate::{BinRule, Error, Guide, InputError, OutputBins, RealOutputs, Result};
+use crate::{Error, InputError, Result};
 
 /// The bins of a query and the size of the pilot that chose them.
 struct Binned {

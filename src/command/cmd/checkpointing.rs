@@ -8,7 +8,8 @@ use crate::command::session::Session;
 use crate::command::signals::{Second, interruption};
 use crate::command::usage::warn;
 use crate::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
-use crate::{Error, InputError, Result, Shard};
+use crate::simulate::Shard;
+use crate::{Error, InputError, Result};
 use std::path::PathBuf;
 
 /// Where a simulation is saved, if anywhere.

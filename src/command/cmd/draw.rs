@@ -1,10 +1,11 @@
 //! The blocks of a simulation, query after query.
 
 use super::checkpointing::Keeper;
+use crate::Result;
 use crate::command::args::Common;
 use crate::command::output::{Bar, progress};
 use crate::record::{PartialSimulation, Scenario};
-use crate::{ArgmaxSampler, Result};
+use crate::simulate::ArgmaxSampler;
 use std::io::Write;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};

@@ -1,10 +1,11 @@
 //! `leakbound exact`.
 
 use super::conclude::{Asked, conclude};
+use crate::Result;
 use crate::command::args::{Common, ExactOptions};
 use crate::command::output::Output;
+use crate::mechanism::NoisyArgmax;
 use crate::study::{ExactStudy, Searched, Verdict};
-use crate::{NoisyArgmax, Result};
 
 pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     let output = Output::open(common, &[])?;

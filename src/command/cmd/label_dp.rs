@@ -1,11 +1,12 @@
 //! `leakbound label-dp memorization`: ε of label privacy from memorized wrong labels.
 
 use super::conclude::{Asked, conclude};
+use crate::Result;
 use crate::command::args::{Common, MemorizationOptions};
 use crate::command::output::Output;
+use crate::label_dp::LabelThreshold;
 use crate::record::read_label_canaries;
 use crate::study::{LabelStudy, Verdict};
-use crate::{LabelThreshold, Result};
 
 pub fn run(common: &Common, options: &MemorizationOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;

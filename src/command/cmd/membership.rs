@@ -2,8 +2,9 @@
 
 use super::membership_attack::Attack;
 use super::membership_work::Work;
+use crate::Result;
 use crate::command::args::{Common, MembershipCommand};
-use crate::{Result, Victims};
+use crate::membership::Victims;
 
 pub fn run(common: &Common, command: &MembershipCommand) -> Result<bool> {
     let everyone = Victims::LeaveOneOut;

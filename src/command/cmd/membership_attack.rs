@@ -5,12 +5,13 @@ use crate::command::args::{
     ComparedName, LabelOnlyOptions, LiraOptions, ModeName, RiskOptions, RmiaOptions, ThresholdAttackOptions,
     VarianceName, ViewsName,
 };
+use crate::membership::{
+    AttackScores, Guesses, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipScore, RmiaPlan, ScoredLogits,
+    ShadowScores, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
+};
 use crate::record::ShadowRecording;
 use crate::study::{Warning, significant};
-use crate::{
-    AttackScores, Error, Guesses, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipScore, Result, RmiaPlan,
-    ScoredLogits, ShadowScores, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
-};
+use crate::{Error, Result};
 
 /// An attack with all that it is told.
 pub enum Attack {
@@ -174,7 +175,7 @@ impl Attack {
 /// Views of a sample.
 pub fn views(recording: &ShadowRecording) -> usize {
     match recording {
-        ShadowRecording::Logits(logits) => crate::ShadowLogits::views(logits),
+        ShadowRecording::Logits(logits) => crate::membership::ShadowLogits::views(logits),
         ShadowRecording::Scores(scores) => scores.views(),
     }
 }

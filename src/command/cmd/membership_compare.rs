@@ -2,11 +2,13 @@
 
 use super::membership_attack::Attack;
 use super::membership_work::{Work, undecided};
+use crate::audit::FailurePer;
 use crate::command::args::{Common, CompareOptions, ComparedName};
 use crate::command::output::progress;
+use crate::membership::{AttackScores, Guesses, MembershipMetrics};
 use crate::record::ShadowRecording;
 use crate::study::Warning;
-use crate::{AttackScores, Error, FailurePer, Guesses, MembershipMetrics, Result};
+use crate::{Error, Result};
 use clap::ValueEnum;
 use ndarray::Axis;
 

@@ -1,6 +1,7 @@
 //! Recordings whose readers tell how many samples they have read: that is how far an attack is, and where it can end.
 
-use crate::{Result, ScoreBlock, ShadowLogits, ShadowScores};
+use crate::Result;
+use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
 use ndarray::{ArrayView2, CowArray, Ix4};
 use std::ops::Range;
 

@@ -4,13 +4,14 @@ use super::membership_attack::{Attack, views};
 use super::membership_watch::{Watch, Watched};
 use crate::command::args::{Common, LevelName, MeasureOptions, RecordingOptions, StudyOptions};
 use crate::command::output::{Output, envelope, progress};
+use crate::membership::{
+    Guesses, Level, MembershipMetrics, MembershipPlan, Victims, membership_metrics, right_answers,
+};
+use crate::quantity::Probability;
 use crate::record::{InputFile, MemoryBudget, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
 use crate::report::MembershipDocument;
 use crate::study::Warning;
-use crate::{
-    Error, Guesses, InputError, Level, MembershipMetrics, MembershipPlan, Probability, Result, Victims,
-    membership_metrics, right_answers,
-};
+use crate::{Error, InputError, Result};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::Serialize;
 use std::path::{Path, PathBuf};

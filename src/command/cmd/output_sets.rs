@@ -1,10 +1,13 @@
 //! The output sets of an audit of counts: from a pilot, given distributions, or each outcome alone.
 
+use crate::audit::{Guide, SetSource, split_pilot};
 use crate::command::args::{Common, CountsOptions};
+use crate::counts::PairedCounts;
+use crate::law::OutcomeLaw;
 use crate::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
 use crate::report::one_line;
 use crate::study::{CountedQuery, Methods, Warning};
-use crate::{Error, Guide, InputError, OutcomeLaw, PairedCounts, Result, SetSource, split_pilot};
+use crate::{Error, InputError, Result};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 

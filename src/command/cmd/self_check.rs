@@ -2,12 +2,13 @@
 
 use super::conclude::{Asked, conclude};
 use super::output_sets::choose_sets;
+use crate::Result;
+use crate::audit::SetSource;
 use crate::command::args::{Common, SelfCheckOptions};
 use crate::command::output::Output;
 use crate::record::read_counts;
 use crate::report::one_line;
 use crate::study::{CheckedAudit, SelfCheckStudy, Verdict};
-use crate::{Result, SetSource};
 use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<Verdict> {

@@ -4,17 +4,16 @@ use super::checkpointing::Keeper;
 use super::draw::draw_missing;
 use crate::command::args::{Common, SimulateOptions};
 use crate::command::output::{Output, envelope};
+use crate::law::OutputPair;
+use crate::model::{Composition, VoteModel};
 use crate::record::{
     Checkpoint, InputFile, PartialSimulation, SIMULATE_SCHEMA, Scenario, ScenarioQuery, SimulatedQuery, SimulationPlan,
     read_scenario,
 };
 use crate::report::{CountsRow, LawPair, LawRow, SimulateDocument, one_line};
-use crate::study::Sampling;
-use crate::study::{Number, Warning, short};
-use crate::{
-    BlockSet, Composition, Error, OutputPair, PartialCounts, Result, Shard, Simulation, VoteModel, chi_square_p_value,
-    sample_laws,
-};
+use crate::simulate::{BlockSet, PartialCounts, Shard, Simulation, chi_square_p_value, sample_laws};
+use crate::study::{Number, Sampling, Warning, short};
+use crate::{Error, Result};
 use rayon::prelude::*;
 use std::path::Path;
 

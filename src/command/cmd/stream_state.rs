@@ -16,6 +16,7 @@
 //! is read until after the answer, so that no other run counts meanwhile.
 
 use super::pace::Pace;
+use crate::audit::{PairStream, StreamBins};
 use crate::command::args::{Repeated, StreamOptions};
 use crate::command::session::Session;
 use crate::command::usage::warn;
@@ -23,7 +24,7 @@ use crate::record::{
     AtomicFile, Batch, BatchReader, BatchStage, FileLock, OutcomeNames, OutputWorld, SavedStream, remove_leftovers,
 };
 use crate::study::Warning;
-use crate::{InputError, PairStream, Result, StreamBins};
+use crate::{InputError, Result};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,13 @@
 //! `leakbound torch alibi`: answers of a model trained on noisy labels about its canaries.
 
 use super::recipe::{About, Recipe};
+use crate::Result;
 use crate::command::args::{AlibiOptions, Common, LabelMechanism};
+use crate::quantity::{Delta, Epsilon};
 use crate::record::ArrayWriter;
 use crate::report::TrainingFact;
 use crate::study::{Number, significant};
 use crate::torch::{AlibiModel, LabelNoise, TrainingDevice, train_alibi};
-use crate::{Delta, Epsilon, Result};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &AlibiOptions, device: TrainingDevice) -> Result<()> {

@@ -1,12 +1,13 @@
 //! `leakbound torch dpsgd`: answers of models trained by DP-SGD, with and without canaries.
 
 use super::recipe::{About, Recipe};
+use crate::Result;
 use crate::command::args::{Common, DpsgdOptions};
+use crate::quantity::Delta;
 use crate::record::ArrayWriter;
 use crate::report::TrainingFact;
 use crate::study::{Number, Warning, significant};
 use crate::torch::{DpSgdBudget, PrivateModels, TrainingDevice, train_private_models};
-use crate::{Delta, Result};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> Result<()> {

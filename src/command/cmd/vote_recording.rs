@@ -3,9 +3,10 @@
 use super::added_point;
 use super::modeled::Recording;
 use crate::command::args::{ModelName, VotesOptions};
+use crate::model::{CapcModel, PateModel, PromptPateModel};
 use crate::record::{CapcQuery, MemoryBudget, PateQuery, PromptPateQuery, VoteFile};
 use crate::study::ModeledQuery;
-use crate::{CapcModel, Error, PateModel, PromptPateModel, Result};
+use crate::{Error, Result};
 
 /// Reads the recording and fits the models.
 pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {

@@ -96,7 +96,8 @@ struct Profile {
 ///
 /// # Example
 /// ```
-/// # use leakbound::*;
+/// # use leakbound::divergence::{PrivacyLoss, compose_losses};
+/// # use leakbound::prelude::*;
 /// // Randomized response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial law. A loss is exactly
 /// // there, so that the upper side is as wide as it gets.
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);

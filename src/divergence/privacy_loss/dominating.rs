@@ -30,7 +30,8 @@ impl PrivacyLoss {
     /// convolutions: they cost outputs times lattice points times losses times outcomes, and are not offered.
     ///
     /// ```
-    /// # use leakbound::{OutcomeLaw, PrivacyLoss};
+    /// # use leakbound::divergence::PrivacyLoss;
+    /// # use leakbound::law::OutcomeLaw;
     /// let law = |p: [f64; 3]| OutcomeLaw::from_probabilities(&p);
     /// let p = law([0.5, 0.3, 0.2])?;
     /// let losses = [PrivacyLoss::of_laws(&p, &law([0.4, 0.4, 0.2])?)?, PrivacyLoss::of_laws(&p, &law([0.5, 0.2, 0.3])?)?];

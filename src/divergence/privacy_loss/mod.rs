@@ -29,7 +29,8 @@ struct Atom {
 /// pair have different losses.
 ///
 /// ```
-/// # use leakbound::{OutcomeLaw, PrivacyLoss};
+/// # use leakbound::divergence::PrivacyLoss;
+/// # use leakbound::law::OutcomeLaw;
 /// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
 /// assert!((PrivacyLoss::of_laws(&p, &q)?.largest() - 3f64.ln()).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())

@@ -50,7 +50,7 @@ use votes::{MAX_MARKS, Marks, Votes};
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Noise, multinomial_argmax_law};
+/// # use leakbound::law::{Noise, multinomial_argmax_law};
 /// let law = multinomial_argmax_law(10, &[0.1492, 0.5883, 0.2625], "gaussian:4".parse()?)?;
 /// assert!((law.p()[0] - 0.159_520_995_319_951_5).abs() < 1e-13);
 /// # Ok::<(), leakbound::Error>(())
@@ -71,7 +71,7 @@ pub fn multinomial_argmax_law(k: u64, probabilities: &[f64], noise: Noise) -> Re
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Noise, marked_argmax_law};
+/// # use leakbound::law::{Noise, marked_argmax_law};
 /// let (p, marked) = ([0.1492, 0.5883, 0.2625], [0.5036, 0.1086, 0.3878]);
 /// let law = marked_argmax_law(10, &p, &marked, "gaussian:4".parse()?)?;
 /// assert!((law.p()[0] - 0.188_986_685_179_190_98).abs() < 1e-10);
@@ -93,7 +93,7 @@ pub fn marked_argmax_law(k: u64, probabilities: &[f64], marked: &[f64], noise: N
 ///
 /// # Example
 /// ```
-/// # use leakbound::{Noise, marked_argmax_laws};
+/// # use leakbound::law::{Noise, marked_argmax_laws};
 /// let (p, marked) = ([0.1492, 0.5883, 0.2625], [0.5036, 0.1086, 0.3878]);
 /// let [law, neighbor] = marked_argmax_laws(10, &p, &marked, 1, "gaussian:4".parse()?)?;
 /// assert!((law.p()[0] - 0.159_520_995_319_951_5).abs() < 1e-13);
@@ -127,7 +127,7 @@ pub fn marked_argmax_laws(
 /// # Example
 /// With one neighbor, who votes 0 for sure and is displaced for sure, the noise is around one vote for label 1.
 /// ```
-/// # use leakbound::{Displacement, displaced_argmax_laws};
+/// # use leakbound::law::{Displacement, displaced_argmax_laws};
 /// let displacement = Displacement { law: &[1.0, 0.0], points: 1, inclusion: 1.0, label: 1 };
 /// let [law, neighbor] = displaced_argmax_laws(1, &[1.0, 0.0], &displacement, "gaussian:2".parse()?)?;
 /// assert!((law.p()[0] - 0.638_163_195_084_118_5).abs() < 1e-13);

@@ -21,7 +21,7 @@ pub(super) enum Marks<'a> {
 ///
 /// # Example
 /// ```
-/// # use leakbound::Displacement;
+/// # use leakbound::law::Displacement;
 /// let displacement = Displacement { law: &[0.6, 0.4], points: 1, inclusion: 0.2, label: 1 };
 /// assert_eq!(displacement.law.len(), 2);
 /// ```

@@ -33,7 +33,7 @@ use std::ops::Range;
 /// ([`Guesses::undecided`]).
 ///
 /// ```
-/// # use leakbound::{LiraPlan, MemoryScores, lira};
+/// # use leakbound::membership::{LiraPlan, MemoryScores, lira};
 /// # use ndarray::{Array2, Array3};
 /// // Models that were trained on the sample answer 1 higher.
 /// let members = Array2::from_shape_fn((8, 1), |(m, _)| m % 2 == 0);

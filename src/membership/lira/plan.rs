@@ -88,7 +88,7 @@ pub enum Victims {
     HeldOut(Vec<usize>),
 }
 
-/// What [`lira`](crate::lira) is asked to do; the default is the online attack on every model in turn.
+/// What [`lira`](crate::membership::lira) is asked to do; the default is the online attack on every model in turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LiraPlan {
     /// Whose formulas.
@@ -103,7 +103,7 @@ pub struct LiraPlan {
     pub victims: Victims,
 }
 
-/// What [`lira`](crate::lira) found.
+/// What [`lira`](crate::membership::lira) found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guesses {
     /// Scores \[victim, sample\]; high means member.
@@ -158,7 +158,7 @@ impl LiraPlan {
     /// [`LiraVariant::Aerni2024`], online, with a variance per sample and one view; several views have more of it.
     ///
     /// ```
-    /// # use leakbound::LiraPlan;
+    /// # use leakbound::membership::LiraPlan;
     /// assert_eq!(LiraPlan::default().auc_without_leakage(8), Some(0.445));
     /// assert_eq!(LiraPlan::default().auc_without_leakage(64), None);
     /// ```

@@ -1,6 +1,6 @@
 //! The fast path against the formula, the formula against tables, and samples that leave nothing to compute.
 
-use crate::{LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MemoryScores, Victims, lira};
+use crate::membership::{LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MemoryScores, Victims, lira};
 use ndarray::{Array2, Array3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -43,7 +43,10 @@ impl Answers {
 /// and, on request, an enclosure of ε by privacy-loss distributions.
 ///
 /// ```
-/// # use leakbound::{Conversion, Delta, NoisyArgmax, Order, VoteHistogram};
+/// # use leakbound::divergence::Conversion;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::NoisyArgmax;
+/// # use leakbound::quantity::{Delta, Order};
 /// # use leakbound::record::RecordedQuery;
 /// # use leakbound::study::{AccountStudy, Answers, Study, unwatched};
 /// let votes = VoteHistogram::new(vec![40, 8, 2])?;

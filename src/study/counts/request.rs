@@ -20,8 +20,11 @@ pub struct CountedQuery {
 /// What do these counts prove?
 ///
 /// ```
+/// # use leakbound::audit::Guide;
+/// # use leakbound::counts::PairedCounts;
+/// # use leakbound::model::Composition;
+/// # use leakbound::quantity::{Delta, FailureProbability, Order};
 /// # use leakbound::study::{Bounds, CountedQuery, CountsStudy, Study, unwatched};
-/// # use leakbound::{Composition, Delta, FailureProbability, Guide, Order, PairedCounts};
 /// let counts = PairedCounts::new(vec!["yes".into(), "no".into()], vec![6_000, 4_000], vec![5_000, 5_000])?;
 /// let bounds = Bounds::new(vec![Order::new(2.0)?], Delta::new(1e-5)?, FailureProbability::new(0.05)?);
 /// let study = CountsStudy {

@@ -55,8 +55,10 @@ pub struct ModeledQuery {
 /// What do the answers of an ensemble leak whose votes follow these models?
 ///
 /// ```
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::model::{Composition, PromptPateModel};
+/// # use leakbound::quantity::{Delta, FailureProbability, Order};
 /// # use leakbound::study::{Bounds, ModeledQuery, Sampling, Study, VotesStudy, unwatched};
-/// # use leakbound::{Composition, Delta, FailureProbability, Order, PromptPateModel, VoteHistogram};
 /// let model = PromptPateModel::new(VoteHistogram::new(vec![9, 3])?, VoteHistogram::new(vec![8, 4])?)?;
 /// let study = VotesStudy {
 ///     queries: vec![ModeledQuery { position: 0, label: None, model: model.into() }],

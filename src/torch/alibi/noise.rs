@@ -29,7 +29,7 @@ impl LabelNoise {
     }
 
     /// AGIBI with the ε of its labels at δ, by the exact trade-off: √2 times the σ of
-    /// [`gaussian_sigma`](crate::gaussian_sigma).
+    /// [`gaussian_sigma`](crate::divergence::gaussian_sigma).
     ///
     /// # Errors
     /// [`Error::Refused`](crate::Error::Refused) where no σ is needed or none is enough (δ = 0).

@@ -44,9 +44,9 @@ impl DpSgdSteps {
     /// ε at δ of all steps with noise of σ times the clipping norm, for datasets of which one has one image more.
     ///
     /// The smaller of two upper bounds: the Rényi divergences of the subsampled Gaussian mechanism
-    /// ([`subsampled_gaussian_rdp`](crate::subsampled_gaussian_rdp)), added up over the steps and converted at the best
+    /// ([`subsampled_gaussian_rdp`](crate::accountant::subsampled_gaussian_rdp)), added up over the steps and converted at the best
     /// order; and the Gaussian trade-off with μ = √T/σ, which holds without sampling and is exact for q = 1
-    /// ([`gdp_epsilon`](crate::gdp_epsilon)). Sampling never hurts: a mixture with the same law on both sides is no
+    /// ([`gdp_epsilon`](crate::divergence::gdp_epsilon)). Sampling never hurts: a mixture with the same law on both sides is no
     /// further apart.
     ///
     /// # Errors

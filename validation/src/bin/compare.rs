@@ -5,7 +5,9 @@
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
-use leakbound::{AttackScores, LiraPlan, MemoryScores, Probability, Roc, lira};
+use leakbound::membership::{AttackScores, LiraPlan, MemoryScores, lira};
+use leakbound::quantity::Probability;
+use leakbound::roc::Roc;
 use ndarray::{Array2, Array3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,9 +1,10 @@
 //! Every attack that the library has, on one recording.
 
 use super::shadow::Shadows;
-use leakbound::{
-    AttackScores, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, Result,
-    RmiaPlan, ScoredLogits, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
+use leakbound::Result;
+use leakbound::membership::{
+    AttackScores, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, RmiaPlan,
+    ScoredLogits, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
 };
 
 /// Bins of the privacy-risk score, as Song and Mittal (2021) have them.

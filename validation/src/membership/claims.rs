@@ -4,7 +4,7 @@
 use super::tables::{LARGER, SMALL, population};
 use super::{Found, percent};
 use crate::experiment::Report;
-use leakbound::{LevelMetrics, TprAtFpr};
+use leakbound::membership::{LevelMetrics, TprAtFpr};
 
 /// Attacks with one rule for all samples, which do not know how hard a sample is.
 const PLAIN: [&str; 6] = [

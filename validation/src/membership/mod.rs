@@ -7,7 +7,8 @@ mod shadow;
 mod tables;
 
 use crate::experiment::{Report, data_folder};
-use leakbound::{AttackScores, MembershipMetrics, MembershipPlan, Result, membership_metrics};
+use leakbound::Result;
+use leakbound::membership::{AttackScores, MembershipMetrics, MembershipPlan, membership_metrics};
 use shadow::{Shadows, plain_lira, threshold};
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! Recorded shadow models and plain reference attacks on them: short enough to be checked by eye, not fast.
 
-use leakbound::{AttackScores, Error, MemoryLogits, Result};
+use leakbound::membership::{AttackScores, MemoryLogits};
+use leakbound::{Error, Result};
 use ndarray::{Array1, Array2, Array3, Array4, ArrayView1, Axis};
 use ndarray_npy::NpzReader;
 use std::fs::File;

@@ -2,7 +2,8 @@
 
 use super::{Found, percent};
 use crate::experiment::Report;
-use leakbound::{Interval, Level, LevelMetrics, MembershipMetrics};
+use leakbound::bound::Interval;
+use leakbound::membership::{Level, LevelMetrics, MembershipMetrics};
 
 /// The places of FPR 0.1 % and 1 % in the plan.
 pub const SMALL: usize = 1;

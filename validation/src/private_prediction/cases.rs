@@ -1,10 +1,13 @@
 //! The recorded data as models: every private prediction mechanism with every adversary.
 
-use leakbound::record::{KnnTraining, KnnVotes, VoteFile};
-use leakbound::{
-    Adversary, CapcModel, Neighbor, NeighborIndex, NeighborLaws, NeighborSampling, PateModel, PrivateKnnModel,
-    Probability, PromptPateModel, Result, VoteHistogram, VoteModel, best_candidate, wrong_label,
+use leakbound::Result;
+use leakbound::histogram::{Neighbor, VoteHistogram};
+use leakbound::model::{
+    Adversary, CapcModel, NeighborIndex, NeighborLaws, NeighborSampling, PateModel, PrivateKnnModel, PromptPateModel,
+    VoteModel, best_candidate, wrong_label,
 };
+use leakbound::quantity::Probability;
+use leakbound::record::{KnnTraining, KnnVotes, VoteFile};
 use std::path::Path;
 
 /// Noise of PATE, CaPC and PromptPATE, as published for k = 250.
@@ -193,7 +196,7 @@ fn embedding(
     votes: &KnnVotes,
     training: &KnnTraining,
     sampling: &NeighborSampling,
-) -> Result<Option<leakbound::Embedding>> {
+) -> Result<Option<leakbound::model::Embedding>> {
     let labels: Option<Vec<usize>> = votes.queries.iter().map(|query| query.label).collect();
     let (Some(features), Some(labels)) = (&votes.features, labels) else { return Ok(None) };
     let index = NeighborIndex::new(features.view(), training.features.view(), sampling.ranks())?;

@@ -1,10 +1,17 @@
 //! What is known of one mechanism and one adversary.
 
 use super::cases::Case;
-use leakbound::{
-    Direction, FailureProbability, Noise, NoiseScale, Order, OutcomeLaw, OutputPair, PairedCounts, RandomVotes,
-    RdpCurve, ReferenceLaws, Region, Result, Scope, Simulation, VoteModel, WorstCases, order_grid, sample_laws,
-};
+use leakbound::Result;
+use leakbound::accountant::{Scope, WorstCases};
+use leakbound::audit::{ReferenceLaws, Region};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::divergence::{RdpCurve, order_grid};
+use leakbound::law::{Noise, OutcomeLaw, OutputPair};
+use leakbound::mechanism::RandomVotes;
+use leakbound::model::VoteModel;
+use leakbound::quantity::{FailureProbability, NoiseScale, Order};
+use leakbound::simulate::{Simulation, sample_laws};
 use rayon::prelude::*;
 
 /// Outputs per query and world, as published.
@@ -103,7 +110,7 @@ pub fn row(case: &Case) -> Result<Row> {
     let rdp = std::array::from_fn(|curve| {
         std::array::from_fn(|shown| means[curve].as_ref().map(|values| values[place(SHOWN[shown])]))
     });
-    let delta = leakbound::Delta::new(DELTA)?;
+    let delta = leakbound::quantity::Delta::new(DELTA)?;
     let mut epsilon = [None; 4];
     for (epsilon, mean) in epsilon.iter_mut().zip(means) {
         if let Some(values) = mean {

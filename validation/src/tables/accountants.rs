@@ -3,10 +3,12 @@
 use super::check::{Side, TableCheck};
 use super::conversions::{compare_delta, compare_epsilon};
 use super::{Decimal, load, order};
-use leakbound::{
-    Epsilon, NoiseScale, Order, Probability, RdpCurve, gaussian_rdp, gdp_delta, k_ary_randomized_response_rdp,
-    laplace_mechanism_rdp, randomized_response_rdp, subsampled_gaussian_rdp,
+use leakbound::accountant::{
+    gaussian_rdp, k_ary_randomized_response_rdp, laplace_mechanism_rdp, randomized_response_rdp,
+    subsampled_gaussian_rdp,
 };
+use leakbound::divergence::{RdpCurve, gdp_delta};
+use leakbound::quantity::{Epsilon, NoiseScale, Order, Probability};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-13;

@@ -2,7 +2,8 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load};
-use leakbound::{BerkJones, FailureProbability};
+use leakbound::interval::BerkJones;
+use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

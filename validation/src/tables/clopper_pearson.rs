@@ -2,7 +2,8 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load};
-use leakbound::{BinomialCounts, FailureProbability, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
+use leakbound::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
+use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
 /// The outward margin of the library is 1.42e-14 of the smaller side, or 2^-50 of |ln α|; with it the error of the limit.

@@ -2,7 +2,8 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
-use leakbound::{Delta, Epsilon, RdpCurve};
+use leakbound::divergence::RdpCurve;
+use leakbound::quantity::{Delta, Epsilon};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-13;

@@ -2,10 +2,13 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load};
-use leakbound::{
-    BinomialCounts, Delta, Direction, Epsilon, FailureProbability, LowerBound, Rectangle, Result, Tails, gdp_bounds,
-    jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, katz_log_epsilon,
+use leakbound::Result;
+use leakbound::audit::{
+    Rectangle, Tails, gdp_bounds, jeffreys_epsilon, joint_beta_epsilon, joint_beta_region_epsilon, katz_log_epsilon,
 };
+use leakbound::bound::{Direction, LowerBound};
+use leakbound::interval::BinomialCounts;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use serde::Deserialize;
 
 /// How far a bound may lie below its value: 1e-11 of 1 + |value| from the margins of quantiles and limits.

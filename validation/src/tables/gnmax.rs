@@ -2,7 +2,9 @@
 
 use super::check::TableCheck;
 use super::{Decimal, load, order};
-use leakbound::{NoiseScale, VoteHistogram, gnmax_data_dependent, log_flip_probability};
+use leakbound::accountant::{gnmax_data_dependent, log_flip_probability};
+use leakbound::histogram::VoteHistogram;
+use leakbound::quantity::NoiseScale;
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-11;

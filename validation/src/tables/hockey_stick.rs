@@ -2,7 +2,9 @@
 
 use super::check::TableCheck;
 use super::{Decimal, NoiseName, argmax_law, load, noise};
-use leakbound::{Epsilon, OutcomeLaw, hockey_stick};
+use leakbound::divergence::hockey_stick;
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::Epsilon;
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-12;

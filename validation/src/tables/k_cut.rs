@@ -2,7 +2,11 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
-use leakbound::{Direction, FailureProbability, KCutBox, PairedCounts, RectangleProbability, SimultaneousIntervals};
+use leakbound::audit::{KCutBox, SimultaneousIntervals};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::interval::RectangleProbability;
+use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
 /// How far a bound may lie below its value in real arithmetic, relatively.

@@ -2,10 +2,13 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
-use leakbound::{
-    BinomialCounts, Direction, FailureProbability, HalfSpace, OutcomeLaw, PairedCounts, ReferenceLaws, Region, Result,
-    Variational,
-};
+use leakbound::Result;
+use leakbound::audit::{HalfSpace, ReferenceLaws, Region, Variational};
+use leakbound::bound::Direction;
+use leakbound::counts::PairedCounts;
+use leakbound::interval::BinomialCounts;
+use leakbound::law::OutcomeLaw;
+use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
 /// How far a bound may lie below its value in real arithmetic, relatively.

@@ -25,7 +25,9 @@ pub use check::{TableCheck, Worst};
 pub use decimal::Decimal;
 
 use crate::experiment::Report;
-use leakbound::{Noise, NoiseScale, Order, OutcomeLaw, VoteHistogram, noisy_argmax_law};
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
+use leakbound::quantity::{NoiseScale, Order};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -2,7 +2,9 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load};
-use leakbound::{BinomialCounts, Delta, Epsilon, FailureProbability, one_run_epsilon, one_run_mu, one_run_p_value};
+use leakbound::audit::{one_run_epsilon, one_run_mu, one_run_p_value};
+use leakbound::interval::BinomialCounts;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -2,10 +2,13 @@
 
 use super::check::TableCheck;
 use super::{Decimal, load, order};
-use leakbound::{
-    Epsilon, NoiseScale, ThresholdForm, ThresholdTest, VoteHistogram, gnss_rdp, k_ary_randomized_response_rdp,
-    lnmax_data_dependent, log_flip_probability_laplace, threshold_data_dependent,
+use leakbound::accountant::{
+    gnss_rdp, k_ary_randomized_response_rdp, lnmax_data_dependent, log_flip_probability_laplace,
+    threshold_data_dependent,
 };
+use leakbound::histogram::VoteHistogram;
+use leakbound::law::{ThresholdForm, ThresholdTest};
+use leakbound::quantity::{Epsilon, NoiseScale};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-11;

@@ -2,7 +2,9 @@
 
 use super::check::TableCheck;
 use super::{Decimal, NoiseName, load, noise};
-use leakbound::{Error, Noise, NoiseScale, OutcomeLaw, marked_argmax_law, multinomial_argmax_law};
+use leakbound::Error;
+use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law};
+use leakbound::quantity::NoiseScale;
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-12;

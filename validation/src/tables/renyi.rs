@@ -2,8 +2,9 @@
 
 use super::check::TableCheck;
 use super::{Decimal, NoiseName, argmax_law, load, noise, order};
+use leakbound::divergence::{bernoulli_renyi, renyi_divergence};
+use leakbound::law::OutcomeLaw;
 use leakbound::special::CompensatedSum;
-use leakbound::{OutcomeLaw, bernoulli_renyi, renyi_divergence};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 3e-12;

@@ -2,7 +2,8 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load};
-use leakbound::{FailureProbability, ProportionRange, RectangleProbability, goodman, sison_glaz};
+use leakbound::interval::{ProportionRange, RectangleProbability, goodman, sison_glaz};
+use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
 /// Relative error of Goodman's ends: outward rounding and that of the quantile.

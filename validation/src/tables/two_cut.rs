@@ -2,7 +2,10 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
-use leakbound::{BinomialCounts, Direction, FailureProbability, Rectangle};
+use leakbound::audit::Rectangle;
+use leakbound::bound::Direction;
+use leakbound::interval::BinomialCounts;
+use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
 /// How far a bound may lie below its value in real arithmetic, relatively.

@@ -2,7 +2,9 @@
 
 use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
-use leakbound::{Adjacency, NoiseScale, gnmax_worst_case};
+use leakbound::accountant::gnmax_worst_case;
+use leakbound::histogram::Adjacency;
+use leakbound::quantity::NoiseScale;
 use serde::Deserialize;
 
 /// The width that is promised, and what the outward rounding adds.

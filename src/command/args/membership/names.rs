@@ -1,7 +1,8 @@
 //! Values of the options of `leakbound membership`.
 
 use crate::command::args::{Parsed, number, resamples, whole};
-use crate::{LiraVariant, MembershipScore, Probability, Victims};
+use crate::membership::{LiraVariant, MembershipScore, Victims};
+use crate::quantity::Probability;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 

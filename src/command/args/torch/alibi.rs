@@ -3,8 +3,9 @@
 use super::dpsgd::share;
 use super::network::NetworkOptions;
 use super::{DataOptions, count, delta, epsilon, rate};
+use crate::Result;
+use crate::quantity::{Delta, Epsilon};
 use crate::torch::{AlibiPlan, LabelNoise, Optimizer, Schedule, TrainingPlan};
-use crate::{Delta, Epsilon, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 

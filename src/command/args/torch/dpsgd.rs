@@ -3,8 +3,8 @@
 use super::network::NetworkOptions;
 use super::training::CheckpointOptions;
 use super::{DataOptions, Parsed, any_count, count, delta, epsilon, number, quantity, rate};
+use crate::quantity::{Delta, Epsilon, NoiseScale};
 use crate::torch::{Augmentation, DpSgdPlan, GradientNoise, Optimizer, PrivateModelsPlan, Schedule, TrainingViews};
-use crate::{Delta, Epsilon, NoiseScale};
 use clap::Args;
 use serde::Serialize;
 

@@ -3,8 +3,9 @@
 use super::network::NetworkOptions;
 use super::training::CheckpointOptions;
 use super::{DataOptions, Parsed, count, delta, number, quantity, rate};
+use crate::quantity::{Delta, NoiseScale};
 use crate::torch::{EnsembleImages, Optimizer, PropertyPlan, Schedule, TrainingPlan};
-use crate::{Delta, Error, NoiseScale, Result};
+use crate::{Error, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 

@@ -4,11 +4,12 @@ use super::super::{Orders, Parsed, delta, epsilon, number, orders};
 use super::network::{NetworkName, NetworkOptions};
 use super::training::{CheckpointOptions, TrainingOptions, factor};
 use super::{DataOptions, count, rate};
+use crate::accountant::PrivacyBudget;
+use crate::divergence::{Conversion, order_grid};
+use crate::law::{Noise, ThresholdForm, ThresholdTest};
+use crate::quantity::{Delta, Epsilon, NoiseScale};
 use crate::torch::{LabelCosts, LabelingPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
-use crate::{
-    Conversion, Delta, Epsilon, Error, Noise, NoiseScale, PrivacyBudget, Result, ThresholdForm, ThresholdTest,
-    order_grid,
-};
+use crate::{Error, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
