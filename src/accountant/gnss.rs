@@ -28,15 +28,14 @@ use crate::special::{exp_remainder, log_remainder};
 /// ```
 /// E and z are rounded up, and so is D, by 4e-15 of it; it is infinite where z reaches 1 to within rounding.
 ///
-/// *The published formula* is [`gnss_rdp_as_published`]: its first term is α e^{2β}/σ², twice as large where αβ is small,
+/// *The published formula* is [`gnss_rdp_as_published`](crate::verify::broken::gnss_rdp_as_published): its first term is α e^{2β}/σ², twice as large where αβ is small,
 /// and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
 /// ```
-/// # use leakbound::accountant::{gnss_rdp, gnss_rdp_as_published};
+/// # use leakbound::accountant::gnss_rdp;
 /// # use leakbound::quantity::{NoiseScale, Order};
 /// let (order, sigma) = (Order::new(20.0)?, NoiseScale::new(5.0)?);
 /// assert!((gnss_rdp(order, 0.02, sigma) / 1.800_282_698_594_32 - 1.0).abs() < 1e-12);
-/// assert!(gnss_rdp_as_published(order, 0.02, sigma) < 0.9);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
@@ -63,31 +62,6 @@ pub fn gnss_rdp(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
     let of_z = if z < 1e-100 { product_up(z, excess) } else { up(log_remainder(z) / (a - 1.0), 16.0) };
     let widths = product_up(0.5, sum_up(up(exp_remainder(2.0 * beta), 12.0), of_z));
     sum_up(distance, widths)
-}
-
-/// The formula of the literature for the same release, for comparison with published tables:
-/// ```text
-/// α e^{2β}/σ² + [-½ ln(1 - 2αβ) + αβ]/(α-1),    1 < α < 1/(2β),
-/// ```
-/// infinite beyond. It is **not** an upper bound for αβ above about 1/4, see [`gnss_rdp`].
-///
-/// ```
-/// # use leakbound::accountant::gnss_rdp_as_published;
-/// # use leakbound::quantity::{NoiseScale, Order};
-/// let rdp = gnss_rdp_as_published(Order::new(20.0)?, 0.02, NoiseScale::new(5.0)?);
-/// assert!((rdp - 0.896_054_880_207_439_5).abs() < 1e-14);
-/// # Ok::<(), leakbound::Error>(())
-/// ```
-///
-/// # References
-/// Papernot et al. (2018), Theorem 23.
-#[must_use]
-pub fn gnss_rdp_as_published(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
-    let (a, s) = (order.get(), sigma.get());
-    if !(beta >= 0.0 && 2.0 * a * beta < 1.0) {
-        return f64::INFINITY;
-    }
-    a * libm::exp(2.0 * beta) / s / s + (-0.5 * libm::log1p(-2.0 * a * beta) + beta * a) / (a - 1.0)
 }
 
 #[cfg(test)]
@@ -121,12 +95,9 @@ mod tests {
     }
 
     #[test]
-    fn the_published_formula_is_safe_for_little_smoothing_and_wrong_beyond() {
+    fn little_of_the_order_is_left_where_smoothing_is_large() {
         let (order, sigma) = (Order::new(20.0).unwrap(), NoiseScale::new(5.0).unwrap());
-        let ratio = |beta| gnss_rdp_as_published(order, beta, sigma) / gnss_rdp(order, beta, sigma);
-        assert!(ratio(0.0) == 2.0 && ratio(0.005) > 1.5 && ratio(0.02) < 0.5, "{} {}", ratio(0.005), ratio(0.02));
         assert_eq!(gnss_rdp(order, 0.03, sigma), f64::INFINITY);
         assert_eq!(gnss_rdp(order, f64::NAN, sigma), f64::INFINITY);
-        assert_eq!(gnss_rdp_as_published(order, 0.025, sigma), f64::INFINITY);
     }
 }

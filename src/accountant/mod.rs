@@ -27,7 +27,7 @@ pub use confident::{
 pub use exponential::exponential_mechanism_rdp;
 pub use gaussian::gaussian_rdp;
 pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability, log_flip_probability_of_parties};
-pub use gnss::{gnss_rdp, gnss_rdp_as_published};
+pub use gnss::gnss_rdp;
 pub use group::group_rdp;
 pub use label_noise::{agibi_rdp, alibi_rdp, alibi_scale};
 pub use labeling::{Answer, Labeling, label_until_spent};

@@ -40,9 +40,8 @@ pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
 pub use bootstrap::{Bootstrap, BootstrapInterval};
 pub use canary::{
     CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
-    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, gdp_over_hull,
-    membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_over_hull, one_run_p_value,
-    variational_error_as_published,
+    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, membership_advantage,
+    one_run_epsilon, one_run_guesses, one_run_mu, one_run_p_value,
 };
 pub use counts::{audit_counts, rectangles};
 pub use e_process::EProcess;

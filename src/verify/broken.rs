@@ -20,7 +20,7 @@ use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::CurveAccountant;
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
-use crate::accountant::{gaussian_rdp, gnmax_data_independent, gnss_rdp_as_published, log_flip_probability};
+use crate::accountant::{gaussian_rdp, gnmax_data_independent, log_flip_probability};
 use crate::divergence::{gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::law::Noise;
@@ -140,6 +140,31 @@ pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
     }))
 }
 
+/// The formula of the literature for the same release, which some tables were computed with:
+/// ```text
+/// α e^{2β}/σ² + [-½ ln(1 - 2αβ) + αβ]/(α-1),    1 < α < 1/(2β),
+/// ```
+/// infinite beyond. It is **not** an upper bound for αβ above about 1/4, see [`gnss_rdp`](crate::accountant::gnss_rdp).
+///
+/// ```
+/// # use leakbound::verify::broken::gnss_rdp_as_published;
+/// # use leakbound::quantity::{NoiseScale, Order};
+/// let rdp = gnss_rdp_as_published(Order::new(20.0)?, 0.02, NoiseScale::new(5.0)?);
+/// assert!((rdp - 0.896_054_880_207_439_5).abs() < 1e-14);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Papernot et al. (2018), Theorem 23.
+#[must_use]
+pub fn gnss_rdp_as_published(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
+    let (a, s) = (order.get(), sigma.get());
+    if !(beta >= 0.0 && 2.0 * a * beta < 1.0) {
+        return f64::INFINITY;
+    }
+    a * libm::exp(2.0 * beta) / s / s + (-0.5 * libm::log1p(-2.0 * a * beta) + beta * a) / (a - 1.0)
+}
+
 /// The first scale of noise.
 fn sigma(mechanism: &dyn Mechanism) -> Option<NoiseScale> {
     NoiseScale::new(mechanism.numbers(Role::Noise).first()?.1).ok()
@@ -246,7 +271,16 @@ mod tests {
     use super::super::property::PropertyKind;
     use super::super::run::{Plan, Verdict, verify};
     use super::*;
+    use crate::accountant::gnss_rdp;
     use std::time::Instant;
+
+    #[test]
+    fn the_published_formula_is_safe_for_little_smoothing_and_wrong_beyond() {
+        let (order, sigma) = (Order::new(20.0).unwrap(), NoiseScale::new(5.0).unwrap());
+        let ratio = |beta| gnss_rdp_as_published(order, beta, sigma) / gnss_rdp(order, beta, sigma);
+        assert!(ratio(0.0) == 2.0 && ratio(0.005) > 1.5 && ratio(0.02) < 0.5, "{} {}", ratio(0.005), ratio(0.02));
+        assert_eq!(gnss_rdp_as_published(order, 0.025, sigma), f64::INFINITY);
+    }
 
     /// Every invalid one is refuted within 2,000 cases, and shrunk to at most three classes and five votes.
     #[test]

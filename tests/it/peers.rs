@@ -1,8 +1,8 @@
 //! Values that other tools print, each under its own convention: validation/reference/peers/peers.json names the sources.
 
 use leakbound::accountant::{
-    GnmaxSensitivity, confident_gnmax_cost, exponential_mechanism_rdp, gnmax_data_dependent, gnss_rdp_as_published,
-    laplace_rdp, lnmax_data_dependent, log_flip_probability_laplace, randomized_response_rdp, subsampled_gaussian_rdp,
+    GnmaxSensitivity, confident_gnmax_cost, exponential_mechanism_rdp, gnmax_data_dependent, laplace_rdp,
+    lnmax_data_dependent, log_flip_probability_laplace, randomized_response_rdp, subsampled_gaussian_rdp,
     threshold_data_dependent,
 };
 use leakbound::audit::{Rectangle, joint_beta_region_epsilon};
@@ -10,6 +10,7 @@ use leakbound::divergence::{bernoulli_renyi, gaussian_sigma, gdp_epsilon, renyi_
 use leakbound::interval::{BinomialCounts, adjusted_log_lower, clopper_pearson_lower, clopper_pearson_upper};
 use leakbound::law::{ThresholdForm, ThresholdTest, noisy_argmax_law};
 use leakbound::prelude::*;
+use leakbound::verify::broken::gnss_rdp_as_published;
 use serde_json::Value;
 
 fn peers() -> Vec<Value> {

@@ -2,15 +2,17 @@
 //! validation/reference/peers/canaries.json names the sources.
 
 use leakbound::audit::{
-    CanaryScores, ThresholdSelection, audit_scores, epsilon_of_error_rates, exposure, gdp_over_hull,
-    membership_advantage, one_run_epsilon, one_run_mu, one_run_over_hull, one_run_p_value,
-    variational_error_as_published,
+    CanaryScores, ThresholdSelection, audit_scores, epsilon_of_error_rates, exposure, membership_advantage,
+    one_run_epsilon, one_run_mu, one_run_p_value,
 };
 use leakbound::divergence::{gdp_epsilon, renyi_divergence};
-use leakbound::interval::{BinomialCounts, bailey_lower, inverse_sinh_lower};
+use leakbound::interval::BinomialCounts;
 use leakbound::label_dp::antipodes_interval;
 use leakbound::prelude::*;
 use leakbound::roc::RocPoint;
+use leakbound_validation::peers::{
+    bailey_lower, gdp_over_hull, inverse_sinh_lower, one_run_over_hull, variational_error_as_published,
+};
 use ndarray::Array2;
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! False claims: how often do bounds from canary scores claim leakage that is not there, or more than there is?
 
 use crate::experiment::Report;
+use crate::peers::one_run_over_hull;
 use leakbound::Result;
 use leakbound::audit::{
     CanaryScores, GuessSelection, OneRunGuesses, ThresholdSelection, audit_one_run, audit_scores, one_run_epsilon,
-    one_run_over_hull,
 };
 use leakbound::bound::Direction;
 use leakbound::divergence::gdp_epsilon;

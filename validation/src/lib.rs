@@ -18,6 +18,7 @@ pub mod ladder;
 pub mod laws_by_simulation;
 pub mod membership;
 pub mod multinomial;
+pub mod peers;
 pub mod private_prediction;
 pub mod registry;
 pub mod rounding;

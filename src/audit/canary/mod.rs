@@ -1,20 +1,18 @@
 //! Canaries: scores of an attack on samples that were trained on and on samples that were not, and what they prove.
 
+mod error_rates;
 mod exposure;
 mod one_run;
 mod one_run_gdp;
 mod one_run_guesses;
-mod peer_variants;
 mod scores;
 mod selection;
 mod uniform;
 
+pub use error_rates::{epsilon_of_error_rates, membership_advantage};
 pub use exposure::exposure;
 pub use one_run::{one_run_epsilon, one_run_p_value};
 pub use one_run_gdp::one_run_mu;
 pub use one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_run, one_run_guesses};
-pub use peer_variants::{
-    epsilon_of_error_rates, gdp_over_hull, membership_advantage, one_run_over_hull, variational_error_as_published,
-};
 pub use scores::CanaryScores;
 pub use selection::{FalseClaims, ScoreEvidence, ThresholdSelection, audit_scores, best_threshold_false_claims};
