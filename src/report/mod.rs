@@ -49,4 +49,3 @@ pub use recording::{RecordingDocument, TrainingFact};
 pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::{StreamBinsRow, StreamDocument};
 pub use student::{StudentDocument, StudentRow};
-pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};

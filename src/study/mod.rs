@@ -22,6 +22,7 @@ mod scores;
 mod self_check;
 pub(crate) mod spending;
 mod suite;
+mod verify;
 mod votes;
 
 pub use account::{
@@ -46,6 +47,7 @@ pub use self_check::{
     TightnessRow,
 };
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
+pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{
     AddedPoint, ExactRow, LawKind, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer, VotesQuery,
     VotesStudy,

@@ -11,8 +11,9 @@ use leakbound::report::{Answered, Document, Envelope, Render};
 use leakbound::study::{
     AccountStudy, Answer, Answers, Bounds, CheckedAudit, Claim, Claims, ConfusionStudy, CostMeaning, CountedQuery,
     CountsStudy, ExactStudy, Methods, ModeledQuery, Number, Progress, Sampling, ScoreAnswers, ScoresStudy, Searched,
-    SelfCheckStudy, Step, Study, Verdict, VotesStudy, Warning, unwatched,
+    SelfCheckStudy, Step, Study, TestedAccountant, Verdict, VerifyStudy, VotesStudy, Warning, unwatched,
 };
+use leakbound::verify::{ExternalOptions, Plan, accountant_of_name};
 use leakbound::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -246,6 +247,42 @@ fn a_self_check_is_the_command() {
     assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
     assert_eq!(answer.verdict(), Verdict::Passed);
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+}
+
+fn verification(accountant: TestedAccountant<'_>) -> VerifyStudy<'_> {
+    VerifyStudy { accountant, plan: Plan { cases: 100, seed: 2, ..Plan::default() }, simulation: None }
+}
+
+#[test]
+fn a_verification_is_the_command() {
+    let study = verification(TestedAccountant::Named("broken:gnmax-half".into()));
+    let answer = study.run(&unwatched).unwrap();
+    let words = "verify --accountant broken:gnmax-half --cases 100 --seed 2";
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    assert_eq!(answer.verdict(), Verdict::Refuted);
+    // An accountant of the caller finds the same, and has no command that shows it again.
+    let own = accountant_of_name("broken:gnmax-half").unwrap();
+    let of_caller = verification(TestedAccountant::Custom(&*own)).run(&unwatched).unwrap();
+    let [first, own] = [&answer, &of_caller].map(|answer| answer.properties[0].counterexample.as_ref().unwrap());
+    assert_eq!((first.found.case.json(), first.margin), (own.found.case.json(), own.margin));
+    assert_eq!(own.reproduce[0], format!("case {}", own.found.case.json()));
+}
+
+/// A program that never answers is left as soon as the callback breaks off, although no case is done.
+#[cfg(unix)]
+#[test]
+fn a_verification_ends_inside_an_answer() {
+    let program = TestedAccountant::Program { command: "sleep 100".into(), options: ExternalOptions::default() };
+    let steps = Mutex::new(0);
+    let ended = verification(program).run(&|step| {
+        assert_eq!(step.done, 0);
+        let mut steps = steps.lock().unwrap();
+        *steps += 1;
+        if *steps > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(ended, Err(Error::Interrupted)));
 }
 
 #[test]
