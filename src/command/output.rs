@@ -219,12 +219,6 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// The same, where the work itself looks after its end.
-    pub fn without_interruption(mut self) -> Self {
-        self.session = self.session.uninterrupted();
-        self
-    }
-
     pub fn inc(&self, more: u64) {
         self.bar.inc(more);
         self.tell();
@@ -239,23 +233,8 @@ impl Bar {
         self.inc(more);
     }
 
-    pub fn set_position(&self, done: u64) {
-        self.bar.set_position(done);
-        self.tell();
-    }
-
-    /// What is left is foretold from what happens from now on.
-    pub fn reset_eta(&self) {
-        self.bar.reset_eta();
-    }
-
     pub fn finish_and_clear(&self) {
         self.bar.finish_and_clear();
-    }
-
-    /// Leaves the terminal to others for a moment.
-    pub fn suspend(&self, work: impl FnOnce()) {
-        self.bar.suspend(work);
     }
 
     fn tell(&self) {
@@ -298,6 +277,14 @@ impl Watch {
         }
         let ended = session.interruption().unwrap_or(session.terminal()).is_noted();
         if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Leaves the terminal to others for a moment.
+    pub fn suspend(&self, work: impl FnOnce()) {
+        match &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, bar)) => bar.suspend(work),
+            None => work(),
+        }
     }
 
     fn show(&self, step: Step) {

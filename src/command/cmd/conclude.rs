@@ -40,7 +40,8 @@ where
 {
     let Asked { options, inputs, title, mut warnings } = asked;
     warnings.extend_from_slice(answer.warnings());
-    let envelope = envelope(A::SCHEMA, common, options, inputs, warnings);
+    let mut envelope = envelope(A::SCHEMA, common, options, inputs, warnings);
+    envelope.seed = answer.seed().unwrap_or(common.seed);
     let document = Answered { envelope, title, answer };
     output.write(&document)?;
     Ok(document.answer.verdict())
