@@ -135,7 +135,6 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Refusal> {
     let host = Arc::new(Host {
         progress,
         interruption,
-        has_accountant: accountant.is_some(),
         accountant: Mutex::new(accountant),
         fewer: Mutex::default(),
         found: Mutex::default(),

@@ -49,7 +49,7 @@ mod verify;
 #[cfg(not(feature = "torch"))]
 pub use no_torch::TorchCommand;
 pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
-pub use simulate::{BenchOptions, MergeOptions, SimulateOptions, Work};
+pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
 #[cfg(feature = "torch")]
 pub use torch::{
     AlibiOptions, CheckpointOptions, DataOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions,

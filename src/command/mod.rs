@@ -72,10 +72,10 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
             cmd::self_check_scores::run(&cli.common, options)
         }
-        Command::Simulate(options) => cmd::simulate::run(&cli.common, options).map(decided),
-        Command::Merge(options) => cmd::merge::run(&cli.common, options).map(decided),
-        Command::Bench(options) => cmd::bench::run(&cli.common, options).map(decided),
-        Command::Verify(options) => cmd::verify::run(&cli.common, options).map(decided),
+        Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
+        Command::Merge(options) => cmd::merge::run(&cli.common, options),
+        Command::Bench(options) => cmd::bench::run(&cli.common, options),
+        Command::Verify(options) => cmd::verify::run(&cli.common, options),
         Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),
         Command::Rerun(options) => cmd::rerun::run(&cli.common, options, run),
         Command::Run(options) => cmd::suite::run(&cli.common, options, run),

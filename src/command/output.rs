@@ -1,7 +1,6 @@
 //! Where results go, and what is seen while they are made.
 
 use crate::command::args::{Common, Format};
-use crate::command::interruption::Interruption;
 use crate::command::session::Session;
 use crate::record::{AtomicFile, InputFile, write_atomically};
 use crate::report::{Document, Envelope, Page, fit};
@@ -13,6 +12,7 @@ use std::fmt::Write;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are written to stdout at once.
@@ -219,12 +219,6 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// The same, where the work itself looks after its end.
-    pub fn without_interruption(mut self) -> Self {
-        self.session = self.session.uninterrupted();
-        self
-    }
-
     pub fn inc(&self, more: u64) {
         self.bar.inc(more);
         self.tell();
@@ -239,23 +233,8 @@ impl Bar {
         self.inc(more);
     }
 
-    pub fn set_position(&self, done: u64) {
-        self.bar.set_position(done);
-        self.tell();
-    }
-
-    /// What is left is foretold from what happens from now on.
-    pub fn reset_eta(&self) {
-        self.bar.reset_eta();
-    }
-
     pub fn finish_and_clear(&self) {
         self.bar.finish_and_clear();
-    }
-
-    /// Leaves the terminal to others for a moment.
-    pub fn suspend(&self, work: impl FnOnce()) {
-        self.bar.suspend(work);
     }
 
     fn tell(&self) {
@@ -273,24 +252,50 @@ pub struct Watch {
     quiet: bool,
     /// The bar of the present phase.
     bar: Mutex<Option<(Step, ProgressBar)>>,
+    /// Units done in the present phase.
+    done: AtomicU64,
 }
 
 impl Watch {
     pub fn new(common: &Common) -> Self {
-        Self { session: common.session.clone(), quiet: common.quiet, bar: Mutex::new(None) }
+        let (session, done) = (common.session.clone(), AtomicU64::new(0));
+        Self { session, quiet: common.quiet, bar: Mutex::new(None), done }
+    }
+
+    /// Units done in the present phase.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
     }
 
     pub fn step(&self, step: Step) -> ControlFlow<()> {
         let session = &self.session;
+        self.done.store(step.done, Ordering::Relaxed);
         if session.is_hosted() {
             session.tell(step.done, step.all, step.unit);
-            let ended = session.interruption().is_some_and(Interruption::is_noted);
-            return if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        } else {
+            self.show(step);
         }
+        let ended = session.interruption().unwrap_or(session.terminal()).is_noted();
+        if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Leaves the terminal to others for a moment.
+    pub fn suspend(&self, work: impl FnOnce()) {
+        match &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, bar)) => bar.suspend(work),
+            None => work(),
+        }
+    }
+
+    fn show(&self, step: Step) {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let phase = Step { done: 0, ..step };
         if bar.as_ref().is_none_or(|bar| bar.0 != phase) {
-            *bar = Some((phase, terminal_bar(self.quiet, step.all, step.unit)));
+            let new = terminal_bar(self.quiet, step.all, step.unit);
+            // The time left is foretold from what happens from now on.
+            new.set_position(step.done);
+            new.reset_eta();
+            *bar = Some((phase, new));
         }
         if let Some((_, shown)) = &*bar {
             // Threads may report out of order.
@@ -300,7 +305,6 @@ impl Watch {
                 *bar = None;
             }
         }
-        ControlFlow::Continue(())
     }
 }
 

@@ -58,8 +58,6 @@ pub(super) struct Session {
     host: Option<Arc<Host>>,
     /// The interruption from the terminal.
     terminal: Interruption,
-    /// The work looks after the wish to end itself.
-    uninterrupted: bool,
 }
 
 impl fmt::Debug for Session {
@@ -73,8 +71,6 @@ pub(super) struct Host {
     pub(super) progress: Option<Progress>,
     pub(super) interruption: Interruption,
     pub(super) accountant: Mutex<Option<Ask>>,
-    /// Whether there was one, which is taken when the work begins.
-    pub(super) has_accountant: bool,
     /// Whether the system starts fewer threads than were asked for.
     pub(super) fewer: Mutex<Option<Fewer>>,
     pub(super) found: Mutex<Option<Found>>,
@@ -103,12 +99,6 @@ impl Session {
         self.host.is_some()
     }
 
-    /// The same for work that looks after the wish to end itself.
-    pub(super) const fn uninterrupted(mut self) -> Self {
-        self.uninterrupted = true;
-        self
-    }
-
     /// The program's wish to end the work.
     pub(super) fn interruption(&self) -> Option<&Interruption> {
         self.host.as_ref().map(|host| &host.interruption)
@@ -129,11 +119,6 @@ impl Session {
         self.host.as_ref()?.accountant.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether the accountant is the program's.
-    pub(super) fn has_accountant(&self) -> bool {
-        self.host.as_ref().is_some_and(|host| host.has_accountant)
-    }
-
     /// Tells the program how far the work is.
     pub(super) fn tell(&self, done: u64, all: u64, unit: &'static str) {
         if let Some(tell) = self.host.as_ref().and_then(|host| host.progress.as_ref()) {
@@ -143,7 +128,7 @@ impl Session {
 
     /// Ends the work here if the program wants it to end.
     pub(super) fn check(&self) {
-        if !self.uninterrupted && self.interruption().is_some_and(Interruption::is_noted) {
+        if self.interruption().is_some_and(Interruption::is_noted) {
             let cause: Box<dyn Any + Send> = Box::new(Interrupted);
             // No panic: nothing failed, and no hook is told.
             resume_unwind(cause);

@@ -1,45 +1,13 @@
 //! The document of `leakbound bench`.
 
-use super::document::Document;
+use super::document::Render;
 use super::envelope::Envelope;
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
-use crate::study::significant;
-use serde::Serialize;
+use crate::study::{BenchAnswer, BenchRow, significant};
 
-/// One work on one number of threads.
-#[derive(Debug, Clone, Serialize)]
-pub struct BenchRow {
-    /// Its name.
-    pub work: &'static str,
-    /// What a sample is.
-    pub unit: &'static str,
-    /// Threads.
-    pub threads: usize,
-    /// Samples drawn.
-    pub samples: u64,
-    /// Seconds they took.
-    pub seconds: f64,
-    /// Samples per second.
-    pub rate: f64,
-}
-
-/// The result of `leakbound bench`.
-#[derive(Debug, Clone, Serialize)]
-pub struct BenchDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Cores that the system offers.
-    pub cores: usize,
-    /// Architecture and system.
-    pub machine: String,
-    /// All measurements.
-    pub rows: Vec<BenchRow>,
-}
-
-impl BenchDocument {
+impl BenchAnswer {
     /// Headline.
     pub(super) fn title(&self) -> String {
         format!("Samples per second on {} cores, {}", self.cores, self.machine)
@@ -71,13 +39,13 @@ impl BenchDocument {
     }
 }
 
-impl Document for BenchDocument {
-    fn text(&self) -> String {
-        format!("{}\n\n", self.title()) + &self.rates_table().text() + &warnings_text(&self.envelope.warnings)
+impl Render for BenchAnswer {
+    fn text(&self, _: &str) -> String {
+        format!("{}\n\n", self.title()) + &self.rates_table().text()
     }
 
-    fn page(&self) -> Page {
-        self.as_page()
+    fn page(&self, envelope: &Envelope, _: &str) -> Option<Page> {
+        Some(self.as_page(envelope))
     }
 
     fn csv(&self) -> Result<String> {

@@ -35,7 +35,6 @@ mod votes;
 
 pub use crate::error::one_line;
 pub use accountants::AccountantsDocument;
-pub use bench::{BenchDocument, BenchRow};
 pub use document::{Answered, Document, Render};
 pub use envelope::Envelope;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
@@ -46,7 +45,5 @@ pub use membership::{
 };
 pub use page::Page;
 pub use recording::{RecordingDocument, TrainingFact};
-pub use simulate::{CountsRow, LawPair, LawRow, SimulateDocument};
 pub use stream::{StreamBinsRow, StreamDocument};
 pub use student::{StudentDocument, StudentRow};
-pub use verify::{CounterexampleRow, PropertyRow, VerifyDocument};

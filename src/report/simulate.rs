@@ -1,87 +1,12 @@
 //! The document of `leakbound simulate` and `leakbound merge`.
 
-use super::document::Document;
+use super::document::Render;
 use super::envelope::Envelope;
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
-use crate::model::Composition;
-use crate::record::SimulationPlan;
-use crate::simulate::{BlockSet, Shard};
-use crate::study::{Number, short, significant};
+use crate::study::{SimulateAnswer, short, significant};
 use serde::Serialize;
-
-/// Counts of one query, in the form that `leakbound audit counts` reads.
-#[derive(Debug, Clone, Serialize)]
-pub struct CountsRow {
-    /// Its name, where queries have one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    /// The outcomes.
-    pub labels: Vec<String>,
-    /// Counts under the dataset.
-    pub counts: Vec<u64>,
-    /// Counts under the neighbor.
-    pub counts_neighbor: Vec<u64>,
-}
-
-/// The computed laws of one query, which its counts converge to.
-#[derive(Debug, Clone, Serialize)]
-pub struct LawRow {
-    /// The query's name, where queries have one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    /// The laws; absent where they cannot be computed.
-    #[serde(flatten)]
-    pub laws: Option<LawPair>,
-    /// Why they cannot be computed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
-}
-
-/// Laws of both worlds against the counts.
-#[derive(Debug, Clone, Serialize)]
-pub struct LawPair {
-    /// How they were computed: `exact`, up to rounding and quadrature, or `series`.
-    pub method: &'static str,
-    /// Estimated largest relative error of a probability.
-    pub error: Number,
-    /// Probability of each outcome under the dataset.
-    pub p: Vec<Number>,
-    /// Probability of each outcome under the neighbor.
-    pub q: Vec<Number>,
-    /// The p-value of Pearson's chi-square test of the dataset's counts against p.
-    pub p_value: f64,
-    /// The p-value of the neighbor's counts against q.
-    pub p_value_neighbor: f64,
-}
-
-/// The result of a simulation or of a part of one.
-#[derive(Debug, Clone, Serialize)]
-pub struct SimulateDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// What decides the counts; documents with equal plans may be merged.
-    pub plan: SimulationPlan,
-    /// How the queries compose, where the scenario says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub composition: Option<Composition>,
-    /// Which part was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shard: Option<Shard>,
-    /// The blocks that every query holds, as ranges from the first to the one after the last.
-    pub blocks: BlockSet,
-    /// Blocks of the whole simulation.
-    pub blocks_in_all: u64,
-    /// The counts.
-    pub queries: Vec<CountsRow>,
-    /// Computed laws, one row per query; empty where none was asked for.
-    pub laws: Vec<LawRow>,
-}
 
 /// Queries and classes shown in text: the rest is for programs.
 pub(super) const MOST_QUERIES: usize = 6;
@@ -91,7 +16,7 @@ fn share(count: u64, total: u64) -> String {
     if total == 0 { "-".into() } else { significant(count as f64 / total as f64, 6) }
 }
 
-impl SimulateDocument {
+impl SimulateAnswer {
     /// Counts, shares and laws of one query.
     pub(super) fn query_table(&self, index: usize) -> TextTable {
         let query = &self.queries[index];
@@ -160,9 +85,9 @@ impl SimulateDocument {
     }
 }
 
-impl Document for SimulateDocument {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n", self.title);
+impl Render for SimulateAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{title}\n");
         if self.blocks.len() < self.blocks_in_all {
             text += &format!("blocks {} of {}\n", self.blocks, self.blocks_in_all);
         }
@@ -182,11 +107,11 @@ impl Document for SimulateDocument {
             self.plan.seed,
             short(self.plan.samples as f64)
         );
-        text + &warnings_text(&self.envelope.warnings)
+        text
     }
 
-    fn page(&self) -> Page {
-        self.as_page()
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        Some(self.as_page(envelope, title))
     }
 
     fn csv(&self) -> Result<String> {

@@ -1,90 +1,18 @@
 //! The document of `leakbound verify`.
 
-use super::document::Document;
+use super::document::Render;
 use super::envelope::Envelope;
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::error::{Result, one_line};
-use crate::study::{Number, significant};
-use crate::verify::{Case, ClaimScope, Counterexample, Finding, Problem, PropertyKind, Verdict};
+use crate::study::{Number, PropertyRow, VerifyAnswer, significant};
+use crate::verify::{Problem, PropertyKind};
 use serde::Serialize;
 
 /// Digits of claims and exact values in text.
 const DIGITS: usize = 12;
 
-/// The smallest case in which a property does not hold.
-#[derive(Debug, Clone, Serialize)]
-pub struct CounterexampleRow {
-    /// What was found.
-    #[serde(flatten)]
-    pub found: Counterexample,
-    /// How far the claim is beyond the exact value; absent where there is no claim.
-    pub margin: Option<Number>,
-    /// Commands that show it.
-    pub reproduce: Vec<String>,
-}
-
-/// What was found about one property.
-#[derive(Debug, Clone, Serialize)]
-pub struct PropertyRow {
-    /// Its name.
-    pub property: &'static str,
-    /// What it means when it does not hold.
-    pub kind: PropertyKind,
-    /// What is tested, and the theorem.
-    pub theorem: &'static str,
-    /// `refuted`, `not-refuted` or `not-tested`.
-    pub verdict: &'static str,
-    /// Cases to which it applied and which were answered.
-    pub cases: u64,
-    /// Cases that the accountant declined.
-    pub declined: u64,
-    /// One reason why.
-    pub declined_reason: Option<String>,
-    /// Cases about which it says nothing, or whose exact law could not be computed.
-    pub not_applicable: u64,
-    /// The largest exact value as a share of the claim, for validity.
-    pub largest_share: Option<Number>,
-    /// The case of it.
-    pub closest: Option<Case>,
-    /// Whether the time ran out before all cases were tried.
-    pub out_of_time: bool,
-    /// The counterexample.
-    pub counterexample: Option<CounterexampleRow>,
-}
-
 impl PropertyRow {
-    /// The row of a finding; `reproduce` makes the commands of a counterexample.
-    #[must_use]
-    pub fn new(finding: &Finding, reproduce: impl Fn(&Counterexample) -> Vec<String>) -> Self {
-        let (verdict, counterexample) = match &finding.verdict {
-            Verdict::Refuted(found) => {
-                let margin = match &found.problem {
-                    Problem::Violation(violation) => Some(Number(violation.margin())),
-                    Problem::Fault(_) => None,
-                };
-                let row = CounterexampleRow { found: (**found).clone(), margin, reproduce: reproduce(found) };
-                ("refuted", Some(row))
-            }
-            Verdict::NotRefuted => ("not-refuted", None),
-            Verdict::NotTested => ("not-tested", None),
-        };
-        Self {
-            property: finding.property.name,
-            kind: finding.property.kind,
-            theorem: finding.property.theorem,
-            verdict,
-            cases: finding.cases,
-            declined: finding.declined,
-            declined_reason: finding.reason.clone(),
-            not_applicable: finding.not_applicable,
-            largest_share: finding.largest_share.map(Number),
-            closest: finding.closest.clone(),
-            out_of_time: finding.out_of_time,
-            counterexample,
-        }
-    }
-
     fn text(&self) -> String {
         let Some(row) = &self.counterexample else { return String::new() };
         let kind = match (&row.found.problem, self.kind) {
@@ -126,26 +54,12 @@ impl PropertyRow {
     }
 }
 
-/// The result of `leakbound verify`.
-#[derive(Debug, Clone, Serialize)]
-pub struct VerifyDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// Name or command of the accountant.
-    pub accountant: String,
-    /// What its claims depend on.
-    pub scope: ClaimScope,
-    /// Whether any property was refuted.
-    pub refuted: bool,
-    /// Each property.
-    pub properties: Vec<PropertyRow>,
-}
+impl VerifyAnswer {
+    /// Headline; `cases` says which cases were tried.
+    pub(super) fn title(&self, cases: &str) -> String {
+        format!("Verification of {}: {cases}", one_line(&self.accountant))
+    }
 
-impl VerifyDocument {
     /// A line for each property.
     pub(super) fn properties_table(&self) -> TextTable {
         let mut table =
@@ -168,18 +82,18 @@ impl VerifyDocument {
     }
 }
 
-impl Document for VerifyDocument {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n\n", one_line(&self.title)) + &self.properties_table().text();
+impl Render for VerifyAnswer {
+    fn text(&self, title: &str) -> String {
+        let mut text = format!("{}\n\n", self.title(title)) + &self.properties_table().text();
         text.extend(self.properties.iter().map(PropertyRow::text));
         if !self.refuted {
             text += "not-refuted: no case was found; that is no proof\n\n";
         }
-        text + &warnings_text(&self.envelope.warnings)
+        text
     }
 
-    fn page(&self) -> Page {
-        self.as_page()
+    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
+        Some(self.as_page(envelope, title))
     }
 
     fn csv(&self) -> Result<String> {

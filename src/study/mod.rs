@@ -5,6 +5,7 @@
 //! the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
 
 mod account;
+mod bench;
 mod bounds;
 mod claim;
 pub(crate) mod composed;
@@ -13,6 +14,7 @@ mod counts;
 pub(crate) mod evidence;
 mod exact;
 mod label_dp;
+mod merge;
 mod number;
 mod progress;
 mod property;
@@ -20,14 +22,17 @@ mod rerun;
 pub(crate) mod rows;
 mod scores;
 mod self_check;
+mod simulate;
 pub(crate) mod spending;
 mod suite;
+mod verify;
 mod votes;
 
 pub use account::{
     AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
     LossComposition,
 };
+pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
 pub use bounds::{Bounds, Methods};
 pub use claim::{Claim, Claims};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
@@ -35,6 +40,7 @@ pub use confusion::{ConfusionAnswer, ConfusionStudy};
 pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
 pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
+pub use merge::MergeStudy;
 pub use number::{Number, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
@@ -45,7 +51,11 @@ pub use self_check::{
     CheckRow, CheckedAudit, CheckedQuery, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy,
     TightnessRow,
 };
+pub use simulate::{
+    Checkpoints, CountsRow, Distributions, DistributionsRow, SaveMoment, SimulateAnswer, SimulateStudy,
+};
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
+pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{
     AddedPoint, ExactRow, LawKind, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer, VotesQuery,
     VotesStudy,
@@ -79,6 +89,11 @@ pub trait Answer: Serialize {
     /// What a reader must know beside the numbers.
     fn warnings(&self) -> &[Warning] {
         &[]
+    }
+
+    /// The seed of its random numbers, where it is not the one of the command line.
+    fn seed(&self) -> Option<u64> {
+        None
     }
 
     /// What the answer decides.

@@ -2,10 +2,11 @@
 
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-/// Progress of one phase of a study. A phase starts with `done` above 0 and ends with `done == all`; a study may have
-/// several phases, or none where it is quick.
+/// Progress of one phase of a study, which ends with `done == all` unless less was to do; a study may have several phases,
+/// or none where it is quick. A step may be repeated while nothing is done, so that work that waits can be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Units of work done in this phase.
@@ -48,11 +49,20 @@ pub(super) struct Meter<'a> {
     done: AtomicU64,
     all: u64,
     unit: &'static str,
+    /// Whether the callback broke off.
+    over: AtomicBool,
+    start: Instant,
+    /// When the callback was polled last, in milliseconds after the start.
+    polled: AtomicU64,
 }
+
+/// Between two calls that report nothing new.
+const PACE: Duration = Duration::from_millis(20);
 
 impl<'a> Meter<'a> {
     pub(super) fn new(progress: &'a Progress<'a>, all: u64, unit: &'static str) -> Self {
-        Self { progress, done: AtomicU64::new(0), all, unit }
+        let (done, over, polled) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
+        Self { progress, done, all, unit, over, start: Instant::now(), polled }
     }
 
     /// Units done so far.
@@ -63,16 +73,37 @@ impl<'a> Meter<'a> {
     /// So many units are done in all, as one of several threads sees it.
     pub(super) fn reach(&self, done: u64) -> ControlFlow<()> {
         let done = self.done.fetch_max(done, Ordering::Relaxed).max(done);
-        (self.progress)(Step { done, all: self.all.max(done), unit: self.unit })
+        self.tell(done)
     }
 
     /// So many more units are done; an error where the work is to end.
     pub(super) fn add(&self, more: u64) -> Result<()> {
         let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
-        match (self.progress)(Step { done, all: self.all.max(done), unit: self.unit }) {
+        match self.tell(done) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Interrupted),
         }
+    }
+
+    /// Whether the work is to end, for work that asks often while no unit is done.
+    pub(super) fn poll(&self) -> ControlFlow<()> {
+        let now = self.start.elapsed().as_millis() as u64;
+        let due = |polled: u64| (now >= polled + PACE.as_millis() as u64).then_some(now);
+        if self.polled.fetch_update(Ordering::Relaxed, Ordering::Relaxed, due).is_ok() {
+            return self.tell(self.done());
+        }
+        if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether the callback broke off.
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, done: u64) -> ControlFlow<()> {
+        let told = (self.progress)(Step { done, all: self.all.max(done), unit: self.unit });
+        self.over.fetch_or(told.is_break(), Ordering::Relaxed);
+        told
     }
 }
 
@@ -91,6 +122,20 @@ mod tests {
         let meter = Meter::new(&watch, 6, "queries");
         assert!(meter.add(2).is_ok() && meter.add(1).is_ok());
         assert!(matches!(meter.add(2), Err(Error::Interrupted)));
+        assert!(meter.is_over());
         assert_eq!(*seen.lock().unwrap(), [2, 3, 5]);
+    }
+
+    #[test]
+    fn work_that_waits_asks_now_and_then() {
+        let asked = AtomicU64::new(0);
+        let watch = |step: Step| {
+            assert_eq!((step.done, step.all), (0, 6));
+            if asked.fetch_add(1, Ordering::Relaxed) == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (meter, start) = (Meter::new(&watch, 6, "queries"), Instant::now());
+        while meter.poll().is_continue() {}
+        assert!(start.elapsed() >= 3 * PACE && meter.poll().is_break());
+        assert!(asked.into_inner() >= 3);
     }
 }

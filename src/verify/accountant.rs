@@ -11,7 +11,7 @@ use std::fmt;
 ///
 /// ```
 /// use leakbound::mechanism::{GNMAX, Role};
-/// use leakbound::verify::{Accountant, Answer, Plan, Question, Request, Verdict, verify};
+/// use leakbound::verify::{Accountant, Answer, Plan, Question, Request, Verdict, unwatched, verify};
 ///
 /// struct Half;
 ///
@@ -31,7 +31,7 @@ use std::fmt;
 ///     }
 /// }
 ///
-/// let outcome = verify(&Half, &Plan { cases: 500, ..Plan::default() }, &|_| ());
+/// let outcome = verify(&Half, &Plan { cases: 500, ..Plan::default() }, &unwatched);
 /// assert!(outcome.refuted());
 /// assert!(matches!(outcome.of("rdp-covers-exact").unwrap().verdict, Verdict::Refuted(_)));
 /// ```
@@ -44,7 +44,7 @@ pub trait Accountant: Sync {
 
     /// Its answer, for which nobody waits once it is time to stop; what it declines then counts for nothing. One that
     /// computes its answers in this process gives them a moment later.
-    fn answer_before(&self, request: &Request, _stop: &Stop) -> Answer {
+    fn answer_before(&self, request: &Request, _stop: &Stop<'_>) -> Answer {
         self.answer(request)
     }
 

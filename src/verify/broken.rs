@@ -270,6 +270,7 @@ fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Opti
 mod tests {
     use super::super::property::PropertyKind;
     use super::super::run::{Plan, Verdict, verify};
+    use super::super::stop::unwatched;
     use super::*;
     use crate::accountant::gnss_rdp;
     use std::time::Instant;
@@ -288,7 +289,7 @@ mod tests {
         for control in CONTROLS {
             let start = Instant::now();
             let accountant = accountant(control.name).unwrap();
-            let outcome = verify(&*accountant, &Plan { cases: 2_000, seed: 1, ..Plan::default() }, &|_| ());
+            let outcome = verify(&*accountant, &Plan { cases: 2_000, seed: 1, ..Plan::default() }, &unwatched);
             println!("{}: {} in {:?}", control.name, outcome.invalid(), start.elapsed());
             assert_eq!(outcome.invalid(), control.invalid, "{}", control.name);
             for finding in &outcome.findings {

@@ -81,11 +81,11 @@ pub fn accountant_names() -> Vec<String> {
 ///
 /// # Example
 /// ```
-/// use leakbound::verify::{Plan, accountant_of_name, verify};
+/// use leakbound::verify::{Plan, accountant_of_name, unwatched, verify};
 ///
 /// let plan = Plan { cases: 200, ..Plan::default() };
-/// assert!(!verify(&*accountant_of_name("gnmax-data-dependent")?, &plan, &|_| ()).refuted());
-/// assert!(verify(&*accountant_of_name("broken:gnmax-half")?, &plan, &|_| ()).invalid());
+/// assert!(!verify(&*accountant_of_name("gnmax-data-dependent")?, &plan, &unwatched).refuted());
+/// assert!(verify(&*accountant_of_name("broken:gnmax-half")?, &plan, &unwatched).invalid());
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
@@ -115,6 +115,7 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
 mod tests {
     use super::super::request::Case;
     use super::super::run::{Plan, Problem, Verdict, verify};
+    use super::super::stop::unwatched;
     use super::*;
 
     /// What is right is not refuted; where theorems are tight, cases come close.
@@ -123,7 +124,7 @@ mod tests {
         for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
             let cases = if name.ends_with("worst-case") { 2 } else { 25 };
             let plan = Plan { cases, seed: 5, ..Plan::default() };
-            let outcome = verify(&*accountant_of_name(name).unwrap(), &plan, &|_| ());
+            let outcome = verify(&*accountant_of_name(name).unwrap(), &plan, &unwatched);
             for finding in &outcome.findings {
                 println!(
                     "{} {}: {} cases, share {:?} in {:?}",
@@ -167,9 +168,9 @@ mod tests {
     fn the_published_formula_is_refuted_where_it_is_too_small() {
         let text = r#"{"mechanism":"gnss","sigma":5,"beta":0.02,"step":0.98,"width":1,"neighbor_width":0.981,"histogram":[0],"order":20}"#;
         let plan = Plan { case: Some(Case::from_json(text).unwrap()), ..Plan::default() };
-        let right = verify(&*accountant_of_name("gnss").unwrap(), &plan, &|_| ());
+        let right = verify(&*accountant_of_name("gnss").unwrap(), &plan, &unwatched);
         assert!(!right.refuted(), "{right:?}");
-        let wrong = verify(&*accountant_of_name("broken:gnss-as-published").unwrap(), &plan, &|_| ());
+        let wrong = verify(&*accountant_of_name("broken:gnss-as-published").unwrap(), &plan, &unwatched);
         let finding = wrong.of("rdp-covers-exact").unwrap();
         let Verdict::Refuted(found) = &finding.verdict else { panic!("{finding:?}") };
         let Problem::Violation(violation) = &found.problem else { panic!("{found:?}") };

@@ -81,7 +81,12 @@ impl ExternalAccountant {
         Ok(Self { words, options, process: Mutex::new(Some(process)) })
     }
 
-    fn ask(&self, slot: &mut Option<Process>, request: &Request, stop: &Stop) -> std::result::Result<Answer, Fault> {
+    fn ask(
+        &self,
+        slot: &mut Option<Process>,
+        request: &Request,
+        stop: &Stop<'_>,
+    ) -> std::result::Result<Answer, Fault> {
         let mut process = match slot.take() {
             Some(process) => process,
             None => match Process::start(&self.words) {
@@ -113,7 +118,7 @@ impl Accountant for ExternalAccountant {
         self.answer_before(request, &Stop::default())
     }
 
-    fn answer_before(&self, request: &Request, stop: &Stop) -> Answer {
+    fn answer_before(&self, request: &Request, stop: &Stop<'_>) -> Answer {
         let mut slot = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         self.ask(&mut slot, request, stop).unwrap_or_else(Answer::Fault)
     }
@@ -188,7 +193,7 @@ impl Process {
         &mut self,
         request: &Request,
         time: Duration,
-        stop: &Stop,
+        stop: &Stop<'_>,
     ) -> std::result::Result<Option<String>, Fault> {
         match self.lines.try_recv() {
             Ok(line) => return Err(unasked(&line?)),

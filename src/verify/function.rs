@@ -56,7 +56,7 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccoun
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Plan, Verdict, verify};
+    use super::super::{Plan, Verdict, unwatched, verify};
     use super::*;
     use crate::mechanism::GNMAX;
 
@@ -65,7 +65,7 @@ mod tests {
         type Function = fn(&str) -> Result<String, String>;
         let plan = Plan { cases: 200, ..Plan::default() };
         let gnmax = |accountant: FunctionAccountant<Function>| {
-            verify(&accountant.about(ClaimScope::DataIndependent, vec![GNMAX]), &plan, &|_| ())
+            verify(&accountant.about(ClaimScope::DataIndependent, vec![GNMAX]), &plan, &unwatched)
         };
         let infinite = gnmax(FunctionAccountant::new("infinite", |_| Ok("{\"value\": \"inf\"}".into())));
         assert!(matches!(infinite.of("rdp-covers-exact").unwrap().verdict, Verdict::NotRefuted));

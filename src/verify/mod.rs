@@ -54,4 +54,4 @@ pub use request::{Case, Question, Request, subjects};
 pub use run::{Counterexample, Finding, Outcome, Plan, Problem, Verdict, verify};
 pub use simulated::{SimulationPlan, verify_by_simulation};
 pub use smooth_cost::SMOOTH_SENSITIVITY;
-pub use stop::Stop;
+pub use stop::{Stop, Watch, unwatched};

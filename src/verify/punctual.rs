@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// An accountant that is asked nothing more once the time is over, inside a case too.
 pub(super) struct Punctual<'a> {
     inner: &'a dyn Accountant,
-    stop: &'a Stop,
+    stop: &'a Stop<'a>,
     late: AtomicBool,
 }
 
 impl<'a> Punctual<'a> {
-    pub(super) const fn new(inner: &'a dyn Accountant, stop: &'a Stop) -> Self {
+    pub(super) const fn new(inner: &'a dyn Accountant, stop: &'a Stop<'a>) -> Self {
         Self { inner, stop, late: AtomicBool::new(false) }
     }
 

@@ -7,7 +7,7 @@ use super::property::{Property, PropertyKind};
 use super::punctual::Punctual;
 use super::request::Case;
 use super::shrink::shrink;
-use super::stop::Stop;
+use super::stop::{Stop, Watch};
 use crate::mechanism::MechanismKind;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,8 +26,6 @@ pub struct Plan {
     pub seed: u64,
     /// The time for all properties together; each gets its share of what is left.
     pub time_limit: Option<Duration>,
-    /// Ends the work early, inside a case too.
-    pub stop: Stop,
     /// Cases tried while a counterexample is made smaller.
     pub shrink_limit: usize,
     /// Only this case.
@@ -36,15 +34,21 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self {
-            properties: Vec::new(),
-            cases: 2_000,
-            seed: 0,
-            time_limit: None,
-            stop: Stop::default(),
-            shrink_limit: 2_000,
-            case: None,
+        Self { properties: Vec::new(), cases: 2_000, seed: 0, time_limit: None, shrink_limit: 2_000, case: None }
+    }
+}
+
+impl Plan {
+    /// The properties that are tested.
+    #[must_use]
+    pub fn properties_of(&self, accountant: &dyn Accountant) -> Vec<&'static Property> {
+        if !self.properties.is_empty() {
+            return self.properties.clone();
         }
+        let mechanisms = accountant.mechanisms();
+        let mut all = Property::applicable(accountant.scope());
+        all.retain(|property| mechanisms.iter().any(|kind| (property.about)(kind)));
+        all
     }
 }
 
@@ -151,26 +155,20 @@ impl Outcome {
 
 /// Tests an accountant: each property on its cases until one fails, which is then made as small as possible.
 ///
-/// `done` is called with the number of cases after each block. The exact laws come from [`noisy_argmax_law`] and its
-/// kind; a claim is refuted only beyond their numerical error.
+/// `watch` is called with the number of cases after each block, and with 0 inside of one; once it breaks off, what was not
+/// tried is out of time. The exact distributions come from [`noisy_argmax_law`] and its kind; a claim is refuted only beyond
+/// their numerical error.
 ///
 /// [`noisy_argmax_law`]: crate::law::noisy_argmax_law
-pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sync)) -> Outcome {
+pub fn verify(accountant: &dyn Accountant, plan: &Plan, watch: &Watch<'_>) -> Outcome {
     let scope = accountant.scope();
-    let properties = if plan.properties.is_empty() {
-        let mechanisms = accountant.mechanisms();
-        let mut all = Property::applicable(scope);
-        all.retain(|property| mechanisms.iter().any(|kind| (property.about)(kind)));
-        all
-    } else {
-        plan.properties.clone()
-    };
+    let properties = plan.properties_of(accountant);
     let start = Instant::now();
     let mut findings = Vec::new();
     for (place, &property) in properties.iter().enumerate() {
         let share = (properties.len() - place) as u32;
-        let stop = plan.stop.within(plan.time_limit.map(|limit| limit.saturating_sub(start.elapsed()) / share));
-        findings.push(test(accountant, property, plan, &stop, done));
+        let time = plan.time_limit.map(|limit| limit.saturating_sub(start.elapsed()) / share);
+        findings.push(test(accountant, property, plan, &Stop::when(watch).within(time)));
     }
     Outcome { accountant: accountant.name(), scope, findings }
 }
@@ -189,17 +187,11 @@ struct Block {
     out_of_time: bool,
 }
 
-fn test(
-    accountant: &dyn Accountant,
-    property: &'static Property,
-    plan: &Plan,
-    stop: &Stop,
-    done: &(dyn Fn(u64) + Sync),
-) -> Finding {
+fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, stop: &Stop<'_>) -> Finding {
     let start = Instant::now();
     let mechanisms = accountant.mechanisms();
     let run_block = |block: u64| -> Block {
-        let result = match &plan.case {
+        let mut result = match &plan.case {
             Some(case) => block_of(accountant, property, std::iter::once(case.clone()), stop),
             None => {
                 let size = BLOCK.min(plan.cases - block * BLOCK);
@@ -213,7 +205,7 @@ fn test(
                 block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), stop)
             }
         };
-        done(result.drawn);
+        result.out_of_time |= stop.tried(result.drawn).is_break();
         result
     };
     let blocks = if plan.case.is_some() { 1 } else { plan.cases.div_ceil(BLOCK) };
@@ -237,7 +229,7 @@ fn test(
     let failed = total.failed.take();
     let verdict = match failed {
         Some((case, problem)) => {
-            Verdict::Refuted(Box::new(smallest(accountant, property, plan, stop, case, problem, total.drawn)))
+            Verdict::Refuted(Box::new(smallest(accountant, property, plan, stop, (case, problem), total.drawn)))
         }
         None if total.cases == 0 => Verdict::NotTested,
         None => Verdict::NotRefuted,
@@ -288,7 +280,12 @@ fn check(property: &Property, accountant: &dyn Accountant, case: &Case) -> Check
 }
 
 /// The cases until one fails.
-fn block_of(accountant: &dyn Accountant, property: &Property, cases: impl Iterator<Item = Case>, stop: &Stop) -> Block {
+fn block_of(
+    accountant: &dyn Accountant,
+    property: &Property,
+    cases: impl Iterator<Item = Case>,
+    stop: &Stop<'_>,
+) -> Block {
     let mut block = Block::default();
     let accountant = Punctual::new(accountant, stop);
     for case in cases {
@@ -300,6 +297,7 @@ fn block_of(accountant: &dyn Accountant, property: &Property, cases: impl Iterat
         match check(property, &accountant, &case) {
             // It was not answered whole.
             Check::Declined(_) | Check::NotApplicable if accountant.was_late() => {
+                block.drawn -= 1;
                 block.out_of_time = true;
                 break;
             }
@@ -333,9 +331,8 @@ fn smallest(
     accountant: &dyn Accountant,
     property: &Property,
     plan: &Plan,
-    stop: &Stop,
-    drawn: Case,
-    problem: Problem,
+    stop: &Stop<'_>,
+    (drawn, problem): (Case, Problem),
     index: u64,
 ) -> Counterexample {
     let limit = match (&problem, &plan.case) {

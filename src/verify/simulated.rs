@@ -8,7 +8,7 @@ use super::punctual::Punctual;
 use super::request::{Case, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
-use super::stop::Stop;
+use super::stop::{Stop, Watch};
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ const SHRINK_LIMIT: usize = 60;
 /// neighbor.
 ///
 /// The claims must be about one output and answer `order`. A refutation is wrong with at most the failure probability, over
-/// all cases together.
+/// all cases together. `watch` is called after each case; once it breaks off, no further case is tried.
 ///
 /// # Errors
 /// What simulation and audit return.
@@ -70,12 +70,12 @@ pub fn verify_by_simulation(
     accountant: &dyn Accountant,
     plan: &Plan,
     simulation: SimulationPlan,
-    done: &(dyn Fn(u64) + Sync),
+    watch: &Watch<'_>,
 ) -> Result<Finding> {
     let start = Instant::now();
     let mechanisms = accountant.mechanisms();
     let mut stream = ChaCha8Rng::seed_from_u64(plan.seed);
-    let stop = plan.stop.within(plan.time_limit);
+    let stop = Stop::when(watch).within(plan.time_limit);
     let trials =
         Trials { accountant: Punctual::new(accountant, &stop), plan, simulation, stop: &stop, done: Cell::new(0) };
     let mut finding = Finding {
@@ -96,12 +96,13 @@ pub fn verify_by_simulation(
             break;
         }
         let Some(case) = draw(plan, &mechanisms, &mut stream) else { continue };
-        done(1);
         let check = trials.check(&case)?;
         if matches!(check, Check::Declined(_) | Check::NotApplicable) && stop.is_over() {
             finding.out_of_time = true;
             break;
         }
+        // The next case sees that it breaks off.
+        let _ = stop.tried(1);
         if let Some(problem) = noted(&mut finding, check, &case) {
             finding.verdict = Verdict::Refuted(Box::new(trials.smallest(case, problem, index)));
             break;
@@ -144,7 +145,7 @@ struct Trials<'a> {
     accountant: Punctual<'a>,
     plan: &'a Plan,
     simulation: SimulationPlan,
-    stop: &'a Stop,
+    stop: &'a Stop<'a>,
     /// Tests so far.
     done: Cell<u64>,
 }
@@ -257,13 +258,14 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::super::catalog::accountant_of_name;
+    use super::super::stop::unwatched;
     use super::*;
 
     fn run(name: &str, cases: u64) -> Finding {
         let accountant = accountant_of_name(name).unwrap();
         let plan = Plan { cases, seed: 4, ..Plan::default() };
         let simulation = SimulationPlan { samples: 60_000, failure: FailureProbability::new(1e-6).unwrap() };
-        verify_by_simulation(&*accountant, &plan, simulation, &|_| ()).unwrap()
+        verify_by_simulation(&*accountant, &plan, simulation, &unwatched).unwrap()
     }
 
     #[test]

@@ -1,45 +1,56 @@
 //! When work ends before it is done.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// When work ends before it is done: at a moment, or as soon as somebody wants it to.
+/// A progress callback of verification, called from any thread with the number of cases tried since its last call, and with
+/// 0 while an answer or a long case is waited for. [`ControlFlow::Break`] ends the work, and must then be returned again.
+pub type Watch<'a> = dyn Fn(u64) -> ControlFlow<()> + Sync + 'a;
+
+/// The progress callback of a program that waits for the result.
+pub const fn unwatched(_: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// When work ends before it is done: at a moment, or as soon as a progress callback breaks off.
 ///
 /// ```
 /// # use leakbound::verify::Stop;
-/// # use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+/// # use std::ops::ControlFlow;
 /// # use std::time::Duration;
-/// let wish = Arc::new(AtomicBool::new(false));
-/// let stop = Stop::when(Arc::clone(&wish)).within(Some(Duration::from_secs(3600)));
-/// assert!(!stop.is_over());
-/// wish.store(true, Ordering::Relaxed);
-/// assert!(stop.is_over());
+/// let hour = Some(Duration::from_secs(3600));
+/// assert!(!Stop::when(&|_| ControlFlow::Continue(())).within(hour).is_over());
+/// assert!(Stop::when(&|_| ControlFlow::Break(())).within(hour).is_over());
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct Stop {
+#[derive(Clone, Copy, Default)]
+pub struct Stop<'a> {
     at: Option<Instant>,
-    wish: Option<Arc<AtomicBool>>,
+    watch: Option<&'a Watch<'a>>,
 }
 
-impl Stop {
-    /// As soon as this is true.
+impl<'a> Stop<'a> {
+    /// As soon as this callback breaks off.
     #[must_use]
-    pub const fn when(wish: Arc<AtomicBool>) -> Self {
-        Self { at: None, wish: Some(wish) }
+    pub const fn when(watch: &'a Watch<'a>) -> Self {
+        Self { at: None, watch: Some(watch) }
     }
 
     /// The same, and at the latest after this time from now on.
     #[must_use]
-    pub fn within(&self, time: Option<Duration>) -> Self {
+    pub fn within(self, time: Option<Duration>) -> Self {
         let at = time.and_then(|time| Instant::now().checked_add(time));
-        Self { at: self.at.into_iter().chain(at).min(), wish: self.wish.clone() }
+        Self { at: self.at.into_iter().chain(at).min(), ..self }
+    }
+
+    /// Reports cases that were tried.
+    pub(super) fn tried(&self, cases: u64) -> ControlFlow<()> {
+        self.watch.map_or(ControlFlow::Continue(()), |watch| watch(cases))
     }
 
     /// Whether it is time.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.wish.as_ref().is_some_and(|wish| wish.load(Ordering::Relaxed)) || self.left() == Some(Duration::ZERO)
+        self.left() == Some(Duration::ZERO) || self.tried(0).is_break()
     }
 
     /// The time that is left, if it is limited.

@@ -159,12 +159,13 @@ mod tests {
     use super::super::catalog::accountant_of_name;
     use super::super::property::Property;
     use super::super::run::{Outcome, Plan, Problem, Verdict, verify};
+    use super::super::stop::unwatched;
     use super::*;
 
     fn on(accountant: &str, property: &str, case: &str) -> Outcome {
         let properties = vec![Property::of_name(property).unwrap()];
         let plan = Plan { properties, case: Some(Case::from_json(case).unwrap()), ..Plan::default() };
-        verify(&*accountant_of_name(accountant).unwrap(), &plan, &|_| ())
+        verify(&*accountant_of_name(accountant).unwrap(), &plan, &unwatched)
     }
 
     /// Cases that overflows of the exact side once showed as refutations.

@@ -7,7 +7,7 @@ use leakbound::law::OutcomeLaw;
 use leakbound::mechanism::{self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, Relation};
 use leakbound::quantity::{Order, Probability};
 use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
-use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
+use leakbound::verify::{Case, Plan, Verdict, accountants_of, unwatched, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -234,7 +234,7 @@ impl Sampler for Bits {
 fn a_mechanism_outside_the_library_is_verified_as_every_other() {
     let accountants = accountants_of(FLIPPED_BIT);
     assert_eq!(accountants.len(), 1);
-    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &|_| ());
+    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &unwatched);
     assert!(!outcome.refuted(), "{outcome:?}");
     let finding = outcome.of("rdp-covers-exact").unwrap();
     assert!(matches!(finding.verdict, Verdict::NotRefuted) && finding.largest_share.unwrap() > 0.999, "{finding:?}");

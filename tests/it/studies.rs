@@ -6,18 +6,23 @@ use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::NoisyArgmax;
 use leakbound::model::{Composition, PromptPateModel};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
-use leakbound::record::{RecordedQuery, VoteFile, read_counts};
+use leakbound::record::{PartialSimulation, RecordedQuery, VoteFile, read_counts, read_scenario, read_simulated};
 use leakbound::report::{Answered, Document, Envelope, Render};
+use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{
-    AccountStudy, Answer, Answers, Bounds, CheckedAudit, Claim, Claims, ConfusionStudy, CostMeaning, CountedQuery,
-    CountsStudy, ExactStudy, Methods, ModeledQuery, Number, Progress, Sampling, ScoreAnswers, ScoresStudy, Searched,
-    SelfCheckStudy, Step, Study, Verdict, VotesStudy, Warning, unwatched,
+    AccountStudy, Answer, Answers, BenchStudy, BenchWork, Bounds, CheckedAudit, Checkpoints, Claim, Claims,
+    ConfusionStudy, CostMeaning, CountedQuery, CountsStudy, ExactStudy, MergeStudy, Methods, ModeledQuery, Number,
+    Progress, Sampling, SaveMoment, ScoreAnswers, ScoresStudy, Searched, SelfCheckStudy, SimulateStudy, Step, Study,
+    TestedAccountant, Verdict, VerifyStudy, VotesStudy, Warning, unwatched,
 };
+use leakbound::verify::{ExternalOptions, Plan, accountant_of_name};
 use leakbound::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 fn order(alpha: f64) -> Order {
     Order::new(alpha).unwrap()
@@ -245,6 +250,160 @@ fn a_self_check_is_the_command() {
     assert_same(&answer, &printed);
     assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
     assert_eq!(answer.verdict(), Verdict::Passed);
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+}
+
+fn verification(accountant: TestedAccountant<'_>) -> VerifyStudy<'_> {
+    VerifyStudy { accountant, plan: Plan { cases: 100, seed: 2, ..Plan::default() }, simulation: None }
+}
+
+#[test]
+fn a_verification_is_the_command() {
+    let study = verification(TestedAccountant::Named("broken:gnmax-half".into()));
+    let answer = study.run(&unwatched).unwrap();
+    let words = "verify --accountant broken:gnmax-half --cases 100 --seed 2";
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    assert_eq!(answer.verdict(), Verdict::Refuted);
+    // An accountant of the caller finds the same, and has no command that shows it again.
+    let own = accountant_of_name("broken:gnmax-half").unwrap();
+    let of_caller = verification(TestedAccountant::Custom(&*own)).run(&unwatched).unwrap();
+    let [first, own] = [&answer, &of_caller].map(|answer| answer.properties[0].counterexample.as_ref().unwrap());
+    assert_eq!((first.found.case.json(), first.margin), (own.found.case.json(), own.margin));
+    assert_eq!(own.reproduce[0], format!("case {}", own.found.case.json()));
+}
+
+/// A program that never answers is left as soon as the callback breaks off, although no case is done.
+#[cfg(unix)]
+#[test]
+fn a_verification_ends_inside_an_answer() {
+    let program = TestedAccountant::Program { command: "sleep 100".into(), options: ExternalOptions::default() };
+    let steps = Mutex::new(0);
+    let ended = verification(program).run(&|step| {
+        assert_eq!(step.done, 0);
+        let mut steps = steps.lock().unwrap();
+        *steps += 1;
+        if *steps > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(ended, Err(Error::Interrupted)));
+}
+
+const SCENARIO: &str = "noise = 'gaussian:4'\ncomposition = 'independent'\n\n[[query]]\nmodel = 'pate'\nk = 10\n\
+    p = [0.15, 0.6, 0.25]\np_marked = [0.5, 0.1, 0.4]\n\n[[query]]\nmodel = 'prompt-pate'\nhistogram = [3, 1]\n\
+    histogram_neighbor = [2, 2]\n";
+
+fn simulation(scenario: &Path, samples: u64) -> SimulateStudy<'static> {
+    SimulateStudy {
+        scenario: read_scenario(scenario).unwrap(),
+        simulation: Simulation::new(samples).unwrap().seed(9),
+        shard: Shard::WHOLE,
+        sampling: Sampling::MonteCarlo,
+        distributions: true,
+        checkpoints: None,
+    }
+}
+
+#[test]
+fn a_simulation_and_a_merge_are_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let scenario = path("s.toml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let command = ["simulate", &scenario, "--samples", "5e5", "--seed", "9"];
+    for sampling in [Sampling::MonteCarlo, Sampling::ExactLaw] {
+        let answer = SimulateStudy { sampling, ..simulation(Path::new(&scenario), 500_000) }.run(&unwatched).unwrap();
+        let name = serde_json::to_value(sampling).unwrap();
+        let printed = printed(&[&command[..], &["--sampling", name.as_str().unwrap()]].concat());
+        assert_same(&answer, &printed);
+        assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+        assert_eq!((answer.seed(), &printed["seed"]), (Some(9), &9.into()));
+    }
+    let shard = |number: u64| {
+        let (shard, file) = (format!("{number}/2"), path(&format!("{number}.json")));
+        let output = ["--shard", &shard, "--output", &file];
+        let mut simulate = assert_cmd::Command::new(env!("CARGO_BIN_EXE_leakbound"));
+        simulate.args(command).args(output).args(["--format", "json"]).assert().success();
+        file
+    };
+    let files = [shard(1), shard(2)];
+    let parts: Vec<_> = files.iter().map(|file| read_simulated(file).unwrap()).collect();
+    let merged = MergeStudy { parts: parts.clone(), partial: false }.run(&unwatched).unwrap();
+    assert_same(&merged, &printed(&["merge", &files[0], &files[1]]));
+    let first = MergeStudy { parts: parts[..1].to_vec(), partial: true };
+    let answer = first.run(&unwatched).unwrap();
+    assert_eq!(answer.warnings()[0].code, "partial");
+    assert_same(&answer, &printed(&["merge", &files[0], "--partial"]));
+    assert!(matches!(MergeStudy { partial: false, ..first }.run(&unwatched), Err(Error::Input(_))));
+}
+
+/// Checkpoints in memory.
+#[derive(Default)]
+struct Memory {
+    saved: Mutex<Option<PartialSimulation>>,
+    moments: Mutex<Vec<SaveMoment>>,
+}
+
+impl Checkpoints for Memory {
+    fn resume(&self, simulation: PartialSimulation) -> Result<PartialSimulation> {
+        Ok(self.saved.lock().unwrap().clone().unwrap_or(simulation))
+    }
+
+    fn is_due(&self) -> bool {
+        self.saved.lock().unwrap().is_none()
+    }
+
+    fn save(&self, simulation: &PartialSimulation, moment: SaveMoment) -> Result<()> {
+        *self.saved.lock().unwrap() = Some(simulation.clone());
+        self.moments.lock().unwrap().push(moment);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_simulation_is_saved_before_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("s.toml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let whole = simulation(&scenario, 2_000_000).run(&unwatched).unwrap();
+    let memory = Memory::default();
+    let study = || SimulateStudy { checkpoints: Some(&memory), ..simulation(&scenario, 2_000_000) };
+    let quarter =
+        |step: Step| if 4 * step.done > step.all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    assert!(matches!(study().run(&quarter), Err(Error::Interrupted)));
+    let saved = memory.saved.lock().unwrap().as_ref().unwrap().samples();
+    assert!((2_000_001..=4_000_000).contains(&saved), "{saved}");
+    // It goes on where it was saved, with the counts of one that was never interrupted.
+    let least = Mutex::new(u64::MAX);
+    let resumed = study().run(&|step| {
+        let mut least = least.lock().unwrap();
+        *least = step.done.min(*least);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(least.into_inner().unwrap(), saved);
+    assert_eq!(serde_json::to_value(resumed.unwrap()).unwrap(), serde_json::to_value(whole).unwrap());
+    // A complete one is only read.
+    study().run(&unwatched).unwrap();
+    assert_eq!(*memory.moments.lock().unwrap(), [SaveMoment::Due, SaveMoment::Interrupted, SaveMoment::Complete]);
+    // What is drawn at once has no parts.
+    let at_once = SimulateStudy { sampling: Sampling::ExactLaw, ..study() };
+    assert!(matches!(at_once.run(&unwatched), Err(Error::Refused { .. })));
+}
+
+#[test]
+fn a_bench_measures_what_the_command_does() {
+    let study = BenchStudy { works: vec![BenchWork::Fixed], threads: 2, time: Duration::from_millis(5) };
+    let mut answer = serde_json::to_value(study.run(&unwatched).unwrap()).unwrap();
+    let mut printed = printed(&["bench", "--work", "fixed", "--threads", "2", "--seconds", "0.005"]);
+    // All but the speed.
+    for document in [&mut answer, &mut printed] {
+        for row in document["rows"].as_array_mut().unwrap() {
+            for measured in ["samples", "seconds", "rate"] {
+                assert!(row.as_object_mut().unwrap().remove(measured).unwrap().as_f64().unwrap() > 0.0);
+            }
+        }
+    }
+    assert_same(&answer, &printed);
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
 }
 

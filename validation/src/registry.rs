@@ -8,7 +8,7 @@
 use crate::experiment::Report;
 use leakbound::command::{Request, answer};
 use leakbound::record::{MemoryFile, MemoryFiles};
-use leakbound::verify::{Plan, accountant_names, accountant_of_name, verify};
+use leakbound::verify::{Plan, accountant_names, accountant_of_name, unwatched, verify};
 use ndarray::{Array2, Array3};
 use ndarray_npy::NpzWriter;
 use rand::{RngExt, SeedableRng};
@@ -491,7 +491,7 @@ pub fn check(effort: Effort) -> Report {
     for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
         let accountant = accountant_of_name(name).expect("a name of the list");
         let cases = if accountant.precision() > 1e-8 { effort.verified.min(4) } else { effort.verified };
-        let outcome = verify(&*accountant, &Plan { cases, seed: effort.seed, ..Plan::default() }, &|_| ());
+        let outcome = verify(&*accountant, &Plan { cases, seed: effort.seed, ..Plan::default() }, &unwatched);
         let tested: u64 = outcome.findings.iter().map(|finding| finding.cases).sum();
         report.claim(!outcome.refuted(), format!("verify, {name:<60} {tested:>7} checked"));
     }

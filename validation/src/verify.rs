@@ -4,7 +4,7 @@ use crate::experiment::Report;
 use leakbound::mechanism::{GAUSSIAN, GNMAX, LAPLACE, MechanismKind, SUBSAMPLED_GAUSSIAN};
 use leakbound::verify::{
     Accountant, ClaimScope, ExternalAccountant, ExternalOptions, Finding, Outcome, Plan, Problem, Property,
-    PropertyKind, Verdict, accountant_names, accountant_of_name, broken, verify,
+    PropertyKind, Verdict, accountant_names, accountant_of_name, broken, unwatched, verify,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -65,7 +65,7 @@ fn right(report: &mut Report) {
         let of_kind = |kind: PropertyKind, cases: u64, time_limit: Option<Duration>| {
             let mut properties = Property::applicable(accountant.scope());
             properties.retain(|property| property.kind == kind);
-            verify(&*accountant, &Plan { properties, cases, seed: SEED, time_limit, ..Plan::default() }, &|_| ())
+            verify(&*accountant, &Plan { properties, cases, seed: SEED, time_limit, ..Plan::default() }, &unwatched)
         };
         let mut outcome = of_kind(PropertyKind::Validity, CASES_AGAINST_LAWS, Some(TIME_AGAINST_LAWS));
         let count = |outcome: &Outcome| outcome.findings.iter().map(|finding| finding.cases).sum::<u64>();
@@ -95,7 +95,7 @@ fn wrong(report: &mut Report) {
         let Some(accountant) = broken::accountant(control.name) else { continue };
         let plan = Plan { cases: CASES_OF_WRONG, seed: SEED, ..Plan::default() };
         let start = Instant::now();
-        let outcome = verify(&*accountant, &plan, &|_| ());
+        let outcome = verify(&*accountant, &plan, &unwatched);
         let time = start.elapsed();
         let holds = outcome.invalid() == control.invalid && (time < TIME_OF_WRONG || !control.invalid);
         let verdict = if outcome.invalid() { "refuted" } else { "not refuted" };
@@ -173,7 +173,7 @@ fn other(report: &mut Report, accountant: &dyn Accountant, shown: &str) {
     for property in Property::applicable(accountant.scope()) {
         let (properties, time_limit) = (vec![property], Some(TIME_OF_OTHERS));
         let plan = Plan { properties, cases: CASES_OF_OTHERS, seed: SEED, time_limit, ..Plan::default() };
-        outcome.findings.extend(verify(accountant, &plan, &|_| ()).findings);
+        outcome.findings.extend(verify(accountant, &plan, &unwatched).findings);
     }
     outcome.findings.retain(|finding| finding.cases + finding.declined > 0);
     for finding in &outcome.findings {

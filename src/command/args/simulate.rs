@@ -2,8 +2,8 @@
 
 use super::{Parsed, bounded, samples};
 use crate::simulate::Shard;
-use crate::study::Sampling;
-use clap::{Args, ValueEnum};
+use crate::study::{BenchWork, Sampling};
+use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,26 +53,10 @@ pub struct MergeOptions {
 pub struct BenchOptions {
     /// Only these works
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
-    pub work: Vec<Work>,
+    pub work: Vec<BenchWork>,
     /// Seconds for each work and number of threads
     #[arg(long, value_name = "S", default_value = "0.4", value_parser = seconds, allow_hyphen_values = true)]
     pub seconds: f64,
-}
-
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Work {
-    /// Noisy argmax of a fixed histogram, C = 10
-    Fixed,
-    /// PATE, k = 250, C = 10
-    Pate,
-    /// CaPC, 250 parties with different laws, C = 10
-    Capc,
-    /// Private-kNN, k = 200, C = 10
-    PrivateKnn,
-    /// Exact laws of PATE in both worlds, k = 250, C = 10
-    ExactLawPair,
 }
 
 /// A time of at most a day.

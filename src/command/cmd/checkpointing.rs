@@ -1,125 +1,122 @@
-//! When a simulation is saved, and how it ends when the user interrupts it.
+//! Where and when a simulation is saved.
 
 use super::pace::Pace;
 use crate::command::args::SimulateOptions;
-use crate::command::interruption::Interruption;
 use crate::command::output::interrupted;
 use crate::command::session::Session;
 use crate::command::signals::{Second, interruption};
 use crate::command::usage::warn;
 use crate::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
-use crate::simulate::Shard;
+use crate::simulate::Simulation;
+use crate::study::{Checkpoints, SaveMoment};
 use crate::{Error, InputError, Result};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a simulation is saved, if anywhere.
-pub struct Keeper(Option<Place>);
+/// A file in which a simulation is saved.
+pub struct Keeper<'a> {
+    session: &'a Session,
+    options: &'a SimulateOptions,
+    path: &'a Path,
+    state: Mutex<State>,
+}
 
-struct Place {
-    path: PathBuf,
-    shard: Shard,
+struct State {
     pace: Pace,
-    interruption: Interruption,
-    /// Whether somebody reads what is said on stderr.
-    terminal: bool,
+    /// Samples that are wanted.
+    all: u64,
+    /// The share of them that was saved last.
+    share: f64,
     /// Why the complete simulation could not be saved.
     unsaved: Option<Error>,
     /// Two processes would remove each other's files.
-    _lock: FileLock,
+    lock: Option<FileLock>,
 }
 
-impl Keeper {
-    /// The place that the options name, and what is done already.
-    pub fn open(session: &Session, options: &SimulateOptions, wanted: Checkpoint) -> Result<(Self, PartialSimulation)> {
-        let Some(path) = options.checkpoint.clone() else { return Ok((Self(None), wanted.simulation)) };
-        let lock = FileLock::take(&path, "a checkpoint")?;
+impl<'a> Keeper<'a> {
+    /// Opens nothing yet.
+    pub fn new(session: &'a Session, options: &'a SimulateOptions, path: &'a Path) -> Self {
+        let pace = Pace::new(options.checkpoint_seconds);
+        let state = State { pace, all: 0, share: 0.0, unsaved: None, lock: None };
+        Self { session, options, path, state: Mutex::new(state) }
+    }
+
+    /// What a simulation ends with that was interrupted and saved.
+    pub fn interrupted(&self) -> Error {
+        let share = 100.0 * self.state().share;
+        interrupted(self.path, format!("interrupted at {share:.1} %, which is saved; --resume goes on"))
+    }
+
+    /// After the result was written: whether the checkpoint is complete too.
+    pub fn end(self) -> Result<()> {
+        self.state().unsaved.take().map_or(Ok(()), Err)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Checkpoints for Keeper<'_> {
+    fn resume(&self, simulation: PartialSimulation) -> Result<PartialSimulation> {
+        let &Self { options, path, .. } = self;
+        let lock = FileLock::take(path, "a checkpoint")?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !options.resume {
             return Err(Error::from(InputError {
-                file: path,
+                file: path.to_path_buf(),
                 place: "--checkpoint".into(),
                 found: "a file that is there already".into(),
                 expected: "a new file".into(),
                 hint: Some("--resume goes on where it ends; remove it to start anew".into()),
             }));
         }
-        let shard = wanted.shard;
-        let state = if exists { Checkpoint::read(&path)?.resume(&path, &wanted)? } else { wanted.simulation };
+        let wanted = Checkpoint { shard: options.shard, simulation };
+        let simulation = if exists { Checkpoint::read(path)?.resume(path, &wanted)? } else { wanted.simulation };
         if options.resume {
             // The run that is resumed may have been killed while it was writing.
-            remove_leftovers(&path);
+            remove_leftovers(path);
         }
         // Known now, not after hours: whether it can be written.
-        drop(AtomicFile::create(&path)?);
-        let interruption = interruption(session, Second::Ends).map_err(|source| Error::Io {
-            path: path.clone(),
-            action: "be kept",
-            source,
-        })?;
-        let pace = Pace::new(options.checkpoint_seconds);
-        let place =
-            Place { path, shard, pace, interruption, terminal: !session.is_hosted(), unsaved: None, _lock: lock };
-        Ok((Self(Some(place)), state))
+        drop(AtomicFile::create(path)?);
+        let unkept = |source| Error::Io { path: path.to_path_buf(), action: "be kept", source };
+        interruption(self.session, Second::Ends).map_err(unkept)?;
+        let blocks = options.shard.blocks(Simulation::new(simulation.plan.samples)?)?;
+        let mut state = self.state();
+        state.pace = Pace::new(options.checkpoint_seconds);
+        (state.all, state.lock) = (simulation.samples_of(&blocks), Some(lock));
+        drop(state);
+        Ok(simulation)
     }
 
-    /// Saves what is done, which is this share of all, where it is time to; and ends where the user wants to.
-    pub fn look_after(&mut self, state: &PartialSimulation, share: f64) -> Result<()> {
-        let Some(place) = &mut self.0 else { return Ok(()) };
-        if place.interruption.is_noted() {
-            place.save(state)?;
-            let reason = format!("interrupted at {:.1} %, which is saved; --resume goes on", 100.0 * share);
-            return Err(interrupted(&place.path, reason));
+    fn is_due(&self) -> bool {
+        self.state().pace.is_due()
+    }
+
+    fn save(&self, simulation: &PartialSimulation, moment: SaveMoment) -> Result<()> {
+        let mut state = self.state();
+        let write = || Checkpoint { shard: self.options.shard, simulation: simulation.clone() }.write(self.path);
+        let saved = state.pace.save(write);
+        match (moment, saved) {
+            (SaveMoment::Interrupted, saved) => {
+                state.share = simulation.samples() as f64 / state.all as f64;
+                saved
+            }
+            // The disk may have room again the next time, and until then the work is not lost.
+            (SaveMoment::Due, Err(error)) => {
+                if state.pace.fail() && !self.session.is_hosted() {
+                    warn(&format!(
+                        "{error}; the simulation goes on and tries again, and until then nothing more is saved"
+                    ));
+                }
+                Ok(())
+            }
+            // It is told after the result, which is not lost with it.
+            (SaveMoment::Complete, saved) => {
+                state.unsaved = saved.err();
+                Ok(())
+            }
+            (SaveMoment::Due, Ok(())) => Ok(()),
         }
-        if place.pace.is_due() {
-            place.try_to_save(state);
-        }
-        Ok(())
-    }
-
-    /// Saves the complete simulation. What fails here is told by [`end`](Self::end): the result is not lost with it.
-    pub fn finish(&mut self, state: &PartialSimulation) {
-        if let Some(place) = &mut self.0 {
-            place.unsaved = place.save(state).err();
-        }
-    }
-
-    /// After the result was written: whether the checkpoint is complete too.
-    pub fn end(self) -> Result<()> {
-        self.0.and_then(|place| place.unsaved).map_or(Ok(()), Err)
-    }
-
-    /// Whether what is done is saved when the user interrupts.
-    pub const fn saves(&self) -> bool {
-        self.0.is_some()
-    }
-
-    /// Whether it is time to save, or the user wants to end.
-    pub fn is_due(&self) -> bool {
-        self.0.as_ref().is_some_and(|place| place.interruption.is_noted() || place.pace.is_due())
-    }
-
-    /// What someone should know who has to wait for long.
-    pub fn advice(&self) -> &'static str {
-        match self.0 {
-            Some(_) => "Ctrl-C saves what is done",
-            None => "with --checkpoint FILE what is done could be saved",
-        }
-    }
-}
-
-impl Place {
-    /// The disk may have room again the next time, and until then the work is not lost.
-    fn try_to_save(&mut self, state: &PartialSimulation) {
-        if let Err(error) = self.save(state)
-            && self.pace.fail()
-            && self.terminal
-        {
-            warn(&format!("{error}; the simulation goes on and tries again, and until then nothing more is saved"));
-        }
-    }
-
-    fn save(&mut self, state: &PartialSimulation) -> Result<()> {
-        let Self { pace, shard, path, .. } = self;
-        pace.save(|| Checkpoint { shard: *shard, simulation: state.clone() }.write(path))
     }
 }

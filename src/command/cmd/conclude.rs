@@ -5,7 +5,7 @@ use crate::command::args::Common;
 use crate::command::output::{Output, Watch, envelope};
 use crate::record::InputFile;
 use crate::report::{Answered, Render};
-use crate::study::{Answer, Study, Verdict, Warning};
+use crate::study::{Study, Verdict, Warning};
 use serde::Serialize;
 
 /// What a document says of the command beside the answer.
@@ -30,9 +30,18 @@ where
     let watch = Watch::new(common);
     let answer = study.run(&|step| watch.step(step))?;
     drop(watch);
+    publish(common, output, answer, asked)
+}
+
+/// Writes the document of an answer and says what it decides.
+pub fn publish<A, O: Serialize>(common: &Common, output: Output, answer: A, asked: Asked<'_, O>) -> Result<Verdict>
+where
+    A: Render + Clone + Send + Sync + 'static,
+{
     let Asked { options, inputs, title, mut warnings } = asked;
     warnings.extend_from_slice(answer.warnings());
-    let envelope = envelope(S::Answer::SCHEMA, common, options, inputs, warnings);
+    let mut envelope = envelope(A::SCHEMA, common, options, inputs, warnings);
+    envelope.seed = answer.seed().unwrap_or(common.seed);
     let document = Answered { envelope, title, answer };
     output.write(&document)?;
     Ok(document.answer.verdict())

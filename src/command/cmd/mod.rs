@@ -2,17 +2,16 @@
 
 pub mod account;
 pub mod added_point;
+mod announcement;
 pub mod audit_confusion;
 pub mod audit_counts;
 pub mod audit_scores;
 pub mod audit_stream;
 pub mod audit_votes;
 pub mod bench;
-mod bench_works;
 mod binned;
 mod checkpointing;
 mod conclude;
-mod draw;
 pub mod exact;
 pub mod generate;
 mod interruptible;

@@ -1,12 +1,13 @@
 //! The page of `leakbound simulate` and `leakbound merge`.
 
 use super::Page;
-use crate::report::SimulateDocument;
+use crate::report::Envelope;
 use crate::report::simulate::MOST_QUERIES;
+use crate::study::SimulateAnswer;
 
-impl SimulateDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title);
+impl SimulateAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope, title: &str) -> Page {
+        let mut page = Page::new(envelope, title);
         page.lead.push(format!(
             "Scenario {}…, seed {}, blocks {} of {}",
             self.plan.scenario_sha256.get(..12).unwrap_or_default(),

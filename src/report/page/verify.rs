@@ -1,17 +1,17 @@
 //! The page of `leakbound verify`.
 
 use super::Page;
-use crate::report::VerifyDocument;
+use crate::report::Envelope;
 use crate::report::table::TextTable;
-use crate::study::significant;
+use crate::study::{VerifyAnswer, significant};
 use crate::verify::Problem;
 
 /// Digits of claims and exact values.
 const DIGITS: usize = 12;
 
-impl VerifyDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title);
+impl VerifyAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope, cases: &str) -> Page {
+        let mut page = Page::new(envelope, &self.title(cases));
         let refuted = self.properties.iter().filter(|row| row.counterexample.is_some()).count();
         page.lead.push(format!("{refuted} of {} properties refuted", self.properties.len()));
         page.table("Properties", self.properties_table(), "");

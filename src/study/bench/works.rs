@@ -1,11 +1,28 @@
-//! What `leakbound bench` measures: the works whose speed the project promises.
+//! What is measured: the works whose speed the project promises.
 
-use crate::Result;
-use crate::command::args::Work;
+use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use crate::simulate::{ArgmaxSampler, Simulation, World};
 use rand::RngExt;
+use serde::Serialize;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum BenchWork {
+    /// Noisy argmax of a fixed histogram, C = 10
+    Fixed,
+    /// PATE, k = 250, C = 10
+    Pate,
+    /// CaPC, 250 parties with different laws, C = 10
+    Capc,
+    /// Private-kNN, k = 200, C = 10
+    PrivateKnn,
+    /// Exact laws of PATE in both worlds, k = 250, C = 10
+    ExactLawPair,
+}
 
 /// Vote probabilities of 10 classes of a query on which teachers disagree.
 const P: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
@@ -13,12 +30,12 @@ const P_MARKED: [f64; 10] = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.0
 /// The same as votes of 250 teachers.
 const VOTES: [u64; 10] = [75, 55, 33, 25, 20, 15, 12, 8, 5, 2];
 
-impl Work {
+impl BenchWork {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Fixed, Self::Pate, Self::Capc, Self::PrivateKnn, Self::ExactLawPair];
 
     /// As it is written on the command line.
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
             Self::Pate => "pate",
@@ -29,7 +46,7 @@ impl Work {
     }
 
     /// What is counted.
-    pub const fn unit(self) -> &'static str {
+    pub(super) const fn unit(self) -> &'static str {
         match self {
             Self::Fixed => "outputs of a fixed histogram, C = 10, gaussian:40",
             Self::Pate => "outputs of PATE, k = 250, C = 10, gaussian:40",
@@ -40,7 +57,7 @@ impl Work {
     }
 
     /// The votes.
-    pub fn model(self) -> Result<VoteModel> {
+    pub(super) fn model(self) -> Result<VoteModel> {
         Ok(match self {
             Self::Fixed => {
                 let mut neighbor = VOTES;
@@ -54,14 +71,14 @@ impl Work {
         })
     }
 
-    /// The mechanism with its noise.
-    pub fn mechanism(self) -> Result<ArgmaxSampler> {
+    /// The sampler with its noise.
+    pub(super) fn sampler(self) -> Result<ArgmaxSampler> {
         let sigma = if self == Self::PrivateKnn { "gaussian:30" } else { "gaussian:40" };
         Ok(ArgmaxSampler::new(&self.model()?, sigma.parse()?))
     }
 }
 
-/// 250 different laws, much like draws of Dirichlet(6, 3, 1/8, .. 1/8): most parties are nearly sure, of one of two
+/// 250 different distributions, much like draws of Dirichlet(6, 3, 1/8, .. 1/8): most parties are nearly sure, of one of two
 /// classes. Always the same.
 fn parties() -> Result<Vec<Vec<f64>>> {
     let mut stream = Simulation::new(1)?.seed(250).stream(World::Dataset, 0);

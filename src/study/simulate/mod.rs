@@ -1,0 +1,258 @@
+//! Counts of simulated outputs, and the distributions that they converge to.
+
+mod draw;
+mod request;
+
+pub use request::{Checkpoints, SaveMoment, SimulateStudy};
+
+use super::number::Number;
+use super::progress::Progress;
+use super::votes::Sampling;
+use super::{Answer, Study, Warning};
+use crate::error::{Error, Result};
+use crate::law::OutputPair;
+use crate::model::{Composition, VoteModel};
+use crate::record::{PartialSimulation, SIMULATE_SCHEMA, ScenarioQuery, SimulatedQuery, SimulationPlan};
+use crate::simulate::{BlockSet, PartialCounts, Shard, chi_square_p_value, sample_laws};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Counts of one query, in the form that `leakbound audit counts` reads.
+#[derive(Debug, Clone, Serialize)]
+pub struct CountsRow {
+    /// Its name, where queries have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The outcomes.
+    pub labels: Vec<String>,
+    /// Counts under the dataset.
+    pub counts: Vec<u64>,
+    /// Counts under the neighbor.
+    pub counts_neighbor: Vec<u64>,
+}
+
+/// The computed distributions of one query, which its counts converge to.
+#[derive(Debug, Clone, Serialize)]
+pub struct DistributionsRow {
+    /// The query's name, where queries have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The distributions; absent where they cannot be computed.
+    #[serde(flatten)]
+    pub laws: Option<Distributions>,
+    /// Why they cannot be computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// Distributions of both worlds against the counts.
+#[derive(Debug, Clone, Serialize)]
+pub struct Distributions {
+    /// How they were computed: `exact`, up to rounding and quadrature, or `series`.
+    pub method: &'static str,
+    /// Estimated largest relative error of a probability.
+    pub error: Number,
+    /// Probability of each outcome under the dataset.
+    pub p: Vec<Number>,
+    /// Probability of each outcome under the neighbor.
+    pub q: Vec<Number>,
+    /// The p-value of Pearson's chi-square test of the dataset's counts against p.
+    pub p_value: f64,
+    /// The p-value of the neighbor's counts against q.
+    pub p_value_neighbor: f64,
+}
+
+/// The answer of a [`SimulateStudy`] or a [`MergeStudy`](super::MergeStudy).
+#[derive(Debug, Clone, Serialize)]
+pub struct SimulateAnswer {
+    /// What decides the counts; answers with equal plans may be merged.
+    pub plan: SimulationPlan,
+    /// How the queries compose, where the scenario says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub composition: Option<Composition>,
+    /// Which part was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The blocks that every query holds, as ranges from the first to the one after the last.
+    pub blocks: BlockSet,
+    /// Blocks of the whole simulation.
+    pub blocks_in_all: u64,
+    /// The counts.
+    pub queries: Vec<CountsRow>,
+    /// Computed distributions, one row per query; empty where none was requested.
+    pub laws: Vec<DistributionsRow>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for SimulateAnswer {
+    const SCHEMA: &'static str = SIMULATE_SCHEMA;
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn seed(&self) -> Option<u64> {
+        Some(self.plan.seed)
+    }
+}
+
+impl SimulateAnswer {
+    /// The counts alone.
+    pub(super) fn new(state: &PartialSimulation, blocks: BlockSet) -> Self {
+        let queries = state.queries.iter().map(|query| {
+            let [counts, counts_neighbor] = query.part.worlds().clone();
+            let labels = (0..query.part.outcomes()).map(|outcome| outcome.to_string()).collect();
+            CountsRow { query: query.query.clone(), labels, counts, counts_neighbor }
+        });
+        Self {
+            plan: state.plan.clone(),
+            composition: None,
+            shard: None,
+            blocks,
+            blocks_in_all: state.queries.first().map_or(0, |query| query.part.simulation().blocks()),
+            queries: queries.collect(),
+            laws: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Study for SimulateStudy<'_> {
+    type Answer = SimulateAnswer;
+
+    /// # Errors
+    /// [`Error::Refused`] for more shards than blocks, and for shards or checkpoints of counts that are drawn from their
+    /// distributions at once; [`Error::Interrupted`] after what is done was saved; those of the checkpoints.
+    fn run(&self, progress: &Progress<'_>) -> Result<SimulateAnswer> {
+        let blocks = self.shard.blocks(self.simulation)?;
+        let plan = SimulationPlan::new(self.scenario.sha256(), self.simulation);
+        let queries = self.scenario.queries.iter().map(|query| (query.query.clone(), query.model.classes()));
+        let mut state = PartialSimulation::new(plan, queries)?;
+        let pairs = match self.sampling {
+            Sampling::ExactLaw => self.sample(&mut state)?.into_iter().map(Ok).collect(),
+            Sampling::MonteCarlo => {
+                if let Some(checkpoints) = self.checkpoints {
+                    state = checkpoints.resume(state)?;
+                }
+                self.draw(&mut state, &blocks, progress)?;
+                if self.distributions { self.output_pairs() } else { Vec::new() }
+            }
+        };
+        let laws = if self.distributions { self.rows(&state, pairs) } else { Vec::new() };
+        let warnings = unlikely(&laws).into_iter().chain(self.drawn_from_distributions()).collect();
+        Ok(SimulateAnswer {
+            composition: self.scenario.composition,
+            shard: Some(self.shard),
+            laws,
+            warnings,
+            ..SimulateAnswer::new(&state, BlockSet::from(blocks))
+        })
+    }
+}
+
+impl SimulateStudy<'_> {
+    /// The output distributions of every query, on all threads.
+    fn output_pairs(&self) -> Vec<Result<OutputPair>> {
+        self.scenario.queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect()
+    }
+
+    /// Draws all counts at once from the distributions, which are returned.
+    fn sample(&self, state: &mut PartialSimulation) -> Result<Vec<OutputPair>> {
+        if self.checkpoints.is_some() || self.shard != Shard::WHOLE {
+            return Err(Error::Refused {
+                operation: "sampling from the exact law",
+                reason: "it takes no time and knows no blocks, so that there is nothing to share out or to save".into(),
+            });
+        }
+        let pairs: Vec<OutputPair> = self.output_pairs().into_iter().collect::<Result<_>>()?;
+        for (query, pair) in state.queries.iter_mut().zip(&pairs) {
+            let simulation = query.part.simulation();
+            let counts = sample_laws(pair.dataset(), pair.neighbor(), simulation)?;
+            let (first, second) = (counts.counts().to_vec(), counts.counts_neighbor().to_vec());
+            query.part = PartialCounts::from_counts(simulation, BlockSet::from(0..simulation.blocks()), first, second)?;
+        }
+        state.plan = state.plan.clone().from_laws();
+        Ok(pairs)
+    }
+
+    /// Distributions against counts.
+    fn rows(&self, state: &PartialSimulation, pairs: Vec<Result<OutputPair>>) -> Vec<DistributionsRow> {
+        let row = |((query, done), pair): ((&ScenarioQuery, &SimulatedQuery), Result<OutputPair>)| {
+            let [counts, counts_neighbor] = done.part.worlds();
+            let laws = pair.and_then(|pair| {
+                let (p, q) = (pair.dataset(), pair.neighbor());
+                Ok(Distributions {
+                    method: if matches!(query.model, VoteModel::Capc(_)) { "series" } else { "exact" },
+                    error: Number(pair.error()),
+                    p_value: chi_square_p_value(counts, p.p())?,
+                    p_value_neighbor: chi_square_p_value(counts_neighbor, q.p())?,
+                    p: p.p().iter().copied().map(Number).collect(),
+                    q: q.p().iter().copied().map(Number).collect(),
+                })
+            });
+            let refused = laws.as_ref().err().map(ToString::to_string);
+            DistributionsRow { query: done.query.clone(), laws: laws.ok(), refused }
+        };
+        self.scenario.queries.iter().zip(&state.queries).zip(pairs).map(row).collect()
+    }
+
+    /// What counts drawn from distributions are good for.
+    fn drawn_from_distributions(&self) -> Option<Warning> {
+        (self.sampling == Sampling::ExactLaw).then(|| Warning {
+            code: "exact-law-sampling",
+            message:
+                "counts are drawn from the laws, not simulated: they show what an audit of as many fresh outputs would \
+                      certify, and hold no information beyond the laws"
+                    .into(),
+            hint: "--sampling monte-carlo simulates the outputs".into(),
+        })
+    }
+}
+
+/// Counts that their distribution does not explain: the smallest p-value times the number of tests is below one in a
+/// million.
+fn unlikely(laws: &[DistributionsRow]) -> Option<Warning> {
+    let tests = laws.iter().filter_map(|row| Some((row, row.laws.as_ref()?)));
+    let tests: Vec<(&DistributionsRow, f64)> =
+        tests.flat_map(|(row, pair)| [(row, pair.p_value), (row, pair.p_value_neighbor)]).collect();
+    let (row, least) = tests.iter().min_by(|first, second| first.1.total_cmp(&second.1))?;
+    (least * tests.len() as f64).lt(&1e-6).then(|| Warning {
+        code: "unlikely-counts",
+        message: format!(
+            "the counts{} lie this far from their exact law with probability {least:e}",
+            row.query.as_ref().map_or_else(String::new, |name| format!(" of query {name}"))
+        ),
+        hint: "chance does not explain this: sampler and exact law disagree; please report it".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(p_value: f64, p_value_neighbor: f64) -> DistributionsRow {
+        let laws = Distributions {
+            method: "exact",
+            error: Number(0.0),
+            p: Vec::new(),
+            q: Vec::new(),
+            p_value,
+            p_value_neighbor,
+        };
+        DistributionsRow { query: Some("q".into()), laws: Some(laws), refused: None }
+    }
+
+    /// A p-value counts as many times as there are tests.
+    #[test]
+    fn counts_far_from_their_distribution_are_warned_about() {
+        let rows = |least: f64| [row(0.5, 0.1), row(0.9, least)];
+        assert!(unlikely(&rows(2.6e-7)).is_none() && unlikely(&[]).is_none());
+        let warning = unlikely(&rows(2.4e-7)).unwrap();
+        assert_eq!(
+            (warning.code, warning.message.as_str()),
+            ("unlikely-counts", "the counts of query q lie this far from their exact law with probability 2.4e-7")
+        );
+    }
+}
