@@ -26,7 +26,6 @@ pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verd
             }
         })),
         interruption,
-        has_accountant: false,
         accountant: Mutex::default(),
         fewer: Mutex::default(),
         found: Mutex::default(),
