@@ -170,7 +170,7 @@ pub fn verify(accountant: &dyn Accountant, plan: &Plan, done: &(dyn Fn(u64) + Sy
     for (place, &property) in properties.iter().enumerate() {
         let share = (properties.len() - place) as u32;
         let stop = plan.stop.within(plan.time_limit.map(|limit| limit.saturating_sub(start.elapsed()) / share));
-        findings.push(test(accountant, property, plan, &stop, done));
+        findings.push(Trial { accountant, property, plan, stop: &stop }.run(done));
     }
     Outcome { accountant: accountant.name(), scope, findings }
 }
@@ -189,71 +189,111 @@ struct Block {
     out_of_time: bool,
 }
 
-fn test(
-    accountant: &dyn Accountant,
+/// One property of one accountant, tested as planned until its time is over.
+struct Trial<'a> {
+    accountant: &'a dyn Accountant,
     property: &'static Property,
-    plan: &Plan,
-    stop: &Stop,
-    done: &(dyn Fn(u64) + Sync),
-) -> Finding {
-    let start = Instant::now();
-    let mechanisms = accountant.mechanisms();
-    let run_block = |block: u64| -> Block {
-        let result = match &plan.case {
-            Some(case) => block_of(accountant, property, std::iter::once(case.clone()), stop),
-            None => {
-                let size = BLOCK.min(plan.cases - block * BLOCK);
-                let mut stream = stream(plan.seed, property.name, block);
-                let draw = || loop {
-                    let kind: &MechanismKind = mechanisms[stream.random_range(0..mechanisms.len())];
-                    if let Some(case) = generate::case(kind, property.asks, &mut stream) {
-                        return case;
-                    }
-                };
-                block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), stop)
-            }
+    plan: &'a Plan,
+    stop: &'a Stop,
+}
+
+impl Trial<'_> {
+    fn run(&self, done: &(dyn Fn(u64) + Sync)) -> Finding {
+        let &Self { accountant, property, plan, stop } = self;
+        let start = Instant::now();
+        let mechanisms = accountant.mechanisms();
+        let run_block = |block: u64| -> Block {
+            let result = match &plan.case {
+                Some(case) => block_of(accountant, property, std::iter::once(case.clone()), stop),
+                None => {
+                    let size = BLOCK.min(plan.cases - block * BLOCK);
+                    let mut stream = stream(plan.seed, property.name, block);
+                    let draw = || loop {
+                        let kind: &MechanismKind = mechanisms[stream.random_range(0..mechanisms.len())];
+                        if let Some(case) = generate::case(kind, property.asks, &mut stream) {
+                            return case;
+                        }
+                    };
+                    block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), stop)
+                }
+            };
+            done(result.drawn);
+            result
         };
-        done(result.drawn);
-        result
-    };
-    let blocks = if plan.case.is_some() { 1 } else { plan.cases.div_ceil(BLOCK) };
-    let mut total = Block::default();
-    let mut first = if mechanisms.is_empty() { blocks } else { 0 };
-    while first < blocks && total.failed.is_none() && !total.out_of_time {
-        // One after the other where the accountant must be asked so: what comes after a failure is never asked.
-        let last = if accountant.sequential() { first + 1 } else { blocks.min(first + BATCH) };
-        let results: Vec<Block> = if accountant.sequential() {
-            vec![run_block(first)]
-        } else {
-            (first..last).into_par_iter().map(run_block).collect()
-        };
-        for result in results {
-            if total.failed.is_none() {
-                total.add(result);
+        let blocks = if plan.case.is_some() { 1 } else { plan.cases.div_ceil(BLOCK) };
+        let mut total = Block::default();
+        let mut first = if mechanisms.is_empty() { blocks } else { 0 };
+        while first < blocks && total.failed.is_none() && !total.out_of_time {
+            // One after the other where the accountant must be asked so: what comes after a failure is never asked.
+            let last = if accountant.sequential() { first + 1 } else { blocks.min(first + BATCH) };
+            let results: Vec<Block> = if accountant.sequential() {
+                vec![run_block(first)]
+            } else {
+                (first..last).into_par_iter().map(run_block).collect()
+            };
+            for result in results {
+                if total.failed.is_none() {
+                    total.add(result);
+                }
             }
+            first = last;
         }
-        first = last;
+        let failed = total.failed.take();
+        let verdict = match failed {
+            Some((case, problem)) => Verdict::Refuted(Box::new(self.smallest(case, problem, total.drawn))),
+            None if total.cases == 0 => Verdict::NotTested,
+            None => Verdict::NotRefuted,
+        };
+        let (largest_share, closest) =
+            total.largest_share.map_or((None, None), |(share, case)| (Some(share), Some(case)));
+        Finding {
+            property,
+            verdict,
+            cases: total.cases,
+            declined: total.declined,
+            reason: total.reason,
+            not_applicable: total.not_applicable,
+            largest_share,
+            closest,
+            out_of_time: total.out_of_time,
+            elapsed: start.elapsed(),
+        }
     }
-    let failed = total.failed.take();
-    let verdict = match failed {
-        Some((case, problem)) => {
-            Verdict::Refuted(Box::new(smallest(accountant, property, plan, stop, case, problem, total.drawn)))
+
+    /// The counterexample `drawn`, case number `index`, made as small as the plan allows.
+    fn smallest(&self, drawn: Case, problem: Problem, index: u64) -> Counterexample {
+        let &Self { accountant, property, plan, stop } = self;
+        let limit = match (&problem, &plan.case) {
+            // A case that was asked for stays as it is.
+            (_, Some(_)) => 0,
+            (Problem::Violation(_), None) => plan.shrink_limit,
+            (Problem::Fault(_), None) => plan.shrink_limit.min(FAULT_SHRINK_LIMIT),
+        };
+        let fault = match &problem {
+            Problem::Fault(fault) => Some(fault.kind),
+            Problem::Violation(_) => None,
+        };
+        let accountant = Punctual::new(accountant, stop);
+        let check =
+            |case: &Case| if stop.is_over() { Check::NotApplicable } else { check(property, &accountant, case) };
+        let fails = |case: &Case| match check(case) {
+            Check::Violated(violation) if fault.is_none() => Some(Problem::Violation(violation)),
+            Check::Fault(found) if fault == Some(found.kind) => Some(Problem::Fault(found)),
+            _ => None,
+        };
+        let (mut case, mut problem, mut shrink_steps) = shrink(drawn.clone(), problem, limit, fails);
+        // No step may lead from a large case to a small one although there are small ones: those are drawn.
+        let kind = case.request.mechanism.kind();
+        let mut stream = stream(plan.seed, property.name, u64::MAX);
+        while !is_small(&case) && fault.is_none() && shrink_steps < limit && !stop.is_over() {
+            shrink_steps += 1;
+            let Some(small) = generate::small_case(kind, property.asks, &mut stream) else { continue };
+            if let Some(found) = fails(&small) {
+                let (smaller, found, tried) = shrink(small, found, limit - shrink_steps, fails);
+                (case, problem, shrink_steps) = (smaller, found, shrink_steps + tried);
+            }
         }
-        None if total.cases == 0 => Verdict::NotTested,
-        None => Verdict::NotRefuted,
-    };
-    let (largest_share, closest) = total.largest_share.map_or((None, None), |(share, case)| (Some(share), Some(case)));
-    Finding {
-        property,
-        verdict,
-        cases: total.cases,
-        declined: total.declined,
-        reason: total.reason,
-        not_applicable: total.not_applicable,
-        largest_share,
-        closest,
-        out_of_time: total.out_of_time,
-        elapsed: start.elapsed(),
+        Counterexample { case, problem, drawn, index, shrink_steps }
     }
 }
 
@@ -327,47 +367,6 @@ fn block_of(accountant: &dyn Accountant, property: &Property, cases: impl Iterat
         }
     }
     block
-}
-
-fn smallest(
-    accountant: &dyn Accountant,
-    property: &Property,
-    plan: &Plan,
-    stop: &Stop,
-    drawn: Case,
-    problem: Problem,
-    index: u64,
-) -> Counterexample {
-    let limit = match (&problem, &plan.case) {
-        // A case that was asked for stays as it is.
-        (_, Some(_)) => 0,
-        (Problem::Violation(_), None) => plan.shrink_limit,
-        (Problem::Fault(_), None) => plan.shrink_limit.min(FAULT_SHRINK_LIMIT),
-    };
-    let fault = match &problem {
-        Problem::Fault(fault) => Some(fault.kind),
-        Problem::Violation(_) => None,
-    };
-    let accountant = Punctual::new(accountant, stop);
-    let check = |case: &Case| if stop.is_over() { Check::NotApplicable } else { check(property, &accountant, case) };
-    let fails = |case: &Case| match check(case) {
-        Check::Violated(violation) if fault.is_none() => Some(Problem::Violation(violation)),
-        Check::Fault(found) if fault == Some(found.kind) => Some(Problem::Fault(found)),
-        _ => None,
-    };
-    let (mut case, mut problem, mut shrink_steps) = shrink(drawn.clone(), problem, limit, fails);
-    // No step may lead from a large case to a small one although there are small ones: those are drawn.
-    let kind = case.request.mechanism.kind();
-    let mut stream = stream(plan.seed, property.name, u64::MAX);
-    while !is_small(&case) && fault.is_none() && shrink_steps < limit && !stop.is_over() {
-        shrink_steps += 1;
-        let Some(small) = generate::small_case(kind, property.asks, &mut stream) else { continue };
-        if let Some(found) = fails(&small) {
-            let (smaller, found, tried) = shrink(small, found, limit - shrink_steps, fails);
-            (case, problem, shrink_steps) = (smaller, found, shrink_steps + tried);
-        }
-    }
-    Counterexample { case, problem, drawn, index, shrink_steps }
 }
 
 /// At most three classes and five votes.
