@@ -19,7 +19,6 @@ mod joint_posterior;
 mod k_cut;
 mod k_cut_box;
 mod least_favorable;
-mod line_search;
 mod method;
 mod outcome_rectangles;
 mod output_set;
