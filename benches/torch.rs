@@ -6,7 +6,8 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::record::ImageSet;
 use leakbound::torch::{
-    DeviceChoice, NetworkPlan, Optimizer, Schedule, TeacherPlan, TrainingDevice, TrainingPlan, train_teachers,
+    DeviceChoice, NetworkPlan, Optimizer, Schedule, TeacherPlan, TrainingContext, TrainingDevice, TrainingPlan,
+    train_teachers,
 };
 use ndarray::{Array1, Array4};
 use std::hint::black_box;
@@ -71,7 +72,8 @@ fn trained(images: &(ImageSet, ImageSet), plan: &TeacherPlan, threads: usize, in
     let device = TrainingDevice::open(DeviceChoice::Cpu).expect("a processor");
     tch::set_num_threads(inside as i32);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| train_teachers(&images.0, &images.1, plan, device, &|_| (), None)).expect("votes");
+    let context = TrainingContext { train: &images.0, test: &images.1, device, progress: &|_| (), checkpoint: None };
+    pool.install(|| train_teachers(&context, plan)).expect("votes");
 }
 
 fn training(criterion: &mut Criterion) {

@@ -282,7 +282,7 @@ mod tests {
         #[test]
         fn each_direction_is_above_its_exact_divergence(
             mut counts in prop::collection::vec(0u64..30, 2..5), consensus in 0u64..40, gaussian: bool,
-            scale in -1.5f64..3.0, a in 0.01f64..4.0, threshold in 0.0f64..50.0, tested: bool, max: bool,
+            (scale, a, threshold) in (-1.5f64..3.0, 0.01f64..4.0, 0.0f64..50.0), tested: bool, max: bool,
         ) {
             counts[0] += consensus;
             let votes = VoteHistogram::new(counts).unwrap();

@@ -1,6 +1,7 @@
 //! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
 
 mod asymptotic_epsilon;
+mod bins;
 mod bootstrap;
 mod canary;
 mod clips;
@@ -18,10 +19,8 @@ mod joint_posterior;
 mod k_cut;
 mod k_cut_box;
 mod least_favorable;
-mod line_search;
 mod method;
 mod outcome_rectangles;
-mod output_bins;
 mod output_set;
 mod pair_stream;
 mod pilot;
@@ -37,6 +36,7 @@ mod trade_off_band;
 mod variational;
 
 pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
+pub use bins::{BinRule, OutputBins, RealOutputs, StreamBins};
 pub use bootstrap::{Bootstrap, BootstrapInterval};
 pub use canary::{
     CanaryScores, FalseClaims, GuessSelection, OneRunAudit, OneRunGuesses, ScoreEvidence, ThresholdSelection,
@@ -56,7 +56,6 @@ pub use k_cut::SimultaneousIntervals;
 pub use k_cut_box::KCutBox;
 pub use method::{Bounded, Method};
 pub use outcome_rectangles::outcome_rectangles;
-pub use output_bins::{BinRule, OutputBins, RealOutputs, StreamBins};
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pair_stream::PairStream;
 pub use pilot::split_pilot;

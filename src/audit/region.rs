@@ -1,6 +1,5 @@
 //! A k-cut bound for every order and both directions from one event: a box and one half-space in the laws themselves.
 
-use super::line_search::maximize;
 use super::reference_laws::ReferenceLaws;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
@@ -8,6 +7,7 @@ use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::interval::{LevelSplit, LinearFunctional, Moments, SimplexBox};
 use crate::quantity::{FailureProbability, Order};
+use crate::solve::maximize;
 
 const METHOD: &str = "k-cut-region";
 /// A bound is rounded down by this share, for the rounding of one logarithm and one quotient.
@@ -182,7 +182,7 @@ impl Dual<'_> {
             // As a logarithm, whose size varies less.
             libm::log1p(self.certificate(&log_ratio, rise / shift).max(-0.999_999))
         };
-        maximize(0.0, 1.1, TILTS, certificate).map_or(0.0, |(_, value)| libm::expm1(value))
+        maximize([0.0, 1.1], 1e-3, TILTS, certificate).map_or(0.0, |(_, value)| libm::expm1(value))
     }
 
     /// The best certificate with gain = α (ν + κ' s) and κ = α κ', so that every law has the same Σ P (gain - κ s): then
@@ -190,6 +190,7 @@ impl Dual<'_> {
     ///
     /// Newton's method on J = α(κ' Δ + ν) - Σ Q (cost - κ s), with ∂J/∂ν = α (1 - Σ Q r), ∂J/∂κ' = α (Δ - Σ Q (r-1) s)
     /// and dr/dy = r/((α-1)(1+y)) at r^{α-1} = 1 + y, at the frequencies Q.
+    /// The loop is our own, because each of its points is certified and the best one is kept.
     fn best_with_free_numerator(&self) -> f64 {
         let a = self.order.get();
         let (mut level, mut slope, mut best) = (0.0, 0.0, 0.0);

@@ -1,7 +1,6 @@
 //! A k-cut bound from one tangent of the Rényi sum: its width does not grow with the number of classes.
 
 use super::clips::clips;
-use super::line_search::maximize;
 use super::reference_laws::ReferenceLaws;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
@@ -9,6 +8,7 @@ use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::interval::{LevelSplit, LinearFunctional, Moments, SimplexBox};
 use crate::quantity::{FailureProbability, Order};
+use crate::solve::maximize;
 
 const METHOD: &str = "k-cut-variational";
 /// A bound is rounded down by this share, for the rounding of one logarithm and one quotient.
@@ -126,7 +126,7 @@ impl Variational {
             };
             let families: [&dyn Fn(f64) -> Tangent; 2] = [&along_logarithm, &along_power];
             for family in families {
-                if let Some((s, value)) = maximize(0.0, 1.0, EVALUATIONS, |s| predicted(&family(s)))
+                if let Some((s, value)) = maximize([0.0, 1.0], 1e-3, EVALUATIONS, |s| predicted(&family(s)))
                     && best.as_ref().is_none_or(|(most, _)| value > *most)
                 {
                     best = Some((value, family(s)));

@@ -3,6 +3,7 @@
 use super::convert::{classic_epsilon_of_rdp, epsilon_of_rdp, order_grid};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, Order};
+use crate::solve::maximize;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -53,13 +54,15 @@ impl FromStr for Conversion {
     }
 }
 
-/// Steps of the golden section: they narrow a bracket of two grid steps, 0.1 in ln(α-1), to 1e-9.
-const STEPS: usize = 40;
+/// How far the best order may be off in ln(α-1): ε changes with its square.
+const TOLERANCE: f64 = 1e-8;
+/// Costs that are computed at most.
+const EVALUATIONS: u64 = 40;
 
 /// The smallest ε at δ over all orders of a mechanism whose RDP is the function `rdp` of the order, and that order.
 ///
-/// The orders of [`order_grid`](crate::divergence::order_grid) bracket the minimum, and a golden section in ln(α-1) narrows it. Every
-/// order gives a valid ε, so a curve with several minima costs sharpness at most.
+/// The orders of [`order_grid`](crate::divergence::order_grid) bracket the minimum, and Brent's method in ln(α-1) narrows
+/// it. Every order gives a valid ε, so a curve with several minima costs sharpness at most.
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_data_independent;
@@ -84,33 +87,12 @@ pub fn smallest_epsilon(rdp: impl Fn(Order) -> f64, delta: Delta, conversion: Co
     let grid = order_grid();
     let values: Vec<Epsilon> = grid.iter().map(|&order| at(order)).collect();
     let index = (1..grid.len()).fold(0, |best, index| if values[index] < values[best] { index } else { best });
-    let mut best = (values[index], grid[index]);
     let log = |order: Order| (order.get() - 1.0).ln();
-    let mut low = log(grid[index.saturating_sub(1)]);
-    let mut high = log(grid[(index + 1).min(grid.len() - 1)]);
-    let mut evaluate = |ln: f64| {
-        let Ok(order) = Order::new(1.0 + libm::exp(ln)) else { return f64::INFINITY };
-        let epsilon = at(order);
-        if epsilon < best.0 {
-            best = (epsilon, order);
-        }
-        epsilon.get()
-    };
-    let share = 0.5 * (5f64.sqrt() - 1.0);
-    let (mut a, mut b) = (high - share * (high - low), low + share * (high - low));
-    let (mut at_a, mut at_b) = (evaluate(a), evaluate(b));
-    for _ in 0..STEPS {
-        if at_a <= at_b {
-            (high, b, at_b) = (b, a, at_a);
-            a = high - share * (high - low);
-            at_a = evaluate(a);
-        } else {
-            (low, a, at_a) = (a, b, at_b);
-            b = low + share * (high - low);
-            at_b = evaluate(b);
-        }
-    }
-    best
+    let of_log = |ln: f64| Order::new(1.0 + libm::exp(ln)).ok();
+    let bracket = [log(grid[index.saturating_sub(1)]), log(grid[(index + 1).min(grid.len() - 1)])];
+    let found = maximize(bracket, TOLERANCE, EVALUATIONS, |ln| of_log(ln).map_or(f64::NAN, |order| -at(order).get()));
+    let found = found.and_then(|(ln, _)| of_log(ln)).map(|order| (at(order), order));
+    found.filter(|found| found.0 < values[index]).unwrap_or((values[index], grid[index]))
 }
 
 #[cfg(test)]

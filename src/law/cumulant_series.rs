@@ -134,7 +134,7 @@ impl UndecidedVoters {
                 .filter_map(|&(class, p)| active.binary_search(&class).ok().map(|place| (place, class, p)))
                 .collect();
             let mut walk = Walk { choices: &choices, scales, degree, voters: *voters, sums: &mut sums };
-            walk.from(0, 0, 0, 0, 1.0, 1.0);
+            walk.from(0, Product { index: 0, degree: 0, classes: 0, weight: 1.0, size: 1.0 });
             if sums.len() > MAX_TERMS {
                 return None;
             }
@@ -153,9 +153,24 @@ struct Walk<'a> {
     sums: &'a mut BTreeMap<Index, f64>,
 }
 
+/// Powers of the first choices of a row.
+#[derive(Clone, Copy)]
+struct Product {
+    index: Index,
+    /// m.
+    degree: usize,
+    /// Choices with a power above 0.
+    classes: usize,
+    /// (m-1)! Π p^n_i/n_i!
+    weight: f64,
+    /// The estimated size of the differences.
+    size: f64,
+}
+
 impl Walk<'_> {
-    /// All powers of the choices from `next` on. `weight` is (m-1)! Π p^n_i/n_i!, `size` that of the differences.
-    fn from(&mut self, next: usize, index: Index, degree: usize, classes: usize, weight: f64, size: f64) {
+    /// Multiplies `product` by all powers of the choices from `next` on.
+    fn from(&mut self, next: usize, product: Product) {
+        let Product { index, degree, classes, mut weight, size } = product;
         let Some(&(place, class, p)) = self.choices.get(next) else {
             if classes > 1 {
                 let sign = if degree.is_multiple_of(2) { -1.0 } else { 1.0 };
@@ -163,8 +178,7 @@ impl Walk<'_> {
             }
             return;
         };
-        self.from(next + 1, index, degree, classes, weight, size);
-        let mut weight = weight;
+        self.from(next + 1, product);
         for power in 1..=self.degree - degree {
             // (m-1)! has one factor more from the second difference on.
             weight *= p / power as f64 * (degree + power - 1).max(1) as f64;
@@ -173,7 +187,7 @@ impl Walk<'_> {
                 break;
             }
             let index = index + ((power as Index) << (BITS * place));
-            self.from(next + 1, index, degree + power, classes + 1, weight, size);
+            self.from(next + 1, Product { index, degree: degree + power, classes: classes + 1, weight, size });
         }
     }
 }

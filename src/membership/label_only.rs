@@ -1,12 +1,13 @@
 //! The label-only attack: which views a model answers correctly, and nothing else.
 
 use super::lira::{Guesses, Victims};
-use super::logistic::{Design, Fitter, probability};
+use super::logistic::{Design, fit, probability};
 use super::shadow_scores::{ShadowScores, blocks};
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
 use ndarray::{Array2, Axis};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -109,11 +110,11 @@ fn sample_scores(
     let mut design = Design::new(&rows);
     row_of.iter().filter(|&&row| row != usize::MAX).for_each(|&row| design.add(row, 1.0));
     // Victims that are no shadow models share one fit, which is also where the others start from.
-    let mut fitter = Fitter::default();
+    let work = RefCell::default();
     let mut start = vec![0.0; design.size()];
     let whole = design.both_sides();
     if whole {
-        fitter.fit(&design, c, &mut start)?;
+        fit(&design, c, &mut start, &work)?;
     }
     let mut weights = start.clone();
     let mut found: HashMap<usize, Option<f64>> = HashMap::new();
@@ -131,7 +132,7 @@ fn sample_scores(
             design.add(row, -1.0);
             let score = if design.both_sides() {
                 weights.copy_from_slice(&start);
-                fitter.fit(&design, c, &mut weights)?;
+                fit(&design, c, &mut weights, &work)?;
                 Some(probability(&weights, x))
             } else {
                 None

@@ -7,7 +7,7 @@ use super::ensemble::{Ensemble, check_parameters};
 use super::guard::guarded;
 use super::network::NetworkPlan;
 use super::seed::{Purpose, stream};
-use super::train::{TrainingPlan, train};
+use super::train::{Lesson, TrainingPlan, train};
 use super::training_images::{Example, TrainingImages};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -83,7 +83,8 @@ impl Trainer<'_> {
                     .training
                     .augmentation
                     .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
-                train(&mut *networks, &images, &tables, streams(Purpose::Order), augmenter, self.training, steps);
+                let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps };
+                train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
                 check_parameters(&mut *networks, "training")?;
                 let answers = ask(&mut *networks, range.clone(), &asked)
                     .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;

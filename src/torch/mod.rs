@@ -12,6 +12,7 @@ mod augment;
 mod canaries;
 mod checkpoint;
 mod cnn;
+mod context;
 mod device;
 mod dp_sgd;
 mod early_stopping;
@@ -40,6 +41,7 @@ pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
 pub use augment::Augmentation;
 pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
+pub use context::TrainingContext;
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
     DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, TrainingViews,

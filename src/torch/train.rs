@@ -93,18 +93,22 @@ impl Passes {
     }
 }
 
-/// Trains network m on the examples of `tables[m]`, whose order `streams[m]` draws, for so many steps; `augmenter` is
-/// that of the plan's augmentation.
-///
-/// No table may be empty.
+/// What an ensemble learns.
+pub(super) struct Lesson<'a> {
+    pub images: &'a TrainingImages,
+    /// The examples of each network, at least one.
+    pub tables: &'a [&'a [Example]],
+    pub plan: &'a TrainingPlan,
+    pub steps: u64,
+}
+
+/// Trains network m on the examples of `tables[m]`, whose order `streams[m]` draws; `augmenter` is that of the plan's
+/// augmentation.
 pub(super) fn train(
     ensemble: &mut dyn Ensemble,
-    images: &TrainingImages,
-    tables: &[&[Example]],
+    &Lesson { images, tables, plan, steps }: &Lesson<'_>,
     streams: Vec<ChaCha8Rng>,
     mut augmenter: Option<Augmenter>,
-    plan: &TrainingPlan,
-    steps: u64,
 ) {
     let mut held_out = Vec::new();
     let mut learn = |examples: &&[Example], mut stream: ChaCha8Rng| match plan.early_stopping {

@@ -166,9 +166,11 @@ proptest! {
         sensitivity in magnitude(-300.0, 300.0),
         ln_q in prop_oneof![magnitude(-300.0, 300.0).prop_map(|x| -x), Just(0.0), Just(f64::NEG_INFINITY), Just(1.0)],
         counts in prop::collection::vec(count(), 1..=20),
-        delta in prop_oneof![Just(0.0), magnitude(-300.0, -0.01), Just(1.0 - f64::EPSILON)],
-        rdp in prop_oneof![magnitude(-300.0, 300.0), Just(0.0), Just(f64::INFINITY)],
-        epsilon in prop_oneof![magnitude(-300.0, 300.0), Just(0.0), Just(f64::INFINITY)],
+        (delta, rdp, epsilon) in (
+            prop_oneof![Just(0.0), magnitude(-300.0, -0.01), Just(1.0 - f64::EPSILON)],
+            prop_oneof![magnitude(-300.0, 300.0), Just(0.0), Just(f64::INFINITY)],
+            prop_oneof![magnitude(-300.0, 300.0), Just(0.0), Just(f64::INFINITY)],
+        ),
     ) {
         let noise_scale = NoiseScale::new(scale).unwrap();
         let independent = gnmax_data_independent(order, noise_scale);

@@ -33,6 +33,7 @@ mod determinism;
 mod documentation;
 mod exact_frequencies;
 mod false_claims;
+mod function_size;
 mod hostile;
 #[cfg(feature = "cli")]
 mod hostile_inputs;
@@ -64,6 +65,7 @@ mod self_check_command;
 #[cfg(feature = "cli")]
 mod simulate_command;
 mod simulated_laws;
+mod source;
 #[cfg(feature = "cli")]
 mod studies;
 #[cfg(feature = "cli")]

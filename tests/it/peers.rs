@@ -42,10 +42,39 @@ fn epsilon([tp, fn_, fp, tn]: [u64; 4], delta: f64, failure: f64) -> [f64; 2] {
     Direction::BOTH.map(|direction| rectangle.epsilon(delta, direction).value)
 }
 
+fn histogram(counts: &Value) -> VoteHistogram {
+    VoteHistogram::new(numbers(counts).iter().map(|n| *n as u64).collect()).unwrap()
+}
+
+/// ε and its order after each of some queries to Confident-GNMax.
+fn confident_gnmax_budget(inputs: &Value, expected: &Value) -> Vec<(f64, f64)> {
+    let sigma = NoiseScale::new(number(&inputs["params"]["sigma1"])).unwrap();
+    let test = ThresholdTest::new(number(&inputs["params"]["t"]), sigma, ThresholdForm::Max).unwrap();
+    let scale = NoiseScale::new(number(&inputs["noise_scale"])).unwrap();
+    let (low, high) = (100f64.log10(), 500f64.log10());
+    let orders: Vec<Order> = (0..198)
+        .map(|i| 2.0 + 0.5 * f64::from(i))
+        .chain((0..99).map(|i| 1.01 + 0.01 * f64::from(i)))
+        .chain((0..100).map(|i| 10f64.powf(low + (high - low) * f64::from(i) / 99.0)))
+        .map(|a| Order::new(a).unwrap())
+        .collect();
+    let delta = Delta::new(number(&inputs["delta"])).unwrap();
+    let mut total = RdpCurve::from_fn(&orders, |_| 0.0);
+    let mut pairs = Vec::new();
+    for (index, votes) in inputs["votes"].as_array().unwrap().iter().enumerate() {
+        let cost = |order| confident_gnmax_cost(order, &test, scale, &histogram(votes));
+        // That tool adds up expected costs.
+        total = total.composed(&RdpCurve::from_fn(&orders, |order| cost(order).expected())).unwrap();
+        let (epsilon, order) = total.epsilon(delta);
+        pairs.push((epsilon.get(), number(&expected["eps"][index])));
+        pairs.push((order.get(), number(&expected["order_opt"][index])));
+    }
+    pairs
+}
+
 /// The pairs of accountants of PATE and its relatives.
 fn compare_accountant(id: &str, inputs: &Value, expected: &Value) -> Option<Vec<(f64, f64)>> {
     let scale = |name: &str| NoiseScale::new(number(&inputs[name])).unwrap();
-    let histogram = |counts: &Value| VoteHistogram::new(numbers(counts).iter().map(|n| *n as u64).collect()).unwrap();
     // Order 1 of that tool is the limit.
     let order = |name: &str| Order::new(number(&inputs[name]).max(1.0 + 1e-13)).unwrap();
     let one_noise = |threshold: f64, sigma| ThresholdTest::new(threshold, sigma, ThresholdForm::Max).unwrap();
@@ -108,30 +137,31 @@ fn compare_accountant(id: &str, inputs: &Value, expected: &Value) -> Option<Vec<
     } else if id == "pate-gnss" {
         vec![(gnss_rdp_as_published(order("order"), number(&inputs["beta"]), scale("sigma")), number(expected))]
     } else if id == "antipodes-gnmax_conf" {
-        let test =
-            one_noise(number(&inputs["params"]["t"]), NoiseScale::new(number(&inputs["params"]["sigma1"])).unwrap());
-        let (low, high) = (100f64.log10(), 500f64.log10());
-        let orders: Vec<Order> = (0..198)
-            .map(|i| 2.0 + 0.5 * f64::from(i))
-            .chain((0..99).map(|i| 1.01 + 0.01 * f64::from(i)))
-            .chain((0..100).map(|i| 10f64.powf(low + (high - low) * f64::from(i) / 99.0)))
-            .map(|a| Order::new(a).unwrap())
-            .collect();
-        let delta = Delta::new(number(&inputs["delta"])).unwrap();
-        let mut total = RdpCurve::from_fn(&orders, |_| 0.0);
-        let mut pairs = Vec::new();
-        for (index, votes) in inputs["votes"].as_array().unwrap().iter().enumerate() {
-            let cost = |order| confident_gnmax_cost(order, &test, scale("noise_scale"), &histogram(votes));
-            // That tool adds up expected costs.
-            total = total.composed(&RdpCurve::from_fn(&orders, |order| cost(order).expected())).unwrap();
-            let (epsilon, order) = total.epsilon(delta);
-            pairs.push((epsilon.get(), number(&expected["eps"][index])));
-            pairs.push((order.get(), number(&expected["order_opt"][index])));
-        }
-        pairs
+        confident_gnmax_budget(inputs, expected)
     } else {
         return None;
     })
+}
+
+/// Probabilities and divergences of a noisy argmax.
+fn compare_exact(inputs: &Value, expected: &Value) -> Vec<(f64, f64)> {
+    let (name, scale) = if inputs["b"].is_null() { ("gaussian", "sigma") } else { ("laplace", "b") };
+    let noise: Noise = format!("{name}:{}", inputs[scale]).parse().unwrap();
+    let law = |counts: &Value| {
+        let counts = counts.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
+        noisy_argmax_law(&VoteHistogram::new(counts).unwrap(), noise).unwrap()
+    };
+    let (p, q) = (law(&inputs["c"]), law(&inputs["c2"]));
+    let mut pairs: Vec<(f64, f64)> = p.p().iter().copied().zip(numbers(&expected["p"])).collect();
+    pairs.extend(q.p().iter().copied().zip(numbers(&expected["q"])));
+    for (order, (forward, reverse)) in orders(&expected["orders"])
+        .into_iter()
+        .zip(numbers(&expected["D_pq"]).into_iter().zip(numbers(&expected["D_qp"])))
+    {
+        pairs.push((renyi_divergence(&p, &q, order).unwrap(), forward));
+        pairs.push((renyi_divergence(&q, &p, order).unwrap(), reverse));
+    }
+    pairs
 }
 
 /// All checked pairs (got, expected) of one entry.
@@ -207,23 +237,7 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
         pairs
     } else {
         assert!(id.starts_with("exact-"), "no check for {id}");
-        let (name, scale) = if inputs["b"].is_null() { ("gaussian", "sigma") } else { ("laplace", "b") };
-        let noise: Noise = format!("{name}:{}", inputs[scale]).parse().unwrap();
-        let law = |counts: &Value| {
-            let counts = counts.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
-            noisy_argmax_law(&VoteHistogram::new(counts).unwrap(), noise).unwrap()
-        };
-        let (p, q) = (law(&inputs["c"]), law(&inputs["c2"]));
-        let mut pairs: Vec<(f64, f64)> = p.p().iter().copied().zip(numbers(&expected["p"])).collect();
-        pairs.extend(q.p().iter().copied().zip(numbers(&expected["q"])));
-        for (order, (forward, reverse)) in orders(&expected["orders"])
-            .into_iter()
-            .zip(numbers(&expected["D_pq"]).into_iter().zip(numbers(&expected["D_qp"])))
-        {
-            pairs.push((renyi_divergence(&p, &q, order).unwrap(), forward));
-            pairs.push((renyi_divergence(&q, &p, order).unwrap(), reverse));
-        }
-        pairs
+        compare_exact(inputs, expected)
     }
 }
 

@@ -95,76 +95,41 @@ fn the_identity_is_that_of_the_content() {
     assert_eq!(identity, "09207ba675dc2bdb29562577faa2e8d63a708061dda23cb32820ab928d9f7ec8");
 }
 
+/// What is wrong with a scenario in which one piece of the text is another.
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{text}");
+    refused(&text.replacen(from, to, 1))
+}
+
 #[test]
-fn every_fault_is_named() {
-    let with = |text: &str, from: &str, to: &str| {
-        assert!(text.contains(from), "{text}");
-        refused(&text.replacen(from, to, 1))
-    };
+fn faults_of_keys_and_values_are_named() {
     insta::assert_snapshot!(
         [
             refused(""),
             refused("# nothing"),
-            with(PATE, "noise", "niose"),
-            with(PATE, "p_marked", "p_market"),
-            with(PATE, "noise", "xyz"),
-            with(PATE, "'pate'", "'paet'"),
-            with(PATE, "gaussian:40", "gaussian"),
-            with(PATE, "gaussian:40", "gaussian:-1"),
-            with(PATE, "gaussian:40", "gaussian:nan"),
-            with(PATE, "k = 250\n", ""),
-            with(PATE, "k = 250", "k = 0"),
-            with(PATE, "k = 250", "k = -1"),
-            with(PATE, "k = 250", "k = 2.5"),
-            with(PATE, "k = 250", "k = 1e16"),
-            with(PATE, "k = 250", "k = '250'"),
-            with(PATE, "k = 250", "k = 250 0"),
-            with(PATE, "k = 250", "k = 250\nk = 3"),
-            with(PATE, "[0.6, 0.4]", "[0.6, 0.5]"),
-            with(PATE, "[0.6, 0.4]", "[nan, 0.4]"),
-            with(PATE, "[0.6, 0.4]", "[1.6, -0.6]"),
-            with(PATE, "[0.6, 0.4]", "[]"),
-            with(PATE, "[0.6, 0.4]", "[0.6, '0.4']"),
-            with(PATE, "[0.6, 0.4]", "[0.6, 0.4"),
-            with(PATE, "[0.6, 0.4]", "[[0.6, 0.4]]"),
-            with(PATE, "[0.1, 0.9]", "[1]"),
-            refused(&format!("{PATE}changed = 0")),
-            refused(&format!("{PATE}changed = 251")),
-            refused(&format!("{PATE}p_last = [1]")),
-            refused(&format!("{PATE}samples = 0")),
-            refused(&format!("{PATE}samples = 1e16")),
-            refused(&format!("{PATE}seed = -1")),
-            refused(&format!("{PATE}composition = 'shared'")),
-            refused(&format!("{PATE}name = 'q'")),
-            refused(&format!("{PATE}[[query]]\nsamples = 3")),
-            refused(&format!("{PATE}[[query]]\n[[query.query]]")),
-            refused(&format!("{PATE}[[query]]\nname = 'a'\n[[query]]\nname = 'a'")),
-            refused(&format!("{PATE}[[query]]\nname = \"a\\n\"")),
-            refused("query = []"),
-            refused("query = 3"),
-            refused("noise = 'gaussian:1'\n\n[[query]]\nk = 2"),
-            refused(CAPC),
-            refused(&format!("{CAPC}p = [0.5, 0.5]")),
-            refused(&format!("{CAPC}p = [[0.5, 0.5], 0.5]")),
-            refused(&format!("{CAPC}p = [[0.5, 0.5], [1]]")),
-            refused(&format!("{CAPC}parties = []")),
-            refused(&format!("{CAPC}parties = [{{ count = 2 }}]")),
-            refused(&format!("{CAPC}parties = [{{ count = 0, p = [1, 0] }}]")),
-            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [1, 0] }}]")),
-            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [] }}]")),
-            with(PROMPT, "[3, 1]", "[3, -1]"),
-            with(PROMPT, "[3, 1]", "[3, 1e17]"),
-            with(PROMPT, "[3, 1]", "[]"),
-            with(PROMPT, "[3, 1]", "[1]"),
-            refused(KNN),
-            refused(&format!("{KNN}inclusion = 0.5\nrate = 0.5")),
-            refused(&format!("{KNN}inclusion = 1.5")),
-            refused(&format!("{KNN}rank = 0\nrate = 0.5")),
-            refused(&format!("{KNN}rank = 1\nrate = nan")),
-            refused(&format!("{}inclusion = 0.5", KNN.replace("label = 1", "label = 2"))),
-            refused(&format!("{KNN}inclusion = 0.5\npoints = 4")),
-            scenario_from_bytes("s.toml", b"# \xff").unwrap_err().to_string(),
-            scenario_from_bytes("s.toml", &vec![b'\n'; (4 << 20) + 1]).unwrap_err().to_string(),
+            replaced(PATE, "noise", "niose"),
+            replaced(PATE, "p_marked", "p_market"),
+            replaced(PATE, "noise", "xyz"),
+            replaced(PATE, "'pate'", "'paet'"),
+            replaced(PATE, "gaussian:40", "gaussian"),
+            replaced(PATE, "gaussian:40", "gaussian:-1"),
+            replaced(PATE, "gaussian:40", "gaussian:nan"),
+            replaced(PATE, "k = 250\n", ""),
+            replaced(PATE, "k = 250", "k = 0"),
+            replaced(PATE, "k = 250", "k = -1"),
+            replaced(PATE, "k = 250", "k = 2.5"),
+            replaced(PATE, "k = 250", "k = 1e16"),
+            replaced(PATE, "k = 250", "k = '250'"),
+            replaced(PATE, "k = 250", "k = 250 0"),
+            replaced(PATE, "k = 250", "k = 250\nk = 3"),
+            replaced(PATE, "[0.6, 0.4]", "[0.6, 0.5]"),
+            replaced(PATE, "[0.6, 0.4]", "[nan, 0.4]"),
+            replaced(PATE, "[0.6, 0.4]", "[1.6, -0.6]"),
+            replaced(PATE, "[0.6, 0.4]", "[]"),
+            replaced(PATE, "[0.6, 0.4]", "[0.6, '0.4']"),
+            replaced(PATE, "[0.6, 0.4]", "[0.6, 0.4"),
+            replaced(PATE, "[0.6, 0.4]", "[[0.6, 0.4]]"),
+            replaced(PATE, "[0.1, 0.9]", "[1]"),
         ]
         .join("\n"),
         @r#"
@@ -193,6 +158,34 @@ fn every_fault_is_named() {
         s.toml: line 5: found `p_marked = [0.1, 0.9]`, expected TOML (missing comma between array elements, expected `,`)
         s.toml: line 4, p: found several rows, expected one law for all voters
         s.toml: line 1, model pate: found vote probabilities of the changed voter of length 1, expected 2 classes
+        "#
+    );
+}
+
+#[test]
+fn faults_of_queries_and_files_are_named() {
+    insta::assert_snapshot!(
+        [
+            refused(&format!("{PATE}changed = 0")),
+            refused(&format!("{PATE}changed = 251")),
+            refused(&format!("{PATE}p_last = [1]")),
+            refused(&format!("{PATE}samples = 0")),
+            refused(&format!("{PATE}samples = 1e16")),
+            refused(&format!("{PATE}seed = -1")),
+            refused(&format!("{PATE}composition = 'shared'")),
+            refused(&format!("{PATE}name = 'q'")),
+            refused(&format!("{PATE}[[query]]\nsamples = 3")),
+            refused(&format!("{PATE}[[query]]\n[[query.query]]")),
+            refused(&format!("{PATE}[[query]]\nname = 'a'\n[[query]]\nname = 'a'")),
+            refused(&format!("{PATE}[[query]]\nname = \"a\\n\"")),
+            refused("query = []"),
+            refused("query = 3"),
+            refused("noise = 'gaussian:1'\n\n[[query]]\nk = 2"),
+            scenario_from_bytes("s.toml", b"# \xff").unwrap_err().to_string(),
+            scenario_from_bytes("s.toml", &vec![b'\n'; (4 << 20) + 1]).unwrap_err().to_string(),
+        ]
+        .join("\n"),
+        @r#"
         s.toml: line 6, changed: found number of changed teachers = 0, expected a value in [1, 64], at most k
         s.toml: line 6, changed: found number of changed teachers = 251, expected a value in [1, 64], at most k
         s.toml: line 6, p_last: found a key of another model, expected keys of the model pate: `k`, `p`, `p_marked`, `changed`
@@ -208,6 +201,39 @@ fn every_fault_is_named() {
         s.toml: key query: found no query, expected at least 1 query
         s.toml: line 1: found integer `3`, expected a sequence
         s.toml: line 3, query: found no key `model`, expected this key in the query, or at the top for all queries
+        s.toml: line 1: found bytes that are no UTF-8, expected a scenario in TOML; hint: save it as UTF-8
+        s.toml: whole file: found more than 4 MiB, expected a scenario of at most 4 MiB
+        "#
+    );
+}
+
+#[test]
+fn faults_of_other_models_are_named() {
+    insta::assert_snapshot!(
+        [
+            refused(CAPC),
+            refused(&format!("{CAPC}p = [0.5, 0.5]")),
+            refused(&format!("{CAPC}p = [[0.5, 0.5], 0.5]")),
+            refused(&format!("{CAPC}p = [[0.5, 0.5], [1]]")),
+            refused(&format!("{CAPC}parties = []")),
+            refused(&format!("{CAPC}parties = [{{ count = 2 }}]")),
+            refused(&format!("{CAPC}parties = [{{ count = 0, p = [1, 0] }}]")),
+            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [1, 0] }}]")),
+            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [] }}]")),
+            replaced(PROMPT, "[3, 1]", "[3, -1]"),
+            replaced(PROMPT, "[3, 1]", "[3, 1e17]"),
+            replaced(PROMPT, "[3, 1]", "[]"),
+            replaced(PROMPT, "[3, 1]", "[1]"),
+            refused(KNN),
+            refused(&format!("{KNN}inclusion = 0.5\nrate = 0.5")),
+            refused(&format!("{KNN}inclusion = 1.5")),
+            refused(&format!("{KNN}rank = 0\nrate = 0.5")),
+            refused(&format!("{KNN}rank = 1\nrate = nan")),
+            refused(&format!("{}inclusion = 0.5", KNN.replace("label = 1", "label = 2"))),
+            refused(&format!("{KNN}inclusion = 0.5\npoints = 4")),
+        ]
+        .join("\n"),
+        @r#"
         s.toml: line 1, model capc: found neither `p` nor `parties`, expected one of them
         s.toml: line 4, p: found one law, expected one row of probabilities per party
         s.toml: line 4: found numbers beside rows, expected one law or one row per party
@@ -228,8 +254,6 @@ fn every_fault_is_named() {
         s.toml: line 8, rate: found `NaN`, expected a probability from 0 to 1
         s.toml: line 1, model private-knn: found label of the added point = 2, expected a value in [0, classes - 1]
         s.toml: line 8, points: found number of added points = 4, expected a value in [1, 64], at most k
-        s.toml: line 1: found bytes that are no UTF-8, expected a scenario in TOML; hint: save it as UTF-8
-        s.toml: whole file: found more than 4 MiB, expected a scenario of at most 4 MiB
         "#
     );
 }

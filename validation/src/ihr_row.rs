@@ -8,8 +8,8 @@ use leakbound::law::{ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound::torch::{
-    DeviceChoice, LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingDevice,
-    TrainingPlan, train_student,
+    DeviceChoice, LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingContext,
+    TrainingDevice, TrainingPlan, train_student,
 };
 
 /// A row of a table: the mean of some runs.
@@ -25,10 +25,10 @@ struct Row {
 
 /// Ihrig (2021), Table 6.1, FashionMNIST; shares in percent.
 const PUBLISHED: [Row; 4] = [
-    Row::published(1.0, 0.994, 288.0, 144.0, 50.00, 92.22, 73.65),
-    Row::published(2.0, 1.998, 984.0, 506.0, 51.42, 90.04, 80.07),
-    Row::published(3.0, 2.996, 1949.0, 1020.0, 52.33, 89.45, 81.75),
-    Row::published(5.0, 4.998, 4873.0, 2557.0, 52.47, 88.89, 82.85),
+    Row::published([1.0, 0.994, 288.0, 144.0, 50.00, 92.22, 73.65]),
+    Row::published([2.0, 1.998, 984.0, 506.0, 51.42, 90.04, 80.07]),
+    Row::published([3.0, 2.996, 1949.0, 1020.0, 52.33, 89.45, 81.75]),
+    Row::published([5.0, 4.998, 4873.0, 2557.0, 52.47, 88.89, 82.85]),
 ];
 /// Mean test accuracy of its teachers, section 6.1.
 const PUBLISHED_TEACHERS: f64 = 78.25;
@@ -50,15 +50,8 @@ const ACCOUNTING: [(f64, Conversion); 4] = [
 ];
 
 impl Row {
-    const fn published(
-        budget: f64,
-        epsilon: f64,
-        queries: f64,
-        labels: f64,
-        answered: f64,
-        label_accuracy: f64,
-        student_accuracy: f64,
-    ) -> Self {
+    const fn published(columns: [f64; 7]) -> Self {
+        let [budget, epsilon, queries, labels, answered, label_accuracy, student_accuracy] = columns;
         Self { budget, epsilon, queries, labels, answered, label_accuracy, student_accuracy }
     }
 
@@ -98,7 +91,8 @@ pub fn report() -> Report {
     };
     let students = plan().and_then(|plan| {
         let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        Ok((train_student(&train, &test, &plan, device, &|_| (), None)?, plan))
+        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        Ok((train_student(&context, &plan)?, plan))
     });
     match students {
         Ok((students, plan)) => tables(&mut report, &students, &plan),

@@ -66,8 +66,16 @@ struct Tallies {
     cases: [usize; 3],
 }
 
+/// An exact value and a bound of it from above, at an order, or at 0 where there is none.
+struct Pair {
+    exact: f64,
+    bound: f64,
+    order: f64,
+}
+
 impl Tallies {
-    fn at_most(&mut self, heading: String, exact: f64, bound: f64, order: f64, relative: f64, case: &str) {
+    /// Counts a pair of a case; `relative` is the accuracy of the exact value.
+    fn at_most(&mut self, heading: String, Pair { exact, bound, order }: Pair, relative: f64, case: &str) {
         let tally = self.upper.entry(heading).or_default();
         tally.checked += 1;
         let rounding = ABSOLUTE * if order > 1.0 { 1.0 + 1.0 / (order - 1.0) } else { 1.0 };
@@ -213,7 +221,8 @@ fn exact_case(random: &mut ChaCha8Rng, tallies: &mut Tallies) {
         let direction = text(upper, "direction");
         let Some(row) = rows(&document["divergences"]).find(|row| number(&row["order"]) == order) else { continue };
         let heading = format!("exact, {}, {relation}, {direction}", text(upper, "name"));
-        tallies.at_most(heading, number(&row[direction]), number(&upper["rdp"]), order, RELATIVE, &words);
+        let pair = Pair { exact: number(&row[direction]), bound: number(&upper["rdp"]), order };
+        tallies.at_most(heading, pair, RELATIVE, &words);
     }
 }
 
@@ -330,7 +339,7 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
             let Some(exact) = exact(order, direction) else { continue };
             let heading = format!("audit votes, {}, {direction}", text(upper, "name"));
             let relative = if series { OF_SERIES } else { RELATIVE };
-            tallies.at_most(heading, exact, number(&upper["rdp"]), order, relative, &words);
+            tallies.at_most(heading, Pair { exact, bound: number(&upper["rdp"]), order }, relative, &words);
         }
         for lower in rows(&query["lower"]).filter(|lower| text(lower, "validity") == "finite-sample") {
             let Some(exact) = exact(number(&lower["order"]), text(lower, "direction")) else { continue };
@@ -355,7 +364,8 @@ fn composed_curves(document: &Value, tallies: &mut Tallies, words: &str) {
             let heading = format!("audit votes composed, {}, {}", text(upper, "name"), text(upper, "direction"));
             let orders = rows(&document["composed"]["orders"]).map(number);
             for ((order, exact), upper) in orders.zip(rows(&exact["values"])).zip(rows(&upper["values"])) {
-                tallies.at_most(heading.clone(), number(exact), number(upper), order, RELATIVE, words);
+                let pair = Pair { exact: number(exact), bound: number(upper), order };
+                tallies.at_most(heading.clone(), pair, RELATIVE, words);
             }
         }
         // ε covers the reverse direction too: no smaller than that of either curve.
@@ -401,17 +411,20 @@ fn account_case(random: &mut ChaCha8Rng, tallies: &mut Tallies) {
             let orders = rows(&document["orders"]).map(number);
             for ((order, exact), upper) in orders.zip(rows(&exact["rdp"])).zip(rows(&upper["rdp"])) {
                 let heading = format!("account, {name}, RDP");
-                tallies.at_most(heading, number(exact), number(upper), order, RELATIVE, &words);
+                let pair = Pair { exact: number(exact), bound: number(upper), order };
+                tallies.at_most(heading, pair, RELATIVE, &words);
             }
         }
         // A composition between two histograms that may be meant, from below, against every ε of both directions.
         let (losses, profile) = (&document["losses"], || rows(&upper["profile"]).map(|at| number(&at["epsilon"])));
         let heading = format!("account, {name}, epsilon");
         for (composed, epsilon) in rows(&losses["profile"]).zip(profile()).filter(|_| !one_voter(upper)) {
-            tallies.at_most(heading.clone(), number(&composed["lower"]), epsilon, 0.0, RELATIVE, &words);
+            let pair = Pair { exact: number(&composed["lower"]), bound: epsilon, order: 0.0 };
+            tallies.at_most(heading.clone(), pair, RELATIVE, &words);
         }
         for (composed, epsilon) in rows(&losses["one_voter"]).zip(profile()) {
-            tallies.at_most(heading.clone(), number(&composed["epsilon"]), epsilon, 0.0, RELATIVE, &words);
+            let pair = Pair { exact: number(&composed["epsilon"]), bound: epsilon, order: 0.0 };
+            tallies.at_most(heading.clone(), pair, RELATIVE, &words);
         }
     }
 }

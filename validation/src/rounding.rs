@@ -20,6 +20,7 @@ use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order,
 use leakbound::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The table.
 pub const FILE: &str = "rounding.json";
@@ -65,124 +66,65 @@ struct Counts {
     failure: f64,
 }
 
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Formula {
+    Mechanism(MechanismFormula),
+    Conversion(ConversionFormula),
+    Counts(CountsFormula),
+}
+
+/// As it is in the table.
+impl fmt::Debug for Formula {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mechanism(formula) => formula.fmt(formatter),
+            Self::Conversion(formula) => formula.fmt(formatter),
+            Self::Counts(formula) => formula.fmt(formatter),
+        }
+    }
+}
+
+/// Privacy costs of mechanisms, and what they are made of.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "formula", content = "inputs", rename_all = "kebab-case")]
-enum Formula {
-    Gaussian {
-        order: f64,
-        scale: f64,
-        sensitivity: f64,
-    },
-    Gnmax {
-        order: f64,
-        scale: f64,
-    },
-    Threshold {
-        order: f64,
-        scale: f64,
-    },
-    Laplace {
-        order: f64,
-        scale: f64,
-        sensitivity: f64,
-    },
-    GnmaxDataDependent {
-        order: f64,
-        scale: f64,
-        log_q: f64,
-    },
-    LnmaxDataDependent {
-        order: f64,
-        scale: f64,
-        log_q: f64,
-    },
-    LnQGaussian {
-        histogram: Vec<u64>,
-        scale: f64,
-    },
-    LnQLaplace {
-        histogram: Vec<u64>,
-        scale: f64,
-    },
-    ConfidentGnmax {
-        order: f64,
-        threshold: f64,
-        sigma1: f64,
-        sigma2: f64,
-        histogram: Vec<u64>,
-        form: ThresholdForm,
-    },
-    Gnss {
-        order: f64,
-        beta: f64,
-        scale: f64,
-    },
-    Group {
-        order: f64,
-        points: u64,
-        scale: f64,
-    },
-    RandomizedResponse {
-        order: f64,
-        truth: f64,
-    },
-    KAryResponse {
-        order: f64,
-        epsilon: f64,
-        answers: u64,
-    },
-    Exponential {
-        order: f64,
-        epsilon: f64,
-    },
-    AlibiScale {
-        epsilon: f64,
-    },
-    SubsampledGaussian {
-        order: f64,
-        rate: f64,
-        scale: f64,
-    },
-    SubsampledGroup {
-        order: f64,
-        rate: f64,
-        scale: f64,
-        points: u64,
-    },
-    Epsilon {
-        order: f64,
-        rdp: f64,
-        delta: f64,
-    },
-    ClassicEpsilon {
-        order: f64,
-        rdp: f64,
-        delta: f64,
-    },
-    Delta {
-        order: f64,
-        rdp: f64,
-        epsilon: f64,
-    },
-    Composed {
-        values: Vec<f64>,
-        times: u64,
-    },
-    GaussianSigma {
-        epsilon: f64,
-        delta: f64,
-    },
-    GdpDelta {
-        mu: f64,
-        epsilon: f64,
-    },
-    SharedTeachers {
-        order: f64,
-        voters: u64,
-        p: f64,
-        marked: f64,
-        direction: Direction,
-    },
+enum MechanismFormula {
+    Gaussian { order: f64, scale: f64, sensitivity: f64 },
+    Gnmax { order: f64, scale: f64 },
+    Threshold { order: f64, scale: f64 },
+    Laplace { order: f64, scale: f64, sensitivity: f64 },
+    GnmaxDataDependent { order: f64, scale: f64, log_q: f64 },
+    LnmaxDataDependent { order: f64, scale: f64, log_q: f64 },
+    LnQGaussian { histogram: Vec<u64>, scale: f64 },
+    LnQLaplace { histogram: Vec<u64>, scale: f64 },
+    ConfidentGnmax { order: f64, threshold: f64, sigma1: f64, sigma2: f64, histogram: Vec<u64>, form: ThresholdForm },
+    Gnss { order: f64, beta: f64, scale: f64 },
+    Group { order: f64, points: u64, scale: f64 },
+    RandomizedResponse { order: f64, truth: f64 },
+    KAryResponse { order: f64, epsilon: f64, answers: u64 },
+    Exponential { order: f64, epsilon: f64 },
+    AlibiScale { epsilon: f64 },
+    SubsampledGaussian { order: f64, rate: f64, scale: f64 },
+    SubsampledGroup { order: f64, rate: f64, scale: f64, points: u64 },
+    SharedTeachers { order: f64, voters: u64, p: f64, marked: f64, direction: Direction },
+}
+
+/// Curves and their conversion to other guarantees.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "formula", content = "inputs", rename_all = "kebab-case")]
+enum ConversionFormula {
+    Epsilon { order: f64, rdp: f64, delta: f64 },
+    ClassicEpsilon { order: f64, rdp: f64, delta: f64 },
+    Delta { order: f64, rdp: f64, epsilon: f64 },
+    Composed { values: Vec<f64>, times: u64 },
+    GaussianSigma { epsilon: f64, delta: f64 },
+    GdpDelta { mu: f64, epsilon: f64 },
+}
+
+/// Limits from counts.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "formula", content = "inputs", rename_all = "kebab-case")]
+enum CountsFormula {
     ClopperPearsonLower {
         successes: u64,
         trials: u64,
@@ -227,68 +169,86 @@ impl Counts {
 impl Formula {
     /// Its name, the side that it must be on, and what the library says.
     fn evaluate(&self) -> Result<(&'static str, Side, f64)> {
-        use Side::{Lower, Nearest, Upper};
+        match self {
+            Self::Mechanism(formula) => formula.evaluate().map(|(name, value)| (name, Side::Upper, value)),
+            Self::Conversion(formula) => formula.evaluate(),
+            Self::Counts(formula) => formula.evaluate(),
+        }
+    }
+}
+
+impl MechanismFormula {
+    /// Its name and an upper bound.
+    fn evaluate(&self) -> Result<(&'static str, f64)> {
         let scale = NoiseScale::new;
         let votes = |histogram: &[u64]| VoteHistogram::new(histogram.to_vec());
         Ok(match *self {
             Self::Gaussian { order, scale: sigma, sensitivity } => {
-                ("Gaussian mechanism", Upper, gaussian_rdp(Order::new(order)?, scale(sigma)?, sensitivity))
+                ("Gaussian mechanism", gaussian_rdp(Order::new(order)?, scale(sigma)?, sensitivity))
             }
-            Self::Gnmax { order, scale: sigma } => {
-                ("GNMax", Upper, gnmax_data_independent(Order::new(order)?, scale(sigma)?))
-            }
+            Self::Gnmax { order, scale: sigma } => ("GNMax", gnmax_data_independent(Order::new(order)?, scale(sigma)?)),
             Self::Threshold { order, scale: sigma } => {
-                ("threshold test", Upper, threshold_data_independent(Order::new(order)?, scale(sigma)?))
+                ("threshold test", threshold_data_independent(Order::new(order)?, scale(sigma)?))
             }
             Self::Laplace { order, scale: b, sensitivity } => {
-                ("Laplace mechanism", Upper, laplace_mechanism_rdp(Order::new(order)?, scale(b)?, sensitivity))
+                ("Laplace mechanism", laplace_mechanism_rdp(Order::new(order)?, scale(b)?, sensitivity))
             }
             Self::GnmaxDataDependent { order, scale: sigma, log_q } => {
-                ("GNMax, data-dependent", Upper, gnmax_data_dependent(Order::new(order)?, scale(sigma)?, log_q))
+                ("GNMax, data-dependent", gnmax_data_dependent(Order::new(order)?, scale(sigma)?, log_q))
             }
             Self::LnmaxDataDependent { order, scale: b, log_q } => {
-                ("LNMax, data-dependent", Upper, lnmax_data_dependent(Order::new(order)?, scale(b)?, log_q))
+                ("LNMax, data-dependent", lnmax_data_dependent(Order::new(order)?, scale(b)?, log_q))
             }
             Self::LnQGaussian { ref histogram, scale: sigma } => {
-                ("ln q of GNMax", Upper, log_flip_probability(&votes(histogram)?, scale(sigma)?))
+                ("ln q of GNMax", log_flip_probability(&votes(histogram)?, scale(sigma)?))
             }
             Self::LnQLaplace { ref histogram, scale: b } => {
-                ("ln q of LNMax", Upper, log_flip_probability_laplace(&votes(histogram)?, scale(b)?))
+                ("ln q of LNMax", log_flip_probability_laplace(&votes(histogram)?, scale(b)?))
             }
             Self::ConfidentGnmax { order, threshold, sigma1, sigma2, ref histogram, form } => {
                 let test = ThresholdTest::new(threshold, scale(sigma1)?, form)?;
                 let cost = confident_gnmax_cost(Order::new(order)?, &test, scale(sigma2)?, &votes(histogram)?);
-                ("Confident-GNMax", Upper, cost.whole())
+                ("Confident-GNMax", cost.whole())
             }
-            Self::Gnss { order, beta, scale: sigma } => {
-                ("GNSS", Upper, gnss_rdp(Order::new(order)?, beta, scale(sigma)?))
-            }
+            Self::Gnss { order, beta, scale: sigma } => ("GNSS", gnss_rdp(Order::new(order)?, beta, scale(sigma)?)),
             Self::Group { order, points, scale: sigma } => {
                 let sigma = scale(sigma)?;
                 let rdp = |order| gnmax_data_independent(order, sigma);
-                ("group", Upper, group_rdp(Order::new(order)?, points, rdp))
+                ("group", group_rdp(Order::new(order)?, points, rdp))
             }
             Self::RandomizedResponse { order, truth } => {
-                ("randomized response", Upper, randomized_response_rdp(Order::new(order)?, Probability::new(truth)?))
+                ("randomized response", randomized_response_rdp(Order::new(order)?, Probability::new(truth)?))
             }
             Self::KAryResponse { order, epsilon, answers } => {
                 let value = k_ary_randomized_response_rdp(Order::new(order)?, Epsilon::new(epsilon)?, answers)?;
-                ("k-ary response", Upper, value)
+                ("k-ary response", value)
             }
             Self::Exponential { order, epsilon } => {
                 let value = exponential_mechanism_rdp(Order::new(order)?, Epsilon::new(epsilon)?);
-                ("exponential mechanism", Upper, value)
+                ("exponential mechanism", value)
             }
-            Self::AlibiScale { epsilon } => ("scale of ALIBI", Upper, alibi_scale(Epsilon::new(epsilon)?)?.get()),
+            Self::AlibiScale { epsilon } => ("scale of ALIBI", alibi_scale(Epsilon::new(epsilon)?)?.get()),
             Self::SubsampledGaussian { order, rate, scale: sigma } => {
                 let value = subsampled_gaussian_rdp(Order::new(order)?, Probability::new(rate)?, scale(sigma)?, 1.0);
-                ("subsampled Gaussian", Upper, value)
+                ("subsampled Gaussian", value)
             }
             Self::SubsampledGroup { order, rate, scale: sigma, points } => {
                 let (order, rate) = (Order::new(order)?, Probability::new(rate)?);
                 let value = subsampled_gaussian_group_rdp(order, rate, scale(sigma)?, 1.0, points);
-                ("subsampled Gaussian, group", Upper, value)
+                ("subsampled Gaussian, group", value)
             }
+            Self::SharedTeachers { order, voters, p, marked, direction } => {
+                let teachers = SharedTeachers::new(voters, &[p, 1.0 - p], &[marked, 1.0 - marked], 1)?;
+                ("cap of shared teachers", teachers.cap(Order::new(order)?, direction)?.value)
+            }
+        })
+    }
+}
+
+impl ConversionFormula {
+    fn evaluate(&self) -> Result<(&'static str, Side, f64)> {
+        use Side::{Nearest, Upper};
+        Ok(match *self {
             Self::Epsilon { order, rdp, delta } => {
                 ("epsilon of RDP", Upper, epsilon_of_rdp(rdp, Order::new(order)?, Delta::new(delta)?).get())
             }
@@ -310,10 +270,14 @@ impl Formula {
                 ("noise for epsilon, delta", Upper, gaussian_sigma(Epsilon::new(epsilon)?, Delta::new(delta)?)?.get())
             }
             Self::GdpDelta { mu, epsilon } => ("delta of mu-GDP", Nearest, gdp_delta(mu, Epsilon::new(epsilon)?)?),
-            Self::SharedTeachers { order, voters, p, marked, direction } => {
-                let teachers = SharedTeachers::new(voters, &[p, 1.0 - p], &[marked, 1.0 - marked], 1)?;
-                ("cap of shared teachers", Upper, teachers.cap(Order::new(order)?, direction)?.value)
-            }
+        })
+    }
+}
+
+impl CountsFormula {
+    fn evaluate(&self) -> Result<(&'static str, Side, f64)> {
+        use Side::{Lower, Upper};
+        Ok(match *self {
             Self::ClopperPearsonLower { successes, trials, failure } => {
                 let counts = BinomialCounts::new(successes, trials)?;
                 let value = clopper_pearson_lower(counts, FailureProbability::new(failure)?)?.value;

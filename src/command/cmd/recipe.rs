@@ -6,7 +6,7 @@ use crate::command::output::{Output, envelope, progress, refuse_any};
 use crate::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
 use crate::report::{RecordingDocument, TrainingFact, one_line};
 use crate::study::Warning;
-use crate::torch::{TrainingCheckpoint, TrainingDevice};
+use crate::torch::{TrainingCheckpoint, TrainingContext, TrainingDevice};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Recipe<'a> {
     data: &'a DataOptions,
     output: Output,
     recording: AtomicFile,
-    pub device: TrainingDevice,
+    device: TrainingDevice,
     pub train: ImageSet,
     pub test: ImageSet,
     inputs: Vec<InputFile>,
@@ -77,6 +77,15 @@ impl<'a> Recipe<'a> {
             );
         }
         Ok(Some(checkpoint))
+    }
+
+    /// The images and the device, with a progress callback and a checkpoint.
+    pub fn context<'b>(
+        &'b self,
+        progress: &'b (dyn Fn(u64) + Sync),
+        checkpoint: Option<&'b TrainingCheckpoint>,
+    ) -> TrainingContext<'b> {
+        TrainingContext { train: &self.train, test: &self.test, device: self.device, progress, checkpoint }
     }
 
     /// Trains, with `what` on stderr, a bar of `length` units, and the time it took.

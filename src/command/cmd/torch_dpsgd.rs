@@ -19,7 +19,7 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
     let models = plan.models as u64;
     let what = format!("{models} networks, {steps} steps each, with epsilon {},", significant(budget.epsilon.get(), 4));
     let answers = recipe.train(&what, (steps.saturating_mul(models), "steps"), |progress| {
-        train_private_models(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
+        train_private_models(&recipe.context(progress, checkpoint.as_ref()), &plan)
     })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
     let about = About {

@@ -15,7 +15,7 @@ pub fn run(common: &Common, options: &TorchPropertyOptions, device: TrainingDevi
     let checkpoint = recipe.checkpoint(&options.checkpoint, "property", &plan)?;
     let networks = plan.networks();
     let models = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_for_property(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
+        train_for_property(&recipe.context(progress, checkpoint.as_ref()), &plan)
     })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
     let mut facts: Vec<TrainingFact> =

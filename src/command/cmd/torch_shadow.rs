@@ -18,8 +18,7 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
     let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
     let networks = plan.models as u64;
     let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        let (train, test) = (&recipe.train, &recipe.test);
-        train_shadow_models(train, test, others.as_ref(), &plan, device, progress, checkpoint.as_ref())
+        train_shadow_models(&recipe.context(progress, checkpoint.as_ref()), others.as_ref(), &plan)
     })?;
     let about = About {
         schema: "leakbound.torch-shadow/1",

@@ -17,7 +17,7 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
     let checkpoint = recipe.checkpoint(&options.checkpoint, "student", &teachers)?;
     let networks = plan.networks();
     let students = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_student(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
+        train_student(&recipe.context(progress, checkpoint.as_ref()), &plan)
     })?;
     let rows = rows(&students, &plan);
     let teacher_accuracy =

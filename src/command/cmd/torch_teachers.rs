@@ -15,7 +15,7 @@ pub fn run(common: &Common, options: &TeachersOptions, device: TrainingDevice) -
     let checkpoint = recipe.checkpoint(&options.checkpoint, "teachers", &plan)?;
     let networks = plan.networks();
     let votes = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_teachers(&recipe.train, &recipe.test, &plan, device, progress, checkpoint.as_ref())
+        train_teachers(&recipe.context(progress, checkpoint.as_ref()), &plan)
     })?;
     let fact = |name, value| TrainingFact { name, value: Number(value) };
     let about = About {

@@ -74,13 +74,6 @@ impl Convention {
         self.pooled
     }
 
-    /// The scores of one side in one view, the victim left out.
-    fn values(&self, sample: &Sample<'_>, member: bool, victim: usize, view: usize, cut: Cut, into: &mut Vec<f64>) {
-        into.clear();
-        let models = sample.side(member).filter(|&model| model != victim).take(cut[usize::from(member)]);
-        into.extend(models.map(|model| sample.scores[model * sample.views + view]));
-    }
-
     fn center(&self, values: &[f64], sorted: &mut Vec<f64>) -> f64 {
         if !self.median {
             return values.iter().sum::<f64>() / values.len() as f64;
@@ -98,7 +91,7 @@ impl Convention {
         let mut pool = [Moments::default(); 2];
         for (index, moments) in pool.iter_mut().enumerate() {
             for view in 0..sample.views {
-                self.values(sample, index == 1, victim, view, cut, &mut values);
+                side_values(sample, index == 1, victim, view, cut, &mut values);
                 if values.is_empty() {
                     continue;
                 }
@@ -131,7 +124,7 @@ impl Convention {
         for (view, &x) in answer.iter().enumerate() {
             let (mut centers, mut deviations) = ([0.0; 2], [0.0; 2]);
             for index in (0..2).filter(|&index| needed[index]) {
-                self.values(sample, index == 1, victim, view, cut, &mut values);
+                side_values(sample, index == 1, victim, view, cut, &mut values);
                 if values.is_empty() {
                     return None;
                 }
@@ -170,4 +163,11 @@ impl Convention {
             (_, LiraMode::Offline) => LN_SQRT_2PI,
         }
     }
+}
+
+/// The scores of one side in one view, the victim left out.
+fn side_values(sample: &Sample<'_>, member: bool, victim: usize, view: usize, cut: Cut, into: &mut Vec<f64>) {
+    into.clear();
+    let models = sample.side(member).filter(|&model| model != victim).take(cut[usize::from(member)]);
+    into.extend(models.map(|model| sample.scores[model * sample.views + view]));
 }

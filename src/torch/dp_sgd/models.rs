@@ -1,13 +1,12 @@
 //! Private networks trained with and without each canary.
 
 use super::plan::{DpSgdBudget, DpSgdPlan};
-use super::train::{TrainingStreams, train_privately};
+use super::train::{PrivateLesson, TrainingStreams, train_privately};
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
 use crate::torch::answers::{accuracy, numbers};
 use crate::torch::augment::Augmentation;
-use crate::torch::checkpoint::TrainingCheckpoint;
-use crate::torch::device::TrainingDevice;
+use crate::torch::context::TrainingContext;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::guard::guarded;
 use crate::torch::mislabeled::wrong_labels;
@@ -93,7 +92,7 @@ pub struct PrivateModels {
     pub test_accuracy: Array1<f32>,
 }
 
-/// Trains networks by DP-SGD: `progress` is told each step of each network. `checkpoint` keeps answers.
+/// Trains networks by DP-SGD. Progress counts the steps of every network.
 ///
 /// # Errors
 /// Those of [`PrivateModelsPlan::budget`], [`Error::Length`] if training and test images differ in shape,
@@ -103,102 +102,132 @@ pub struct PrivateModels {
 /// Abadi et al. (2016), "Deep learning with differential privacy"; De et al. (2022), "Unlocking high-accuracy
 /// differentially private image classification through scale"; Aerni, Zhang and Tramèr (2024), "Evaluations of machine
 /// learning privacy defenses are misleading", for canaries and baseline.
-pub fn train_private_models(
-    train: &ImageSet,
-    test: &ImageSet,
-    plan: &PrivateModelsPlan,
-    device: TrainingDevice,
-    progress: &(dyn Fn(u64) + Sync),
-    checkpoint: Option<&TrainingCheckpoint>,
-) -> Result<PrivateModels> {
-    plan.network.check()?;
-    plan.network.check_images(train.shape())?;
-    let budget = plan.budget(train.len())?;
-    if train.shape() != test.shape() {
-        let expected = format!("that of the training images, {:?}", train.shape());
-        return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
-    }
-    if let Some(views) = plan.views {
-        if views.count == 0 {
-            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
-        }
-        views.augmentation.check(train.shape())?;
-    }
-    let classes = train.classes.max(test.classes);
-    if classes < 2 {
-        return Err(Error::Refused { operation: "canaries", reason: "one class has no wrong label".into() });
-    }
-    let mut order: Vec<u32> = (0..train.len() as u32).collect();
-    order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
-    let (canaries, others) = order.split_at(plan.canaries);
-    let fixed = &others[..plan.fixed_images(train.len())?];
-    let truth: Vec<u8> = canaries.iter().map(|&image| train.labels[image as usize]).collect();
-    let mut draws = stream(plan.seed, Purpose::Canaries, 0, 0);
-    let labels = wrong_labels(&truth, classes, &mut draws);
-    let keep = halves(plan.models, plan.canaries, &mut draws);
-
+pub fn train_private_models(context: &TrainingContext<'_>, plan: &PrivateModelsPlan) -> Result<PrivateModels> {
+    let budget = checked_budget(context, plan)?;
+    let &TrainingContext { train, test, device, .. } = context;
+    let classes = context.classes();
+    let draw = Draw::new(train, classes, plan)?;
     let (images, test_images) = guarded("images", || {
         let images = TrainingImages::of(train, classes, device.tensors());
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&labels, classes, device.tensors())], 0);
+        let targets = Tensor::cat(&[&images.targets, &one_hot(&draw.labels, classes, device.tensors())], 0);
         Ok((TrainingImages { targets, ..images }, TrainingImages::of(test, classes, device.tensors()).inputs))
     })?;
-    let rows: Vec<i64> = canaries.iter().map(|&image| image.into()).collect();
-    let train_one = |model: usize, images: TrainingImages, test_images: Tensor| -> Result<(Vec<f32>, f32)> {
-        let random = |purpose| stream(plan.seed, purpose, 0, model as u64);
-        let alone = model..model + 1;
-        if let Some([answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
-            progress(budget.steps.steps);
-            return Ok(Clone::clone(answers));
-        }
-        guarded("training", || {
-            let kept = keep.row(model);
-            let with_wrong_label = (0..canaries.len())
-                .filter(|&canary| kept[canary])
-                .map(|canary| Example { image: canaries[canary], target: (train.len() + canary) as u32 });
-            let examples: Vec<Example> =
-                fixed.iter().map(|&image| Example::labeled(image)).chain(with_wrong_label).collect();
-            let weights = &mut [random(Purpose::Weights)];
-            let network = plan.network.build(weights, train.shape(), classes, device.tensors());
-            let mut streams = TrainingStreams {
-                sample: random(Purpose::Sample),
-                noise: random(Purpose::GradientNoise),
-                views: random(Purpose::Augmentation),
-            };
-            let training = (&plan.training, &budget);
-            let shape = train.shape();
-            let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
-                Some(views) => views.augmentation.views(images, views.count, shape, stream),
-                None => images.unsqueeze(1),
-            };
-            let network = train_privately(network, &images, &examples, &views, training, &mut streams, progress)?;
-            let asked = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
-            let accuracy = accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())?;
-            let answers = (numbers(&logits_of_all(&*network, &asked))?, accuracy as f32);
-            if let Some(checkpoint) = checkpoint {
-                checkpoint.keep(0, &alone, std::slice::from_ref(&answers))?;
-            }
-            Ok(answers)
-        })
+    let answers_of = |(model, images, test_images): (usize, TrainingImages, Tensor)| {
+        trained_answers(context, (plan, &budget), &draw, model, (&images, &test_images))
     };
     // Tensors may go to another thread but not be seen by two.
     let work: Vec<_> = (0..plan.models).map(|model| (model, images.share(), test_images.shallow_clone())).collect();
     let answers: Result<Vec<(Vec<f32>, f32)>> = if device.is_cuda() {
-        work.into_iter().map(|(model, images, test_images)| train_one(model, images, test_images)).collect()
+        work.into_iter().map(answers_of).collect()
     } else {
-        let train_one = &train_one;
-        work.into_par_iter().map(|(model, images, test_images)| train_one(model, images, test_images)).collect()
+        work.into_par_iter().map(answers_of).collect()
     };
     let (answers, test_accuracy): (Vec<Vec<f32>>, Vec<f32>) = answers?.into_iter().unzip();
     let shape = (plan.models, plan.canaries, 1, classes);
     let positions = |images: &[u32]| images.iter().map(|&image| image as i32).collect();
     Ok(PrivateModels {
-        // As many as were asked for.
+        // As many as there are models, canaries and classes.
         logits: Array4::from_shape_vec(shape, answers.concat()).unwrap_or_default(),
-        labels: labels.iter().map(|&label| label.into()).collect(),
-        audit_index: positions(canaries),
-        train_index: positions(fixed),
+        labels: draw.labels.iter().map(|&label| label.into()).collect(),
+        audit_index: positions(&draw.canaries),
+        train_index: positions(&draw.fixed),
         test_accuracy: test_accuracy.into(),
-        keep,
+        keep: draw.keep,
+    })
+}
+
+/// The budget of a plan that fits the images.
+fn checked_budget(context: &TrainingContext<'_>, plan: &PrivateModelsPlan) -> Result<DpSgdBudget> {
+    let shape = context.train.shape();
+    plan.network.check()?;
+    plan.network.check_images(shape)?;
+    let budget = plan.budget(context.train.len())?;
+    context.check_shapes()?;
+    if let Some(views) = plan.views {
+        if views.count == 0 {
+            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
+        }
+        views.augmentation.check(shape)?;
+    }
+    if context.classes() < 2 {
+        return Err(Error::Refused { operation: "canaries", reason: "one class has no wrong label".into() });
+    }
+    Ok(budget)
+}
+
+/// Which images are canaries, and which networks meet them.
+struct Draw {
+    canaries: Vec<u32>,
+    /// Images of every network.
+    fixed: Vec<u32>,
+    /// The wrong class of each canary.
+    labels: Vec<u8>,
+    /// \[model, canary\].
+    keep: Array2<bool>,
+}
+
+impl Draw {
+    fn new(train: &ImageSet, classes: usize, plan: &PrivateModelsPlan) -> Result<Self> {
+        let mut order: Vec<u32> = (0..train.len() as u32).collect();
+        order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
+        let (canaries, others) = order.split_at(plan.canaries);
+        let fixed = others[..plan.fixed_images(train.len())?].to_vec();
+        let truth: Vec<u8> = canaries.iter().map(|&image| train.labels[image as usize]).collect();
+        let mut draws = stream(plan.seed, Purpose::Canaries, 0, 0);
+        let labels = wrong_labels(&truth, classes, &mut draws);
+        let keep = halves(plan.models, plan.canaries, &mut draws);
+        Ok(Self { canaries: canaries.to_vec(), fixed, labels, keep })
+    }
+
+    /// What a model is trained on; the wrong labels are behind those of the `available` training images.
+    fn examples(&self, model: usize, available: usize) -> Vec<Example> {
+        let kept = self.keep.row(model);
+        let with_wrong_label = (0..self.canaries.len())
+            .filter(|&canary| kept[canary])
+            .map(|canary| Example { image: self.canaries[canary], target: (available + canary) as u32 });
+        self.fixed.iter().map(|&image| Example::labeled(image)).chain(with_wrong_label).collect()
+    }
+}
+
+/// The logits of one network on the canaries, and its accuracy on the test images.
+fn trained_answers(
+    context: &TrainingContext<'_>,
+    (plan, budget): (&PrivateModelsPlan, &DpSgdBudget),
+    draw: &Draw,
+    model: usize,
+    (images, test_images): (&TrainingImages, &Tensor),
+) -> Result<(Vec<f32>, f32)> {
+    let &TrainingContext { train, test, device, progress, checkpoint } = context;
+    let alone = model..model + 1;
+    if let Some([answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
+        progress(budget.steps.steps);
+        return Ok(Clone::clone(answers));
+    }
+    let random = |purpose| stream(plan.seed, purpose, 0, model as u64);
+    let shape = train.shape();
+    guarded("training", || {
+        let weights = &mut [random(Purpose::Weights)];
+        let network = plan.network.build(weights, shape, context.classes(), device.tensors());
+        let mut streams = TrainingStreams {
+            sample: random(Purpose::Sample),
+            noise: random(Purpose::GradientNoise),
+            views: random(Purpose::Augmentation),
+        };
+        let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
+            Some(views) => views.augmentation.views(images, views.count, shape, stream),
+            None => images.unsqueeze(1),
+        };
+        let examples = &draw.examples(model, train.len());
+        let lesson = PrivateLesson { images, examples, views: &views, plan: &plan.training, budget };
+        let network = train_privately(network, &lesson, &mut streams, progress)?;
+        let rows: Vec<i64> = draw.canaries.iter().map(|&image| image.into()).collect();
+        let canaries = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+        let accuracy = accuracy(&logits_of_all(&*network, test_images), &test.labels.to_vec())?;
+        let answers = (numbers(&logits_of_all(&*network, &canaries))?, accuracy as f32);
+        if let Some(checkpoint) = checkpoint {
+            checkpoint.keep(0, &alone, std::slice::from_ref(&answers))?;
+        }
+        Ok(answers)
     })
 }
 
@@ -222,7 +251,7 @@ mod tests {
     use crate::quantity::{Delta, Epsilon, NoiseScale};
     use crate::record::{ImagePart, MemoryBudget, read_images};
     use crate::torch::dp_sgd::GradientNoise;
-    use crate::torch::{DeviceChoice, Optimizer, Schedule};
+    use crate::torch::{DeviceChoice, Optimizer, Schedule, TrainingDevice};
 
     fn plan(noise: GradientNoise) -> PrivateModelsPlan {
         PrivateModelsPlan {
@@ -252,7 +281,9 @@ mod tests {
 
     fn train_on_sample(plan: &PrivateModelsPlan) -> Result<PrivateModels> {
         let [train, test] = sample();
-        train_private_models(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
+        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        train_private_models(&context, plan)
     }
 
     #[test]

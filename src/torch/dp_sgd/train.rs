@@ -30,7 +30,16 @@ pub(super) struct TrainingStreams {
     pub views: ChaCha8Rng,
 }
 
-/// Trains an ensemble of one network on `examples`, and returns it, or the moving average where the plan wants one.
+/// What one network learns privately.
+pub(super) struct PrivateLesson<'a> {
+    pub images: &'a TrainingImages,
+    pub examples: &'a [Example],
+    pub views: &'a Views<'a>,
+    pub plan: &'a DpSgdPlan,
+    pub budget: &'a DpSgdBudget,
+}
+
+/// Trains an ensemble of one network, and returns it, or the moving average where the plan wants one.
 ///
 /// A step takes each example with probability q by itself, adds up their gradients, each clipped to the norm R, adds
 /// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress` is
@@ -44,10 +53,7 @@ pub(super) struct TrainingStreams {
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
 pub(super) fn train_privately(
     mut network: Box<dyn Ensemble>,
-    images: &TrainingImages,
-    examples: &[Example],
-    views: &Views<'_>,
-    (plan, budget): (&DpSgdPlan, &DpSgdBudget),
+    &PrivateLesson { images, examples, views, plan, budget }: &PrivateLesson<'_>,
     streams: &mut TrainingStreams,
     progress: &dyn Fn(u64),
 ) -> Result<Box<dyn Ensemble>> {
@@ -152,15 +158,9 @@ mod tests {
             noise: stream(1, Purpose::GradientNoise, 0, 0),
             views: stream(1, Purpose::Augmentation, 0, 0),
         };
-        train_privately(
-            network(),
-            &images(),
-            &examples,
-            &|images, _| images.unsqueeze(1),
-            (plan, &budget),
-            &mut streams,
-            &|_| (),
-        )
+        let views = |images: &Tensor, _: &mut ChaCha8Rng| images.unsqueeze(1);
+        let lesson = PrivateLesson { images: &images(), examples: &examples, views: &views, plan, budget: &budget };
+        train_privately(network(), &lesson, &mut streams, &|_| ())
     }
 
     fn flat(network: &mut dyn Ensemble) -> Tensor {

@@ -5,8 +5,7 @@ mod plan;
 
 pub use plan::{EnsembleImages, PropertyPlan};
 
-use super::checkpoint::TrainingCheckpoint;
-use super::device::TrainingDevice;
+use super::context::TrainingContext;
 use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
@@ -45,7 +44,7 @@ pub struct PropertyModels {
 }
 
 /// Trains teachers whose images have the property, a student on the public points with their noisy plurality as labels,
-/// and an ensemble for each value: `progress` is told how many networks are done, `checkpoint` keeps answers.
+/// and an ensemble for each value. Progress counts networks.
 ///
 /// # Errors
 /// [`Error::Domain`] for a count or a share out of range, [`Error::Refused`] for too few images, points or property
@@ -55,17 +54,11 @@ pub struct PropertyModels {
 /// # References
 /// Ihrig (2021), thesis, sections 4.4.1 and 5.3.1; its property there is the contrast of images, and the share of a class
 /// in its section on meta-classifiers.
-pub fn train_for_property(
-    train: &ImageSet,
-    test: &ImageSet,
-    plan: &PropertyPlan,
-    device: TrainingDevice,
-    progress: &(dyn Fn(u64) + Sync),
-    checkpoint: Option<&TrainingCheckpoint>,
-) -> Result<PropertyModels> {
+pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<PropertyModels> {
     plan.check()?;
-    let classes = train.classes.max(test.classes);
-    check(train, test, plan, classes)?;
+    check(context, plan)?;
+    let &TrainingContext { train, test, device, .. } = context;
+    let classes = context.classes();
     let mut order: Vec<u32> = (0..train.len() as u32).collect();
     order.shuffle(&mut stream(plan.seed, Purpose::Split, STUDENT, 0));
     let (private, public) = match plan.ensembles {
@@ -84,16 +77,7 @@ pub fn train_for_property(
         let point_inputs = test_images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
         Ok((images, test_images.inputs, point_inputs))
     })?;
-    let trainer = Trainer {
-        network: plan.network,
-        training: &plan.training,
-        shape: train.shape(),
-        classes,
-        seed: plan.seed,
-        device,
-        progress,
-        checkpoint,
-    };
+    let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let labels = train.labels.to_vec();
     let answers = |phase: u64, images_of: &[u32], share: f64| -> Result<Vec<Vec<f32>>> {
         let tables = deal(images_of, &labels, (plan.class, share), plan.teachers, (plan.seed, phase))?;
@@ -188,7 +172,8 @@ fn accuracy_elsewhere(probabilities: &Array2<f32>, test: &ImageSet, places: &[us
     (!others.is_empty()).then(|| right as f64 / others.len() as f64)
 }
 
-fn check(train: &ImageSet, test: &ImageSet, plan: &PropertyPlan, classes: usize) -> Result<()> {
+fn check(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<()> {
+    let (classes, test) = (context.classes(), context.test);
     let refused = |reason| Err(Error::Refused { operation: "property", reason });
     if usize::from(plan.class) >= classes {
         return refused(format!("class {} of {classes}, counted from 0", plan.class));
@@ -196,11 +181,7 @@ fn check(train: &ImageSet, test: &ImageSet, plan: &PropertyPlan, classes: usize)
     if plan.points > test.len() {
         return refused(format!("{} public points of {} test images", plan.points, test.len()));
     }
-    if train.shape() != test.shape() {
-        let expected = format!("that of the training images, {:?}", train.shape());
-        return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
-    }
-    Ok(())
+    context.check_shapes()
 }
 
 #[cfg(test)]
@@ -209,7 +190,7 @@ mod tests {
     use crate::property::property_distance;
     use crate::quantity::{Delta, NoiseScale};
     use crate::record::{ImagePart, MemoryBudget, read_images};
-    use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
+    use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
 
     fn plan(value: usize) -> PropertyPlan {
         let training = TrainingPlan::new(15, 32, Optimizer::ADAM, Schedule::Constant { rate: 2e-3 });
@@ -232,7 +213,9 @@ mod tests {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
             .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        train_for_property(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
+        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        train_for_property(&context, plan)
     }
 
     #[test]

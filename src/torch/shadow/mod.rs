@@ -8,14 +8,12 @@ pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries, CanaryKind};
-use super::checkpoint::TrainingCheckpoint;
-use super::device::TrainingDevice;
+use super::context::TrainingContext;
 use super::ensemble::logits_of_all;
-use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, stream};
 use super::training_images::{Example, TrainingImages};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::record::ImageSet;
 use answers::largest;
 use ndarray::{Array1, Array2, Array4, Axis};
@@ -23,12 +21,12 @@ use plan::refused;
 use rand::RngExt;
 use tch::{Device, Tensor};
 
-/// The one training of this recipe, for [`Trainer::train_and_ask`].
+/// The one training of this recipe, for `Trainer::train_and_ask`.
 const PHASE: u64 = 0;
 
-/// Trains shadow models and asks them about the audited samples: `progress` is told how many networks are done.
+/// Trains shadow models and asks them about the audited samples. Progress counts networks.
 ///
-/// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes. `checkpoint` keeps answers.
+/// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes.
 ///
 /// # Errors
 /// [`Error::Domain`] for a count of 0, [`Error::Refused`] if there are too few images, too many models for memory, or
@@ -38,21 +36,19 @@ const PHASE: u64 = 0;
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", section 5.2;
 /// Carlini et al. (2022), "Membership inference attacks from first principles".
+///
+/// [`Error::Domain`]: crate::Error::Domain
+/// [`Error::Refused`]: crate::Error::Refused
+/// [`Error::Length`]: crate::Error::Length
+/// [`Error::Unavailable`]: crate::Error::Unavailable
 pub fn train_shadow_models(
-    train: &ImageSet,
-    test: &ImageSet,
+    context: &TrainingContext<'_>,
     others: Option<&ImageSet>,
     plan: &ShadowPlan,
-    device: TrainingDevice,
-    progress: &(dyn Fn(u64) + Sync),
-    checkpoint: Option<&TrainingCheckpoint>,
 ) -> Result<ShadowAnswers> {
-    let classes = train.classes.max(test.classes);
+    let (train, classes) = (context.train, context.classes());
     let fixed = plan.fixed_images(train.len(), train.shape(), classes)?;
-    if train.shape() != test.shape() {
-        let expected = format!("that of the training images, {:?}", train.shape());
-        return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
-    }
+    context.check_shapes()?;
     if others.is_some() && plan.canaries != CanaryKind::OutOfDistribution {
         return Err(refused(format!("{} canaries take no images of another data set", plan.canaries)));
     }
@@ -67,10 +63,8 @@ pub fn train_shadow_models(
             (0..fixed).chain(canaries).map(|image| Example::labeled(image as u32)).collect()
         })
         .collect();
-    let (images, asked) = guarded("images", || Ok(tensors(train, test, &split, &canaries, classes, plan, device)))?;
-    let training = &plan.training;
-    let (shape, network, seed) = (train.shape(), plan.network, plan.seed);
-    let trainer = Trainer { network, training, shape, classes, seed, device, progress, checkpoint };
+    let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, plan)))?;
+    let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let answers = trainer.train_and_ask(PHASE, &images, &tables, &asked, &|networks, _, asked| {
         Vec::<Vec<f32>>::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
     })?;
@@ -81,9 +75,9 @@ pub fn train_shadow_models(
     let test_accuracy = answers.iter().map(|answers| {
         let right = answers[views * attacked * classes..]
             .chunks_exact(classes)
-            .zip(&test.labels)
+            .zip(&context.test.labels)
             .filter(|&(logits, &label)| largest(logits.iter().copied()) == usize::from(label));
-        right.count() as f32 / test.len() as f32
+        right.count() as f32 / context.test.len() as f32
     });
     let (attacked_keep, duplicate_keep) = keep.view().split_at(Axis(1), attacked);
     let index = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
@@ -124,15 +118,13 @@ fn kept(models: usize, samples: usize, inclusion: Inclusion, seed: u64) -> Array
 /// Training images, the fixed ones first and the audited samples behind them; and what models are asked about, view by
 /// view of the attacked samples, the test images behind them.
 fn tensors(
-    train: &ImageSet,
-    test: &ImageSet,
+    context: &TrainingContext<'_>,
     split: &AuditSplit,
     canaries: &Canaries,
-    classes: usize,
     plan: &ShadowPlan,
-    device: TrainingDevice,
 ) -> (TrainingImages, Tensor) {
-    let device = device.tensors();
+    let &TrainingContext { train, test, .. } = context;
+    let (classes, device) = (context.classes(), context.device.tensors());
     let mut pixels =
         Vec::with_capacity((split.fixed.len() + canaries.labels.len()) * train.shape().iter().product::<usize>());
     let mut labels = Vec::with_capacity(split.fixed.len() + canaries.labels.len());

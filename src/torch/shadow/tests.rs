@@ -1,6 +1,8 @@
 use super::*;
 use crate::record::{ImagePart, MemoryBudget, read_images};
-use crate::torch::{Augmentation, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
+use crate::torch::{
+    Augmentation, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingContext, TrainingDevice, TrainingPlan,
+};
 
 fn plan() -> ShadowPlan {
     ShadowPlan {
@@ -21,7 +23,9 @@ fn train_on_sample(plan: &ShadowPlan) -> Result<ShadowAnswers> {
     let [(train, _), (test, _)] =
         [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
     let others = (plan.canaries == CanaryKind::OutOfDistribution).then_some(&test);
-    train_shadow_models(&train, &test, others, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
+    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+    let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+    train_shadow_models(&context, others, plan)
 }
 
 #[test]

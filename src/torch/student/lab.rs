@@ -3,8 +3,7 @@
 use super::plan::StudentPlan;
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
-use crate::torch::checkpoint::TrainingCheckpoint;
-use crate::torch::device::TrainingDevice;
+use crate::torch::context::TrainingContext;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::groups::Trainer;
 use crate::torch::guard::guarded;
@@ -46,25 +45,11 @@ pub(super) struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(
-        (train, test): (&ImageSet, &ImageSet),
-        parts: &Parts,
-        plan: &'a StudentPlan,
-        device: TrainingDevice,
-        progress: &'a (dyn Fn(u64) + Sync),
-        checkpoint: Option<&'a TrainingCheckpoint>,
-    ) -> Result<Self> {
-        let classes = train.classes.max(test.classes);
-        let trainer = |network, training, checkpoint| Trainer {
-            network,
-            training,
-            shape: train.shape(),
-            classes,
-            seed: plan.seed,
-            device,
-            progress,
-            checkpoint,
-        };
+    pub fn new(context: &TrainingContext<'a>, parts: &Parts, plan: &'a StudentPlan) -> Result<Self> {
+        let &TrainingContext { train, test, device, .. } = context;
+        let classes = context.classes();
+        // Students take seconds each, where teachers take minutes: they are not kept.
+        let unkept = TrainingContext { checkpoint: None, ..*context };
         let some = |set: &ImageSet, images: &[u32]| {
             let (mut pixels, mut labels) = (Vec::new(), Vec::new());
             for &image in images {
@@ -77,9 +62,8 @@ impl<'a> Lab<'a> {
         guarded("images", || {
             let asked = [some(test, &parts.public), some(test, &parts.held_out), some(train, &parts.private)];
             Ok(Self {
-                teachers: trainer(plan.network, &plan.training, checkpoint),
-                // Seconds each, where teachers take minutes.
-                students: trainer(plan.student_network, &plan.student_training, None),
+                teachers: context.trainer(plan.network, &plan.training, plan.seed),
+                students: unkept.trainer(plan.student_network, &plan.student_training, plan.seed),
                 train: some(train, &(0..train.len() as u32).collect::<Vec<_>>()),
                 asked: Tensor::cat(&asked.map(|images| images.inputs), 0),
                 ends,

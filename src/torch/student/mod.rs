@@ -10,8 +10,7 @@ pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
 pub use students::{StudentRun, Students};
 
-use super::checkpoint::TrainingCheckpoint;
-use super::device::TrainingDevice;
+use super::context::TrainingContext;
 use super::seed::{Purpose, stream};
 use super::teachers::split::{Split, partition};
 use super::training_images::Example;
@@ -27,7 +26,7 @@ use split::{order_of_queries, private_images, public_and_held_out};
 use std::ops::Range;
 
 /// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of each
-/// budget: `progress` is told how many networks are done, and `checkpoint` keeps the votes of teachers.
+/// budget. Progress counts networks, and the checkpoint keeps the votes of teachers.
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are asked about in
@@ -46,20 +45,14 @@ use std::ops::Range;
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), thesis, sections 2.4 and 5.1.
-pub fn train_student(
-    train: &ImageSet,
-    test: &ImageSet,
-    plan: &StudentPlan,
-    device: TrainingDevice,
-    progress: &(dyn Fn(u64) + Sync),
-    checkpoint: Option<&TrainingCheckpoint>,
-) -> Result<Students> {
+pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Result<Students> {
+    let &TrainingContext { train, test, .. } = context;
     let each = plan.images_each(train, test)?;
-    let classes = train.classes.max(test.classes);
+    let classes = context.classes();
     let test_labels: Vec<u8> = test.labels.to_vec();
     let [public, held_out] = public_and_held_out(&test_labels, classes, plan.public, plan.seed)?;
     let parts = Parts { public, held_out, private: private_images(train.len(), plan.private, plan.seed) };
-    let lab = Lab::new((train, test), &parts, plan, device, progress, checkpoint)?;
+    let lab = Lab::new(context, &parts, plan)?;
 
     let teachers: Vec<Vec<u32>> = (0..plan.runs as u64)
         .flat_map(|run| partition(train.len(), (plan.teachers, each), plan.seed, Split::Pate(run)))
@@ -69,84 +62,35 @@ pub fn train_student(
     let votes = lab.votes(&examples)?;
     let query_label = labels(test, &parts.public);
     let test_label = labels(test, &parts.held_out);
+    let labeled = Labeled::by_votes(&votes, &query_label, classes, plan)?;
+    refuse_no_labels(&labeled.campaigns, plan)?;
 
-    let orders: Vec<Vec<u32>> =
-        (0..plan.runs as u64).map(|run| order_of_queries(parts.public.len(), plan.seed, run)).collect();
-    let seeds: Vec<u64> =
-        (0..plan.runs as u64).map(|run| stream(plan.seed, Purpose::Labels, run, 0).next_u64()).collect();
-    let campaigns: Vec<Campaign> = votes
-        .par_chunks(plan.teachers)
-        .zip(&orders)
-        .zip(&seeds)
-        .map(|((votes, order), &seed)| {
-            let query = |&query: &u32| {
-                let mut counts = vec![0; classes];
-                votes.iter().for_each(|votes| counts[usize::from(votes[query as usize])] += 1);
-                Ok((VoteHistogram::new(counts)?, usize::from(query_label[query as usize])))
-            };
-            campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labeling, seed)
-        })
-        .collect::<Result<_>>()?;
-    refuse_no_labels(&campaigns, plan)?;
-
-    let given = |run: usize, queries: u64| -> Vec<Option<u8>> {
-        let mut labels = vec![None; parts.public.len()];
-        for (&query, answer) in orders[run].iter().zip(&campaigns[run].answers).take(queries as usize) {
-            labels[query as usize] = answer.map(|class| class as u8);
-        }
-        labels
-    };
-    let labels_of_students: Vec<(usize, Vec<Option<u8>>)> = campaigns
-        .iter()
-        .enumerate()
-        .flat_map(|(run, campaign)| campaign.labelings.iter().map(move |labeling| (run, labeling.queries)))
-        .map(|(run, queries)| (run, given(run, queries)))
-        .collect();
+    let labels_of_students = labeled.of_students();
     let pupils: Vec<Pupil<'_>> =
         labels_of_students.iter().map(|(run, labels)| Pupil { run: *run as u64, labels }).collect();
     let logits = lab.students(&pupils)?;
-
     let views: Vec<_> = logits.iter().map(|logits| logits.view()).collect();
     let stacked = ndarray::stack(Axis(0), &views)
         .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
     let ends = [parts.public.len(), parts.public.len() + parts.held_out.len()];
     let part = |images: Range<usize>| stacked.slice_axis(Axis(1), images.into()).to_owned();
     let test_logits = part(ends[0]..ends[1]);
-    let accuracies: Vec<f64> =
-        test_logits.outer_iter().map(|logits| accuracy(logits.rows().into_iter().map(argmax), &test_label)).collect();
-    let runs = campaigns
-        .iter()
-        .zip(votes.chunks(plan.teachers))
-        .zip(accuracies.chunks(plan.labeling.budgets.len()))
-        .map(|((campaign, votes), accuracies)| {
-            let right = votes.iter().map(|votes| accuracy(votes[ends[0]..].iter().copied(), &test_label));
-            StudentRun {
-                teacher_accuracy: right.sum::<f64>() / plan.teachers as f64,
-                labelings: campaign.labelings.clone(),
-                student_accuracies: accuracies.to_vec(),
-            }
-        })
-        .collect();
     let indices = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
     Ok(Students {
-        runs,
+        runs: labeled.runs(&votes, &test_logits, &test_label),
         pate_votes: Array3::from_shape_fn((plan.runs, ends[0], plan.teachers), |(run, query, teacher)| {
             votes[run * plan.teachers + teacher][query]
         }),
         query_index: indices(&parts.public),
-        query_order: Array2::from_shape_fn((plan.runs, ends[0]), |(run, place)| orders[run][place] as i32),
-        given_label: {
-            let given: Vec<_> =
-                campaigns.iter().enumerate().map(|(run, all)| given(run, all.answers.len() as u64)).collect();
-            Array2::from_shape_fn((plan.runs, ends[0]), |(run, query)| given[run][query].map_or(-1, i32::from))
-        },
-        label_seed: seeds.into(),
+        query_order: Array2::from_shape_fn((plan.runs, ends[0]), |(run, place)| labeled.orders[run][place] as i32),
+        given_label: labeled.given_labels(),
         pate_images: Array3::from_shape_fn((plan.runs, plan.teachers, each), |(run, teacher, image)| {
             teachers[run * plan.teachers + teacher][image]
         }),
         keep: Array2::from_shape_fn((pupils.len(), ends[0]), |(student, query)| {
             pupils[student].labels[query].is_some()
         }),
+        label_seed: labeled.seeds.into(),
         logits: part(0..ends[0]).insert_axis(Axis(2)),
         test_index: indices(&parts.held_out),
         private_index: indices(&parts.private),
@@ -156,6 +100,86 @@ pub fn train_student(
         test_label,
         test_logits,
     })
+}
+
+/// The public images as the teachers of each run labeled them.
+struct Labeled {
+    /// Queries in the order in which they were made.
+    orders: Vec<Vec<u32>>,
+    /// Seeds of the noise.
+    seeds: Vec<u64>,
+    campaigns: Vec<Campaign>,
+}
+
+impl Labeled {
+    /// Labels by the votes of each run's teachers, on public images of these true classes.
+    fn by_votes(votes: &[Vec<u8>], truth: &Array1<u8>, classes: usize, plan: &StudentPlan) -> Result<Self> {
+        let runs = 0..plan.runs as u64;
+        let orders: Vec<Vec<u32>> = runs.clone().map(|run| order_of_queries(truth.len(), plan.seed, run)).collect();
+        let seeds: Vec<u64> = runs.map(|run| stream(plan.seed, Purpose::Labels, run, 0).next_u64()).collect();
+        let campaigns = votes
+            .par_chunks(plan.teachers)
+            .zip(&orders)
+            .zip(&seeds)
+            .map(|((votes, order), &seed)| {
+                let query = |&query: &u32| {
+                    let mut counts = vec![0; classes];
+                    votes.iter().for_each(|votes| counts[usize::from(votes[query as usize])] += 1);
+                    Ok((VoteHistogram::new(counts)?, usize::from(truth[query as usize])))
+                };
+                campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labeling, seed)
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { orders, seeds, campaigns })
+    }
+
+    /// The label of each public image in a run, if the first `queries` gave it one.
+    fn given(&self, run: usize, queries: u64) -> Vec<Option<u8>> {
+        let mut labels = vec![None; self.orders[run].len()];
+        for (&query, answer) in self.orders[run].iter().zip(&self.campaigns[run].answers).take(queries as usize) {
+            labels[query as usize] = answer.map(|class| class as u8);
+        }
+        labels
+    }
+
+    /// For each student its run and its labels: run by run, in each the budgets.
+    fn of_students(&self) -> Vec<(usize, Vec<Option<u8>>)> {
+        let students = self.campaigns.iter().enumerate();
+        students
+            .flat_map(|(run, campaign)| campaign.labelings.iter().map(move |labeling| (run, labeling.queries)))
+            .map(|(run, queries)| (run, self.given(run, queries)))
+            .collect()
+    }
+
+    /// Labels \[run, public image\] within the largest budget, -1 for none.
+    fn given_labels(&self) -> Array2<i32> {
+        let given: Vec<_> =
+            self.campaigns.iter().enumerate().map(|(run, all)| self.given(run, all.answers.len() as u64)).collect();
+        let shape = (given.len(), self.orders.first().map_or(0, Vec::len));
+        Array2::from_shape_fn(shape, |(run, query)| given[run][query].map_or(-1, i32::from))
+    }
+
+    /// What each run's teachers and students are worth on the images that measure, which are behind the public ones.
+    fn runs(&self, votes: &[Vec<u8>], test_logits: &Array3<f32>, test_label: &Array1<u8>) -> Vec<StudentRun> {
+        let (runs, public) = (self.campaigns.len(), votes.first().map_or(0, Vec::len) - test_label.len());
+        let accuracies: Vec<f64> = test_logits
+            .outer_iter()
+            .map(|logits| accuracy(logits.rows().into_iter().map(argmax), test_label))
+            .collect();
+        self.campaigns
+            .iter()
+            .zip(votes.chunks(votes.len() / runs))
+            .zip(accuracies.chunks(accuracies.len() / runs))
+            .map(|((campaign, votes), accuracies)| {
+                let right = votes.iter().map(|votes| accuracy(votes[public..].iter().copied(), test_label));
+                StudentRun {
+                    teacher_accuracy: right.sum::<f64>() / votes.len() as f64,
+                    labelings: campaign.labelings.clone(),
+                    student_accuracies: accuracies.to_vec(),
+                }
+            })
+            .collect()
+    }
 }
 
 /// A student needs something to learn from.

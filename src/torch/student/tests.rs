@@ -10,7 +10,7 @@ use crate::record::{
     ArrayWriter, ImagePart, MemoryBudget, ShadowRecording, read_images, shadow_models_from_bytes, votes_from_bytes,
 };
 use crate::simulate::{Stream, StreamId, World, draw_confident_answer};
-use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingPlan};
+use crate::torch::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
 
 fn budgets(budgets: &[f64]) -> Vec<PrivacyBudget> {
     let budget = |&budget: &f64| {
@@ -52,7 +52,9 @@ fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
     let [(train, _), (test, _)] =
         [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    train_student(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
+    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+    let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+    train_student(&context, plan)
 }
 
 #[test]

@@ -4,8 +4,7 @@ use super::plan::TeacherPlan;
 use super::split::{Phase, Split};
 use crate::error::Result;
 use crate::record::ImageSet;
-use crate::torch::checkpoint::TrainingCheckpoint;
-use crate::torch::device::TrainingDevice;
+use crate::torch::context::TrainingContext;
 use crate::torch::ensemble::logits_of_all;
 use crate::torch::groups::Trainer;
 use crate::torch::guard::guarded;
@@ -28,30 +27,14 @@ pub(super) struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(
-        train: &ImageSet,
-        test: &ImageSet,
-        plan: &'a TeacherPlan,
-        device: TrainingDevice,
-        progress: &'a (dyn Fn(u64) + Sync),
-        checkpoint: Option<&'a TrainingCheckpoint>,
-    ) -> Result<Self> {
-        let classes = train.classes.max(test.classes);
+    pub fn new(context: &TrainingContext<'a>, plan: &'a TeacherPlan) -> Result<Self> {
+        let &TrainingContext { train, test, device, .. } = context;
+        let classes = context.classes();
         let mut queries = Split::Queries.order(test.len(), plan.seed);
         queries.truncate(plan.queries);
         queries.sort_unstable();
         let query_label: Array1<u8> = queries.iter().map(|&query| test.labels[query as usize]).collect();
-        let network = plan.network;
-        let trainer = Trainer {
-            network,
-            training: &plan.training,
-            shape: train.shape(),
-            classes,
-            seed: plan.seed,
-            device,
-            progress,
-            checkpoint,
-        };
+        let trainer = context.trainer(plan.network, &plan.training, plan.seed);
         guarded("images", || {
             let images = |set: &ImageSet| {
                 let pixels: Vec<u8> = set.pixels.iter().copied().collect();

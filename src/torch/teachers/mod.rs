@@ -9,19 +9,16 @@ mod votes;
 pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
 
-use super::checkpoint::TrainingCheckpoint;
-use super::device::TrainingDevice;
+use super::context::TrainingContext;
 use super::training_images::Example;
 use crate::error::{Error, Result};
-use crate::record::ImageSet;
 use lab::Lab;
 use ndarray::{Array1, Array2, Axis};
 use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
 use votes::ballots;
 
-/// Trains teachers as Fashion-MNIST's recorded votes were: `progress` is told how many networks are done, and
-/// `checkpoint` keeps their votes.
+/// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their votes.
 ///
 /// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
 ///
@@ -32,29 +29,10 @@ use votes::ballots;
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Choquette-Choo et al. (2021), "CaPC learning".
-pub fn train_teachers(
-    train: &ImageSet,
-    test: &ImageSet,
-    plan: &TeacherPlan,
-    device: TrainingDevice,
-    progress: &(dyn Fn(u64) + Sync),
-    checkpoint: Option<&TrainingCheckpoint>,
-) -> Result<TeacherVotes> {
-    let each = plan.images_each(train.len())?;
-    if plan.queries > test.len() {
-        let reason = format!("{} queries of {} test images", plan.queries, test.len());
-        return Err(Error::Refused { operation: "teachers", reason });
-    }
-    if plan.adversarial > plan.queries {
-        let reason = format!("{} adversarial queries of {}", plan.adversarial, plan.queries);
-        return Err(Error::Refused { operation: "teachers", reason });
-    }
-    if train.shape() != test.shape() {
-        let expected = format!("that of the training images, {:?}", train.shape());
-        return Err(Error::Length { quantity: "shape of test images", found: test.shape().iter().product(), expected });
-    }
-    let mut lab = Lab::new(train, test, plan, device, progress, checkpoint)?;
-    let partitions = |split: Split| partition(train.len(), (plan.teachers, each), plan.seed, split);
+pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<TeacherVotes> {
+    let each = checked_images_each(context, plan)?;
+    let mut lab = Lab::new(context, plan)?;
+    let partitions = |split: Split| partition(context.train.len(), (plan.teachers, each), plan.seed, split);
     let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
     for instantiation in 0..plan.instantiations {
         let teachers = partitions(Split::Pate(instantiation as u64));
@@ -74,49 +52,12 @@ pub fn train_teachers(
     let adv_query = adversarial(&pate_votes, lab.classes(), plan);
     // Of the queries with the most agreement, so that its own label is clearly not the poisoned one.
     let poison = poisoned(&pate_votes, lab.classes());
-    let with_label = |query: usize| Example::labeled((train.len() + query) as u32);
-    let mislabeled = |query: usize| {
-        let natural = with_label(query);
-        Example { target: natural.target + plan.queries as u32, ..natural }
-    };
-    let met = |phase: Phase| -> Vec<(Vec<Example>, usize)> {
-        let mut all = Vec::new();
-        for &query in &adv_query {
-            for retraining in 0..plan.retrainings {
-                let mut examples = match phase {
-                    Phase::CapcNatural | Phase::CapcPoisoned => labeled(&parties[0]),
-                    _ => labeled(&some_images(train.len(), each - 1, plan.seed, phase, (query, retraining))),
-                };
-                examples.push(match phase {
-                    Phase::PateNatural | Phase::CapcNatural => with_label(query),
-                    _ => mislabeled(query),
-                });
-                all.push((examples, query));
-            }
-        }
-        all
-    };
-    let retrained = |phase| -> Result<Array2<u8>> {
-        let (tables, asked): (Vec<_>, Vec<_>) = met(phase).into_iter().unzip();
-        let votes = lab.vote_on_one(phase, &tables, &asked)?;
-        Ok(Array2::from_shape_fn((adv_query.len(), plan.retrainings), |(row, column)| {
-            votes[row * plan.retrainings + column]
-        }))
-    };
-    let pate_nat_advq = retrained(Phase::PateNatural)?;
-    let pate_pois_advq = retrained(Phase::PatePoisoned)?;
-    let capc_nat_advq = retrained(Phase::CapcNatural)?;
-    let capc_pois_advq = retrained(Phase::CapcPoisoned)?;
-    let tables: Vec<Vec<Example>> = (0..plan.teachers)
-        .map(|teacher| {
-            let mut examples =
-                labeled(&some_images(train.len(), each - 1, plan.seed, Phase::PateOther, (poison, teacher)));
-            examples.push(mislabeled(poison));
-            examples
-        })
-        .collect();
-    let (other, _) = lab.vote(Phase::PateOther, &tables, 0)?;
-    let pate_pois_natq = Array2::from_shape_fn((plan.queries, plan.teachers), |(query, teacher)| other[teacher][query]);
+    let added = AddedQueries { lab: &lab, plan, available: context.train.len(), each, party: &parties[0] };
+    let pate_nat_advq = added.votes(Phase::PateNatural, &adv_query)?;
+    let pate_pois_advq = added.votes(Phase::PatePoisoned, &adv_query)?;
+    let capc_nat_advq = added.votes(Phase::CapcNatural, &adv_query)?;
+    let capc_pois_advq = added.votes(Phase::CapcPoisoned, &adv_query)?;
+    let pate_pois_natq = added.votes_on_all(poison)?;
     let images =
         |count: usize, images: Vec<u32>| Array1::from(images).into_shape_with_order((count, plan.teachers, each));
     Ok(TeacherVotes {
@@ -139,6 +80,85 @@ pub fn train_teachers(
     })
 }
 
+/// Images of each teacher of a plan that fits the images.
+fn checked_images_each(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<usize> {
+    let each = plan.images_each(context.train.len())?;
+    if plan.queries > context.test.len() {
+        let reason = format!("{} queries of {} test images", plan.queries, context.test.len());
+        return Err(Error::Refused { operation: "teachers", reason });
+    }
+    if plan.adversarial > plan.queries {
+        let reason = format!("{} adversarial queries of {}", plan.adversarial, plan.queries);
+        return Err(Error::Refused { operation: "teachers", reason });
+    }
+    context.check_shapes()?;
+    Ok(each)
+}
+
+/// Teachers that met a query, with its own label or with another.
+struct AddedQueries<'a> {
+    lab: &'a Lab<'a>,
+    plan: &'a TeacherPlan,
+    /// Training images; the queries are behind them.
+    available: usize,
+    /// Images of a teacher.
+    each: usize,
+    /// Images of party 0 of CaPC.
+    party: &'a [u32],
+}
+
+impl AddedQueries<'_> {
+    fn natural(&self, query: usize) -> Example {
+        Example::labeled((self.available + query) as u32)
+    }
+
+    fn poisoned(&self, query: usize) -> Example {
+        let natural = self.natural(query);
+        Example { target: natural.target + self.plan.queries as u32, ..natural }
+    }
+
+    /// All but one of the images of a PATE teacher, which is told by `which`.
+    fn teacher(&self, phase: Phase, which: (usize, usize)) -> Vec<Example> {
+        labeled(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
+    }
+
+    /// Votes \[query, retraining\] of teachers that met a query on this query.
+    fn votes(&self, phase: Phase, queries: &[usize]) -> Result<Array2<u8>> {
+        let retrainings = self.plan.retrainings;
+        let (mut tables, mut asked) = (Vec::new(), Vec::new());
+        for &query in queries {
+            for retraining in 0..retrainings {
+                let mut examples = match phase {
+                    Phase::CapcNatural | Phase::CapcPoisoned => labeled(self.party),
+                    _ => self.teacher(phase, (query, retraining)),
+                };
+                examples.push(match phase {
+                    Phase::PateNatural | Phase::CapcNatural => self.natural(query),
+                    _ => self.poisoned(query),
+                });
+                tables.push(examples);
+                asked.push(query);
+            }
+        }
+        let votes = self.lab.vote_on_one(phase, &tables, &asked)?;
+        Ok(Array2::from_shape_fn((queries.len(), retrainings), |(row, column)| votes[row * retrainings + column]))
+    }
+
+    /// Votes \[query, teacher\] of teachers that met the query `poison` with another label.
+    fn votes_on_all(&self, poison: usize) -> Result<Array2<u8>> {
+        let tables: Vec<Vec<Example>> = (0..self.plan.teachers)
+            .map(|teacher| {
+                let mut examples = self.teacher(Phase::PateOther, (poison, teacher));
+                examples.push(self.poisoned(poison));
+                examples
+            })
+            .collect();
+        let (votes, _) = self.lab.vote(Phase::PateOther, &tables, 0)?;
+        let shape = (self.plan.queries, self.plan.teachers);
+        Ok(Array2::from_shape_fn(shape, |(query, teacher)| votes[teacher][query]))
+    }
+}
+
 /// Images with their labels.
 fn labeled(images: &[u32]) -> Vec<Example> {
     images.iter().map(|&image| Example::labeled(image)).collect()
@@ -148,7 +168,7 @@ fn labeled(images: &[u32]) -> Vec<Example> {
 mod tests {
     use super::*;
     use crate::record::{ImagePart, MemoryBudget, read_images};
-    use crate::torch::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingPlan};
+    use crate::torch::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
 
     fn plan() -> TeacherPlan {
         TeacherPlan {
@@ -168,7 +188,9 @@ mod tests {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
             .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        train_teachers(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| (), None)
+        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        train_teachers(&context, plan)
     }
 
     #[test]

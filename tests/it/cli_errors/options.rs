@@ -3,14 +3,9 @@
 use super::{Desk, GOOD};
 
 #[test]
-fn values_that_no_file_decides() {
+fn values_of_noise() {
     let desk = Desk::new();
-    desk.file("a.csv", GOOD);
     let noise = |text: &str| desk.refused(2, &["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", text]);
-    let exact = |more: &str| desk.words(2, &format!("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 {more}"));
-    let counts = |more: &str| desk.words(2, &format!("audit counts a.csv {more}"));
-    let votes = |more: &str| desk.words(2, &format!("audit votes v.npz --model pate --noise gaussian:1 {more}"));
-    let confusion = |more: &str| desk.words(2, &format!("audit confusion {more}"));
     insta::assert_snapshot!(
         [
             noise("gaussian:0"),
@@ -23,6 +18,29 @@ fn values_that_no_file_decides() {
             noise(""),
             noise("gauss\nian:\u{1b}[2J1"),
             desk.words(2, "exact --histogram 5,3 --neighbor 4,4 --output result --noise"),
+        ]
+        .join("\n"),
+        @r#"
+        invalid value 'gaussian:0' for '--noise <NOISE>': noise scale = 0 is not in (0, inf)
+        invalid value 'gaussian:-1' for '--noise <NOISE>': noise scale = -1 is not in (0, inf)
+        invalid value 'gaussian:inf' for '--noise <NOISE>': noise scale = inf is not in (0, inf)
+        invalid value 'gaussian:nan' for '--noise <NOISE>': noise scale = NaN is not in (0, inf)
+        invalid value 'gaussian:1e-400' for '--noise <NOISE>': noise scale = 0 is not in (0, inf)
+        invalid value 'gaussian' for '--noise <NOISE>': noise `gaussian` cannot be read; expected gaussian:SIGMA or laplace:B
+        invalid value 'cauchy:1' for '--noise <NOISE>': noise `cauchy:1` cannot be read; expected gaussian:SIGMA or laplace:B
+        invalid value '' for '--noise <NOISE>': noise `` cannot be read; expected gaussian:SIGMA or laplace:B
+        invalid value 'gauss\nian:\u{1b}[2J1' for '--noise <NOISE>': noise `gauss\nian:\u{1b}[2J1` cannot be read; expected gaussian:SIGMA or laplace:B
+        a value is required for '--noise <NOISE>' but none was supplied
+        "#
+    );
+}
+
+#[test]
+fn values_of_exact() {
+    let desk = Desk::new();
+    let exact = |more: &str| desk.words(2, &format!("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 {more}"));
+    insta::assert_snapshot!(
+        [
             exact("--orders 1"),
             exact("--orders inf"),
             exact("--orders nan"),
@@ -42,43 +60,9 @@ fn values_that_no_file_decides() {
             exact("--seed -1"),
             exact("--threads 0"),
             exact("--format xml"),
-            counts("--failure-probability 0"),
-            counts("--failure-probability 1"),
-            counts("--failure-probability nan"),
-            counts("--methods two-cut-paper,magic"),
-            counts("--direction up"),
-            counts("--pilot-fraction 1"),
-            votes("--samples 0"),
-            votes("--samples 2e16"),
-            votes("--samples 1.5"),
-            votes("--samples many"),
-            votes("--samples -3"),
-            votes("--queries one"),
-            votes("--queries -1"),
-            votes("--queries 3,4,3"),
-            votes("--adversary advq"),
-            votes("--composition all"),
-            votes("--n-queries 0"),
-            votes("--n-queries 1e12"),
-            desk.words(2, "audit votes v.npz --noise gaussian:1 --model magic"),
-            confusion("--tp -1 --fn 0 --fp 0 --tn 1"),
-            confusion("--tp 1.5 --fn 0 --fp 0 --tn 1"),
-            confusion("--tp 9007199254740993 --fn 0 --fp 0 --tn 1"),
-            confusion("--tp 0 --fn 0 --fp 0 --tn 1"),
-            confusion("--tp 1 --fn 0 --fp 9007199254740992 --tn 1"),
         ]
         .join("\n"),
         @r#"
-        invalid value 'gaussian:0' for '--noise <NOISE>': noise scale = 0 is not in (0, inf)
-        invalid value 'gaussian:-1' for '--noise <NOISE>': noise scale = -1 is not in (0, inf)
-        invalid value 'gaussian:inf' for '--noise <NOISE>': noise scale = inf is not in (0, inf)
-        invalid value 'gaussian:nan' for '--noise <NOISE>': noise scale = NaN is not in (0, inf)
-        invalid value 'gaussian:1e-400' for '--noise <NOISE>': noise scale = 0 is not in (0, inf)
-        invalid value 'gaussian' for '--noise <NOISE>': noise `gaussian` cannot be read; expected gaussian:SIGMA or laplace:B
-        invalid value 'cauchy:1' for '--noise <NOISE>': noise `cauchy:1` cannot be read; expected gaussian:SIGMA or laplace:B
-        invalid value '' for '--noise <NOISE>': noise `` cannot be read; expected gaussian:SIGMA or laplace:B
-        invalid value 'gauss\nian:\u{1b}[2J1' for '--noise <NOISE>': noise `gauss\nian:\u{1b}[2J1` cannot be read; expected gaussian:SIGMA or laplace:B
-        a value is required for '--noise <NOISE>' but none was supplied
         invalid value '1' for '--orders <ORDERS>': Rényi order = 1 is not in (1, inf)
         invalid value 'inf' for '--orders <ORDERS>': Rényi order = inf is not in (1, inf)
         invalid value 'nan' for '--orders <ORDERS>': Rényi order = NaN is not in (1, inf)
@@ -98,12 +82,69 @@ fn values_that_no_file_decides() {
         invalid value '-1' for '--seed <N>': `-1` is not a whole number in [0, 2^64)
         invalid value '0' for '--threads <N>': `0` is not a whole number of threads in [1, 4096]
         invalid value 'xml' for '--format <FORMAT>': expected text, json, csv
+        "#
+    );
+}
+
+#[test]
+fn values_of_audit_counts_and_confusion() {
+    let desk = Desk::new();
+    desk.file("a.csv", GOOD);
+    let counts = |more: &str| desk.words(2, &format!("audit counts a.csv {more}"));
+    let confusion = |more: &str| desk.words(2, &format!("audit confusion {more}"));
+    insta::assert_snapshot!(
+        [
+            counts("--failure-probability 0"),
+            counts("--failure-probability 1"),
+            counts("--failure-probability nan"),
+            counts("--methods two-cut-paper,magic"),
+            counts("--direction up"),
+            counts("--pilot-fraction 1"),
+            confusion("--tp -1 --fn 0 --fp 0 --tn 1"),
+            confusion("--tp 1.5 --fn 0 --fp 0 --tn 1"),
+            confusion("--tp 9007199254740993 --fn 0 --fp 0 --tn 1"),
+            confusion("--tp 0 --fn 0 --fp 0 --tn 1"),
+            confusion("--tp 1 --fn 0 --fp 9007199254740992 --tn 1"),
+        ]
+        .join("\n"),
+        @r#"
         invalid value '0' for '--failure-probability <P>': failure probability = 0 is not in (0, 1)
         invalid value '1' for '--failure-probability <P>': failure probability = 1 is not in (0, 1)
         invalid value 'nan' for '--failure-probability <P>': failure probability = NaN is not in (0, 1)
         invalid value 'two-cut-paper,magic' for '--methods <NAME,...>': method `magic` cannot be read; expected two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, joint-beta, katz-log or gdp
         invalid value 'up' for '--direction <DIRECTION>': expected forward, reverse, both
         invalid value '1' for '--pilot-fraction <F>': pilot fraction = 1 is not in (0, 1)
+        invalid value '-1' for '--tp <N>': `-1` is not a whole number in [0, 2^53]
+        invalid value '1.5' for '--tp <N>': `1.5` is not a whole number in [0, 2^53]
+        invalid value '9007199254740993' for '--tp <N>': `9007199254740993` is not a whole number in [0, 2^53]
+        samples of the dataset = 0 is not in [1, 2^53]
+        samples of the neighbor = 9007199254740994 is not in [1, 2^53]
+        "#
+    );
+}
+
+#[test]
+fn values_of_audit_votes() {
+    let desk = Desk::new();
+    let votes = |more: &str| desk.words(2, &format!("audit votes v.npz --model pate --noise gaussian:1 {more}"));
+    insta::assert_snapshot!(
+        [
+            votes("--samples 0"),
+            votes("--samples 2e16"),
+            votes("--samples 1.5"),
+            votes("--samples many"),
+            votes("--samples -3"),
+            votes("--queries one"),
+            votes("--queries -1"),
+            votes("--queries 3,4,3"),
+            votes("--adversary advq"),
+            votes("--composition all"),
+            votes("--n-queries 0"),
+            votes("--n-queries 1e12"),
+            desk.words(2, "audit votes v.npz --noise gaussian:1 --model magic"),
+        ]
+        .join("\n"),
+        @r#"
         invalid value '0' for '--samples <N>': `0` is not a whole number in [1, 2^53]
         invalid value '2e16' for '--samples <N>': `2e16` is not a whole number in [1, 2^53]
         invalid value '1.5' for '--samples <N>': `1.5` is not a whole number in [1, 2^53]
@@ -117,11 +158,6 @@ fn values_that_no_file_decides() {
         invalid value '0' for '--n-queries <N>': `0` is not a whole number in [1, 1e9]
         invalid value '1e12' for '--n-queries <N>': `1e12` is not a whole number in [1, 1e9]
         invalid value 'magic' for '--model <MODEL>': expected pate, capc, prompt-pate, private-knn
-        invalid value '-1' for '--tp <N>': `-1` is not a whole number in [0, 2^53]
-        invalid value '1.5' for '--tp <N>': `1.5` is not a whole number in [0, 2^53]
-        invalid value '9007199254740993' for '--tp <N>': `9007199254740993` is not a whole number in [0, 2^53]
-        samples of the dataset = 0 is not in [1, 2^53]
-        samples of the neighbor = 9007199254740994 is not in [1, 2^53]
         "#
     );
 }

@@ -1,4 +1,9 @@
-//! Roots of monotone functions: Newton's method kept inside a bracket that every evaluation narrows.
+//! Roots of monotone functions: Newton's method kept inside a bracket that every evaluation narrows. Maxima of functions of
+//! one number: Brent's method.
+
+mod line_search;
+
+pub(crate) use line_search::maximize;
 
 use crate::error::{Error, Result};
 
