@@ -203,8 +203,7 @@ impl<'a> Solver<&'a Regression<'a>, State> for Damped {
         let mut next = state.take_param().unwrap_or_default();
         let step = before.scaled_sub(&1.0, &next);
         if let Some(regression) = problem.problem {
-            let slope = |work: &Work| step.0.iter().zip(&work.gradient).map(|(s, g)| s * g).sum();
-            self.decrement = slope(&regression.work.borrow());
+            self.decrement = step.0.iter().zip(&regression.work.borrow().gradient).map(|(s, g)| s * g).sum();
             // Near the minimum the objective no longer tells steps apart.
             if self.decrement > 1e-12 {
                 let value = regression.work.borrow().objective(regression.design, regression.c, &before.0);
