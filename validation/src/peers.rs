@@ -102,7 +102,7 @@ fn heuristic(method: &'static str, value: f64, failure: FailureProbability) -> L
 /// [`variational_bound`](leakbound::audit::variational_bound) bounds such a statistic without a loss.
 ///
 /// # Errors
-/// [`Error::Domain`](leakbound::Error::Domain) for no samples or a bound that is negative or not finite.
+/// [`Error::Domain`] for no samples or a bound that is negative or not finite.
 ///
 /// # Example
 /// ```
