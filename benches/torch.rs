@@ -72,7 +72,13 @@ fn trained(images: &(ImageSet, ImageSet), plan: &TeacherPlan, threads: usize, in
     let device = TrainingDevice::open(DeviceChoice::Cpu).expect("a processor");
     tch::set_num_threads(inside as i32);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    let context = TrainingContext { train: &images.0, test: &images.1, device, progress: &|_| (), checkpoint: None };
+    let context = TrainingContext {
+        train: &images.0,
+        test: &images.1,
+        device,
+        progress: &|_| std::ops::ControlFlow::Continue(()),
+        checkpoint: None,
+    };
     pool.install(|| train_teachers(&context, plan)).expect("votes");
 }
 

@@ -4,6 +4,7 @@ use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::groups::Trainer;
 use super::network::NetworkPlan;
+use super::progress::TrainingProgress;
 use super::train::TrainingPlan;
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
@@ -17,8 +18,8 @@ pub struct TrainingContext<'a> {
     pub test: &'a ImageSet,
     /// Where networks are trained.
     pub device: TrainingDevice,
-    /// Progress callback: networks, or steps, that are done since the last call.
-    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Progress callback.
+    pub progress: &'a TrainingProgress<'a>,
     /// Where answers of trained networks are kept, and read from when a recipe is resumed.
     pub checkpoint: Option<&'a TrainingCheckpoint>,
 }

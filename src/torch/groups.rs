@@ -6,6 +6,7 @@ use super::device::TrainingDevice;
 use super::ensemble::{Ensemble, check_parameters};
 use super::guard::guarded;
 use super::network::NetworkPlan;
+use super::progress::{TrainingProgress, report};
 use super::seed::{Purpose, stream};
 use super::train::{Lesson, TrainingPlan, train};
 use super::training_images::{Example, TrainingImages};
@@ -38,8 +39,8 @@ pub(super) struct Trainer<'a> {
     pub seed: u64,
     /// Where.
     pub device: TrainingDevice,
-    /// Is told how many networks more are done.
-    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Progress callback, in networks.
+    pub progress: &'a TrainingProgress<'a>,
     /// Where the answers of groups are kept.
     pub checkpoint: Option<&'a TrainingCheckpoint>,
 }
@@ -69,7 +70,7 @@ impl Trainer<'_> {
         let group = |start: usize, images: TrainingImages, asked: Tensor| {
             let range = start..tables.len().min(start + size);
             if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(phase, &range))? {
-                (self.progress)(range.len() as u64);
+                report(self.progress, range.len() as u64)?;
                 return Ok(answers);
             }
             guarded("training", || {
@@ -91,7 +92,7 @@ impl Trainer<'_> {
                 if let Some(checkpoint) = self.checkpoint {
                     checkpoint.keep(phase, &range, &answers)?;
                 }
-                (self.progress)(range.len() as u64);
+                report(self.progress, range.len() as u64)?;
                 Ok(answers)
             })
         };

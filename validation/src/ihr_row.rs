@@ -91,7 +91,13 @@ pub fn report() -> Report {
     };
     let students = plan().and_then(|plan| {
         let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
         Ok((train_student(&context, &plan)?, plan))
     });
     match students {

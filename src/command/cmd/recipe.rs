@@ -2,14 +2,15 @@
 
 use crate::Result;
 use crate::command::args::{CheckpointOptions, Common, DataOptions};
-use crate::command::output::{Output, envelope, progress, refuse_any};
+use crate::command::output::{Output, Watch, envelope, refuse_any};
 use crate::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
 use crate::report::{RecordingDocument, TrainingFact, one_line};
-use crate::study::Warning;
-use crate::torch::{TrainingCheckpoint, TrainingContext, TrainingDevice};
+use crate::study::{Step, Warning};
+use crate::torch::{TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingProgress};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// A recipe at work: its images, and the places of what it writes when all is there.
@@ -82,7 +83,7 @@ impl<'a> Recipe<'a> {
     /// The images and the device, with a progress callback and a checkpoint.
     pub fn context<'b>(
         &'b self,
-        progress: &'b (dyn Fn(u64) + Sync),
+        progress: &'b TrainingProgress<'b>,
         checkpoint: Option<&'b TrainingCheckpoint>,
     ) -> TrainingContext<'b> {
         TrainingContext { train: &self.train, test: &self.test, device: self.device, progress, checkpoint }
@@ -93,13 +94,16 @@ impl<'a> Recipe<'a> {
         &self,
         what: &str,
         (length, unit): (u64, &'static str),
-        work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<T>,
+        work: impl FnOnce(&TrainingProgress<'_>) -> Result<T>,
     ) -> Result<T> {
         say(self.common, &format!("Training {what} on {}", self.device));
         let start = Instant::now();
-        let bar = progress(self.common, length, unit);
-        let answers = work(&|done| bar.inc(done))?;
-        bar.finish_and_clear();
+        let (watch, done) = (Watch::new(self.common), AtomicU64::new(0));
+        let answers = work(&|more| {
+            let done = done.fetch_add(more, Ordering::Relaxed) + more;
+            watch.step(Step { done, all: length, unit })
+        })?;
+        drop(watch);
         say(self.common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
         Ok(answers)
     }

@@ -16,6 +16,7 @@ use super::train::TrainingPlan;
 use super::training_images::TrainingImages;
 use crate::error::{Error, Result};
 use crate::record::ImageSet;
+use crate::torch::progress::TrainingProgress;
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand::seq::index;
@@ -78,7 +79,7 @@ pub fn train_alibi(
     test: &ImageSet,
     plan: &AlibiPlan,
     device: TrainingDevice,
-    progress: &dyn Fn(u64),
+    progress: &TrainingProgress<'_>,
 ) -> Result<AlibiModel> {
     check(train, test, plan)?;
     let classes = train.classes.max(test.classes);
@@ -167,7 +168,9 @@ mod tests {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
             .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        train_alibi(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| ())
+        train_alibi(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| {
+            std::ops::ControlFlow::Continue(())
+        })
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::torch::answers::numbers;
 use crate::torch::ensemble::Ensemble;
 use crate::torch::optimizer::OptimizerState;
+use crate::torch::progress::{TrainingProgress, report};
 use crate::torch::train::{Passes, TrainingPlan};
 use crate::torch::training_images::Example;
 use ndarray::Array2;
@@ -27,7 +28,7 @@ pub(super) fn train_on_noisy_labels(
     (noisy, noise): (&Array2<f64>, LabelNoise),
     plan: &TrainingPlan,
     order: ChaCha8Rng,
-    progress: &dyn Fn(u64),
+    progress: &TrainingProgress<'_>,
 ) -> Result<()> {
     let examples: Vec<Example> = (0..noisy.nrows() as u32).map(Example::labeled).collect();
     let mut passes = Passes::new(&examples, order);
@@ -42,7 +43,7 @@ pub(super) fn train_on_noisy_labels(
         let targets = soft_labels(network, &inputs, (noisy, noise), &rows)?;
         let mut gradients = network.gradients(&inputs, &targets);
         state.step(network.parameters(), &mut gradients, plan.schedule.rate(step, steps));
-        progress(1);
+        report(progress, 1)?;
     }
     Ok(())
 }
@@ -96,7 +97,10 @@ mod tests {
         );
         let mut trained = build();
         let order = stream(3, Purpose::Order, 0, 0);
-        train_on_noisy_labels(&mut *trained, &image, (&noisy, noise), &plan, order, &|_| ()).unwrap();
+        train_on_noisy_labels(&mut *trained, &image, (&noisy, noise), &plan, order, &|_| {
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
 
         let mut expected = build();
         let inputs = image.unsqueeze(0);

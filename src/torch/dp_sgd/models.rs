@@ -11,6 +11,7 @@ use crate::torch::ensemble::logits_of_all;
 use crate::torch::guard::guarded;
 use crate::torch::mislabeled::wrong_labels;
 use crate::torch::network::NetworkPlan;
+use crate::torch::progress::report;
 use crate::torch::seed::{Purpose, stream};
 use crate::torch::training_images::{Example, TrainingImages, one_hot};
 use ndarray::{Array1, Array2, Array4};
@@ -200,7 +201,7 @@ fn trained_answers(
     let &TrainingContext { train, test, device, progress, checkpoint } = context;
     let alone = model..model + 1;
     if let Some([answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
-        progress(budget.steps.steps);
+        report(progress, budget.steps.steps)?;
         return Ok(Clone::clone(answers));
     }
     let random = |purpose| stream(plan.seed, purpose, 0, model as u64);
@@ -282,7 +283,13 @@ mod tests {
     fn train_on_sample(plan: &PrivateModelsPlan) -> Result<PrivateModels> {
         let [train, test] = sample();
         let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
         train_private_models(&context, plan)
     }
 

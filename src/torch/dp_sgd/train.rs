@@ -6,6 +6,7 @@ use super::plan::{DpSgdBudget, DpSgdPlan};
 use crate::error::{Error, Result};
 use crate::torch::ensemble::{Ensemble, check_parameters};
 use crate::torch::optimizer::OptimizerState;
+use crate::torch::progress::{TrainingProgress, report};
 use crate::torch::training_images::{Example, TrainingImages};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -55,7 +56,7 @@ pub(super) fn train_privately(
     mut network: Box<dyn Ensemble>,
     &PrivateLesson { images, examples, views, plan, budget }: &PrivateLesson<'_>,
     streams: &mut TrainingStreams,
-    progress: &dyn Fn(u64),
+    progress: &TrainingProgress<'_>,
 ) -> Result<Box<dyn Ensemble>> {
     if !network.statistics().is_empty() {
         let reason = "statistics of batches have no bounded share of one image; take group normalization".into();
@@ -81,7 +82,7 @@ pub(super) fn train_privately(
         if let Some(average) = &mut average {
             average.follow(network.parameters());
         }
-        progress(1);
+        report(progress, 1)?;
     }
     let mut network = average.map_or(network, MovingAverage::into_network);
     check_parameters(&mut *network, "DP-SGD")?;
@@ -160,7 +161,7 @@ mod tests {
         };
         let views = |images: &Tensor, _: &mut ChaCha8Rng| images.unsqueeze(1);
         let lesson = PrivateLesson { images: &images(), examples: &examples, views: &views, plan, budget: &budget };
-        train_privately(network(), &lesson, &mut streams, &|_| ())
+        train_privately(network(), &lesson, &mut streams, &|_| std::ops::ControlFlow::Continue(()))
     }
 
     fn flat(network: &mut dyn Ensemble) -> Tensor {

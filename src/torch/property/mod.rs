@@ -214,7 +214,13 @@ mod tests {
         let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
             .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
         let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
         train_for_property(&context, plan)
     }
 

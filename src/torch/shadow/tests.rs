@@ -24,7 +24,13 @@ fn train_on_sample(plan: &ShadowPlan) -> Result<ShadowAnswers> {
         [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
     let others = (plan.canaries == CanaryKind::OutOfDistribution).then_some(&test);
     let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let context = TrainingContext { train: &train, test: &test, device, progress: &|_| (), checkpoint: None };
+    let context = TrainingContext {
+        train: &train,
+        test: &test,
+        device,
+        progress: &|_| std::ops::ControlFlow::Continue(()),
+        checkpoint: None,
+    };
     train_shadow_models(&context, others, plan)
 }
 
