@@ -2,7 +2,7 @@
 
 use super::args::{Cli, Format};
 use super::interruption::Interruption;
-use super::session::{Ask, Forms, Found, Host, Interrupted, Progress, Session};
+use super::session::{Ask, Forms, Found, Host, Progress, Session};
 use super::threads::{self, Alone};
 use super::{run, usage};
 use crate::error::Error;
@@ -12,7 +12,6 @@ use clap::CommandFactory;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One command that another program wants to be run.
@@ -142,24 +141,21 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Refusal> {
     cli.common.session = Session::of(Arc::clone(&host));
     cli.common.format = Format::Json;
     let work = || files.provide(|| run(cli));
-    let ended = catch_unwind(AssertUnwindSafe(|| match cli.common.threads {
-        None => {
-            host.note(threads::start(None, Alone::Refuses)?);
-            Ok(work())
-        }
-        Some(threads) => {
-            let (pool, fewer) = threads::pool(threads)?;
+    let ended = match cli.common.threads {
+        None => threads::start(None, Alone::Refuses).and_then(|fewer| {
             host.note(fewer);
-            Ok(pool.install(work))
-        }
-    }));
+            work()
+        }),
+        Some(threads) => threads::pool(threads).and_then(|(pool, fewer)| {
+            host.note(fewer);
+            pool.install(work)
+        }),
+    };
     let refuted = match ended {
-        Ok(Ok(Ok(verdict))) => verdict == Verdict::Refuted,
-        Ok(Ok(Err(Error::Interrupted))) => return Err(Refusal::Interrupted),
-        Ok(Ok(Err(error)) | Err(error)) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
-        Ok(Ok(Err(error)) | Err(error)) => return Err(Refusal::Failed(error)),
-        Err(cause) if cause.is::<Interrupted>() => return Err(Refusal::Interrupted),
-        Err(cause) => resume_unwind(cause),
+        Ok(verdict) => verdict == Verdict::Refuted,
+        Err(Error::Interrupted) => return Err(Refusal::Interrupted),
+        Err(error) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
+        Err(error) => return Err(Refusal::Failed(error)),
     };
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Found { json, forms } =

@@ -12,9 +12,8 @@ mod votes;
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use membership::{
-    CompareOptions, ComparedName, LabelOnlyOptions, LevelName, LiraOptions, MeasureOptions, MembershipCommand,
-    ModeName, RecordingOptions, RiskOptions, RmiaOptions, StudyOptions, ThresholdAttackOptions, VarianceName,
-    ViewsName,
+    CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName,
+    RecordingOptions, StudyOptions, VarianceName, ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};

@@ -211,41 +211,6 @@ pub fn envelope(
     }
 }
 
-/// How far the work is, shown on a terminal or told to the program that runs the command.
-pub struct Bar {
-    bar: ProgressBar,
-    session: Session,
-    unit: &'static str,
-}
-
-impl Bar {
-    pub fn inc(&self, more: u64) {
-        self.bar.inc(more);
-        self.tell();
-    }
-
-    /// Work in rounds of which nobody knows how many there are: the whole grows by a round when the last one is over.
-    pub fn inc_in_rounds(&self, more: u64, round: u64) {
-        let done = self.bar.position() + more;
-        if self.bar.length().is_some_and(|length| length < done) {
-            self.bar.set_length(done.next_multiple_of(round.max(1)));
-        }
-        self.inc(more);
-    }
-
-    pub fn finish_and_clear(&self) {
-        self.bar.finish_and_clear();
-    }
-
-    fn tell(&self) {
-        if self.session.is_hosted() {
-            let done = self.bar.position();
-            self.session.tell(done, self.bar.length().unwrap_or_default().max(done), self.unit);
-            self.session.check();
-        }
-    }
-}
-
 /// Shows the progress of a study on a terminal, or tells the program that called, which may end the work.
 pub struct Watch {
     session: Session,
@@ -316,15 +281,7 @@ impl Drop for Watch {
     }
 }
 
-/// A bar with rate and time left on a terminal; nothing when piped or quiet.
-pub fn progress(common: &Common, length: u64, unit: &'static str) -> Bar {
-    Bar {
-        bar: terminal_bar(common.quiet || common.session.is_hosted(), length, unit),
-        session: common.session.clone(),
-        unit,
-    }
-}
-
+/// A bar with rate and time left on a terminal; nothing when piped or hidden.
 fn terminal_bar(hidden: bool, length: u64, unit: &'static str) -> ProgressBar {
     if hidden {
         return ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());

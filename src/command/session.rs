@@ -3,9 +3,7 @@
 use super::interruption::Interruption;
 use super::threads::Fewer;
 use crate::report::Document;
-use std::any::Any;
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Told how far the work is: done, of how many, and of what.
@@ -48,9 +46,6 @@ impl fmt::Debug for Forms {
         formatter.write_str("Forms")
     }
 }
-
-/// Thrown through the work that is interrupted: it ends wherever it reports how far it is, on whatever thread.
-pub(super) struct Interrupted;
 
 /// Nothing for the terminal.
 #[derive(Clone, Default)]
@@ -123,15 +118,6 @@ impl Session {
     pub(super) fn tell(&self, done: u64, all: u64, unit: &'static str) {
         if let Some(tell) = self.host.as_ref().and_then(|host| host.progress.as_ref()) {
             tell(done, all, unit);
-        }
-    }
-
-    /// Ends the work here if the program wants it to end.
-    pub(super) fn check(&self) {
-        if self.interruption().is_some_and(Interruption::is_noted) {
-            let cause: Box<dyn Any + Send> = Box::new(Interrupted);
-            // No panic: nothing failed, and no hook is told.
-            resume_unwind(cause);
         }
     }
 

@@ -1,67 +1,38 @@
 //! The document of `leakbound membership`.
 
 mod comparison;
-mod histogram;
-pub(super) mod percent;
-mod rows;
-mod warning;
 
-use self::percent::percent;
-use super::document::Document;
+use super::document::Render;
 use super::envelope::Envelope;
 use super::page::Page;
-use super::table::{TextTable, csv_text, warnings_text};
+use super::table::{TextTable, csv_text};
 use crate::error::Result;
-use crate::membership::MembershipMetrics;
-use crate::study::{Number, short, significant};
-pub use histogram::ScoreHistogram;
-pub use rows::{CanaryRow, LevelRow, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, TprRow};
+use crate::study::{LevelRow, MembershipAnswer, Number, percent, short, significant};
 use serde::Serialize;
 
-/// What attacks show about the membership of samples.
-#[derive(Debug, Clone, Serialize)]
-pub struct MembershipDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// Attack by level: population, classes, top, most vulnerable sample.
-    pub levels: Vec<LevelRow>,
-    /// ROC of the population under each attack, thinned out, with limits.
-    pub roc: Vec<RocCurve>,
-    /// TPR of every sample on its own under each attack, the most vulnerable first.
-    pub sample_level: Vec<SampleCurve>,
-    /// Scores of the most vulnerable samples, inside and outside of the training data.
-    pub score_histograms: Vec<ScoreHistogram>,
-    /// Whether the samples are fit to measure with.
-    pub canaries: Vec<CanaryRow>,
+/// The level for a reader.
+fn level_words(row: &LevelRow) -> String {
+    match (row.level, row.label) {
+        ("class", Some(label)) => format!("class {label}"),
+        ("top", _) => format!("top {} samples", row.samples),
+        ("most-vulnerable", _) => "most vulnerable sample".into(),
+        (level, _) => level.to_owned(),
+    }
 }
 
-impl MembershipDocument {
-    /// The document of these attacks under their names; its warnings are added to those of the envelope.
-    #[must_use]
-    pub fn new(envelope: Envelope, title: impl Into<String>, attacks: &[(&str, &MembershipMetrics)]) -> Self {
-        let mut document = Self {
-            envelope,
-            title: title.into(),
-            levels: Vec::new(),
-            roc: Vec::new(),
-            sample_level: Vec::new(),
-            score_histograms: Vec::new(),
-            canaries: Vec::new(),
-        };
-        for &(attack, metrics) in attacks {
-            document.levels.extend(metrics.levels.iter().map(|level| LevelRow::new(attack, level, metrics)));
-            document.roc.push(RocCurve::new(attack, metrics));
-            document.sample_level.push(SampleCurve::new(attack, metrics));
-            let shown = metrics.vulnerable_scores.iter();
-            document.score_histograms.extend(shown.map(|scores| ScoreHistogram::new(attack, scores)));
-            document.canaries.push(CanaryRow::new(attack, metrics));
-        }
-        document.envelope.warnings.extend(warning::of_all(attacks));
-        document
+impl MembershipAnswer {
+    /// The attack, who was attacked, and on how much.
+    pub(super) fn title(&self) -> String {
+        let models = self.models;
+        format!(
+            "Membership inference, {}: {} of {} models as victims, {} samples, {} view{}",
+            self.attack,
+            models.victims,
+            models.models,
+            models.samples,
+            models.views,
+            if models.views == 1 { "" } else { "s" }
+        )
     }
 
     /// Several attacks in few lines; the page and the other forms have the rest.
@@ -81,7 +52,7 @@ impl MembershipDocument {
             );
             text += &self.samples_table(1).text();
         }
-        text + &warnings_text(&self.envelope.warnings)
+        text
     }
 
     /// Attack by level, with TPR at each FPR in percent.
@@ -95,7 +66,7 @@ impl MembershipDocument {
         for row in &self.levels {
             let mut cells = vec![
                 row.attack.clone(),
-                row.words(),
+                level_words(row),
                 (row.members + row.non_members).to_string(),
                 significant(row.auc, 4),
                 significant(row.balanced_accuracy, 4),
@@ -187,10 +158,10 @@ impl MembershipDocument {
     }
 }
 
-impl Document for MembershipDocument {
-    fn text(&self) -> String {
+impl Render for MembershipAnswer {
+    fn text(&self, _: &str) -> String {
         let failure = self.levels.first().and_then(|row| row.at.first()).map_or(0.05, |at| at.failure_probability);
-        let mut text = format!("{}\n\n", self.title);
+        let mut text = format!("{}\n\n", self.title());
         if self.is_comparison() {
             return text + &self.comparison_text(failure);
         }
@@ -210,12 +181,11 @@ impl Document for MembershipDocument {
             text += &self.samples_table(3).text();
         }
         text += "Samples as canaries\n";
-        text += &self.canaries_table().text();
-        text + &warnings_text(&self.envelope.warnings)
+        text + &self.canaries_table().text()
     }
 
-    fn page(&self) -> Page {
-        self.as_page()
+    fn page(&self, envelope: &Envelope, _: &str) -> Option<Page> {
+        Some(self.as_page(envelope))
     }
 
     fn csv(&self) -> Result<String> {

@@ -39,10 +39,6 @@ pub use document::{Answered, Document, Render};
 pub use envelope::Envelope;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use fit::fit;
-pub use membership::{
-    CanaryRow, LevelRow, MembershipDocument, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram,
-    TprRow,
-};
 pub use page::Page;
 pub use recording::{RecordingDocument, TrainingFact};
 pub use stream::{StreamBinsRow, StreamDocument};

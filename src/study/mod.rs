@@ -14,6 +14,7 @@ mod counts;
 pub(crate) mod evidence;
 mod exact;
 mod label_dp;
+mod membership;
 mod merge;
 mod number;
 mod progress;
@@ -40,8 +41,12 @@ pub use confusion::{ConfusionAnswer, ConfusionStudy};
 pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
 pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
+pub use membership::{
+    Attack, CanaryRow, ComparisonStudy, LevelRow, Levels, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers,
+    RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram, TprRow, VictimModels,
+};
 pub use merge::MergeStudy;
-pub use number::{Number, short, significant};
+pub use number::{Number, percent, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
 pub use rerun::{Difference, RerunAnswer};
@@ -80,6 +85,11 @@ pub trait Study {
 pub trait Answer: Serialize {
     /// The name of its JSON schema, `leakbound.<study>/<version>`.
     const SCHEMA: &'static str;
+
+    /// The name of the JSON schema of this answer, where studies with different schemas share an answer type.
+    fn schema(&self) -> &'static str {
+        Self::SCHEMA
+    }
 
     /// The claims that were tested.
     fn claims(&self) -> &[Claim] {

@@ -64,3 +64,26 @@ pub fn short(value: f64) -> String {
     let size = value.abs();
     if value != 0.0 && !(1e-3..1e5).contains(&size) { format!("{value:e}") } else { value.to_string() }
 }
+
+/// A share in percent with up to three significant digits.
+///
+/// ```
+/// # use leakbound::study::percent;
+/// assert_eq!([0.0, 0.001, 1.0, 0.12345].map(percent), ["0 %", "0.1 %", "100 %", "12.3 %"]);
+/// assert_eq!(percent(1e-7), "1.00e-5 %");
+/// ```
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    if value == 0.0 {
+        return "0 %".into();
+    }
+    // 0.1 and 100 keep no empty digits.
+    let text = significant(value, 3);
+    let text = if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    format!("{text} %")
+}

@@ -76,13 +76,17 @@ impl<'a> Meter<'a> {
         self.tell(done)
     }
 
+    /// So many more units are done of work that goes through all units several times, each time a phase.
+    pub(super) fn add_in_passes(&self, more: u64) -> Result<()> {
+        let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
+        let done = (done.max(1) - 1) % self.all.max(1) + 1;
+        unless_over(self.step(Step { done, all: self.all, unit: self.unit }))
+    }
+
     /// So many more units are done; an error where the work is to end.
     pub(super) fn add(&self, more: u64) -> Result<()> {
         let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
-        match self.tell(done) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Interrupted),
-        }
+        unless_over(self.tell(done))
     }
 
     /// Whether the work is to end, for work that asks often while no unit is done.
@@ -101,10 +105,18 @@ impl<'a> Meter<'a> {
     }
 
     fn tell(&self, done: u64) -> ControlFlow<()> {
-        let told = (self.progress)(Step { done, all: self.all.max(done), unit: self.unit });
+        self.step(Step { done, all: self.all.max(done), unit: self.unit })
+    }
+
+    fn step(&self, step: Step) -> ControlFlow<()> {
+        let told = (self.progress)(step);
         self.over.fetch_or(told.is_break(), Ordering::Relaxed);
         told
     }
+}
+
+fn unless_over(flow: ControlFlow<()>) -> Result<()> {
+    if flow.is_break() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]

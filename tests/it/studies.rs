@@ -1,22 +1,28 @@
 //! Studies from the library: the numbers and caveats of the command, progress, and an early end.
 
-use leakbound::audit::{CanaryScores, GuessSelection, Guide, Method, ThresholdSelection};
+use leakbound::audit::{CanaryScores, FailurePer, GuessSelection, Guide, Method, ThresholdSelection};
 use leakbound::divergence::Conversion;
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::NoisyArgmax;
+use leakbound::membership::{LiraPlan, LiraVariance, MembershipPlan, MembershipScore, MemoryScores, Victims};
 use leakbound::model::{Composition, PromptPateModel};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
-use leakbound::record::{PartialSimulation, RecordedQuery, VoteFile, read_counts, read_scenario, read_simulated};
+use leakbound::record::{
+    MemoryBudget, PartialSimulation, RecordedQuery, ShadowRecording, VoteFile, read_counts, read_scenario,
+    read_shadow_models, read_simulated,
+};
 use leakbound::report::{Answered, Document, Envelope, Render};
 use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{
-    AccountStudy, Answer, Answers, BenchStudy, BenchWork, Bounds, CheckedAudit, Checkpoints, Claim, Claims,
-    ConfusionStudy, CostMeaning, CountedQuery, CountsStudy, ExactStudy, MergeStudy, Methods, ModeledQuery, Number,
-    Progress, Sampling, SaveMoment, ScoreAnswers, ScoresStudy, Searched, SelfCheckStudy, SimulateStudy, Step, Study,
-    TestedAccountant, Verdict, VerifyStudy, VotesStudy, Warning, unwatched,
+    AccountStudy, Answer, Answers, Attack, BenchStudy, BenchWork, Bounds, CheckedAudit, Checkpoints, Claim, Claims,
+    ComparisonStudy, ConfusionStudy, CostMeaning, CountedQuery, CountsStudy, ExactStudy, Measures, MembershipStudy,
+    MergeStudy, Methods, ModeledQuery, Number, Progress, RecordedAnswers, Sampling, SaveMoment, ScoreAnswers,
+    ScoresStudy, Searched, SelfCheckStudy, SimulateStudy, Step, Study, TestedAccountant, Verdict, VerifyStudy,
+    VotesStudy, Warning, unwatched,
 };
 use leakbound::verify::{ExternalOptions, Plan, accountant_of_name};
 use leakbound::{Error, Result};
+use ndarray::{Array2, Array3};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -405,6 +411,94 @@ fn a_bench_measures_what_the_command_does() {
     }
     assert_same(&answer, &printed);
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+}
+
+const SHADOW: &str = "validation/data/fashion_lira_original.npz";
+
+fn shadow() -> ShadowRecording {
+    read_shadow_models(&[SHADOW.into()], MemoryBudget::default()).unwrap()
+}
+
+/// Twelve models and twenty samples; members have higher scores.
+fn memory_scores() -> MemoryScores {
+    let members = Array2::from_shape_fn((12, 20), |(m, s)| (m * 5 + s * 3 + m * s) % 7 < 4);
+    let noise = |m: usize, s: usize| ((m * 13 + s * 29 + m * m * s) % 17) as f64 / 17.0;
+    let scores = Array3::from_shape_fn((12, 20, 1), |(m, s, _)| f64::from(u8::from(members[[m, s]])) + noise(m, s));
+    MemoryScores::double(scores, members).unwrap()
+}
+
+/// The defaults of the command with fewer resamples.
+fn measures() -> Measures {
+    Measures { plan: MembershipPlan { resamples: Some(100), ..MembershipPlan::default() }, ..Measures::default() }
+}
+
+#[test]
+fn a_membership_study_is_the_command() {
+    let recording = shadow();
+    let attack = Attack::Lira { plan: LiraPlan::default(), score: None };
+    let study = MembershipStudy { answers: (&recording).into(), attack, measures: measures() };
+    let seen = Mutex::new(Vec::<Step>::new());
+    let answer = study
+        .run(&|step| {
+            seen.lock().unwrap().push(step);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let printed = printed(&["membership", "lira", SHADOW, "--resamples", "100"]);
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    assert_eq!(answer.schema(), printed["schema"]);
+    assert_eq!(answer.verdict(), Verdict::Passed);
+    // Every pass over the samples is a phase.
+    let seen = seen.into_inner().unwrap();
+    assert!(seen.iter().all(|step| 0 < step.done && step.done <= step.all && step.unit == "samples"));
+    assert!(seen.iter().any(|step| step.done == step.all));
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+    // A score is made of logits only.
+    let attack = Attack::Threshold { score: Some(MembershipScore::Loss) };
+    let scores = memory_scores();
+    let study = MembershipStudy { answers: RecordedAnswers::Scores { scores: &scores, labels: None }, attack, ..study };
+    assert!(matches!(study.run(&unwatched), Err(Error::Refused { .. })));
+}
+
+#[test]
+fn a_comparison_study_is_the_command() {
+    let recording = shadow();
+    let lira = |variance| Attack::Lira { plan: LiraPlan { variance, ..LiraPlan::default() }, score: None };
+    let attacks = [
+        ("lira-pooled", lira(LiraVariance::Pooled)),
+        ("attacker", Attack::Trained { seed: 0 }),
+        ("threshold", Attack::Threshold { score: None }),
+        ("lira", lira(LiraVariance::PerSample)),
+    ];
+    let study = ComparisonStudy {
+        answers: (&recording).into(),
+        attacks: attacks.map(|(name, attack)| (name.to_owned(), attack)).to_vec(),
+        victims: Victims::LeaveOneOut,
+        failure_per: FailurePer::Answer,
+        measures: measures(),
+    };
+    let answer = study.run(&unwatched).unwrap();
+    let words = format!("membership compare {SHADOW} --resamples 100 --attacks lira-pooled,attacker,threshold,lira");
+    let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
+    assert_same(&answer, &printed);
+    assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    assert_eq!(answer.schema(), printed["schema"]);
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+    // Of scores an attack on all confidences is left out, and where all are, the error is the first one's.
+    let scores = memory_scores();
+    let study = ComparisonStudy { answers: RecordedAnswers::Scores { scores: &scores, labels: None }, ..study };
+    let answer = study.run(&unwatched).unwrap();
+    let codes: Vec<&str> = answer.warnings().iter().map(|warning| warning.code).collect();
+    assert!(answer.roc.len() == 3 && codes.contains(&"attack-left-out"), "{codes:?}");
+    let only = |attacks| ComparisonStudy { attacks, ..study.clone() }.run(&unwatched);
+    assert!(matches!(only(study.attacks[1..2].to_vec()), Err(Error::Refused { operation: "trained attacker", .. })));
+    assert!(matches!(only(Vec::new()), Err(Error::Length { .. })));
+    let others = LiraPlan { victims: Victims::HeldOut(vec![1]), ..LiraPlan::default() };
+    assert!(matches!(
+        only(vec![("other".into(), Attack::Lira { plan: others, score: None })]),
+        Err(Error::Refused { operation: "comparison of attacks", .. })
+    ));
 }
 
 #[test]

@@ -17,6 +17,12 @@ pub struct Asked<'a, O> {
     pub warnings: Vec<Warning>,
 }
 
+/// Runs the study with progress on the terminal or told to the program that called.
+pub fn watched<S: Study>(common: &Common, study: &S) -> Result<S::Answer> {
+    let watch = Watch::new(common);
+    study.run(&|step| watch.step(step))
+}
+
 /// Runs the study, writes its document and says what it decides.
 pub fn conclude<S: Study, O: Serialize>(
     common: &Common,
@@ -27,10 +33,7 @@ pub fn conclude<S: Study, O: Serialize>(
 where
     S::Answer: Render + Clone + Send + Sync + 'static,
 {
-    let watch = Watch::new(common);
-    let answer = study.run(&|step| watch.step(step))?;
-    drop(watch);
-    publish(common, output, answer, asked)
+    publish(common, output, watched(common, study)?, asked)
 }
 
 /// Writes the document of an answer and says what it decides.
@@ -40,7 +43,7 @@ where
 {
     let Asked { options, inputs, title, mut warnings } = asked;
     warnings.extend_from_slice(answer.warnings());
-    let mut envelope = envelope(A::SCHEMA, common, options, inputs, warnings);
+    let mut envelope = envelope(answer.schema(), common, options, inputs, warnings);
     envelope.seed = answer.seed().unwrap_or(common.seed);
     let document = Answered { envelope, title, answer };
     output.write(&document)?;

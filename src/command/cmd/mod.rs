@@ -17,10 +17,6 @@ pub mod generate;
 mod interruptible;
 pub mod label_dp;
 pub mod membership;
-mod membership_attack;
-mod membership_compare;
-mod membership_watch;
-mod membership_work;
 pub mod merge;
 mod modeled;
 #[cfg(not(feature = "torch"))]
@@ -33,6 +29,7 @@ mod recipe;
 pub mod rerun;
 pub mod self_check;
 pub mod self_check_scores;
+mod shadow_answers;
 pub mod simulate;
 mod stream_state;
 pub mod suite;

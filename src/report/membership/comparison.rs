@@ -1,10 +1,10 @@
 //! Several attacks side by side, a row for each.
 
-use super::{MembershipDocument, percent};
+use super::level_words;
 use crate::report::table::TextTable;
-use crate::study::significant;
+use crate::study::{MembershipAnswer, percent, significant};
 
-impl MembershipDocument {
+impl MembershipAnswer {
     /// Whether there is something to compare.
     pub(in crate::report) fn is_comparison(&self) -> bool {
         self.roc.len() > 1
@@ -32,9 +32,9 @@ impl MembershipDocument {
             let population = row.level == "population";
             for at in &row.at {
                 if at.target_fpr > 0.0 && (population || at.target_fpr == target) {
-                    let words = if population { "TPR".into() } else { row.words() };
+                    let words = if population { "TPR".into() } else { level_words(row) };
                     names.push(format!("{words} at FPR {}", percent(at.target_fpr)));
-                    columns.push((row.words(), at.target_fpr));
+                    columns.push((level_words(row), at.target_fpr));
                 }
             }
         }
@@ -50,7 +50,7 @@ impl MembershipDocument {
                 number(population.map(|row| row.balanced_accuracy)),
             ];
             for (level, target) in &columns {
-                let row = rows().find(|row| row.words() == *level);
+                let row = rows().find(|row| level_words(row) == *level);
                 let at = row.and_then(|row| row.at.iter().find(|at| at.target_fpr == *target));
                 cells.push(at.map_or_else(String::new, |at| {
                     let [lower, upper] = [at.tpr_lower.0, at.tpr_upper.0].map(percent);

@@ -1,17 +1,23 @@
 use super::*;
-use crate::membership::{AttackScores, MembershipPlan, membership_metrics};
+use crate::membership::{AttackScores, MembershipMetrics, MembershipPlan, membership_metrics};
+use crate::report::{Answered, Document};
+use crate::study::{Answer, VictimModels};
 use ndarray::Array2;
 
-fn envelope() -> Envelope {
-    Envelope {
-        schema: "leakbound.membership/1",
+/// The document of these attacks.
+fn document(attacks: &[(String, MembershipMetrics)]) -> Answered<MembershipAnswer> {
+    let models = VictimModels { victims: 64, models: 64, samples: 200, views: 1 };
+    let answer = MembershipAnswer::new(MembershipAnswer::SCHEMA, "2 attacks".into(), models, Vec::new(), attacks);
+    let envelope = Envelope {
+        schema: answer.schema(),
         command: "membership lira".into(),
         version: "0.0.0",
         inputs: Vec::new(),
         options: serde_json::json!({}),
         seed: 0,
-        warnings: Vec::new(),
-    }
+        warnings: answer.warnings.clone(),
+    };
+    Answered { envelope, title: String::new(), answer }
 }
 
 /// Names one member in its output: the defense of Aerni et al. (2024), section 4.1.
@@ -26,7 +32,7 @@ fn name_and_shame() -> MembershipMetrics {
 #[test]
 fn name_and_shame_is_reported() {
     let metrics = name_and_shame();
-    let document = MembershipDocument::new(envelope(), "Membership", &[("lira", &metrics), ("loss", &metrics)]);
+    let document = document(&[("lira".into(), metrics.clone()), ("loss".into(), metrics)]);
     let text = document.text();
     assert!(text.contains("warning: lira: sample 17 is found with a TPR of at least"), "{text}");
     assert!(text.contains("most vulnerable sample"), "{text}");
@@ -47,10 +53,4 @@ fn name_and_shame_is_reported() {
     assert!(page.figures().len() >= 3 && page.html().contains("What these numbers mean"));
     // Line breaks in texts are shown as what they are.
     assert!(!page.html().contains("\\n"));
-}
-
-#[test]
-fn shares_read_as_percent() {
-    let words = [0.0, 0.001, 1.0, 0.12345, 1e-7].map(percent);
-    assert_eq!(words, ["0 %", "0.1 %", "100 %", "12.3 %", "1.00e-5 %"]);
 }

@@ -1,9 +1,8 @@
 //! The page of `leakbound membership`.
 
 use super::{Drawing, Page, meaning};
-use crate::report::membership::percent::percent;
-use crate::report::{Axis, Curves, MembershipDocument, RocCurve, SampleCurve, ScoreHistogram, Series, SeriesKind};
-use crate::study::short;
+use crate::report::{Axis, Curves, Envelope, Series, SeriesKind};
+use crate::study::{MembershipAnswer, RocCurve, SampleCurve, ScoreHistogram, percent, short};
 
 /// Most vulnerable samples in the table, for each attack.
 const SHOWN_SAMPLES: usize = 10;
@@ -12,9 +11,9 @@ const SHOWN_HISTOGRAMS: usize = 6;
 /// Curves that are drawn with their limits; of more, shades over shades would hide the curves.
 const WITH_LIMITS: usize = 2;
 
-impl MembershipDocument {
-    pub(in crate::report) fn as_page(&self) -> Page {
-        let mut page = Page::new(&self.envelope, &self.title);
+impl MembershipAnswer {
+    pub(in crate::report) fn as_page(&self, envelope: &Envelope) -> Page {
+        let mut page = Page::new(envelope, &self.title());
         page.figures.extend(self.roc_figure());
         page.figures.extend(self.samples_figure());
         let best = self.best_attack().filter(|_| self.is_comparison());

@@ -1,8 +1,8 @@
 //! What a reader of membership metrics must know.
 
-use super::percent::percent;
-use crate::membership::{Level, MembershipMetrics};
-use crate::study::{Warning, significant};
+use crate::membership::{Guesses, Level, MembershipMetrics};
+use crate::study::Warning;
+use crate::study::number::{percent, significant};
 
 /// Below this in-sample accuracy canaries are not fitted.
 const FITTED: f64 = 0.9;
@@ -11,9 +11,10 @@ const SMALL: f64 = 0.01;
 
 /// Warnings of all attacks. What several of them say is said once, with the numbers of the first: the rows of the document
 /// have those of the others.
-pub(super) fn of_all(attacks: &[(&str, &MembershipMetrics)]) -> Vec<Warning> {
+pub(super) fn of_all(attacks: &[(String, MembershipMetrics)]) -> Vec<Warning> {
     let mut groups: Vec<(Warning, Vec<&str>)> = Vec::new();
-    for &(attack, metrics) in attacks {
+    for (attack, metrics) in attacks {
+        let attack = attack.as_str();
         for warning in warnings(metrics) {
             // One attack may warn of one thing at several FPRs.
             let said =
@@ -33,6 +34,21 @@ pub(super) fn of_all(attacks: &[(&str, &MembershipMetrics)]) -> Vec<Warning> {
         Warning { message: format!("{}: {}{others}", names[0], warning.message), ..warning }
     };
     groups.into_iter().map(named).collect()
+}
+
+/// Says how many guesses come without evidence, where there are any.
+pub(super) fn undecided(guesses: &Guesses, attack: Option<&str>) -> Option<Warning> {
+    (guesses.undecided > 0).then(|| Warning {
+        code: "undecided-guesses",
+        message: format!(
+            "{}{} of {} guesses have no evidence and the neutral score: too few other models with the sample, or too few \
+             without",
+            attack.map_or_else(String::new, |attack| format!("{attack}: ")),
+            guesses.undecided,
+            guesses.scores.scores().len()
+        ),
+        hint: "record more models, each trained on a random half of the samples".into(),
+    })
 }
 
 fn warnings(metrics: &MembershipMetrics) -> Vec<Warning> {

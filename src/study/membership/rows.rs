@@ -1,8 +1,8 @@
-//! The rows of a membership document.
+//! The rows of a membership answer.
 
 use crate::bound::Validity;
 use crate::membership::{Level, LevelMetrics, MembershipMetrics, SampleMetrics};
-use crate::study::Number;
+use crate::study::number::Number;
 use serde::Serialize;
 
 /// TPR at one target FPR.
@@ -109,16 +109,6 @@ impl LevelRow {
             best_threshold: level.best.point.threshold.map(Number),
             advantage: level.best.advantage,
             at: at.collect(),
-        }
-    }
-
-    /// The level for a reader.
-    pub(super) fn words(&self) -> String {
-        match (self.level, self.label) {
-            ("class", Some(label)) => format!("class {label}"),
-            ("top", _) => format!("top {} samples", self.samples),
-            ("most-vulnerable", _) => "most vulnerable sample".into(),
-            (level, _) => level.to_owned(),
         }
     }
 }
@@ -264,15 +254,17 @@ pub struct CanaryRow {
 
 impl CanaryRow {
     pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
-        let share = |counts: crate::interval::BinomialCounts| counts.successes() as f64 / counts.trials() as f64;
+        let share = |successes: u64, trials: u64| successes as f64 / trials as f64;
         let test = metrics.independence;
         Self {
             attack: attack.to_owned(),
             victims: metrics.victims,
             samples: metrics.samples.ranked.len(),
             without_both: metrics.samples.without_both,
-            accuracy: metrics.accuracy.map(|accuracy| share(accuracy.members)),
-            accuracy_outside: metrics.accuracy.map(|accuracy| share(accuracy.non_members)),
+            accuracy: metrics.accuracy.map(|accuracy| share(accuracy.members.successes(), accuracy.members.trials())),
+            accuracy_outside: metrics
+                .accuracy
+                .map(|accuracy| share(accuracy.non_members.successes(), accuracy.non_members.trials())),
             mean_correlation: test.map(|test| test.mean_correlation),
             rms_correlation: test.map(|test| test.rms_correlation),
             rms_expected: test.map(|test| test.rms_expected),

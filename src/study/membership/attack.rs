@@ -1,0 +1,202 @@
+//! The attacks, each with its settings, on logits or on scores.
+
+use super::recorded::{RecordedAnswers, Watch, Watched};
+use crate::error::{Error, Result};
+use crate::membership::{
+    AttackScores, Guesses, LiraPlan, MembershipScore, RmiaPlan, ScoredLogits, Victims, label_only, lira, risk_score,
+    rmia, threshold_attack, trained_attacker,
+};
+use crate::study::Warning;
+use crate::study::number::significant;
+
+/// An attack with its settings.
+///
+/// A `score` is what the attack makes of recorded logits; without one it takes the score that suits it best. Recorded
+/// scores are used as they are, and asking for another one is an error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attack {
+    /// The likelihood-ratio attack.
+    Lira {
+        /// Its settings.
+        plan: LiraPlan,
+        /// The score of logits; [`MembershipScore::Logit`] if none.
+        score: Option<MembershipScore>,
+    },
+    /// Logistic regression on which views are answered correctly.
+    LabelOnly {
+        /// Strength C of the loss against the penalty.
+        strength: f64,
+        /// The models that are attacked.
+        victims: Victims,
+    },
+    /// One threshold for the answers on all samples; every model is a victim.
+    Threshold {
+        /// The score of logits; [`MembershipScore::Loss`] if none.
+        score: Option<MembershipScore>,
+    },
+    /// The relative attack on confidences.
+    Rmia(RmiaPlan),
+    /// The privacy-risk score.
+    Risk {
+        /// The score of logits; [`MembershipScore::ModifiedEntropy`] if none.
+        score: Option<MembershipScore>,
+        /// Bins with equally many scores.
+        bins: usize,
+        /// The models that are attacked.
+        victims: Victims,
+    },
+    /// A small network trained on the sorted confidences of other models; every model is a victim. It needs logits.
+    Trained {
+        /// The seed of its training.
+        seed: u64,
+    },
+}
+
+/// Runs an attack on recorded scores, or on those made of recorded logits.
+macro_rules! on_scores {
+    ($answers:expr, $watch:expr, $wanted:expr, $usual:expr, |$source:ident| $attack:expr) => {
+        match $answers {
+            RecordedAnswers::Logits(source) => {
+                let logits = Watched { source, watch: $watch };
+                let $source = &ScoredLogits::new(&logits, $wanted.unwrap_or($usual));
+                $attack
+            }
+            RecordedAnswers::Scores { scores, .. } => {
+                refuse_score($wanted)?;
+                let $source = &Watched { source: scores, watch: $watch };
+                $attack
+            }
+        }
+    };
+}
+
+impl Attack {
+    /// Its name in the rows of an answer.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Lira { .. } => "lira",
+            Self::LabelOnly { .. } => "label-only",
+            Self::Threshold { .. } => "threshold",
+            Self::Rmia(_) => "rmia",
+            Self::Risk { .. } => "risk",
+            Self::Trained { .. } => "attacker",
+        }
+    }
+
+    /// The name of the JSON schema of its answer.
+    pub(super) const fn schema(&self) -> &'static str {
+        match self {
+            Self::Lira { .. } => "leakbound.membership-lira/1",
+            Self::LabelOnly { .. } => "leakbound.membership-label-only/1",
+            Self::Threshold { .. } => "leakbound.membership-threshold/1",
+            Self::Rmia(_) => "leakbound.membership-rmia/1",
+            Self::Risk { .. } => "leakbound.membership-risk/1",
+            Self::Trained { .. } => "leakbound.membership-attacker/1",
+        }
+    }
+
+    /// Its name for a reader.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Lira { plan, .. } => format!("LiRA, variant {}", plan.variant),
+            Self::LabelOnly { .. } => "label-only".into(),
+            Self::Threshold { .. } => "threshold".into(),
+            Self::Rmia(_) => "RMIA".into(),
+            Self::Risk { .. } => "privacy-risk score".into(),
+            Self::Trained { .. } => "trained attacker".into(),
+        }
+    }
+
+    /// The models that are attacked; none where every model is a victim whatever the settings.
+    pub(super) const fn victims(&self) -> Option<&Victims> {
+        match self {
+            Self::Lira { plan, .. } => Some(&plan.victims),
+            Self::LabelOnly { victims, .. } | Self::Risk { victims, .. } => Some(victims),
+            Self::Rmia(plan) => Some(&plan.victims),
+            Self::Threshold { .. } | Self::Trained { .. } => None,
+        }
+    }
+
+    /// The numbers of the victims among so many models.
+    pub(super) fn list_of_victims(&self, models: usize) -> Result<Vec<usize>> {
+        match self.victims() {
+            Some(victims @ Victims::HeldOut(_)) => victims.list(models),
+            // Whether the others are enough is for the attack to say: a threshold needs none.
+            _ => Ok((0..models).collect()),
+        }
+    }
+
+    /// Guesses for every victim and sample. The answers may be read more than once.
+    pub(super) fn run(&self, answers: RecordedAnswers<'_>, watch: Watch<'_>) -> Result<Guesses> {
+        use MembershipScore::{Confidence, Correct, Logit, Loss, ModifiedEntropy};
+        match self {
+            Self::Lira { plan, score } => on_scores!(answers, watch, *score, Logit, |source| lira(source, plan)),
+            Self::LabelOnly { strength, victims } => {
+                on_scores!(answers, watch, None, Correct, |source| label_only(source, *strength, victims))
+            }
+            Self::Threshold { score } => {
+                on_scores!(answers, watch, *score, Loss, |source| threshold_attack(source)).map(decided)
+            }
+            Self::Rmia(plan) => on_scores!(answers, watch, None, Confidence, |source| rmia(source, plan)),
+            Self::Risk { score, bins, victims } => {
+                let labels = answers.labels();
+                on_scores!(answers, watch, *score, ModifiedEntropy, |source| risk_score(source, labels, *bins, victims))
+            }
+            Self::Trained { seed } => match answers {
+                RecordedAnswers::Logits(source) => trained_attacker(&Watched { source, watch }, *seed).map(decided),
+                RecordedAnswers::Scores { .. } => Err(Error::Refused {
+                    operation: "trained attacker",
+                    reason: "the attacker looks at all confidences, and scores are recorded".into(),
+                }),
+            },
+        }
+    }
+
+    /// What it looks at, where that is more than a score; with its name in an error.
+    pub(super) const fn wants(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::LabelOnly { .. } => Some(("label-only attack", "right and wrong answers")),
+            Self::Threshold { score: Some(MembershipScore::TopConfidence) } => {
+                Some(("threshold of the largest confidence", "all confidences"))
+            }
+            Self::Threshold { score: Some(MembershipScore::Entropy) } => {
+                Some(("threshold of the entropy", "all confidences"))
+            }
+            Self::Trained { .. } => Some(("trained attacker", "all confidences")),
+            _ => None,
+        }
+    }
+
+    /// A warning that few models left out one by one bias the attack against itself.
+    pub(super) fn few_models(&self, models: usize) -> Option<Warning> {
+        let Self::Lira { plan, .. } = self else { return None };
+        let auc = plan.auc_without_leakage(models)?;
+        Some(Warning {
+            code: "few-models",
+            message: format!(
+                "with {models} models left out one by one the AUC to be expected where nothing leaks is about {}, not 0.5: \
+                 the victim's own side is the smaller one",
+                significant(auc, 2)
+            ),
+            hint: "record 32 models or more, hold victims out (--victims), or compare sides of equal size: --variant \
+                   carlini-2022"
+                .into(),
+        })
+    }
+}
+
+/// A score cannot be made of another one.
+fn refuse_score(wanted: Option<MembershipScore>) -> Result<()> {
+    match wanted {
+        None => Ok(()),
+        Some(_) => Err(Error::Refused {
+            operation: "--score",
+            reason: "scores are recorded already; it is for recorded logits".into(),
+        }),
+    }
+}
+
+fn decided(scores: AttackScores) -> Guesses {
+    Guesses { scores, undecided: 0 }
+}

@@ -1,0 +1,135 @@
+//! Several attacks on the same recorded answers, side by side.
+
+use super::answer::{MembershipAnswer, VictimModels};
+use super::attack::Attack;
+use super::measures::Measures;
+use super::recorded::RecordedAnswers;
+use super::warnings::undecided;
+use crate::audit::FailurePer;
+use crate::error::{Error, Result};
+use crate::membership::{AttackScores, Guesses, MembershipPlan, Victims};
+use crate::study::progress::{Meter, Progress};
+use crate::study::{Answer, Study, Warning};
+use ndarray::Axis;
+
+/// Which of several attacks infers membership best?
+///
+/// The best of several is chosen after the fact, so its figures are optimistic. An attack that cannot use the answers is
+/// left out with a warning.
+#[derive(Clone)]
+pub struct ComparisonStudy<'a> {
+    /// The recorded answers, which are read block by block and more than once.
+    pub answers: RecordedAnswers<'a>,
+    /// The attacks under different names, the most important first. Attacks with settings for the victims have those of
+    /// the study.
+    pub attacks: Vec<(String, Attack)>,
+    /// The models that are attacked.
+    pub victims: Victims,
+    /// Whether all attacks share the failure probability of the limits of single samples.
+    pub failure_per: FailurePer,
+    /// What is measured of the guesses of each attack.
+    pub measures: Measures,
+}
+
+impl Study for ComparisonStudy<'_> {
+    type Answer = MembershipAnswer;
+
+    /// # Errors
+    /// [`Error::Length`] without attacks, [`Error::Refused`] for an attack on other victims; the error of the first attack
+    /// where none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics), and what the answers
+    /// cannot read.
+    fn run(&self, progress: &Progress<'_>) -> Result<MembershipAnswer> {
+        let answers = self.answers;
+        let (models, samples) = answers.members().dim();
+        let victims = self.list_of_victims(models)?;
+        let measures = self.measures();
+        let meter = Meter::new(progress, self.attacks.len() as u64, "attacks");
+        // Attacks are counted; they can end between samples.
+        let watch = |_| meter.add(0);
+        let right = answers.right(&victims, &watch)?;
+        let (mut found, mut warnings, mut first_error) = (Vec::new(), Vec::new(), None);
+        for (name, attack) in &self.attacks {
+            match fed(attack, answers).and_then(|()| attack.run(answers, &watch)) {
+                Ok(guesses) => {
+                    let guesses = of_victims(guesses, &victims)?;
+                    warnings.extend(undecided(&guesses, Some(name)));
+                    warnings.extend(attack.few_models(models));
+                    found.push((name.clone(), measures.metrics(&guesses, answers.labels(), right.as_ref())?));
+                }
+                Err(error) if is_of_the_attack(&error) => {
+                    warnings.push(left_out(name, &error));
+                    first_error.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+            meter.add(1)?;
+        }
+        if let Some(error) = first_error.filter(|_| found.is_empty()) {
+            return Err(error);
+        }
+        let words = if found.len() == 1 { "1 attack".into() } else { format!("{} attacks", found.len()) };
+        let models = VictimModels { victims: victims.len(), models, samples, views: answers.views() };
+        Ok(MembershipAnswer::new(MembershipAnswer::SCHEMA, words, models, warnings, &found))
+    }
+}
+
+impl ComparisonStudy<'_> {
+    fn list_of_victims(&self, models: usize) -> Result<Vec<usize>> {
+        if self.attacks.is_empty() {
+            return Err(Error::Length { quantity: "attacks", found: 0, expected: "at least 1".into() });
+        }
+        let others = |attack: &Attack| attack.victims().is_some_and(|victims| *victims != self.victims);
+        if let Some((name, _)) = self.attacks.iter().find(|(_, attack)| others(attack)) {
+            let reason = format!("{name} attacks other models than the study");
+            return Err(Error::Refused { operation: "comparison of attacks", reason });
+        }
+        match &self.victims {
+            // Whether the others are enough is for each attack to say: a threshold needs none.
+            Victims::LeaveOneOut => Ok((0..models).collect()),
+            victims => victims.list(models),
+        }
+    }
+
+    /// Attacks that are left out in the end have their share of the failure probability too: what is shown does not depend
+    /// on the scores.
+    fn measures(&self) -> Measures {
+        let attacks = match self.failure_per {
+            FailurePer::Answer => self.attacks.len(),
+            FailurePer::Query => 1,
+        };
+        Measures { plan: MembershipPlan { attacks, ..self.measures.plan.clone() }, ..self.measures.clone() }
+    }
+}
+
+/// Recorded scores could be fed to the regression; what it made of them would not be the attack of this name.
+fn fed(attack: &Attack, answers: RecordedAnswers<'_>) -> Result<()> {
+    let (RecordedAnswers::Scores { .. }, Some((operation, wants))) = (answers, attack.wants()) else { return Ok(()) };
+    Err(Error::Refused { operation, reason: format!("it looks at {wants}, and scores are recorded") })
+}
+
+/// Answers that cannot be read end the study; those that one attack cannot use do not.
+fn is_of_the_attack(error: &Error) -> bool {
+    matches!(error, Error::Refused { .. } | Error::Domain { .. } | Error::Length { .. } | Error::NoConvergence { .. })
+}
+
+fn left_out(name: &str, error: &Error) -> Warning {
+    let reason = match error {
+        Error::Refused { reason, .. } => reason.clone(),
+        error => error.to_string(),
+    };
+    Warning {
+        code: "attack-left-out",
+        message: format!("{name} is left out: {reason}"),
+        hint: "record logits of more models, or name the attacks that are wanted with --attacks".into(),
+    }
+}
+
+/// The rows of the victims, from an attack that has every model as a victim.
+fn of_victims(guesses: Guesses, victims: &[usize]) -> Result<Guesses> {
+    if guesses.scores.victims() == victims.len() {
+        return Ok(guesses);
+    }
+    let rows = guesses.scores.scores().select(Axis(0), victims);
+    let scores = AttackScores::new(rows, guesses.scores.members().select(Axis(0), victims))?;
+    Ok(Guesses { scores, undecided: guesses.undecided })
+}
