@@ -1,7 +1,10 @@
 //! Any order, scale and ln q: accountants are no NaN, never negative, and a data-dependent cost is never the larger.
 #![no_main]
 
-use leakbound::accountant::{gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
+use leakbound::accountant::{
+    gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
+    subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
+};
 use leakbound::divergence::{classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
 use libfuzzer_sys::fuzz_target;

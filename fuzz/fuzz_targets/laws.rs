@@ -1,7 +1,9 @@
 //! Small histograms, any noise: laws sum to 1, divergences are no NaN, rise with the order and obey the accountants.
 #![no_main]
 
-use leakbound::accountant::{gnmax_data_dependent, gnmax_data_independent, lnmax_data_independent, log_flip_probability};
+use leakbound::accountant::{
+    gnmax_data_dependent, gnmax_data_independent, lnmax_data_independent, log_flip_probability,
+};
 use leakbound::divergence::{hockey_stick, renyi_divergence};
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};

@@ -20,7 +20,9 @@ fuzz_target!(|bytes: &[u8]| {
         let answers = match &recording {
             ShadowRecording::Logits(logits) => logits.logits(0..samples)?.iter().copied().collect::<Vec<f64>>(),
             ShadowRecording::Scores(scores) => match scores.block(0..samples)? {
-                leakbound::membership::ScoreBlock::Single(block) => block.iter().map(|&score| f64::from(score)).collect(),
+                leakbound::membership::ScoreBlock::Single(block) => {
+                    block.iter().map(|&score| f64::from(score)).collect()
+                }
                 leakbound::membership::ScoreBlock::Double(block) => block.iter().copied().collect(),
             },
         };
