@@ -6,7 +6,7 @@ use std::path::Path;
 const MOST_LINES: usize = 80;
 const MOST_PARAMETERS: usize = 6;
 /// Files that are being rewritten; the list goes with their long functions.
-const BEING_REWRITTEN: [&str; 2] = ["src/command/cmd/audit_stream.rs", "src/report/membership/warning.rs"];
+const BEING_REWRITTEN: [&str; 2] = ["src/command/cmd/audit_stream.rs", "src/study/membership/warnings.rs"];
 
 #[test]
 fn functions_are_short_and_have_few_parameters() {
