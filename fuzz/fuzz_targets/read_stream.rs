@@ -1,10 +1,10 @@
 //! Any bytes as raw outputs of a stream: a refusal of one line, or bounds that are numbers, and that grow with no claim.
 #![no_main]
 
-use leakbound::audit::{EProcess, PairStream};
+use leakbound::audit::{EProcess, OutputWorld, PairStream};
 use leakbound::bound::Direction;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
-use leakbound::record::{OutcomeNames, OutputWorld, read_outputs};
+use leakbound::record::{OutcomeNames, read_outputs};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

@@ -78,7 +78,7 @@ pub use known_batches::{Batch, BatchReader, BatchStage};
 pub use label_file::read_label_canaries;
 pub use law::{LawFile, RecordedLaw, law_from_bytes, read_law};
 pub use memory::{MemoryArray, MemoryFile, MemoryFiles, SharedBytes};
-pub use output_stream::{OutcomeNames, OutputWorld, read_outputs, read_real_outputs};
+pub use output_stream::{OutcomeNames, read_outputs, read_real_outputs};
 pub use pate_votes::{PateQuery, PateVotes};
 pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use property_file::{PropertyAnswers, read_property_answers};

@@ -7,6 +7,7 @@ use super::rows::check_name;
 use super::table::MAX_OUTCOMES;
 use super::text::{Text, sniff};
 use super::values::{NUMBER, number};
+use crate::audit::OutputWorld;
 use crate::error::{InputError, Result};
 use std::collections::HashMap;
 use std::io::Read;
@@ -46,15 +47,6 @@ impl OutcomeNames {
     }
 }
 
-/// Which world a row of raw outputs is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputWorld {
-    /// `s`, the dataset.
-    Dataset,
-    /// `s_prime`, its neighbor.
-    Neighbor,
-}
-
 /// Reads CSV with the columns `world` (`s` or `s_prime`) and `output`, one row per output, and hands each row with its
 /// line number, world, outcome and the names so far to `each`, until the end or until `each` breaks off. `file` stands
 /// for the reader in messages. Returns the identity of what was read where that was all.
@@ -65,7 +57,8 @@ pub enum OutputWorld {
 ///
 /// # Example
 /// ```
-/// # use leakbound::record::{OutcomeNames, OutputWorld, read_outputs};
+/// # use leakbound::audit::OutputWorld;
+/// # use leakbound::record::{OutcomeNames, read_outputs};
 /// # use std::ops::ControlFlow;
 /// let mut names = OutcomeNames::default();
 /// let mut neighbors = 0;

@@ -5,7 +5,7 @@ use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{InputFile, open};
 use super::known_batches::Batch;
 use super::output_stream::OutcomeNames;
-use crate::audit::{PairStream, StreamBins};
+use crate::audit::{PairStream, StreamBins, StreamCounts};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -29,14 +29,10 @@ pub struct SavedStream {
     pub asked: String,
     /// Names of the outcomes; none where they are binned.
     pub names: OutcomeNames,
-    /// Bins of outputs that are numbers, and the pilot that chooses them.
-    pub bins: Option<StreamBins>,
-    /// Rows of both worlds so far.
-    pub rows: [u64; 2],
-    /// The batches that these rows came in.
+    /// The batches that the outputs came in.
     pub batches: Vec<Batch>,
-    /// The pairs.
-    pub stream: PairStream,
+    /// The outputs so far.
+    pub counts: StreamCounts,
 }
 
 #[derive(Serialize)]
@@ -77,8 +73,9 @@ impl SavedStream {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_with(&self, path: impl AsRef<Path>, names: &OutcomeNames) -> Result<()> {
-        let Self { asked, bins, rows, batches, stream, .. } = self;
-        let body = BodyOut { asked, names: names.names(), bins: bins.as_ref(), rows: *rows, batches, stream };
+        let Self { asked, batches, counts: StreamCounts { outputs, bins, pairs }, .. } = self;
+        let (names, bins) = (names.names(), bins.as_ref());
+        let body = BodyOut { asked, names, bins, rows: *outputs, batches, stream: pairs };
         // Finite numbers, texts and lists can always be written as JSON.
         let body = serde_json::to_string(&body).unwrap_or_default() + "\n";
         write_atomically(path, format!("{MARK}{}\n{body}", sha256(body.as_bytes())).as_bytes())
@@ -117,7 +114,7 @@ impl SavedStream {
             return Err(refuse("impossible outcomes".into(), anew).into());
         }
         let Body { asked, bins, rows, batches, stream, .. } = body;
-        Ok(Self { asked, names, bins, rows, batches, stream })
+        Ok(Self { asked, names, batches, counts: StreamCounts { outputs: rows, bins, pairs: stream } })
     }
 }
 

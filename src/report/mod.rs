@@ -41,5 +41,4 @@ pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, Ser
 pub use fit::fit;
 pub use page::Page;
 pub use recording::{RecordingDocument, TrainingFact};
-pub use stream::{StreamBinsRow, StreamDocument};
 pub use student::{StudentDocument, StudentRow};

@@ -1,56 +1,16 @@
 //! The document of `leakbound audit stream`.
 
 use super::counts::claims_text;
-use super::document::Document;
-use super::envelope::Envelope;
-use super::table::{TextTable, csv_text, listed, warnings_text};
+use super::document::Render;
+use super::table::{TextTable, csv_text, listed};
 use crate::error::Result;
-use crate::study::{BoundRow, Claim, significant};
-use serde::Serialize;
+use crate::study::{StreamAnswer, significant};
 
-/// The bins of a stream of numbers, and the first outputs that chose them.
-#[derive(Debug, Clone, Serialize)]
-pub struct StreamBinsRow {
-    /// Outputs of the dataset that chose the bins and are not bounded.
-    pub pilot_outputs: u64,
-    /// Those of its neighbor.
-    pub pilot_outputs_neighbor: u64,
-    /// The bins as intervals, from below; none while the pilot lasts.
-    pub labels: Vec<String>,
-}
-
-/// The result of an audit of a stream.
-#[derive(Debug, Clone, Serialize)]
-pub struct StreamDocument {
-    /// The common part.
-    #[serde(flatten)]
-    pub envelope: Envelope,
-    /// Title line of the text.
-    #[serde(skip)]
-    pub title: String,
-    /// Outputs of the dataset so far, those of earlier runs included.
-    pub outputs: u64,
-    /// Outputs of its neighbor so far.
-    pub outputs_neighbor: u64,
-    /// Pairs made of them.
-    pub pairs: u64,
-    /// Different outcomes so far, or bins.
-    pub outcomes: usize,
-    /// Bins of outputs that are numbers.
-    pub bins: Option<StreamBinsRow>,
-    /// The line after which a claim was refuted and reading stopped.
-    pub stopped_at_line: Option<u64>,
-    /// Rényi bounds.
-    pub bounds: Vec<BoundRow>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
-}
-
-impl Document for StreamDocument {
-    fn text(&self) -> String {
+impl Render for StreamAnswer {
+    fn text(&self, title: &str) -> String {
         let mut text = format!(
-            "{}\n{} outputs of s, {} of s_prime, {} pairs, {} outcomes\n",
-            self.title, self.outputs, self.outputs_neighbor, self.pairs, self.outcomes
+            "{title}\n{} outputs of s, {} of s_prime, {} pairs, {} outcomes\n",
+            self.outputs, self.outputs_neighbor, self.pairs, self.outcomes
         );
         if let Some(bins) = &self.bins {
             let [s, neighbor] = [bins.pilot_outputs, bins.pilot_outputs_neighbor];
@@ -79,8 +39,7 @@ impl Document for StreamDocument {
             ]);
         }
         text += &table.text();
-        text += &claims_text(&self.claims);
-        text + &warnings_text(&self.envelope.warnings)
+        text + &claims_text(&self.claims)
     }
 
     fn csv(&self) -> Result<String> {

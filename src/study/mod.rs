@@ -25,6 +25,7 @@ mod scores;
 mod self_check;
 mod simulate;
 pub(crate) mod spending;
+mod stream;
 mod suite;
 mod verify;
 mod votes;
@@ -59,6 +60,7 @@ pub use self_check::{
 pub use simulate::{
     Checkpoints, CountsRow, Distributions, DistributionsRow, SaveMoment, SimulateAnswer, SimulateStudy,
 };
+pub use stream::{StreamAnswer, StreamBinsRow, StreamStudy};
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{

@@ -1,6 +1,10 @@
 //! Studies from the library: the numbers and caveats of the command, progress, and an early end.
 
-use leakbound::audit::{CanaryScores, FailurePer, GuessSelection, Guide, Method, ThresholdSelection};
+use leakbound::audit::{
+    CanaryScores, FailurePer, GuessSelection, Guide, Method, OutputWorld, StreamCounts, StreamOutput,
+    ThresholdSelection,
+};
+use leakbound::bound::Direction;
 use leakbound::divergence::Conversion;
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::NoisyArgmax;
@@ -17,8 +21,8 @@ use leakbound::study::{
     AccountStudy, Answer, Answers, Attack, BenchStudy, BenchWork, Bounds, CheckedAudit, Checkpoints, Claim, Claims,
     ComparisonStudy, ConfusionStudy, CostMeaning, CountedQuery, CountsStudy, ExactStudy, Measures, MembershipStudy,
     MergeStudy, Methods, ModeledQuery, Number, Progress, RecordedAnswers, Sampling, SaveMoment, ScoreAnswers,
-    ScoresStudy, Searched, SelfCheckStudy, SimulateStudy, Step, Study, TestedAccountant, Verdict, VerifyStudy,
-    VotesStudy, Warning, unwatched,
+    ScoresStudy, Searched, SelfCheckStudy, SimulateStudy, Step, StreamAnswer, StreamStudy, Study, TestedAccountant,
+    Verdict, VerifyStudy, VotesStudy, Warning, unwatched,
 };
 use leakbound::verify::{ExternalOptions, Plan, accountant_of_name};
 use leakbound::{Error, Result};
@@ -499,6 +503,92 @@ fn a_comparison_study_is_the_command() {
         only(vec![("other".into(), Attack::Lira { plan: others, score: None })]),
         Err(Error::Refused { operation: "comparison of attacks", .. })
     ));
+}
+
+fn stream() -> StreamStudy {
+    StreamStudy {
+        orders: vec![order(3.0)],
+        directions: Direction::BOTH.to_vec(),
+        failure_probability: FailureProbability::new(0.05).unwrap(),
+        claim_epsilon: Some((Epsilon::new(3.0).unwrap(), Delta::new(1e-5).unwrap())),
+        claim_rdp: vec![(order(2.0), 0.5)],
+        horizon: None,
+        bins: None,
+        pilot_outputs: None,
+        seed: 4,
+    }
+}
+
+/// Outputs of both worlds with more of the dataset: numbers up to 9, which differ between the worlds.
+fn outputs() -> impl Iterator<Item = (OutputWorld, usize)> {
+    let dataset = |i: usize| (OutputWorld::Dataset, (i * 7) % 10 * (i % 3) / 2);
+    (0..900).flat_map(move |i| {
+        let neighbor = (i % 2 == 0).then_some((OutputWorld::Neighbor, (i * 7) % 10));
+        std::iter::once(dataset(i)).chain(neighbor)
+    })
+}
+
+/// What the command prints of these outputs.
+fn printed_stream(options: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("outputs.csv");
+    let name = |world| if world == OutputWorld::Dataset { "s" } else { "s_prime" };
+    let rows: String = outputs().map(|(world, output)| format!("{},{output}\n", name(world))).collect();
+    std::fs::write(&file, format!("world,output\n{rows}")).unwrap();
+    let words = format!("--orders 3 --claim-epsilon 3 --claim-rdp 2:0.5 --seed 4 {options}");
+    let arguments = ["audit", "stream", file.to_str().unwrap()];
+    printed(&arguments.into_iter().chain(words.split_whitespace()).collect::<Vec<_>>())
+}
+
+/// Counts these outputs until a claim is refuted.
+fn follow(study: &StreamStudy) -> (StreamCounts, StreamAnswer) {
+    let mut counts = study.start().unwrap();
+    let (mut names, mut next_look, mut stopped_at_line) = (Vec::new(), 1, None);
+    // The header is line 1.
+    for (line, (world, output)) in (2..).zip(outputs()) {
+        let outcome = names.iter().position(|known| *known == output).unwrap_or_else(|| {
+            names.push(output);
+            names.len() - 1
+        });
+        let binned = study.bins.is_some();
+        let output = if binned { StreamOutput::Value(output as f64) } else { StreamOutput::Outcome(outcome) };
+        counts.push(world, output).unwrap();
+        if study.look(&counts, &mut next_look) {
+            stopped_at_line = Some(line);
+            break;
+        }
+    }
+    let answer = study.finish(&counts, names.len(), stopped_at_line);
+    (counts, answer)
+}
+
+#[test]
+fn a_stream_study_is_the_command() {
+    let binned = StreamStudy { bins: Some("quantile:4".parse().unwrap()), pilot_outputs: Some(40), ..stream() };
+    let cases = [(stream(), "", Verdict::Refuted), (binned, "--bins quantile:4 --pilot-outputs 40", Verdict::Passed)];
+    for (study, options, verdict) in cases {
+        let answer = follow(&study).1;
+        assert_eq!((answer.stopped_at_line.is_some(), answer.verdict()), (verdict == Verdict::Refuted, verdict));
+        let printed = printed_stream(options);
+        assert_same(&answer, &printed);
+        assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
+    }
+}
+
+#[test]
+fn a_stream_without_claims_has_all_outputs() {
+    let unclaimed = StreamStudy { claim_epsilon: None, claim_rdp: Vec::new(), ..stream() };
+    let (mut counts, answer) = follow(&unclaimed);
+    assert_eq!((answer.outputs, answer.outputs_neighbor, answer.stopped_at_line), (900, 450, None));
+    assert_eq!((answer.warnings()[0].code, answer.verdict()), ("unpaired", Verdict::Passed));
+    let numbers = StreamStudy { bins: Some("quantile:4".parse().unwrap()), ..unclaimed };
+    let mut first = numbers.start().unwrap();
+    assert_eq!(numbers.finish(&first, 0, None).warnings()[0].code, "pilot-lasts");
+    // Numbers are counted in bins, and other outcomes without.
+    assert!(first.push(OutputWorld::Dataset, StreamOutput::Outcome(0)).is_err());
+    assert!(first.push(OutputWorld::Dataset, StreamOutput::Value(f64::NAN)).is_err());
+    assert!(counts.push(OutputWorld::Dataset, StreamOutput::Value(0.5)).is_err());
+    assert_eq!((first.outputs, counts.outputs), ([0, 0], [900, 450]));
 }
 
 #[test]

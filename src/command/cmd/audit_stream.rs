@@ -1,21 +1,19 @@
 //! `leakbound audit stream`.
 
+use super::conclude::{Asked, publish};
 use super::interruptible::Interruptible;
-use super::stream_state::{Counted, Counting, StateFile};
-use crate::audit::{BinRule, EProcess, OutputBins, PairStream, StreamBins};
-use crate::bound::Direction;
+use super::stream_state::{Counting, StateFile};
+use crate::audit::{OutputWorld, StreamOutput};
 use crate::command::args::{Common, StreamOptions};
 use crate::command::interruption::Interruption;
-use crate::command::output::{Output, envelope, interrupted};
+use crate::command::output::{Output, interrupted};
 use crate::command::signals::{Second, interruption};
 use crate::counts::hardly_repeats;
-use crate::quantity::{Epsilon, FailureProbability, Order};
 use crate::record::{
-    BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, OutputWorld, SavedStream, read_outputs,
-    read_real_outputs,
+    BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, SavedStream, read_outputs, read_real_outputs,
 };
-use crate::report::{Envelope, StreamBinsRow, StreamDocument, one_line};
-use crate::study::{BoundRow, Claim, Number, Warning, short};
+use crate::report::one_line;
+use crate::study::{StreamStudy, Verdict, Warning};
 use crate::{Error, InputError, Result};
 use std::io::{Read, stdin};
 use std::ops::ControlFlow;
@@ -24,100 +22,123 @@ use std::path::Path;
 /// From so many outputs on a stream is refused while it is read, if nearly every output is different.
 const EARLY: u64 = 1024;
 
-/// Outputs of the pilot for each bin, unless said otherwise.
-const PILOT_PER_BIN: u64 = 20;
-
-/// Claims are tested each time the pairs have grown by one part in so many.
-const LOOKS: u64 = 16;
-
-pub fn run(common: &Common, options: &StreamOptions) -> Result<bool> {
-    let live = options.file.as_os_str() == "-";
-    let taken: Vec<&Path> = options.state.iter().map(|path| &**path).chain((!live).then_some(&*options.file)).collect();
-    let output = Output::open(common, &taken)?;
-    let questions = Questions::new(options);
-    let state = StateFile::open(&common.session, options)?;
-    let mut saved = start(common, options, &state)?;
-    let mut refuted = questions.refuted(options, saved.stream.process());
-    let (mut inputs, mut stopped_at_line) = (Vec::new(), None);
-    let (mut warnings, mut batch) = (Vec::new(), None);
-    if !refuted.contains(&true) {
-        let file = (!live).then(|| crate::record::open(&options.file)).transpose()?;
-        // A pipe does not give again what it gave.
-        let whole = file.as_ref().filter(|file| !file.is_pipe()).map(InputReader::again);
-        let source =
-            move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
-        let interruption = options.state.as_ref().map(|path| noted(common, path)).transpose()?;
-        let reader: Box<dyn Read> = match &interruption {
-            Some(interruption) => Interruptible::of(source, interruption.clone()),
-            // Without a state there is nothing to save.
-            None => source(),
-        };
-        let file = if live { Path::new("stdin") } else { &*options.file };
-        let binned = saved.bins.is_some();
-        let mut names = std::mem::take(&mut saved.names);
-        let mut counting = Counting::new(file, &state, options, &mut saved);
-        let reader = BatchReader::new(reader, counting.known());
-        let mut next_look = 1;
-        let mut take = |line: u64, world: OutputWorld, output: Counted, names: &OutcomeNames| {
-            counting.count(&reader, line, world, output, names)?;
-            // Nothing follows from outputs that may be counted twice.
-            if reader.is_undecided() {
-                return Ok(ControlFlow::Continue(()));
-            }
-            let outputs = counting.rows().iter().sum::<u64>();
-            if !binned && outputs >= EARLY && outputs.is_power_of_two() {
-                provable(file, names.names().len(), counting.rows())?;
-            }
-            let process = counting.stream().process();
-            // Without a claim there is nothing to stop for.
-            if questions.claims == 0 || process.pairs() < next_look {
-                return Ok(ControlFlow::Continue(()));
-            }
-            let pairs = process.pairs();
-            next_look = pairs + (pairs / LOOKS).max(1);
-            refuted = questions.refuted(options, process);
-            if refuted.contains(&true) {
-                stopped_at_line = Some(line);
-                return Ok(ControlFlow::Break(()));
-            }
-            Ok(ControlFlow::Continue(()))
-        };
-        let read = if binned {
-            read_real_outputs(file, &reader, |line, world, value| take(line, world, Counted::Value(value), &names))
-        } else {
-            read_outputs(file, &reader, &mut names, |line, world, outcome, names| {
-                take(line, world, Counted::Outcome(outcome), names)
-            })
-        };
-        if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
-            return interrupted_reading(options, &mut counting, &reader, &names);
-        }
-        let read = read?;
-        counting.settle(&reader)?;
-        if !binned && stopped_at_line.is_none() {
-            provable(file, names.names().len(), counting.rows())?;
-        }
-        inputs.extend(identity(file, whole.as_ref(), &reader, read.as_ref(), stopped_at_line)?);
-        counting.finish(&reader, read.is_some(), &names)?;
-        (warnings, batch) = counting.end(&reader);
-        saved.names = names;
-        refuted = questions.refuted(options, saved.stream.process());
-    }
-    warnings.extend(unpaired(&saved));
-    warnings.extend(saved.bins.as_ref().filter(|bins| bins.bins().is_none()).map(|_| Warning {
-        code: "pilot-lasts",
-        message: "the outputs so far are all part of the pilot that chooses the bins: nothing is bounded yet".into(),
-        hint: "record more outputs, or take a shorter pilot from the start: --pilot-outputs N".into(),
-    }));
-    let document = StreamDocument {
-        stopped_at_line,
-        bounds: questions.bounds(options, saved.stream.process()),
-        claims: questions.claims(options, saved.stream.process(), &refuted),
-        ..document(&saved, options, envelope("leakbound.audit-stream/1", common, options, inputs, warnings))
+pub fn run(common: &Common, options: &StreamOptions) -> Result<Verdict> {
+    let taken = options.state.iter().chain((!is_live(options)).then_some(&options.file));
+    let output = Output::open(common, &taken.map(|path| &**path).collect::<Vec<&Path>>())?;
+    let study = StreamStudy {
+        orders: options.orders.as_ref().map(|orders| orders.0.clone()).unwrap_or_default(),
+        directions: options.direction.list(),
+        failure_probability: options.failure_probability,
+        claim_epsilon: options.claim_epsilon.map(|epsilon| (epsilon, options.delta)),
+        claim_rdp: options.claim_rdp.clone(),
+        horizon: options.horizon,
+        bins: options.bins.clone(),
+        pilot_outputs: options.pilot_outputs,
+        seed: common.seed,
     };
-    output.write(&document)?;
-    state.deliver(saved, batch);
-    Ok(refuted.contains(&true))
+    let state = StateFile::open(&common.session, options)?;
+    let mut saved = start(common, options, &study, &state)?;
+    let read = match study.is_refuted(&saved.counts) {
+        true => Counted::default(),
+        false => read(common, options, &study, &state, &mut saved)?,
+    };
+    let answer = study.finish(&saved.counts, saved.names.names().len(), read.stopped_at_line);
+    let title = format!("Audit of a stream, {}", one_line(&options.file.to_string_lossy()));
+    let asked = Asked { options, inputs: read.inputs, title, warnings: read.warnings };
+    let verdict = publish(common, output, answer, asked)?;
+    state.deliver(saved, read.batch);
+    Ok(verdict)
+}
+
+/// Whether outputs come from stdin.
+fn is_live(options: &StreamOptions) -> bool {
+    options.file.as_os_str() == "-"
+}
+
+/// What is known of an input that was counted.
+#[derive(Default)]
+struct Counted {
+    inputs: Vec<InputFile>,
+    stopped_at_line: Option<u64>,
+    warnings: Vec<Warning>,
+    /// The batch that waits for its answer.
+    batch: Option<usize>,
+}
+
+/// Counts the input, until its end or until a claim is refuted.
+fn read(
+    common: &Common,
+    options: &StreamOptions,
+    study: &StreamStudy,
+    state: &StateFile,
+    saved: &mut SavedStream,
+) -> Result<Counted> {
+    let live = is_live(options);
+    let file = (!live).then(|| crate::record::open(&options.file)).transpose()?;
+    // A pipe does not give again what it gave.
+    let whole = file.as_ref().filter(|file| !file.is_pipe()).map(InputReader::again);
+    let source = move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
+    let interruption = options.state.as_ref().map(|path| noted(common, path)).transpose()?;
+    let reader: Box<dyn Read> = match &interruption {
+        Some(interruption) => Interruptible::of(source, interruption.clone()),
+        // Without a state there is nothing to save.
+        None => source(),
+    };
+    let file = if live { Path::new("stdin") } else { &*options.file };
+    let mut names = std::mem::take(&mut saved.names);
+    let mut counting = Counting::new(file, state, options, saved);
+    let reader = BatchReader::new(reader, counting.known());
+    let (read, stopped_at_line) = count(file, study, &reader, &mut counting, &mut names);
+    if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
+        return Err(interrupted_reading(options, &mut counting, &reader, &names)?);
+    }
+    let read = read?;
+    counting.settle(&reader)?;
+    if stopped_at_line.is_none() {
+        provable(file, &names, &counting)?;
+    }
+    let inputs = identity(file, whole.as_ref(), &reader, read.as_ref(), stopped_at_line)?.into_iter().collect();
+    counting.finish(&reader, read.is_some(), &names)?;
+    let (warnings, batch) = counting.end(&reader);
+    saved.names = names;
+    Ok(Counted { inputs, stopped_at_line, warnings, batch })
+}
+
+/// Counts what the reader gives: the identity of the input where that was all of it, and the line at which a claim was
+/// refuted.
+fn count<R: Read>(
+    file: &Path,
+    study: &StreamStudy,
+    reader: &BatchReader<R>,
+    counting: &mut Counting<'_>,
+    names: &mut OutcomeNames,
+) -> (Result<Option<InputFile>>, Option<u64>) {
+    let (mut next_look, mut stopped_at_line) = (1, None);
+    let binned = counting.counts().bins.is_some();
+    let mut take = |line: u64, world: OutputWorld, output: StreamOutput, names: &OutcomeNames| {
+        counting.count(reader, line, world, output, names)?;
+        // Nothing follows from outputs that may be counted twice.
+        if reader.is_undecided() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let outputs = counting.counts().outputs.iter().sum::<u64>();
+        if outputs >= EARLY && outputs.is_power_of_two() {
+            provable(file, names, counting)?;
+        }
+        if study.look(counting.counts(), &mut next_look) {
+            stopped_at_line = Some(line);
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    let read = if binned {
+        read_real_outputs(file, reader, |line, world, value| take(line, world, StreamOutput::Value(value), names))
+    } else {
+        read_outputs(file, reader, names, |line, world, outcome, names| {
+            take(line, world, StreamOutput::Outcome(outcome), names)
+        })
+    };
+    (read, stopped_at_line)
 }
 
 /// The interruption of the command, which saves the state.
@@ -148,33 +169,11 @@ fn identity<R: Read>(
     }
 }
 
-/// The counts so far, without bounds and claims.
-fn document(saved: &SavedStream, options: &StreamOptions, envelope: Envelope) -> StreamDocument {
-    StreamDocument {
-        envelope,
-        title: format!("Audit of a stream, {}", one_line(&options.file.to_string_lossy())),
-        outputs: saved.rows[0],
-        outputs_neighbor: saved.rows[1],
-        pairs: saved.stream.process().pairs(),
-        outcomes: match &saved.bins {
-            Some(bins) => bins.bins().map_or(0, OutputBins::bins),
-            None => saved.names.names().len(),
-        },
-        bins: saved.bins.as_ref().map(|bins| StreamBinsRow {
-            pilot_outputs: bins.pilot()[0],
-            pilot_outputs_neighbor: bins.pilot()[1],
-            labels: bins.bins().map_or_else(Vec::new, OutputBins::labels),
-        }),
-        stopped_at_line: None,
-        bounds: Vec::new(),
-        claims: Vec::new(),
-    }
-}
-
-/// Refuses outputs of which nearly every one is different.
-fn provable(file: &Path, outcomes: usize, rows: [u64; 2]) -> Result<()> {
-    let outputs = rows[0].saturating_add(rows[1]);
-    if !hardly_repeats(outcomes as u64, outputs) {
+/// An error where nearly every outcome is different and none is counted in bins.
+fn provable(file: &Path, names: &OutcomeNames, counting: &Counting<'_>) -> Result<()> {
+    let (counts, outcomes) = (counting.counts(), names.names().len());
+    let outputs = counts.outputs[0].saturating_add(counts.outputs[1]);
+    if counts.bins.is_some() || !hardly_repeats(outcomes as u64, outputs) {
         return Ok(());
     }
     Err(Error::from(InputError {
@@ -186,13 +185,13 @@ fn provable(file: &Path, outcomes: usize, rows: [u64; 2]) -> Result<()> {
     }))
 }
 
-/// Saves what was read.
+/// Saves what was read; the error that says so.
 fn interrupted_reading<R: Read>(
     options: &StreamOptions,
     counting: &mut Counting<'_>,
     reader: &BatchReader<R>,
     names: &OutcomeNames,
-) -> Result<bool> {
+) -> Result<Error> {
     let line = counting.last_line;
     let reason = if counting.leave(reader, names)? {
         format!(
@@ -201,105 +200,14 @@ fn interrupted_reading<R: Read>(
     } else {
         "interrupted while reading what may have been counted before; go on with the same input".into()
     };
-    Err(interrupted(options.state.as_deref().unwrap_or(Path::new("state")), reason))
-}
-
-/// What is asked, each question with its share of the failure probability.
-struct Questions {
-    orders: Vec<Order>,
-    directions: Vec<Direction>,
-    claims: usize,
-    share: FailureProbability,
-}
-
-impl Questions {
-    fn new(options: &StreamOptions) -> Self {
-        let mut orders: Vec<Order> = options.orders.as_ref().map(|orders| orders.0.clone()).unwrap_or_default();
-        for &(order, _) in &options.claim_rdp {
-            if !orders.contains(&order) {
-                orders.push(order);
-            }
-        }
-        if orders.is_empty() && options.claim_epsilon.is_none() {
-            orders.extend(Order::new(2.0));
-        }
-        let directions = options.direction.list();
-        let events = (orders.len() + usize::from(options.claim_epsilon.is_some())) * directions.len();
-        Self {
-            orders,
-            directions,
-            claims: options.claim_rdp.len() + usize::from(options.claim_epsilon.is_some()),
-            share: options.failure_probability.split(events),
-        }
-    }
-
-    /// Whether each claim is refuted, that of epsilon first.
-    fn refuted(&self, options: &StreamOptions, process: &EProcess) -> Vec<bool> {
-        let any = |rejects: &dyn Fn(Direction) -> bool| self.directions.iter().any(|&direction| rejects(direction));
-        let enough = -self.share.get().ln();
-        let epsilon = |epsilon: Epsilon| {
-            any(&|direction| process.log_e_value_of_epsilon(epsilon, options.delta, direction) >= enough)
-        };
-        let rdp =
-            |&(order, value): &(Order, f64)| any(&|direction| process.rejects(order, direction, value, self.share));
-        options.claim_epsilon.map(epsilon).into_iter().chain(options.claim_rdp.iter().map(rdp)).collect()
-    }
-
-    fn bounds(&self, options: &StreamOptions, process: &EProcess) -> Vec<BoundRow> {
-        let row = |direction: Direction, order: Order| {
-            let bound = process.lower_bound(order, direction, self.share);
-            BoundRow {
-                query: String::new(),
-                method: bound.method,
-                direction,
-                order: order.get(),
-                rdp_lower: Number(bound.value),
-                failure_probability: options.failure_probability.get(),
-                validity: bound.validity,
-            }
-        };
-        self.directions
-            .iter()
-            .flat_map(|&direction| self.orders.iter().map(move |&order| row(direction, order)))
-            .collect()
-    }
-
-    fn claims(&self, options: &StreamOptions, process: &EProcess, refuted: &[bool]) -> Vec<Claim> {
-        let failure_probability = options.failure_probability.get();
-        let epsilon = options.claim_epsilon.map(|epsilon| {
-            let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(options.delta.get()));
-            (claim, None, epsilon.get())
-        });
-        let rdp = options.claim_rdp.iter().map(|&(order, value)| {
-            let bounds = self.directions.iter().map(|&side| process.lower_bound(order, side, self.share).value);
-            (format!("D ≤ {} at α = {order}", short(value)), Some(bounds.fold(0.0, f64::max)), value)
-        });
-        let claims = epsilon.into_iter().chain(rdp).zip(refuted);
-        claims
-            .map(|((claim, lower, value), &refuted)| Claim {
-                claim,
-                // A refuted ε is known to be exceeded, by an unknown amount.
-                lower: Number(lower.unwrap_or(if refuted { value } else { 0.0 })),
-                query: String::new(),
-                refuted,
-                failure_probability,
-            })
-            .collect()
-    }
+    Ok(interrupted(options.state.as_deref().unwrap_or(Path::new("state")), reason))
 }
 
 /// The stream as it was saved, or a new one.
-fn start(common: &Common, options: &StreamOptions, state: &StateFile) -> Result<SavedStream> {
+fn start(common: &Common, options: &StreamOptions, study: &StreamStudy, state: &StateFile) -> Result<SavedStream> {
     let asked = asked(common, options);
     let Some(saved) = state.read()? else {
-        let process = EProcess::new(OutcomeNames::MOST)?;
-        let process = match options.horizon {
-            Some(pairs) => process.with_horizon(pairs)?,
-            None => process,
-        };
-        let stream = PairStream::new(process, common.seed);
-        let (names, bins) = (OutcomeNames::default(), bins(options)?);
-        return Ok(SavedStream { asked, names, bins, rows: [0, 0], batches: Vec::new(), stream });
+        return Ok(SavedStream { asked, names: OutcomeNames::default(), batches: Vec::new(), counts: study.start()? });
     };
     if saved.asked == asked {
         return Ok(saved);
@@ -311,18 +219,6 @@ fn start(common: &Common, options: &StreamOptions, state: &StateFile) -> Result<
         expected: format!("one of `{asked}`, as asked for"),
         hint: Some("what is asked must be fixed before the outputs are seen".into()),
     }))
-}
-
-/// The bins of a new stream.
-fn bins(options: &StreamOptions) -> Result<Option<StreamBins>> {
-    match &options.bins {
-        Some(BinRule::Quantiles(bins)) => {
-            let pilot = options.pilot_outputs.unwrap_or(PILOT_PER_BIN * *bins as u64);
-            StreamBins::new(*bins, pilot).map(Some)
-        }
-        Some(BinRule::Edges(bins)) => Ok(Some(StreamBins::declared(bins.clone()))),
-        None => Ok(None),
-    }
 }
 
 /// Everything that must not change between runs.
@@ -344,21 +240,4 @@ fn asked(common: &Common, options: &StreamOptions) -> String {
     words.extend(options.pilot_outputs.map(|outputs| format!("--pilot-outputs {outputs}")));
     words.push(format!("--seed {}", common.seed));
     words.join(" ")
-}
-
-/// Outputs without a partner count for nothing.
-fn unpaired(saved: &SavedStream) -> Vec<Warning> {
-    let [s, s_prime] = saved.stream.waiting();
-    let pairs = saved.stream.process().pairs();
-    if s.max(s_prime) <= pairs / 10 + 1 {
-        return Vec::new();
-    }
-    let (most, world, other) = if s > 0 { (s, "s", "s_prime") } else { (s_prime, "s_prime", "s") };
-    vec![Warning {
-        code: "unpaired",
-        message: format!(
-            "{most} outputs of {world} wait for outputs of {other} and count for nothing yet ({pairs} pairs)"
-        ),
-        hint: format!("record as many outputs of {other}"),
-    }]
 }

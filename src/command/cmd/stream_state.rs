@@ -16,12 +16,12 @@
 //! is read until after the answer, so that no other run counts meanwhile.
 
 use super::pace::Pace;
-use crate::audit::{PairStream, StreamBins};
+use crate::audit::{OutputWorld, StreamCounts, StreamOutput};
 use crate::command::args::{Repeated, StreamOptions};
 use crate::command::session::Session;
 use crate::command::usage::warn;
 use crate::record::{
-    AtomicFile, Batch, BatchReader, BatchStage, FileLock, OutcomeNames, OutputWorld, SavedStream, remove_leftovers,
+    AtomicFile, Batch, BatchReader, BatchStage, FileLock, OutcomeNames, SavedStream, remove_leftovers,
 };
 use crate::study::Warning;
 use crate::{InputError, Result};
@@ -60,22 +60,6 @@ impl StateFile {
     }
 }
 
-/// What an output is counted as.
-#[derive(Clone, Copy)]
-pub enum Counted {
-    /// The outcome of this number.
-    Outcome(usize),
-    /// The bin of this value, or none while the pilot lasts that chooses the bins.
-    Value(f64),
-}
-
-/// What an input that was counted before leaves as it was.
-struct Before {
-    rows: [u64; 2],
-    bins: Option<StreamBins>,
-    stream: PairStream,
-}
-
 /// One input being counted.
 pub struct Counting<'a> {
     file: &'a Path,
@@ -84,7 +68,7 @@ pub struct Counting<'a> {
     repeated: Repeated,
     pace: Pace,
     /// The state before this input, while it is not known whether it was counted before.
-    before: Option<Before>,
+    before: Option<StreamCounts>,
     begun: bool,
     /// The batch that the input begins with.
     found: Option<usize>,
@@ -118,28 +102,22 @@ impl<'a> Counting<'a> {
         if self.repeated == Repeated::Count { &[] } else { &self.saved.batches }
     }
 
-    /// The pairs.
-    pub const fn stream(&self) -> &PairStream {
-        &self.saved.stream
+    /// The outputs so far.
+    pub const fn counts(&self) -> &StreamCounts {
+        &self.saved.counts
     }
 
-    /// Rows of both worlds.
-    pub const fn rows(&self) -> [u64; 2] {
-        self.saved.rows
-    }
-
-    /// Counts a row, unless it was counted before. Nothing is learned from an output of the pilot.
+    /// Counts a row, unless it was counted before.
     pub fn count<R: Read>(
         &mut self,
         reader: &BatchReader<R>,
         line: u64,
         world: OutputWorld,
-        output: Counted,
+        output: StreamOutput,
         names: &OutcomeNames,
     ) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) && reader.is_undecided() {
-            let SavedStream { rows, bins, stream, .. } = &*self.saved;
-            self.before = Some(Before { rows: *rows, bins: bins.clone(), stream: stream.clone() });
+            self.before = Some(self.saved.counts.clone());
         }
         self.settle(reader)?;
         self.last_line = line;
@@ -154,19 +132,7 @@ impl<'a> Counting<'a> {
             }
             return Ok(());
         }
-        let SavedStream { bins, rows, stream, .. } = &mut *self.saved;
-        let side = usize::from(world == OutputWorld::Neighbor);
-        let outcome = match (output, bins) {
-            (Counted::Outcome(outcome), _) => Some(outcome),
-            (Counted::Value(value), Some(bins)) => bins.take(value, side)?,
-            (Counted::Value(_), None) => None,
-        };
-        match (world, outcome) {
-            (OutputWorld::Dataset, Some(outcome)) => stream.observe(outcome)?,
-            (OutputWorld::Neighbor, Some(outcome)) => stream.observe_neighbor(outcome)?,
-            (_, None) => {}
-        }
-        rows[side] += 1;
+        self.saved.counts.push(world, output)?;
         if self.state.path.is_some() && !reader.is_undecided() && self.pace.is_due() {
             self.record(reader.batch_to_line(line, BatchStage::Reading));
             self.try_to_save(names);
@@ -189,8 +155,8 @@ impl<'a> Counting<'a> {
                      another recording that are the same by chance",
                 ));
             }
-            if let Some(Before { rows, bins, stream }) = &self.before {
-                (self.saved.rows, self.saved.bins, self.saved.stream) = (*rows, bins.clone(), stream.clone());
+            if let Some(before) = &self.before {
+                self.saved.counts.clone_from(before);
             }
             (self.found, self.skipped) = (found, lines);
         }

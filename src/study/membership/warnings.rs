@@ -53,9 +53,17 @@ pub(super) fn undecided(guesses: &Guesses, attack: Option<&str>) -> Option<Warni
 
 fn warnings(metrics: &MembershipMetrics) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |code: &'static str, message: String, hint: &str| {
-        warnings.push(Warning { code, message, hint: hint.into() });
-    };
+    let mut warn = |code, message, hint: &str| warnings.push(Warning { code, message, hint: hint.into() });
+    samples(metrics, &mut warn);
+    guesses(metrics, &mut warn);
+    warnings
+}
+
+/// Takes the code of a warning, its message and its hint.
+type Warn<'a> = dyn FnMut(&'static str, String, &str) + 'a;
+
+/// Whether the samples and their victims are fit to measure with.
+fn samples(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
     if let Some(found) = metrics.dilution {
         warn(
             "diluted",
@@ -99,6 +107,10 @@ fn warnings(metrics: &MembershipMetrics) -> Vec<Warning> {
             "samples that are not memorized understate the exposure of the most vulnerable one: choose other canaries",
         );
     }
+}
+
+/// Whether the guesses say what a reader takes them to say.
+fn guesses(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
     if let Some(auc) = metrics.bootstrap.as_ref().map(|bands| bands.auc).filter(|auc| auc.upper < 0.5) {
         warn(
             "below-chance",
@@ -135,5 +147,4 @@ fn warnings(metrics: &MembershipMetrics) -> Vec<Warning> {
             );
         }
     }
-    warnings
 }
