@@ -1,7 +1,7 @@
 //! Commands run for another program: what reading their words and writing their documents costs beside the work.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::command::{Request, answer};
+use leakbound_cli::{Request, answer};
 use std::ffi::OsString;
 use std::hint::black_box;
 

@@ -5,7 +5,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::record::ImageSet;
-use leakbound::torch::{
+use leakbound_train::{
     DeviceChoice, NetworkPlan, Optimizer, Schedule, TeacherPlan, TrainingContext, TrainingDevice, TrainingPlan,
     train_teachers,
 };

@@ -147,14 +147,15 @@ fn shown(path: &Path) -> String {
 }
 
 /// The longest piece of the user's own text that a message repeats, in characters; what follows is `...`.
-pub(crate) const ECHO: usize = 80;
+pub const ECHO: usize = 80;
 /// The longest path.
 const LONGEST_PATH: usize = 2 * ECHO;
 /// The longest part of a message: lists of what is accepted are shorter.
 const LONGEST_PART: usize = 1000;
 
 /// A value, a name or a key as a message repeats it: on one line, and never more than [`ECHO`] characters of it.
-pub(crate) fn echo(text: &str) -> String {
+#[must_use]
+pub fn echo(text: &str) -> String {
     shortened(text, ECHO)
 }
 
@@ -168,7 +169,8 @@ pub(crate) fn shortened(text: &str, limit: usize) -> String {
 
 /// A part of a message, through which every message goes: texts between backticks and words of more than [`ECHO`]
 /// characters are cut, wherever they were put in.
-pub(crate) fn bounded(text: &str) -> String {
+#[must_use]
+pub fn bounded(text: &str) -> String {
     if text.len() <= ECHO {
         return one_line(text);
     }

@@ -65,8 +65,6 @@
 pub mod accountant;
 pub mod audit;
 pub mod bound;
-#[cfg(feature = "cli")]
-pub mod command;
 pub mod counts;
 pub mod divergence;
 pub mod error;
@@ -89,8 +87,6 @@ pub mod simulate;
 mod solve;
 pub mod special;
 pub mod study;
-#[cfg(feature = "torch")]
-pub mod torch;
 mod variate;
 mod vectorized;
 pub mod verify;

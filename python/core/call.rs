@@ -3,7 +3,7 @@
 use crate::errors::{Error, raised};
 use crate::files::in_memory;
 use crate::worker::{Ended, begin, soon};
-use leakbound::command::{self, Answer, Ask, Forms, Interruption, Progress, Refusal, Request};
+use leakbound_cli::{Answer, Ask, Forms, Interruption, Progress, Refusal, Request};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,7 +43,7 @@ fn found(answer: Answer) -> Document {
 /// The commands of the library, with the arguments that they have read.
 #[pyclass(frozen, module = "leakbound._core")]
 #[derive(Default)]
-pub struct Commands(Arc<command::Commands>);
+pub struct Commands(Arc<leakbound_cli::Commands>);
 
 #[pymethods]
 impl Commands {

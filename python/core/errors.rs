@@ -1,6 +1,6 @@
 //! Errors of the library as exceptions: the sentence that the command would print.
 
-use leakbound::command::Refusal;
+use leakbound_cli::Refusal;
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};

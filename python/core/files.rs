@@ -1,8 +1,8 @@
 //! Arrays of Python as files in memory. The only unsafe code of the project: the bytes of an array, borrowed.
 
 use crate::errors::{InputError, raised};
-use leakbound::command::Refusal;
 use leakbound::record::{MemoryArray, MemoryFile, MemoryFiles};
+use leakbound_cli::Refusal;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -84,7 +84,8 @@ impl FromStr for MemoryBudget {
 }
 
 /// Bytes that are free on this machine, within the limit of this container; `None` where that is unknown.
-pub(crate) fn free_memory() -> Option<u64> {
+#[must_use]
+pub fn free_memory() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).ok()?;
     // Of a container what it may have, not what is left of that: files that were read count as taken, and give way.

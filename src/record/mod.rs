@@ -64,8 +64,7 @@ pub use array_file::{ArrayFile, Element};
 pub use array_writer::{ArrayWriter, WrittenArray};
 pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
 pub use budget::MemoryBudget;
-#[cfg(feature = "torch")]
-pub(crate) use budget::free_memory;
+pub use budget::free_memory;
 pub use capc_votes::{CapcQuery, CapcVotes};
 pub use checkpoint::Checkpoint;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};

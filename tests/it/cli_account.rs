@@ -9,7 +9,7 @@ const CONFIDENT: &str = "--noise gaussian:40 --threshold 200 --threshold-noise g
 
 fn run(arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments.split_whitespace()).output().unwrap()
+    command.current_dir(crate::ROOT).args(arguments.split_whitespace()).output().unwrap()
 }
 
 fn text(arguments: &str) -> String {

@@ -25,7 +25,7 @@ fn a_build_without_libtorch_says_how_to_make_one_with_it() {
 mod with_libtorch {
     use super::leakbound;
 
-    const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
 
     #[test]
     fn the_device_is_named_or_refused_in_one_line() {
@@ -74,7 +74,7 @@ mod with_libtorch {
     fn recorded_answers_are_attacked_and_are_the_same_again() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).display().to_string();
-        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let train = |recording: &str, options: &str| {
             let (status, stdout, stderr) = leakbound(&format!(
                 "torch shadow --data {images} --recording {recording} --device cpu --models 10 --audit 50 --fixed 200 \
@@ -103,7 +103,7 @@ mod with_libtorch {
     #[test]
     fn shadow_models_that_cannot_be_trained_are_refused_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let copy = folder.path().join("images.npz");
         std::fs::copy(images, &copy).unwrap();
         let copy = copy.display().to_string();

@@ -12,7 +12,7 @@ fn leakbound(arguments: &str) -> (i32, String, String) {
 
 /// Trains with a recipe on the sample, once on one thread and once on two: the same file. Returns what it prints.
 fn recorded_twice(recipe: &str, recording: &std::path::Path) -> String {
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let train = |threads: u32| {
         let (status, stdout, stderr) = leakbound(&format!(
             "torch {recipe} --data {images} --recording {} --device cpu --hidden 16 --seed 3 --threads {threads} \
@@ -87,7 +87,7 @@ fn a_property_is_inferred() {
 #[test]
 fn killed_recipes_go_on_to_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let recipes = [
         "dpsgd --models 4 --images 300 --canaries 50 --noise-multiplier 1 --epochs 2 --batch 100",
         "property --teachers 4 --points 50 --percentages 100,10 --student-percentage 10 --epochs 2 --student-epochs 2",

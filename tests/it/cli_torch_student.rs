@@ -17,7 +17,7 @@ fn leakbound(arguments: &str) -> (i32, String, String) {
 fn recorded_students_are_accounted_and_attacked() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).display().to_string();
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let train = |recording: &str, threads: u32| {
         let (status, stdout, stderr) = leakbound(&format!(
             "torch student --data {images} --recording {recording} --device cpu --teachers 10 --hidden 16 --epochs 6 \
@@ -67,7 +67,7 @@ fn recorded_students_are_accounted_and_attacked() {
 fn students_that_cannot_be_trained_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("students.npz");
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let refused = |options: &str| {
         let recording = recording.display();
         leakbound(&format!("torch student --data {images} --recording {recording} --device cpu --quiet {options}"))

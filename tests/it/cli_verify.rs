@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Runs `leakbound verify` with these arguments.
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_leakbound"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(crate::ROOT)
         .arg("verify")
         .args(arguments)
         .output()

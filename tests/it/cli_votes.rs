@@ -17,7 +17,7 @@ fn run_in(folder: &Path, arguments: &str) -> Output {
 }
 
 fn run(arguments: &str) -> Output {
-    run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+    run_in(Path::new(crate::ROOT), arguments)
 }
 
 fn text(output: Output) -> String {

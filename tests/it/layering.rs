@@ -23,41 +23,64 @@ struct Source<'a> {
     text: &'a str,
 }
 
+/// The members that use the library as their users do; each counts as one room above the library's.
+const MEMBERS: [(&str, &str); 2] = [("cli", "leakbound_cli"), ("train", "leakbound_train")];
+
+/// All files of the library and of the members above it, as if all were rooms of one crate.
+fn house() -> Vec<(String, String)> {
+    let root = Path::new(crate::ROOT);
+    let texts = |folder: &str| -> Vec<(String, String)> {
+        let folder = root.join(folder);
+        let inside = |path: &Path| path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
+        files(&folder).iter().map(|path| (inside(path), read(path))).collect()
+    };
+    // It declares and re-exports every room.
+    let library = texts("src").into_iter().filter(|(path, _)| path != "lib.rs");
+    let members = MEMBERS.iter().flat_map(|(member, _)| {
+        let inside = texts(&format!("{member}/src")).into_iter();
+        inside.map(move |(path, text)| {
+            (format!("{member}/{path}").replace("/lib.rs", "/mod.rs"), in_house(&text, member))
+        })
+    });
+    library.chain(members).collect()
+}
+
+/// The text of a member's file with paths as they were if the member was a room.
+fn in_house(text: &str, member: &str) -> String {
+    let own = text.replace("crate::", &format!("crate::{member}::"));
+    let members = MEMBERS.iter().fold(own, |text, (member, name)| text.replace(name, &format!("crate::{member}")));
+    members.replace("leakbound::", "crate::")
+}
+
 #[test]
 fn rooms_use_only_what_design_allows() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::ROOT);
     let rules = read_rules(&read(&root.join("DESIGN.md"))).unwrap();
     let exports = exports(&read(&root.join("src/lib.rs")));
-    let bin: BTreeSet<String> = files(&root.join("src/bin"))
-        .iter()
-        .filter_map(|file| file.strip_prefix(root.join("src/bin")).ok()?.iter().next()?.to_str())
-        .map(|name| name.trim_end_matches(".rs").to_owned())
-        .collect();
     let mut wrong = Vec::new();
-    for path in files(&root.join("src")) {
-        let inside = path.strip_prefix(root.join("src")).unwrap();
-        let mut parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect();
-        if parts == ["lib"] {
-            continue; // declares and re-exports every room
-        }
+    for (path, text) in house() {
+        let mut parts: Vec<&str> = path.split('/').map(|part| part.trim_end_matches(".rs")).collect();
         parts.retain(|&part| part != "mod");
-        let text = read(&path);
-        let source = Source { room: parts[0], file: inside.to_str().unwrap(), depth: parts.len(), text: &text };
-        wrong.extend(violations(&rules, &exports, &bin, &source));
+        let source = Source { room: parts[0], file: &path, depth: parts.len(), text: &text };
+        wrong.extend(violations(&rules, &exports, &source));
     }
     assert!(wrong.is_empty(), "against the list in DESIGN.md:\n{}", wrong.join("\n"));
 }
 
 #[test]
 fn no_files_of_a_room_use_each_other_in_a_circle() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let texts: Vec<(String, String)> = files(&root)
-        .iter()
-        .map(|path| (path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/"), read(path)))
-        .filter(|(path, _)| path != "lib.rs" && !path.starts_with("bin/"))
-        .collect();
-    let found = circles(&texts);
+    let found = circles(&house());
     assert!(found.is_empty(), "these files use each other:\n{}", found.join("\n"));
+}
+
+#[test]
+fn members_count_as_rooms() {
+    let text =
+        "use crate::args::Cli; use leakbound::{Error, law::Law}; fn f() { leakbound_train::train(); super::g() }";
+    assert_eq!(
+        in_house(text, "cli"),
+        "use crate::cli::args::Cli; use crate::{Error, law::Law}; fn f() { crate::train::train(); super::g() }"
+    );
 }
 
 #[test]
@@ -84,9 +107,9 @@ fn a_circle_of_files_is_detected() {
 
 #[test]
 fn nothing_unfinished_is_left() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::ROOT);
     let marks = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
-    let folders = ["src", "tests", "benches", "examples", "validation", "xtask", "fuzz/fuzz_targets"];
+    let folders = ["src", "cli", "train", "tests", "benches", "examples", "validation", "xtask", "fuzz/fuzz_targets"];
     let mut wrong = Vec::new();
     for file in folders.iter().flat_map(|folder| files(&root.join(folder))) {
         let code = code(&read(&file));
@@ -98,11 +121,10 @@ fn nothing_unfinished_is_left() {
 
 #[test]
 fn a_forbidden_edge_is_detected() {
-    let design = "# x\n```layering\nerror: nothing\nlaw: error\naudit: error, law; never rand\nbin: nothing\n```\n";
+    let design = "# x\n```layering\nerror: nothing\nlaw: error\naudit: error, law; never rand\n```\n";
     let rules = read_rules(design).unwrap();
     let exports = exports("mod law;\npub use error::{Error, Result};\npub use law::{self as _, Law as Rule};");
-    let bin = BTreeSet::from(["args".to_owned()]);
-    let check = |room, depth, text| violations(&rules, &exports, &bin, &Source { room, file: "f.rs", depth, text });
+    let check = |room, depth, text| violations(&rules, &exports, &Source { room, file: "f.rs", depth, text });
     let allowed = [
         ("audit", 1, "use crate::law::{Law, other::Thing}; use crate::error::Error; use crate::audit::x;"),
         ("audit", 1, "use crate::{law::Law, error::{self, Error}};"),
@@ -111,7 +133,6 @@ fn a_forbidden_edge_is_detected() {
         ("law", 1, "fn f() {}\n#[cfg(test)]\nmod tests { use crate::audit::Bound; use rand::Rng; }"),
         ("law", 2, "use super::sibling; pub(crate) fn f() {} pub(super) fn g() {}"),
         ("law", 1, "fn f() -> crate::Result<()> { Ok(()) }"),
-        ("bin", 2, "use crate::args::Args; use leakbound::quantity::Epsilon;"),
     ];
     for (room, depth, text) in allowed {
         assert_eq!(check(room, depth, text), [""; 0], "{room}: {text}");
@@ -128,7 +149,6 @@ fn a_forbidden_edge_is_detected() {
         ("law", 1, "use crate::*;", "f.rs: law uses crate::*, which is no room"),
         ("law", 1, "use crate::extra::X;", "f.rs: law uses crate::extra, which is no room"),
         ("audit", 1, "use rand::Rng;", "f.rs: audit must never name rand"),
-        ("bin", 1, "use crate::law::Law;", "f.rs: bin uses law"),
         ("law", 1, "#[path = \"../audit.rs\"] mod own;", "f.rs: a path attribute moves a file to another room"),
         ("attic", 1, "", "f.rs: the room attic is missing from the list"),
     ];
@@ -184,12 +204,7 @@ fn exports(lib: &str) -> BTreeMap<String, String> {
 }
 
 /// What is wrong in one file, in words.
-fn violations(
-    rules: &Rules,
-    exports: &BTreeMap<String, String>,
-    bin: &BTreeSet<String>,
-    source: &Source,
-) -> Vec<String> {
+fn violations(rules: &Rules, exports: &BTreeMap<String, String>, source: &Source) -> Vec<String> {
     let &Source { room, file, depth, text } = source;
     let Some(rule) = rules.get(room) else {
         return vec![format!("{file}: the room {room} is missing from the list")];
@@ -198,8 +213,7 @@ fn violations(
     let tokens = tokens(code.split("#[cfg(test)]").next().unwrap_or(&code));
     let mut wrong = BTreeSet::new();
     for name in from_root(&tokens, depth) {
-        // In the binary, `crate::` means the binary: only a name of the library's that is not its own is an edge.
-        if name == room || name == "self" || (room == "bin" && (bin.contains(name) || !rules.contains_key(name))) {
+        if name == room || name == "self" {
             continue;
         }
         let used = exports.get(name).map_or(name, String::as_str);

@@ -78,7 +78,7 @@ fn what_is_no_mechanism_is_refused_in_one_line() {
 
 #[test]
 fn the_guide_lists_every_mechanism_with_its_parameters() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/upper-bounds.md");
+    let path = std::path::Path::new(crate::ROOT).join("docs/upper-bounds.md");
     let guide = std::fs::read_to_string(path).unwrap();
     let listed: Vec<&str> = guide
         .lines()

@@ -8,7 +8,7 @@ use ndarray::{Array2, Array3, Axis};
 use serde_json::Value;
 
 fn peers(prefix: &str) -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/reference/peers/membership.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference/peers/membership.json");
     let all: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     all.into_iter().filter(|entry| entry["id"].as_str().unwrap().starts_with(prefix)).collect()
 }

@@ -14,7 +14,7 @@ use leakbound::verify::broken::gnss_rdp_as_published;
 use serde_json::Value;
 
 fn peers() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/reference/peers/peers.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference/peers/peers.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -17,7 +17,7 @@ use ndarray::Array2;
 use serde_json::Value;
 
 fn read(name: &str) -> Value {
-    let path = format!("{}/validation/reference/peers/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/validation/reference/peers/{name}", crate::ROOT);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -6,7 +6,7 @@ use leakbound::record::{VoteFile, read_counts};
 use std::path::PathBuf;
 
 fn data(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/data").join(name)
+    PathBuf::from(crate::ROOT).join("validation/data").join(name)
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn text_of(root: Node) -> String {
 
 #[test]
 fn every_command_has_a_page() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::ROOT);
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html");
     let cases = [

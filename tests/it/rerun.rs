@@ -22,7 +22,7 @@ fn text(output: &Output) -> (i32, String, String) {
 /// A folder with every kind of input.
 fn inputs() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation");
+    let data = Path::new(crate::ROOT).join("validation");
     for name in ["data/counts.csv", "data/prompt_votes.npz", "data/fashion_lira_original.npz", "scenarios/pate.toml"] {
         let path = data.join(name);
         fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();

@@ -36,7 +36,7 @@ fn guesses(row: &Row) -> [Vec<f64>; 2] {
 
 #[test]
 fn a_million_scores_as_scikit_learn_has_them() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/reference/roc.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference/roc.json");
     let rows: Vec<Row> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     for row in &rows {
         let [members, non_members] = guesses(row);

@@ -23,7 +23,7 @@ const KNN: &str =
 
 #[test]
 fn the_documented_scenarios_are_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/scenarios");
+    let folder = Path::new(crate::ROOT).join("validation/scenarios");
     let shape = |name: &str| {
         let scenario = read_scenario(folder.join(name)).unwrap();
         let names: Vec<String> = scenario.queries.iter().map(|query| query.query.clone().unwrap_or_default()).collect();

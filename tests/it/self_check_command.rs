@@ -7,7 +7,7 @@ use std::process::Output;
 /// Runs `leakbound self-check audit counts` on the counts of the repository, in its root.
 fn run(arguments: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_leakbound"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(crate::ROOT)
         .args(["self-check", "audit", "counts"])
         .args(arguments.split_whitespace())
         .output()

@@ -14,7 +14,7 @@ fn run_in(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn stdout(arguments: &str) -> String {
-    let output = run_in(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments.split_whitespace().collect::<Vec<_>>());
+    let output = run_in(Path::new(crate::ROOT), &arguments.split_whitespace().collect::<Vec<_>>());
     let (code, stderr) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
     assert!(matches!(code, Some(0 | 3)), "{arguments}: {stderr}");
     String::from_utf8(output.stdout).unwrap()

@@ -77,7 +77,7 @@ fn whatever_number_is_picked_the_stated_probability_covers_it() {
 
 fn run(arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments.split_whitespace()).output().unwrap()
+    command.current_dir(crate::ROOT).args(arguments.split_whitespace()).output().unwrap()
 }
 
 fn json(arguments: &str) -> Value {

@@ -7,7 +7,7 @@ use leakbound::divergence::{Conversion, order_grid};
 use leakbound::law::{ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
-use leakbound::torch::{
+use leakbound_train::{
     DeviceChoice, LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingContext,
     TrainingDevice, TrainingPlan, train_student,
 };

@@ -20,7 +20,7 @@ const STEPS: [Step; 12] = [
         let mut doc = cargo(["doc", "--workspace", "--no-deps", "--all-features"]);
         run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))
     }),
-    ("library alone", || run_visibly(&mut cargo(["check", "--no-default-features"]))),
+    ("library alone", || run_visibly(&mut cargo(["check", "--package", "leakbound", "--no-default-features"]))),
     ("tests", || run_visibly(&mut cargo(["test", "--workspace", "--all-features"]))),
     ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
     // That they run is what is asked: the profile of the tests says as much. The whole workspace is named, as for the

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             Err(message) => return usage(&message),
         },
         Some(("bench", rest @ ([] | [_]))) => {
-            let mut bench = command::cargo(["bench", "--all-features", "--"]);
+            let mut bench = command::cargo(["bench", "--workspace", "--all-features", "--bench", "*", "--"]);
             ("bench", libtorch::run().and_then(|()| command::run_visibly(bench.args(rest))))
         }
         Some(("compare", rest)) => ("compare", compare::run(rest)),

@@ -8,19 +8,21 @@ const REQUIREMENTS: &str = "codespell==2.4.3\n";
 /// Names and deliberate mistakes of tests: the false positive rate, a crate's `ser`, an accountant that is misspelled.
 const IGNORED: &str = "fpr,worstcase,ser,gausian,caf";
 /// What is written by hand.
-const PATHS: [&str; 14] = [
+const PATHS: [&str; 16] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "DESIGN.md",
     "Cargo.toml",
     "benches",
+    "cli",
     "docs",
     "examples",
     "fuzz/fuzz_targets",
     "python",
     "src",
     "tests",
+    "train",
     "validation",
     "xtask",
 ];

@@ -32,7 +32,7 @@ use serde::Serialize;
 
 /// How outputs are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampling {
     /// Votes and noise of every output are simulated

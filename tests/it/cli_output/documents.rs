@@ -23,7 +23,7 @@ fn documents_say_how_they_were_made() {
         let names: Vec<&str> = rows(&document["inputs"]).iter().map(|input| input["name"].as_str().unwrap()).collect();
         assert_eq!(names, inputs);
         for input in rows(&document["inputs"]) {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(input["name"].as_str().unwrap());
+            let path = Path::new(crate::ROOT).join(input["name"].as_str().unwrap());
             assert_eq!(input["size"], fs::metadata(path).unwrap().len());
             let hash = input["sha256"].as_str().unwrap();
             assert!(hash.len() == 64 && hash.chars().all(|digit| digit.is_ascii_hexdigit()), "{hash}");

@@ -22,7 +22,7 @@ fn run(arguments: &str) -> Output {
 
 fn command(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR").args(arguments.split_whitespace());
+    command.current_dir(crate::ROOT).env_remove("NO_COLOR").args(arguments.split_whitespace());
     command
 }
 

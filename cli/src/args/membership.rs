@@ -1,0 +1,246 @@
+//! Options of `leakbound membership`.
+
+mod names;
+
+use super::{failure_probability, number};
+use clap::{Args, Subcommand};
+use leakbound::audit::FailurePer;
+use leakbound::quantity::{FailureProbability, Probability};
+pub use names::{ComparedName, LevelName, ModeName, ScoreName, VarianceName, VariantName, VictimList, ViewsName};
+use names::{bins, probability, resamples_or_none, score, top, variant, victims};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The attacks.
+#[derive(Debug, Subcommand)]
+pub enum MembershipCommand {
+    /// The likelihood-ratio attack (LiRA)
+    #[command(
+        after_help = "Examples:\n  leakbound membership lira fashion_lira_mislabelled.npz --report lira.html\n  \
+                            leakbound membership lira exp/cifar10 --variant carlini-2022 --victims 0,1\n  \
+                            leakbound membership lira 'shadow_*.npz' --mode offline --variance pooled\n\n\
+                            Files: npz with `logits` [model, sample, view, class] and `labels` [sample], or `scores` \
+                            [model, sample, view], and `keep` [model, sample]; a folder with the same as .npy; a \
+                            folder of experiment_I_of_N; CSV with model,sample,view,score,member."
+    )]
+    Lira(LiraOptions),
+    /// Label-only attack: logistic regression on which augmented views are classified correctly
+    #[command(after_help = "Example:\n  leakbound membership label-only fashion_lira_mislabelled.npz")]
+    LabelOnly(LabelOnlyOptions),
+    /// Threshold attack: one threshold for all samples
+    #[command(after_help = "Example:\n  leakbound membership threshold shadow.npz --score modified-entropy")]
+    Threshold(ThresholdAttackOptions),
+    /// The robust membership inference attack (RMIA)
+    #[command(after_help = "Example:\n  leakbound membership rmia shadow.npz --mode offline --slope 0.3")]
+    Rmia(RmiaOptions),
+    /// The privacy-risk score: posterior probability of membership, estimated on the other models
+    #[command(after_help = "Example:\n  leakbound membership risk shadow.npz --bins 15")]
+    Risk(RiskOptions),
+    /// Trained attacker: a small network on the sorted confidences of the other models
+    #[command(after_help = "Example:\n  leakbound membership attacker shadow.npz --seed 1")]
+    Attacker(AttackerOptions),
+    /// Compare several attacks on one recording
+    #[command(
+        after_help = "Examples:\n  leakbound membership compare fashion_lira_mislabelled.npz --report attacks.html\n  \
+                            leakbound membership compare shadow.npz --attacks lira,threshold,label-only\n\nEach attack \
+                            runs with the defaults of its own command. What a recording cannot feed is left out, with the \
+                            reason as a warning. The best of several attacks is chosen after the fact: its figures are \
+                            optimistic."
+    )]
+    Compare(CompareOptions),
+}
+
+/// Options of every attack: the recording, and what to measure.
+#[derive(Debug, Args, Serialize)]
+pub struct StudyOptions {
+    /// The recording
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub recording: RecordingOptions,
+    /// What to measure
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub measure: MeasureOptions,
+}
+
+/// Victims.
+#[derive(Debug, Args, Serialize)]
+pub struct VictimOptions {
+    /// Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5
+    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
+    pub victims: VictimList,
+}
+
+/// What was recorded.
+#[derive(Debug, Args, Serialize)]
+pub struct RecordingOptions {
+    /// Recorded answers: .npz, .csv, folders or glob patterns; several files are more models on the same samples
+    #[arg(required_unless_present_any = ["logits", "scores"], value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Logits [model, sample, view, class] in a separate file (.npy)
+    #[arg(long, value_name = "FILE.npy", conflicts_with_all = ["files", "scores"], requires_all = ["keep", "labels"])]
+    pub logits: Option<PathBuf>,
+    /// Scores [model, sample, view] in a separate file (.npy); high means member
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "files", requires = "keep")]
+    pub scores: Option<PathBuf>,
+    /// Class of each sample, with --logits or --scores
+    #[arg(long, value_name = "FILE.npy")]
+    pub labels: Option<PathBuf>,
+    /// Membership [model, sample], with --logits or --scores
+    #[arg(long, value_name = "FILE.npy")]
+    pub keep: Option<PathBuf>,
+}
+
+/// What to measure.
+#[derive(Debug, Args, Serialize)]
+pub struct MeasureOptions {
+    /// False-positive rates at which to report the true-positive rate
+    #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = probability, default_value = "0,0.001,0.01", allow_hyphen_values = true)]
+    pub fpr: Vec<Probability>,
+    /// Level of the metrics: all guesses pooled, each sample by itself, or both
+    #[arg(long, value_enum, default_value = "both")]
+    pub level: LevelName,
+    /// Also report each class separately
+    #[arg(long)]
+    pub per_class: bool,
+    /// Also report the N most vulnerable samples
+    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = top, default_value = "10", allow_hyphen_values = true)]
+    pub top: Vec<usize>,
+    /// Failure probability of each confidence limit
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Bootstrap resamples of the victims; 0 for no bands
+    #[arg(long, value_name = "N", value_parser = resamples_or_none, default_value = "1000", allow_hyphen_values = true)]
+    pub resamples: usize,
+}
+
+/// Options of `leakbound membership lira`.
+#[derive(Debug, Args, Serialize)]
+pub struct LiraOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
+    /// if
+    /// logits are recorded
+    #[arg(long, value_parser = score)]
+    pub score: Option<ScoreName>,
+    /// Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro
+    #[arg(long, value_parser = variant, default_value = "leakbound")]
+    pub variant: VariantName,
+    /// Shadow models: online (with and without the sample) or offline (without it)
+    #[arg(long, value_enum, default_value = "online")]
+    pub mode: ModeName,
+    /// How variances are estimated
+    #[arg(long, value_enum, default_value = "per-sample")]
+    pub variance: VarianceName,
+    /// How augmented views are combined
+    #[arg(long, value_enum, default_value = "independent")]
+    pub views: ViewsName,
+    /// Victims
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+/// Options of `leakbound membership label-only`.
+#[derive(Debug, Args, Serialize)]
+pub struct LabelOnlyOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Inverse regularization strength C
+    #[arg(long, value_name = "C", value_parser = number, default_value = "1", allow_hyphen_values = true)]
+    pub strength: f64,
+    /// Victims
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+/// Options of `leakbound membership threshold`.
+#[derive(Debug, Args, Serialize)]
+pub struct ThresholdAttackOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
+    /// if
+    /// logits are recorded
+    #[arg(long, value_parser = score)]
+    pub score: Option<ScoreName>,
+}
+
+/// Options of `leakbound membership rmia`.
+#[derive(Debug, Args, Serialize)]
+pub struct RmiaOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Shadow models: online (with and without the sample) or offline (without it)
+    #[arg(long, value_enum, default_value = "online")]
+    pub mode: ModeName,
+    /// Threshold gamma of the pairwise likelihood ratio
+    #[arg(long, value_name = "G", value_parser = number, default_value = "2", allow_hyphen_values = true)]
+    pub gamma: f64,
+    /// Offline: slope of the line from confidences outside to those inside
+    #[arg(long, value_name = "A", value_parser = number, default_value = "0.3", allow_hyphen_values = true)]
+    pub slope: f64,
+    /// Victims
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+/// Options of `leakbound membership risk`.
+#[derive(Debug, Args, Serialize)]
+pub struct RiskOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
+    /// modified-entropy if logits are recorded
+    #[arg(long, value_parser = score)]
+    pub score: Option<ScoreName>,
+    /// Number of equal-count bins
+    #[arg(long, value_name = "N", value_parser = bins, default_value = "15", allow_hyphen_values = true)]
+    pub bins: usize,
+    /// Victims
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+/// Options of `leakbound membership attacker`.
+#[derive(Debug, Args, Serialize)]
+pub struct AttackerOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+}
+
+/// Options of `leakbound membership compare`.
+#[derive(Debug, Args, Serialize)]
+pub struct CompareOptions {
+    /// Recording and measures
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Attacks, most important first [default: all]
+    #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
+    pub attacks: Vec<ComparedName>,
+    /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
+    /// (answer, query)
+    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    pub failure_per: FailurePer,
+    /// Victims
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}

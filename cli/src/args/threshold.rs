@@ -1,0 +1,41 @@
+//! Options of a threshold test before the argmax.
+
+use clap::Args;
+use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
+use leakbound::{Error, Result};
+use serde::Serialize;
+
+/// A noisy threshold test, after which the mechanism may abstain.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct ThresholdOptions {
+    /// Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax)
+    #[arg(long, value_name = "T", value_parser = threshold, requires = "threshold_noise", allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+    /// Noise of the threshold test: gaussian:SIGMA
+    #[arg(long, value_name = "NOISE", requires = "threshold", allow_hyphen_values = true)]
+    pub threshold_noise: Option<Noise>,
+    /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)
+    #[arg(long, value_name = "FORM", requires = "threshold", default_value = "max")]
+    pub threshold_form: ThresholdForm,
+}
+
+impl ThresholdOptions {
+    /// The test, if one was requested.
+    pub fn test(&self) -> Result<Option<ThresholdTest>> {
+        match (self.threshold, self.threshold_noise) {
+            (Some(threshold), Some(Noise::Gaussian(sigma))) => {
+                ThresholdTest::new(threshold, sigma, self.threshold_form).map(Some)
+            }
+            (Some(_), Some(noise @ Noise::Laplace(_))) => Err(Error::Refused {
+                operation: "--threshold-noise",
+                reason: format!("the threshold test has Gaussian noise, not {noise}"),
+            }),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn threshold(text: &str) -> super::Parsed<f64> {
+    let value = super::number(text)?;
+    if value.is_finite() { Ok(value) } else { Err(format!("threshold = {value} is not in (-inf, inf)")) }
+}

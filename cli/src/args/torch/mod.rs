@@ -1,0 +1,125 @@
+//! Options of `leakbound torch`.
+
+mod alibi;
+mod dpsgd;
+mod network;
+mod property;
+mod shadow;
+mod student;
+mod teachers;
+mod training;
+
+pub use alibi::{AlibiOptions, LabelMechanism};
+pub use dpsgd::DpsgdOptions;
+pub use property::TorchPropertyOptions;
+pub use shadow::ShadowOptions;
+pub use student::StudentOptions;
+pub use teachers::TeachersOptions;
+pub use training::CheckpointOptions;
+
+use super::values::{quantity, whole_from};
+use super::{Parsed, delta, epsilon, number, whole};
+use clap::{Args, Subcommand};
+use leakbound_train::DeviceChoice;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Training of models whose outputs are audited.
+#[derive(Debug, Subcommand)]
+pub enum TorchCommand {
+    /// Say which device would be used
+    #[command(after_help = "Example:\n  leakbound torch device --device cuda")]
+    Device(DeviceOptions),
+    /// Train a model on noisy labels (ALIBI, AGIBI), and record what it says about canaries with wrong labels
+    #[command(
+        after_help = "Example:\n  leakbound torch alibi --data fashion-mnist --recording canaries.npz --epsilon \
+                            2\n  leakbound label-dp memorization canaries.npz --claim-epsilon 2"
+    )]
+    Alibi(AlibiOptions),
+    /// Train models by DP-SGD, each on half of the canaries, and record what they say about all of them
+    #[command(
+        after_help = "Each model by itself is (epsilon, delta)-differentially private for one image more or less, a \
+                      canary too; the models together are not.\n\nExample:\n  leakbound torch dpsgd --data fashion-mnist \
+                      --recording private.npz --images 4000 --epsilon 8\n  leakbound membership lira private.npz"
+    )]
+    Dpsgd(DpsgdOptions),
+    /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
+    #[command(
+        after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
+                      --percentages 100,25 --student-percentage 25\n  leakbound property distance answers.npz"
+    )]
+    Property(TorchPropertyOptions),
+    /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
+    #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
+                            --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40\n  leakbound \
+                            torch teachers --data fashion-mnist --recording cnn.npz --network cnn --teachers 25 \
+                            --images 240 --epochs 20 --checkpoint cnn.checkpoint")]
+    Teachers(TeachersOptions),
+    /// Train shadow models with and without audited samples, and record their answers
+    #[command(
+        after_help = "Examples:\n  leakbound torch shadow --data fashion-mnist --recording shadow.npz --models 16 \
+                            --fixed 4000 --hidden 96\n  leakbound membership lira shadow.npz --report lira.html\n  \
+                            leakbound torch shadow --data fashion-mnist --recording views.npz --flip --shift 2 --views \
+                            18"
+    )]
+    Shadow(ShadowOptions),
+    /// Train PATE students on the labels that teachers give within privacy budgets, and record what all of them answer
+    #[command(after_help = "Examples:\n  leakbound torch student --data fashion-mnist --recording students.npz \
+                            --budgets 1,2,3,5 --runs 3\n  leakbound membership threshold students.npz\n  leakbound \
+                            account students.npz --noise gaussian:40 --threshold 200 --threshold-noise \
+                            gaussian:150\n\nThe training images are private. The test images are split: --public of \
+                            each class may get labels, the others measure.")]
+    Student(StudentOptions),
+}
+
+impl TorchCommand {
+    /// The device that the recipe was asked to use.
+    pub fn device(&self) -> DeviceChoice {
+        match self {
+            Self::Device(options) => options.device,
+            Self::Alibi(options) => options.data.device.device,
+            Self::Dpsgd(options) => options.data.device.device,
+            Self::Property(options) => options.data.device.device,
+            Self::Teachers(options) => options.data.device.device,
+            Self::Shadow(options) => options.data.device.device,
+            Self::Student(options) => options.data.device.device,
+        }
+    }
+}
+
+/// What a recipe reads and writes, and where it trains.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DataOptions {
+    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
+    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
+    #[arg(long, value_name = "PATH")]
+    pub data: PathBuf,
+    /// The file that the answers are written to (.npz), replaced only when they are complete
+    #[arg(long, value_name = "FILE.npz")]
+    pub recording: PathBuf,
+    /// Where to train
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub device: DeviceOptions,
+}
+
+/// Where networks are trained.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DeviceOptions {
+    /// cpu, cuda, or auto: a GPU if there is one that can be used
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: DeviceChoice,
+}
+
+pub(super) fn any_count(text: &str) -> Parsed<usize> {
+    whole_from(0, text, 1_000_000, "1e6").map(|count| count as usize)
+}
+
+pub(super) fn count(text: &str) -> Parsed<usize> {
+    whole(text, 1_000_000, "1e6").map(|count| count as usize)
+}
+
+pub(super) fn rate(text: &str) -> Parsed<f64> {
+    let rate = number(text)?;
+    if rate > 0.0 && rate <= 1e3 { Ok(rate) } else { Err(format!("{rate} is not in (0, 1000]")) }
+}

@@ -1,0 +1,117 @@
+//! Options of `leakbound torch property`.
+
+use super::network::NetworkOptions;
+use super::training::CheckpointOptions;
+use super::{DataOptions, Parsed, count, delta, number, quantity, rate};
+use clap::{Args, ValueEnum};
+use leakbound::quantity::{Delta, NoiseScale};
+use leakbound::{Error, Result};
+use leakbound_train::{EnsembleImages, Optimizer, PropertyPlan, Schedule, TrainingPlan};
+use serde::Serialize;
+
+/// Options of `leakbound torch property`.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct TorchPropertyOptions {
+    /// Images and recording
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Where answers are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
+    /// The class whose share is the property
+    #[arg(long, value_name = "C", default_value = "0")]
+    pub class: u8,
+    /// Values of the property: how many in a hundred of the images of that class are there
+    #[arg(long, value_name = "P,P,...", default_value = "100,50,25", value_delimiter = ',', value_parser = percentage,
+          allow_hyphen_values = true)]
+    pub percentages: Vec<f64>,
+    /// The value that the images of the student's teachers have, one of --percentages
+    #[arg(long, value_name = "P", default_value = "25", value_parser = percentage, allow_hyphen_values = true)]
+    pub student_percentage: f64,
+    /// Images that the ensembles are trained on
+    #[arg(long, value_enum, default_value = "public")]
+    pub ensembles: EnsembleSource,
+    /// Teachers of the student, and members of each ensemble
+    #[arg(long, value_name = "K", default_value = "50", value_parser = count, allow_hyphen_values = true)]
+    pub teachers: usize,
+    /// Public points, drawn from the test images, that the teachers label for the student
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
+    pub points: usize,
+    /// Standard deviation of the noise on the votes for each class (GNMax)
+    #[arg(long, value_name = "S", default_value = "5", value_parser = sigma, allow_hyphen_values = true)]
+    pub sigma: NoiseScale,
+    /// Delta at which the cost of these labels is given
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// The network of all
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub network: NetworkOptions,
+    /// Passes over the images of a teacher
+    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
+    pub epochs: usize,
+    /// Passes of the student over the public points
+    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
+    pub student_epochs: usize,
+    /// Images in a step
+    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
+    pub batch: usize,
+    /// Learning rate of Adam
+    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
+    pub learning_rate: f64,
+}
+
+/// Whose images the ensembles are trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnsembleSource {
+    /// A half of the training images that no teacher has
+    Public,
+    /// The teachers' own images, partitioned anew
+    Private,
+}
+
+impl TorchPropertyOptions {
+    /// What the library is asked for.
+    pub fn plan(&self, seed: u64) -> Result<PropertyPlan> {
+        let value = self.percentages.iter().position(|&percentage| percentage == self.student_percentage);
+        let value = value.ok_or_else(|| Error::Refused {
+            operation: "--student-percentage",
+            reason: format!("{} is none of --percentages {:?}", self.student_percentage, self.percentages),
+        })?;
+        let training = |epochs| {
+            TrainingPlan::new(epochs, self.batch, Optimizer::ADAM, Schedule::Constant { rate: self.learning_rate })
+        };
+        Ok(PropertyPlan {
+            class: self.class,
+            shares: self.percentages.iter().map(|percentage| percentage / 100.0).collect(),
+            value,
+            teachers: self.teachers,
+            ensembles: match self.ensembles {
+                EnsembleSource::Public => EnsembleImages::Public,
+                EnsembleSource::Private => EnsembleImages::Private,
+            },
+            points: self.points,
+            sigma: self.sigma,
+            network: self.network.plan(),
+            training: training(self.epochs),
+            student: training(self.student_epochs),
+            seed,
+        })
+    }
+}
+
+fn percentage(text: &str) -> Parsed<f64> {
+    let percentage = number(text)?;
+    if percentage > 0.0 && percentage <= 100.0 {
+        Ok(percentage)
+    } else {
+        Err(format!("{percentage} is not in (0, 100]"))
+    }
+}
+
+fn sigma(text: &str) -> Parsed<NoiseScale> {
+    quantity(text, NoiseScale::new)
+}

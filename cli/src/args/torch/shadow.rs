@@ -1,0 +1,90 @@
+//! Options of `leakbound torch shadow`.
+
+use super::network::NetworkOptions;
+use super::training::{CheckpointOptions, TrainingOptions};
+use super::{DataOptions, any_count, count};
+use clap::Args;
+use leakbound_train::{Augmentation, CanaryKind, Inclusion, ShadowPlan, TrainingPlan, Views};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Pixels by which views are shifted where training shifts nothing.
+const VIEW_SHIFT: usize = 2;
+
+/// Options of `leakbound torch shadow`.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct ShadowOptions {
+    /// Images and recording
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Shadow models
+    #[arg(long, value_name = "M", default_value = "64", value_parser = count, allow_hyphen_values = true)]
+    pub models: usize,
+    /// Training images audited, drawn at random
+    #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
+    pub audit: usize,
+    /// Training images that every model has [default: all that are not audited]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub fixed: Option<usize>,
+    /// What is audited in their place: original (the images as they are), mislabeled (a random wrong label),
+    /// duplicated (half as many, each twice: mislabeled, which is attacked, and as it is), out-of-distribution (images
+    /// of --others), uniform (random pixels) or blank (one random color); the last three with random labels
+    #[arg(long, value_name = "KIND", default_value = "mislabeled")]
+    pub canaries: CanaryKind,
+    /// Images of another data set of the same shape for out-of-distribution canaries, in any form of --data; its
+    /// training half is used
+    #[arg(long, value_name = "PATH", required_if_eq("canaries", "out-of-distribution"))]
+    pub others: Option<PathBuf>,
+    /// Models that are trained on an audited sample: half (exactly half of them) or independent (each with probability
+    /// 1/2)
+    #[arg(long, value_name = "HOW", default_value = "half")]
+    pub inclusion: Inclusion,
+    /// Views of a sample that models are asked about: 1 (the image itself) or 18 (as it is and flipped, each shifted by
+    /// -S, 0 and S pixels on both axes; view 4 is the image itself)
+    #[arg(long, value_name = "1|18", default_value = "1", value_parser = ["1", "18"])]
+    pub views: String,
+    /// The shift S of the 18 views in pixels [default: --shift, or 2 if that is 0]
+    #[arg(long, value_name = "S", value_parser = count, allow_hyphen_values = true)]
+    pub view_shift: Option<usize>,
+    /// The network of each model
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub network: NetworkOptions,
+    /// The training of each model
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
+    /// Flip training images with probability 1/2
+    #[arg(long)]
+    pub flip: bool,
+    /// Shift training images by up to so many pixels on each axis; 0 comes in from outside
+    #[arg(long, value_name = "P", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
+    pub shift: usize,
+    /// Where answers are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
+}
+
+impl ShadowOptions {
+    /// What the library is asked for.
+    pub fn plan(&self, seed: u64) -> ShadowPlan {
+        let shift = self.view_shift.unwrap_or(if self.shift == 0 { VIEW_SHIFT } else { self.shift });
+        let augmentation = Augmentation { flip: self.flip, shift: self.shift };
+        ShadowPlan {
+            models: self.models,
+            audit: self.audit,
+            fixed: self.fixed,
+            canaries: self.canaries,
+            inclusion: self.inclusion,
+            views: if self.views == "18" { Views::Eighteen { shift } } else { Views::Itself },
+            network: self.network.plan(),
+            training: TrainingPlan {
+                augmentation: (self.flip || self.shift > 0).then_some(augmentation),
+                ..self.training.plan(40)
+            },
+            seed,
+        }
+    }
+}

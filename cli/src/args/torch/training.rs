@@ -1,0 +1,106 @@
+//! How the networks of a recipe are trained, and where their answers are kept.
+
+use super::{count, rate};
+use crate::args::{Parsed, number};
+use clap::{Args, ValueEnum};
+use leakbound_train::{EarlyStopping, Optimizer, Schedule, TrainingPlan};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The training of each network.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct TrainingOptions {
+    /// Epochs [default: 30; shadow models 40]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub epochs: Option<usize>,
+    /// Passes over the images in each epoch ("Attacking PATE" makes 20)
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
+    pub passes: usize,
+    /// Images in a step
+    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
+    pub batch: usize,
+    /// The rule of a step and of its length
+    #[arg(long, value_name = "NAME", default_value = "adam")]
+    pub optimizer: OptimizerName,
+    /// Learning rate of Adam
+    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
+    pub learning_rate: f64,
+    /// What the learning rate of Adam is multiplied by after each epoch
+    #[arg(long, value_name = "F", default_value = "1", value_parser = factor, allow_hyphen_values = true)]
+    pub decay: f64,
+    /// Keep the parameters of the epoch with the best accuracy on images held out, and end after so many epochs that
+    /// were not better
+    #[arg(long, value_name = "EPOCHS", value_parser = count, allow_hyphen_values = true)]
+    pub patience: Option<usize>,
+    /// Share of the images of each network that are held out for that
+    #[arg(long, value_name = "S", default_value = "0.1", requires = "patience", value_parser = share, allow_hyphen_values = true)]
+    pub validation_share: f64,
+    /// Networks trained side by side: fewer need less memory [default: as many as are fastest on the device]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub side_by_side: Option<usize>,
+}
+
+/// Rules by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OptimizerName {
+    /// Adam at --learning-rate, multiplied by --decay after each epoch
+    Adam,
+    /// Momentum 0.9 and weight decay 0.0005 at rate 0.1, after a linear start of one epoch, and at a fifth of that after
+    /// 30, 60 and 80 % of the epochs: the networks of Aerni et al. (2024), with --epochs 200 --batch 256
+    WideResidual,
+}
+
+impl TrainingOptions {
+    /// What the library is asked for, with the number of epochs that the recipe takes by itself.
+    pub fn plan(&self, epochs: usize) -> TrainingPlan {
+        let rate = self.learning_rate;
+        let epochs = self.epochs.unwrap_or(epochs);
+        TrainingPlan {
+            epochs: epochs * self.passes,
+            batch: self.batch,
+            optimizer: match self.optimizer {
+                OptimizerName::Adam => Optimizer::ADAM,
+                OptimizerName::WideResidual => Optimizer::WIDE_RESIDUAL,
+            },
+            schedule: match self.optimizer {
+                OptimizerName::WideResidual => Schedule::wide_residual(epochs),
+                OptimizerName::Adam if self.decay == 1.0 => Schedule::Constant { rate },
+                OptimizerName::Adam => Schedule::Exponential { rate, factor: self.decay, parts: epochs },
+            },
+            early_stopping: self
+                .patience
+                .map(|patience| EarlyStopping { validation: self.validation_share, patience: patience * self.passes }),
+            augmentation: None,
+            side_by_side: self.side_by_side,
+        }
+    }
+}
+
+/// Where answers are kept until all are there.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct CheckpointOptions {
+    /// Keep the answers of networks that are trained in this file, so that an interrupted run can go on
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on where the checkpoint ends; from the start where there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+impl CheckpointOptions {
+    /// The file, if there is one.
+    pub fn files(&self) -> Vec<&Path> {
+        self.checkpoint.iter().map(PathBuf::as_path).collect()
+    }
+}
+
+pub fn factor(text: &str) -> Parsed<f64> {
+    let factor = number(text)?;
+    if factor > 0.0 && factor <= 1.0 { Ok(factor) } else { Err(format!("{factor} is not in (0, 1]")) }
+}
+
+fn share(text: &str) -> Parsed<f64> {
+    let share = number(text)?;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
+}

@@ -1,0 +1,122 @@
+//! Where and when a simulation is saved.
+
+use super::pace::Pace;
+use crate::args::SimulateOptions;
+use crate::output::interrupted;
+use crate::session::Session;
+use crate::signals::{Second, interruption};
+use crate::usage::warn;
+use leakbound::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
+use leakbound::simulate::Simulation;
+use leakbound::study::{Checkpoints, SaveMoment};
+use leakbound::{Error, InputError, Result};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A file in which a simulation is saved.
+pub struct Keeper<'a> {
+    session: &'a Session,
+    options: &'a SimulateOptions,
+    path: &'a Path,
+    state: Mutex<State>,
+}
+
+struct State {
+    pace: Pace,
+    /// Samples that are wanted.
+    all: u64,
+    /// The share of them that was saved last.
+    share: f64,
+    /// Why the complete simulation could not be saved.
+    unsaved: Option<Error>,
+    /// Two processes would remove each other's files.
+    lock: Option<FileLock>,
+}
+
+impl<'a> Keeper<'a> {
+    /// Opens nothing yet.
+    pub fn new(session: &'a Session, options: &'a SimulateOptions, path: &'a Path) -> Self {
+        let pace = Pace::new(options.checkpoint_seconds);
+        let state = State { pace, all: 0, share: 0.0, unsaved: None, lock: None };
+        Self { session, options, path, state: Mutex::new(state) }
+    }
+
+    /// What a simulation ends with that was interrupted and saved.
+    pub fn interrupted(&self) -> Error {
+        let share = 100.0 * self.state().share;
+        interrupted(self.path, format!("interrupted at {share:.1} %, which is saved; --resume goes on"))
+    }
+
+    /// After the result was written: whether the checkpoint is complete too.
+    pub fn end(self) -> Result<()> {
+        self.state().unsaved.take().map_or(Ok(()), Err)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Checkpoints for Keeper<'_> {
+    fn resume(&self, simulation: PartialSimulation) -> Result<PartialSimulation> {
+        let &Self { options, path, .. } = self;
+        let lock = FileLock::take(path, "a checkpoint")?;
+        let exists = path.symlink_metadata().is_ok();
+        if exists && !options.resume {
+            return Err(Error::from(InputError {
+                file: path.to_path_buf(),
+                place: "--checkpoint".into(),
+                found: "a file that is there already".into(),
+                expected: "a new file".into(),
+                hint: Some("--resume goes on where it ends; remove it to start anew".into()),
+            }));
+        }
+        let wanted = Checkpoint { shard: options.shard, simulation };
+        let simulation = if exists { Checkpoint::read(path)?.resume(path, &wanted)? } else { wanted.simulation };
+        if options.resume {
+            // The run that is resumed may have been killed while it was writing.
+            remove_leftovers(path);
+        }
+        // Known now, not after hours: whether it can be written.
+        drop(AtomicFile::create(path)?);
+        let unkept = |source| Error::Io { path: path.to_path_buf(), action: "be kept", source };
+        interruption(self.session, Second::Ends).map_err(unkept)?;
+        let blocks = options.shard.blocks(Simulation::new(simulation.plan.samples)?)?;
+        let mut state = self.state();
+        state.pace = Pace::new(options.checkpoint_seconds);
+        (state.all, state.lock) = (simulation.samples_of(&blocks), Some(lock));
+        drop(state);
+        Ok(simulation)
+    }
+
+    fn is_due(&self) -> bool {
+        self.state().pace.is_due()
+    }
+
+    fn save(&self, simulation: &PartialSimulation, moment: SaveMoment) -> Result<()> {
+        let mut state = self.state();
+        let write = || Checkpoint { shard: self.options.shard, simulation: simulation.clone() }.write(self.path);
+        let saved = state.pace.save(write);
+        match (moment, saved) {
+            (SaveMoment::Interrupted, saved) => {
+                state.share = simulation.samples() as f64 / state.all as f64;
+                saved
+            }
+            // The disk may have room again the next time, and until then the work is not lost.
+            (SaveMoment::Due, Err(error)) => {
+                if state.pace.fail() && !self.session.is_hosted() {
+                    warn(&format!(
+                        "{error}; the simulation goes on and tries again, and until then nothing more is saved"
+                    ));
+                }
+                Ok(())
+            }
+            // It is told after the result, which is not lost with it.
+            (SaveMoment::Complete, saved) => {
+                state.unsaved = saved.err();
+                Ok(())
+            }
+            (SaveMoment::Due, Ok(())) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `leakbound run`.
+
+use crate::args::{Cli, Common, SuiteOptions};
+use crate::embedded::{Run, run_within};
+use crate::options::Schema;
+use crate::output::{Output, envelope};
+use leakbound::record::{SuiteStudy, read_suite};
+use leakbound::report::Answered;
+use leakbound::study::{Answer, StudyOutcome, SuiteAnswer, SuiteRow, Verdict};
+use leakbound::{Error, Result};
+use serde_json::value::RawValue;
+
+pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict> {
+    let output = Output::open(common, &[&options.file])?;
+    let suite = read_suite(&options.file)?;
+    let mut schema = Schema::new();
+    // Every request is checked before the first one runs.
+    let read = |study: &SuiteStudy| -> Result<Cli> {
+        let folder = options.file.parent();
+        let arguments = schema.arguments(&study.command, &study.options, folder);
+        arguments
+            .and_then(|arguments| schema.parsed(&arguments))
+            .map_err(|found| study.fault(&options.file, found).into())
+    };
+    let requests = suite.studies.iter().map(read).collect::<Result<Vec<Cli>>>()?;
+    let answered = |(study, request): (&SuiteStudy, Cli)| answered(common, study, request, run);
+    let studies = suite.studies.iter().zip(requests).map(answered).collect::<Result<Vec<SuiteRow>>>()?;
+    let answer = SuiteAnswer { studies };
+    let verdict = answer.verdict();
+    let envelope = envelope(SuiteAnswer::SCHEMA, common, options, vec![suite.input], Vec::new());
+    let title = format!("{} studies of {}", answer.studies.len(), options.file.display());
+    output.write(&Answered { envelope, title, answer })?;
+    Ok(verdict)
+}
+
+/// The outcome of one study: an error is its outcome and does not end the others, but an interruption does.
+fn answered(common: &Common, study: &SuiteStudy, request: Cli, run: Run) -> Result<SuiteRow> {
+    let row = |outcome, message| SuiteRow {
+        name: study.name.clone(),
+        command: study.command.clone(),
+        outcome,
+        message,
+        document: None,
+        text: String::new(),
+    };
+    let (verdict, found) = match run_within(common, request, run) {
+        Err(error) if error.is_interruption() => return Err(error),
+        Err(error) => return Ok(row(StudyOutcome::Failed, Some(error.to_string()))),
+        Ok(found) => found,
+    };
+    let (outcome, message) = match verdict {
+        Verdict::Passed => (StudyOutcome::Passed, None),
+        Verdict::Refuted => (StudyOutcome::Refuted, None),
+        Verdict::Broken(line) => (StudyOutcome::Failed, Some(line)),
+    };
+    let text = found.forms.text();
+    let document = RawValue::from_string(found.json)
+        .map_err(|error| Error::Refused { operation: "document", reason: error.to_string() })?;
+    Ok(SuiteRow { document: Some(document), text, ..row(outcome, message) })
+}

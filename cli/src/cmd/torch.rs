@@ -1,0 +1,56 @@
+//! `leakbound torch`: the device first, then a recipe.
+
+use crate::args::{Common, TorchCommand};
+use crate::output::print;
+use leakbound::{Error, Result};
+use leakbound_train::{DeviceChoice, TrainingDevice, cuda_library};
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Set in the process that has loaded the CUDA library, so that it is started once and not for ever.
+const LOADED: &str = "LEAKBOUND_CUDA_LOADED";
+
+pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
+    let choice = command.device();
+    load_cuda(choice)?;
+    let device = TrainingDevice::open(choice)?;
+    match command {
+        TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
+        TorchCommand::Alibi(options) => super::torch_alibi::run(common, options, device)?,
+        TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
+        TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
+        TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
+        TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,
+        TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
+    }
+    Ok(false)
+}
+
+/// Starts this program again with the CUDA library where that is needed; comes back where it is not.
+fn load_cuda(choice: DeviceChoice) -> Result<()> {
+    if std::env::var_os(LOADED).is_some() {
+        return Ok(());
+    }
+    let Some(library) = cuda_library(choice)? else { return Ok(()) };
+    let failed = |source| Error::Io { path: library.clone(), action: "load", source };
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut again = Command::new(program);
+    again.args(std::env::args_os().skip(1)).env(LOADED, "1").env("LD_PRELOAD", before("LD_PRELOAD", &library));
+    if let Some(folder) = library.parent() {
+        // Both halves of libtorch must come from one folder.
+        again.env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", folder));
+    }
+    Err(failed(again.exec()))
+}
+
+/// A path in front of those that a variable lists.
+fn before(variable: &str, path: &Path) -> OsString {
+    let mut list = path.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}

@@ -1,0 +1,72 @@
+//! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
+
+use super::recipe::{About, Recipe};
+use crate::args::{Common, ShadowOptions};
+use leakbound::Result;
+use leakbound::record::ArrayWriter;
+use leakbound::report::TrainingFact;
+use leakbound::study::Number;
+use leakbound_train::{ShadowAnswers, TrainingDevice, train_shadow_models};
+use ndarray::arr0;
+
+pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
+    let mut files = options.checkpoint.files();
+    files.extend(options.others.as_deref());
+    let mut recipe = Recipe::open(common, &options.data, device, &files)?;
+    let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
+    let plan = options.plan(common.seed);
+    let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
+    let networks = plan.models as u64;
+    let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
+        train_shadow_models(&recipe.context(progress, checkpoint.as_ref()), others.as_ref(), &plan)
+    })?;
+    let about = About {
+        schema: "leakbound.torch-shadow/1",
+        options,
+        title: format!(
+            "{} shadow models ({}), {} {} samples audited, {} other images in every model",
+            plan.models,
+            plan.network,
+            answers.labels.len(),
+            plan.canaries,
+            answers.fixed_index.len()
+        ),
+        networks,
+        facts: facts(&answers),
+        warnings: Vec::new(),
+    };
+    let (output, document) = recipe.record(about, |writer| add(writer, &answers, common.seed))?;
+    output.write(&document)
+}
+
+fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
+    let test = Some(answers.mean_test_accuracy());
+    [
+        ("mean-test-accuracy", test),
+        ("accuracy-on-members", answers.audit_accuracy(true)),
+        ("accuracy-on-others", answers.audit_accuracy(false)),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) }))
+    .collect()
+}
+
+/// The arrays that `membership` reads, then what else there is to know.
+fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<()> {
+    writer.add("logits", &answers.logits)?;
+    writer.add("keep", &answers.keep)?;
+    writer.add("labels", &answers.labels)?;
+    writer.add("audit_index", &answers.audit_index)?;
+    writer.add("test_accuracy", &answers.test_accuracy)?;
+    writer.add("fixed_index", &answers.fixed_index)?;
+    if let Some(duplicate_keep) = &answers.duplicate_keep {
+        writer.add("duplicate_keep", duplicate_keep)?;
+    }
+    if let Some(source_index) = &answers.source_index {
+        writer.add("source_index", source_index)?;
+    }
+    if let Some(canary_pixels) = &answers.canary_pixels {
+        writer.add("canary_pixels", canary_pixels)?;
+    }
+    writer.add("seed", &arr0(seed))
+}

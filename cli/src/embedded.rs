@@ -1,0 +1,41 @@
+//! A command that another command runs, for its document.
+
+use super::args::{Cli, Common, Format};
+use super::interruption::Interruption;
+use super::output::Watch;
+use super::session::{Found, Host, Session};
+use leakbound::error::{Error, Result};
+use leakbound::study::{Step, Verdict};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Runs a parsed command; its verdict.
+pub(super) type Run = fn(&Cli) -> Result<Verdict>;
+
+/// Runs a command on the threads that there are, with the progress bar of `outer`: its verdict and its document.
+///
+/// # Errors
+/// Those of the command.
+pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verdict, Found)> {
+    let watch = Watch::new(outer);
+    let interruption = outer.session.interruption().cloned().unwrap_or_default();
+    let noting: Interruption = interruption.clone();
+    let host = Arc::new(Host {
+        progress: Some(Box::new(move |done, all, unit| {
+            if watch.step(Step { done, all, unit }).is_break() {
+                noting.note();
+            }
+        })),
+        interruption,
+        accountant: Mutex::default(),
+        fewer: Mutex::default(),
+        found: Mutex::default(),
+    });
+    // A result that goes into a file has the form that was requested for it.
+    if cli.common.output.is_none() {
+        cli.common.format = Format::Json;
+    }
+    cli.common.session = Session::of(Arc::clone(&host));
+    let verdict = run(&cli)?;
+    let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
+    Ok((verdict, found.ok_or(Error::Refused { operation: "document", reason: "the command has none".into() })?))
+}

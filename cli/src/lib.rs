@@ -1,0 +1,85 @@
+//! The command `leakbound`, for a terminal and for programs that run its commands in their own process.
+//!
+//! [`main`] is the whole program: stdout is data, everything else goes to stderr. [`answer`] runs one command for another
+//! program, which hands over files that are in memory and is told how far the work is: the same parser, the same work, the
+//! same JSON to the last digit.
+
+mod answer;
+mod args;
+mod cmd;
+mod embedded;
+mod interruption;
+mod options;
+mod output;
+mod session;
+mod signals;
+mod threads;
+mod usage;
+
+pub use self::answer::{Answer, Commands, Refusal, Request, answer};
+pub use self::interruption::Interruption;
+pub use self::session::{Ask, Forms, Progress};
+
+use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
+use self::threads::Alone;
+use leakbound::error::Result;
+use leakbound::study::Verdict;
+use std::process::ExitCode;
+
+/// A claim was refuted.
+const REFUTED: u8 = 3;
+
+/// Parses the arguments of the process, runs the command and prints: the program `leakbound`.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match usage::parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::explain(&error),
+    };
+    signals::make_limits_errors();
+    // What prints a text computes nothing.
+    if cli.command.has_document() {
+        match threads::start(cli.common.threads, Alone::Works) {
+            Ok(fewer) => _ = fewer.map(|fewer| usage::warn(&fewer.sentence())),
+            Err(error) => return usage::refuse(&error, None),
+        }
+    }
+    match run(&cli) {
+        Ok(Verdict::Passed) => ExitCode::SUCCESS,
+        Ok(Verdict::Refuted) => ExitCode::from(REFUTED),
+        Ok(Verdict::Broken(line)) => usage::fail(&line),
+        Err(error) => usage::refuse(&error, cli.common.session.terminal().signal()),
+    }
+}
+
+/// Runs the command; what it decides.
+fn run(cli: &Cli) -> Result<Verdict> {
+    let decided = |refuted| if refuted { Verdict::Refuted } else { Verdict::Passed };
+    match &cli.command {
+        Command::Exact(options) => cmd::exact::run(&cli.common, options),
+        Command::Account(options) => cmd::account::run(&cli.common, options),
+        Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
+        Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
+        Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
+        Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
+        Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
+        Command::Membership(command) => cmd::membership::run(&cli.common, command),
+        Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
+        Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
+        Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
+            cmd::self_check::run(&cli.common, options)
+        }
+        Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
+            cmd::self_check_scores::run(&cli.common, options)
+        }
+        Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
+        Command::Merge(options) => cmd::merge::run(&cli.common, options),
+        Command::Bench(options) => cmd::bench::run(&cli.common, options),
+        Command::Verify(options) => cmd::verify::run(&cli.common, options),
+        Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),
+        Command::Rerun(options) => cmd::rerun::run(&cli.common, options, run),
+        Command::Run(options) => cmd::suite::run(&cli.common, options, run),
+        Command::Completions { shell } => cmd::generate::completions(*shell).map(decided),
+        Command::Man => cmd::generate::man().map(decided),
+    }
+}

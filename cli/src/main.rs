@@ -1,0 +1,7 @@
+//! The command `leakbound`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    leakbound_cli::main()
+}

@@ -1,0 +1,299 @@
+//! Where results go, and what is seen while they are made.
+
+use crate::args::{Common, Format};
+use crate::session::Session;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use leakbound::record::{AtomicFile, InputFile, write_atomically};
+use leakbound::report::{Document, Envelope, Page, fit};
+use leakbound::study::{Step, Warning};
+use leakbound::{Error, InputError, Result};
+use serde::Serialize;
+use std::fmt::Write;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes that are written to stdout at once.
+const PIECE: usize = 1 << 16;
+
+/// The places of the result, opened before the work so that a full disk or a wrong folder is known at once.
+pub struct Output {
+    session: Session,
+    file: Option<AtomicFile>,
+    format: Format,
+    report: Option<Report>,
+}
+
+/// Places of the page and of its figures.
+struct Report {
+    page: AtomicFile,
+    /// What the figures are called, without `-1.svg`.
+    figures: Option<PathBuf>,
+}
+
+impl Output {
+    /// `inputs` are the files that the command reads: a result never replaces one of them.
+    pub fn open(common: &Common, inputs: &[&Path]) -> Result<Self> {
+        if let Some(output) = &common.output {
+            refuse_any("--output", output, inputs, "the input file itself")?;
+        }
+        let report = Report::open(common, inputs)?;
+        let file = common.output.as_ref().map(AtomicFile::create).transpose()?;
+        Ok(Self { session: common.session.clone(), file, format: common.format, report })
+    }
+
+    /// Whether nothing but the flat table of bounds is wanted, and what else a document has may be left out.
+    pub fn has_bounds_alone(&self) -> bool {
+        self.format == Format::Csv && self.report.is_none() && !self.session.is_hosted()
+    }
+
+    /// Page and figures first: a reader of the result finds them there.
+    pub fn write<D: Document + Clone + Send + Sync + 'static>(self, document: &D) -> Result<()> {
+        // JSON is written piece by piece; the others are small, or refuse what they cannot say before anything is written.
+        let text = match self.format {
+            Format::Json => None,
+            // Files have the same lines on every machine.
+            Format::Text if self.file.is_some() => Some(document.text()),
+            Format::Text => Some(fit(&document.text(), terminal_width())),
+            Format::Csv => Some(document.csv()?),
+        };
+        let result = |writer: &mut dyn io::Write| match &text {
+            Some(text) => writer.write_all(text.as_bytes()),
+            None => document.write_json(writer),
+        };
+        if let Some(report) = self.report {
+            report.write(&document.page())?;
+        }
+        match self.file {
+            Some(file) => file.commit_with(result),
+            None if self.session.is_hosted() => Ok(()),
+            None => print_with(result),
+        }?;
+        self.session.hand_over(document);
+        Ok(())
+    }
+}
+
+impl Report {
+    fn open(common: &Common, inputs: &[&Path]) -> Result<Option<Self>> {
+        let Some(page) = &common.report else {
+            return match &common.figures {
+                None => Ok(None),
+                Some(_) => Err(Error::Refused {
+                    operation: "--figures",
+                    reason: "the figures are those of a page, and --report FILE.html is missing".into(),
+                }),
+            };
+        };
+        refuse_any("--report", page, inputs, "the input file itself")?;
+        let output: Vec<&Path> = common.output.iter().map(PathBuf::as_path).collect();
+        refuse_any("--report", page, &output, "the file of --output itself")?;
+        let figures = common.figures.as_ref().map(|folder| folder.join(page.file_stem().unwrap_or_default()));
+        if let Some(figures) = &figures {
+            if let Some(taken) = inputs.iter().chain(&output).find(|taken| is_figure(taken, figures)) {
+                return Err(replaces("--figures", taken, "a file that this command reads or writes otherwise"));
+            }
+            AtomicFile::create(figure(figures, 1))?;
+        }
+        Ok(Some(Self { page: AtomicFile::create(page)?, figures }))
+    }
+
+    fn write(self, page: &Page) -> Result<()> {
+        if let Some(figures) = &self.figures {
+            for (index, svg) in page.figures().iter().enumerate() {
+                write_atomically(figure(figures, index + 1), svg.as_bytes())?;
+            }
+        }
+        self.page.commit(page.html().as_bytes())
+    }
+}
+
+fn figure(figures: &Path, number: usize) -> PathBuf {
+    let mut name = figures.as_os_str().to_owned();
+    name.push(format!("-{number}.svg"));
+    name.into()
+}
+
+/// Whether a figure of any number would be written to this path.
+fn is_figure(path: &Path, figures: &Path) -> bool {
+    let (Some(path), Some(first)) = (place(path), place(&figure(figures, 1))) else { return false };
+    let number = |path: &Path| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".svg")?.rsplit_once('-')?;
+        name.1.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.0.to_owned())
+    };
+    path.parent() == first.parent() && number(&path).is_some() && number(&path) == number(&first)
+}
+
+/// A result never replaces one of these files.
+pub fn refuse_any(option: &'static str, path: &Path, others: &[&Path], found: &str) -> Result<()> {
+    // Without a place there is nothing to replace.
+    let same = |other: &&Path| matches!((place(other), place(path)), (Some(other), Some(path)) if other == path);
+    if others.iter().any(same) { Err(replaces(option, path, found)) } else { Ok(()) }
+}
+
+fn replaces(option: &'static str, path: &Path, found: &str) -> Error {
+    Error::from(InputError {
+        file: path.to_path_buf(),
+        place: option.into(),
+        found: found.into(),
+        expected: "another file, because the result replaces it".into(),
+        hint: None,
+    })
+}
+
+/// Where a file is or will be.
+fn place(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    })
+}
+
+/// Writes to stdout; a reader that has seen enough is no error.
+pub fn print(bytes: &[u8]) -> Result<()> {
+    print_with(|stdout| stdout.write_all(bytes))
+}
+
+/// The same, piece by piece.
+fn print_with(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<()> {
+    let mut stdout = BufWriter::with_capacity(PIECE, io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Err(source) if source.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::Io { path: "stdout".into(), action: "write", source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The columns of the terminal that stdout is; none where it is a file or a pipe, so that those have the same lines
+/// everywhere. `COLUMNS` comes first, as the user's word about a terminal, and 80 are the columns of a terminal that does
+/// not tell.
+fn terminal_width() -> Option<usize> {
+    let stdout = io::stdout();
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns: &usize| columns > 0);
+    let found = || terminal_size::terminal_size_of(io::stdout()).map(|(columns, _)| usize::from(columns.0));
+    stdout.is_terminal().then(|| given().or_else(found).filter(|&columns| columns > 0).unwrap_or(80))
+}
+
+/// Work that ended early because somebody wanted it to; `path` is what is not complete.
+pub fn interrupted(path: &Path, reason: String) -> Error {
+    let source = std::io::Error::new(ErrorKind::Interrupted, reason);
+    Error::Io { path: path.into(), action: "complete", source }
+}
+
+/// The common part of a document.
+pub fn envelope(
+    schema: &'static str,
+    common: &Common,
+    options: &impl Serialize,
+    inputs: Vec<InputFile>,
+    mut warnings: Vec<Warning>,
+) -> Envelope {
+    warnings.extend(common.session.fewer_threads().map(|fewer| Warning {
+        code: "fewer-threads",
+        message: fewer.sentence(),
+        hint: "raise the limit of processes or memory, or ask for fewer threads".into(),
+    }));
+    let mut all = serde_json::to_value(options).unwrap_or_default();
+    if let (Some(all), Ok(serde_json::Value::Object(shared))) = (all.as_object_mut(), serde_json::to_value(common)) {
+        all.extend(shared);
+    }
+    Envelope {
+        schema,
+        command: common.command.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        inputs,
+        options: all,
+        seed: common.seed,
+        warnings,
+    }
+}
+
+/// Shows the progress of a study on a terminal, or tells the program that called, which may end the work.
+pub struct Watch {
+    session: Session,
+    quiet: bool,
+    /// The bar of the present phase.
+    bar: Mutex<Option<(Step, ProgressBar)>>,
+    /// Units done in the present phase.
+    done: AtomicU64,
+}
+
+impl Watch {
+    pub fn new(common: &Common) -> Self {
+        let (session, done) = (common.session.clone(), AtomicU64::new(0));
+        Self { session, quiet: common.quiet, bar: Mutex::new(None), done }
+    }
+
+    /// Units done in the present phase.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    pub fn step(&self, step: Step) -> ControlFlow<()> {
+        let session = &self.session;
+        self.done.store(step.done, Ordering::Relaxed);
+        if session.is_hosted() {
+            session.tell(step.done, step.all, step.unit);
+        } else {
+            self.show(step);
+        }
+        let ended = session.interruption().unwrap_or(session.terminal()).is_noted();
+        if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Leaves the terminal to others for a moment.
+    pub fn suspend(&self, work: impl FnOnce()) {
+        match &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, bar)) => bar.suspend(work),
+            None => work(),
+        }
+    }
+
+    fn show(&self, step: Step) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let phase = Step { done: 0, ..step };
+        if bar.as_ref().is_none_or(|bar| bar.0 != phase) {
+            let new = terminal_bar(self.quiet, step.all, step.unit);
+            // The time left is foretold from what happens from now on.
+            new.set_position(step.done);
+            new.reset_eta();
+            *bar = Some((phase, new));
+        }
+        if let Some((_, shown)) = &*bar {
+            // Threads may report out of order.
+            shown.set_position(step.done.max(shown.position()));
+            if step.done == step.all {
+                shown.finish_and_clear();
+                *bar = None;
+            }
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some((_, bar)) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A bar with rate and time left on a terminal; nothing when piped or hidden.
+fn terminal_bar(hidden: bool, length: u64, unit: &'static str) -> ProgressBar {
+    if hidden {
+        return ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
+    }
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    let template = format!("{{wide_bar}} {{percent}} %  {{human_pos}} {unit}, {{rate}}, {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        // A terminal that cannot be written to shows no bar.
+        let rate = |state: &ProgressState, text: &mut dyn Write| {
+            let _ = write!(text, "{}/s", HumanCount(state.per_sec() as u64));
+        };
+        bar.set_style(style.with_key("rate", rate));
+    }
+    bar
+}

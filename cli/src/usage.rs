@@ -1,0 +1,139 @@
+//! Arguments as clap parses them, and what is said about those that cannot be used.
+
+use super::args::Cli;
+use super::interruption::Signal;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use leakbound::error::{Error, bounded, echo, one_line};
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The data or the system failed.
+const FAILED: u8 = 1;
+/// A value on the command line cannot be used.
+const USAGE: u8 = 2;
+
+/// Reads the arguments of the process.
+pub(super) fn parse() -> Result<Cli, clap::Error> {
+    Cli::command().try_get_matches().and_then(|matches| read(&matches)).map_err(short)
+}
+
+/// The error with no more of each word of the user than a message repeats.
+fn short(mut error: clap::Error) -> clap::Error {
+    let texts: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(echo(text)))),
+            ContextValue::Strings(texts) => {
+                Some((kind, ContextValue::Strings(texts.iter().map(|text| echo(text)).collect())))
+            }
+            _ => None,
+        })
+        .collect();
+    for (kind, text) in texts {
+        error.insert(kind, text);
+    }
+    error
+}
+
+/// Reads the arguments after `leakbound` with a parser of [`Cli`].
+pub(super) fn read_with(parser: &mut clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let all = std::iter::once(OsString::from("leakbound")).chain(arguments.iter().cloned());
+    parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
+}
+
+/// A scenario's seed must be told from the seed that is there by default.
+fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    let mut cli = Cli::from_arg_matches(matches)?;
+    cli.common.command = command_name(matches);
+    cli.common.seed_given = innermost(matches).value_source("seed") == Some(ValueSource::CommandLine);
+    Ok(cli)
+}
+
+/// The matches of the command itself, to which options of every command are handed down.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| innermost(inner))
+}
+
+/// The names of the command and its subcommands, such as `audit counts`.
+fn command_name(matches: &ArgMatches) -> String {
+    let names = std::iter::successors(matches.subcommand(), |(_, inner)| inner.subcommand()).map(|(name, _)| name);
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// The exit status of an error, which is printed: that of the signal where one ended the work.
+pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
+    complain(&error.to_string());
+    ExitCode::from(match signal {
+        Some(signal) if error.is_interruption() => signal.status(),
+        _ if is_usage(error) => USAGE,
+        _ => FAILED,
+    })
+}
+
+/// One line on stderr about an answer that must not be relied on.
+pub(super) fn fail(line: &str) -> ExitCode {
+    complain(line);
+    ExitCode::from(FAILED)
+}
+
+/// Files are refused as input errors; what else lies outside a domain was written on the command line.
+pub(super) const fn is_usage(error: &Error) -> bool {
+    matches!(error, Error::Domain { .. } | Error::Syntax { .. } | Error::Length { .. } | Error::Refused { .. })
+}
+
+/// One line on stderr; nothing is left to report a closed stderr to.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "error: {}", one_line(text));
+}
+
+/// One line on stderr about work that goes on.
+pub(super) fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {}", one_line(text));
+}
+
+/// Help, version and wrong options as clap prints them; a bad value as one line.
+pub(super) fn explain(error: &clap::Error) -> ExitCode {
+    if let Some(line) = bad_value(error) {
+        complain(&line);
+    } else if let Err(source) = error.print().and_then(|()| io::stdout().flush())
+        // A reader that has seen enough is no error, and nothing is left to report a closed stderr to.
+        && !error.use_stderr()
+        && source.kind() != io::ErrorKind::BrokenPipe
+    {
+        return refuse(&Error::Io { path: "stdout".into(), action: "write", source }, None);
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+/// What is wrong with the words, as one line.
+pub(super) fn sentence(error: &clap::Error) -> String {
+    bad_value(error).unwrap_or_else(|| {
+        let text = error.render().to_string();
+        // The first paragraph; usage and advice for a terminal come after it.
+        let paragraph = text.split("\n\n").next().unwrap_or_default();
+        let words: Vec<&str> = paragraph.split_whitespace().collect();
+        one_line(words.join(" ").trim_start_matches("error: "))
+    })
+}
+
+/// The line about a value that cannot be used, if that is the error.
+fn bad_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (option, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let reason = match (error.kind(), error.get(ContextKind::ValidValue)) {
+        (ErrorKind::ValueValidation, _) => error.source()?.to_string(),
+        (ErrorKind::InvalidValue, Some(ContextValue::Strings(_))) if value.is_empty() => {
+            return Some(format!("a value is required for '{option}' but none was supplied"));
+        }
+        (ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => format!("expected {}", names.join(", ")),
+        _ => return None,
+    };
+    Some(format!("invalid value '{}' for '{option}': {}", echo(value), bounded(&reason)))
+}

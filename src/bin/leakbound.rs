@@ -1,7 +1,0 @@
-//! The command `leakbound`.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    leakbound::command::main()
-}

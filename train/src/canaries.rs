@@ -1,0 +1,301 @@
+//! Images that an audit puts into training sets.
+
+use super::mislabeled::wrong_labels;
+use super::seed::{Purpose, stream};
+use leakbound::error::{Error, Result};
+use leakbound::record::ImageSet;
+use ndarray::{Array4, Axis};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// What takes the place of the audited training images.
+///
+/// An attack succeeds to different degrees on different images; an audit is to find what it does to the most
+/// vulnerable, which these stand for.
+///
+/// # References
+/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.2, 5.4
+/// and 5.5, appendix A.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CanaryKind {
+    /// The images as they are: what is found holds for the average image.
+    Original,
+    /// The images, each with a label uniform among the other classes.
+    Mislabeled,
+    /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only the
+    /// mislabeled ones are attacked.
+    Duplicated,
+    /// Images of another data set at random, each with a label uniform among all classes.
+    OutOfDistribution,
+    /// Every value of every pixel uniform from 0 to 255, labels uniform among all classes.
+    Uniform,
+    /// Images of one color each, uniform from 0 to 255 in each channel, labels uniform among all classes.
+    Blank,
+}
+
+impl CanaryKind {
+    const ALL: [Self; 6] =
+        [Self::Original, Self::Mislabeled, Self::Duplicated, Self::OutOfDistribution, Self::Uniform, Self::Blank];
+
+    /// `original`, `mislabeled`, `duplicated`, `out-of-distribution`, `uniform` or `blank`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Mislabeled => "mislabeled",
+            Self::Duplicated => "duplicated",
+            Self::OutOfDistribution => "out-of-distribution",
+            Self::Uniform => "uniform",
+            Self::Blank => "blank",
+        }
+    }
+}
+
+impl FromStr for CanaryKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text.trim()).ok_or_else(|| Error::Syntax {
+            quantity: "canaries",
+            value: text.into(),
+            expected: "original, mislabeled, duplicated, out-of-distribution, uniform or blank",
+        })
+    }
+}
+
+impl fmt::Display for CanaryKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Serialize for CanaryKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Streams of [`Purpose::Canaries`], one for each thing that is drawn: sets that differ in the kind of canaries have the
+/// same audited and the same fixed images.
+enum Draw {
+    Images = 0,
+    Labels = 1,
+    Pixels = 2,
+    Others = 3,
+}
+
+impl Draw {
+    fn stream(self, seed: u64) -> rand_chacha::ChaCha8Rng {
+        stream(seed, Purpose::Canaries, self as u64, 0)
+    }
+}
+
+/// Training images audited, in random order, and training images that every model has, sorted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AuditSplit {
+    pub audit: Vec<u32>,
+    pub fixed: Vec<u32>,
+}
+
+impl AuditSplit {
+    /// So many of so many images, at random; `audit` + `fixed` may not exceed `images`.
+    pub fn draw(images: usize, audit: usize, fixed: usize, seed: u64) -> Self {
+        let mut order: Vec<u32> = (0..images as u32).collect();
+        order.shuffle(&mut Draw::Images.stream(seed));
+        let mut fixed = order[audit..audit + fixed].to_vec();
+        fixed.sort_unstable();
+        order.truncate(audit);
+        Self { audit: order, fixed }
+    }
+}
+
+/// The audited samples as models meet them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Canaries {
+    /// \[sample, channel, row, column\].
+    pub pixels: Array4<u8>,
+    /// Labels that models are trained on.
+    pub labels: Vec<u8>,
+    /// How many of the samples are attacked: all of them, or the first half where the others are their duplicates.
+    pub attacked: usize,
+    /// Images of the other data set.
+    pub source: Option<Vec<u32>>,
+}
+
+impl Canaries {
+    /// Canaries in place of the training images `audit`, for C classes; `others` is the other data set of
+    /// [`CanaryKind::OutOfDistribution`].
+    pub fn make(
+        kind: CanaryKind,
+        train: &ImageSet,
+        audit: &[u32],
+        classes: usize,
+        others: Option<&ImageSet>,
+        seed: u64,
+    ) -> Result<Self> {
+        let chosen = |images: &ImageSet, chosen: &[u32]| {
+            images.pixels.select(Axis(0), &chosen.iter().map(|&image| image as usize).collect::<Vec<_>>())
+        };
+        let true_labels =
+            |audit: &[u32]| -> Vec<u8> { audit.iter().map(|&image| train.labels[image as usize]).collect() };
+        let wrong = |labels: &[u8]| {
+            if classes < 2 {
+                return Err(refused("a wrong label needs two classes or more".into()));
+            }
+            Ok(wrong_labels(labels, classes, &mut Draw::Labels.stream(seed)))
+        };
+        let mut labels = Draw::Labels.stream(seed);
+        let mut any_labels = || -> Vec<u8> { audit.iter().map(|_| labels.random_range(0..classes) as u8).collect() };
+        let all = |pixels, labels, source| Self { pixels, labels, attacked: audit.len(), source };
+        let [channels, rows, columns] = train.shape();
+        let shape = (audit.len(), channels, rows, columns);
+        Ok(match kind {
+            CanaryKind::Original => all(chosen(train, audit), true_labels(audit), None),
+            CanaryKind::Mislabeled => all(chosen(train, audit), wrong(&true_labels(audit))?, None),
+            CanaryKind::Duplicated => {
+                if !audit.len().is_multiple_of(2) {
+                    let reason = format!("duplicated canaries are pairs, and {} audited images are not", audit.len());
+                    return Err(refused(reason));
+                }
+                let attacked = audit.len() / 2;
+                let pair = audit[..attacked].repeat(2);
+                let own = true_labels(&audit[..attacked]);
+                let labels = [wrong(&own)?, own].concat();
+                Self { pixels: chosen(train, &pair), labels, attacked, source: None }
+            }
+            CanaryKind::OutOfDistribution => {
+                let others = others.ok_or_else(|| refused("images of another data set are needed".into()))?;
+                if others.shape() != train.shape() {
+                    let expected = format!("that of the training images, {:?}", train.shape());
+                    let found = others.shape().iter().product();
+                    return Err(Error::Length { quantity: "shape of out-of-distribution images", found, expected });
+                }
+                if others.len() < audit.len() {
+                    let reason = format!("{} canaries of {} other images", audit.len(), others.len());
+                    return Err(refused(reason));
+                }
+                let source: Vec<u32> =
+                    rand::seq::index::sample(&mut Draw::Others.stream(seed), others.len(), audit.len())
+                        .into_iter()
+                        .map(|image| image as u32)
+                        .collect();
+                all(chosen(others, &source), any_labels(), Some(source))
+            }
+            CanaryKind::Uniform => {
+                let mut pixels = Draw::Pixels.stream(seed);
+                all(Array4::from_shape_simple_fn(shape, || pixels.random()), any_labels(), None)
+            }
+            CanaryKind::Blank => {
+                let mut colors = Draw::Pixels.stream(seed);
+                let colors: Vec<u8> = (0..audit.len() * channels).map(|_| colors.random()).collect();
+                let pixels = Array4::from_shape_fn(shape, |(image, channel, _, _)| colors[image * channels + channel]);
+                all(pixels, any_labels(), None)
+            }
+        })
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::Refused { operation: "canaries", reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array1;
+
+    const CLASSES: usize = 5;
+
+    /// Images of 2 channels, 2 rows and 1 column, all pixels of image n being n.
+    fn images(count: usize) -> ImageSet {
+        ImageSet {
+            pixels: Array4::from_shape_fn((count, 2, 2, 1), |(image, ..)| image as u8),
+            labels: Array1::from_shape_fn(count, |image| (image % CLASSES) as u8),
+            classes: CLASSES,
+        }
+    }
+
+    fn canaries(kind: CanaryKind, audit: &[u32]) -> Result<Canaries> {
+        Canaries::make(kind, &images(100), audit, CLASSES, Some(&images(200)), 7)
+    }
+
+    #[test]
+    fn kinds_are_read_by_their_names() {
+        for kind in CanaryKind::ALL {
+            assert_eq!(kind.to_string().parse::<CanaryKind>().unwrap(), kind);
+        }
+        assert!("mislabled".parse::<CanaryKind>().unwrap_err().to_string().contains("mislabeled"));
+    }
+
+    #[test]
+    fn audited_and_fixed_images_are_different_and_do_not_depend_on_each_other() {
+        let split = AuditSplit::draw(100, 20, 80, 7);
+        let mut all = [split.audit.clone(), split.fixed].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<u32>>());
+        assert_eq!(AuditSplit::draw(100, 20, 30, 7).audit, split.audit);
+        assert_ne!(AuditSplit::draw(100, 20, 80, 8).audit, split.audit);
+    }
+
+    #[test]
+    fn each_kind_is_what_it_says() {
+        let audit: Vec<u32> = (10..90).collect();
+        let own = |images: &[u32]| images.iter().map(|image| (image % CLASSES as u32) as u8).collect::<Vec<_>>();
+        let pixel = |canaries: &Canaries| canaries.pixels.iter().step_by(4).map(|&n| n.into()).collect::<Vec<u32>>();
+        let original = canaries(CanaryKind::Original, &audit).unwrap();
+        assert_eq!((pixel(&original), &original.labels, original.attacked), (audit.clone(), &own(&audit), 80));
+
+        let wrong = canaries(CanaryKind::Mislabeled, &audit).unwrap();
+        assert_eq!(pixel(&wrong), audit);
+        assert!(wrong.labels.iter().zip(own(&audit)).all(|(&wrong, own)| wrong != own && usize::from(wrong) < CLASSES));
+
+        let pairs = canaries(CanaryKind::Duplicated, &audit).unwrap();
+        assert_eq!((pixel(&pairs), pairs.attacked), (audit[..40].repeat(2), 40));
+        assert!(pairs.labels[..40] == wrong.labels[..40] && pairs.labels[40..] == own(&audit[..40]));
+
+        let other = canaries(CanaryKind::OutOfDistribution, &audit).unwrap();
+        let mut source = other.source.clone().unwrap();
+        assert_eq!(pixel(&other), source);
+        source.sort_unstable();
+        source.dedup();
+        assert_eq!(source.len(), 80);
+
+        let uniform = canaries(CanaryKind::Uniform, &audit).unwrap();
+        let mean = uniform.pixels.iter().map(|&value| f64::from(value)).sum::<f64>() / 320.0;
+        // Uniform on 0 to 255: standard deviation 73.9, that of the mean of 320 is 4.1; beyond 5 of these with
+        // probability 6e-7.
+        println!("mean {mean}");
+        assert!((mean - 127.5).abs() < 20.7, "{mean}");
+
+        let blank = canaries(CanaryKind::Blank, &audit).unwrap();
+        assert!(blank.pixels.iter().collect::<Vec<_>>().chunks(2).all(|channel| channel[0] == channel[1]));
+        assert_ne!(blank.pixels[[0, 0, 0, 0]], blank.pixels[[1, 0, 0, 0]]);
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_refused() {
+        let message = |kind, audit: &[u32]| canaries(kind, audit).unwrap_err().to_string();
+        assert_eq!(
+            message(CanaryKind::Duplicated, &[1, 2, 3]),
+            "canaries: duplicated canaries are pairs, and 3 audited images are not"
+        );
+        let many: Vec<u32> = (0..201).map(|image| image % 100).collect();
+        assert_eq!(message(CanaryKind::OutOfDistribution, &many), "canaries: 201 canaries of 200 other images");
+        let make = |others: Option<&ImageSet>, kind, classes| {
+            Canaries::make(kind, &images(9), &[1], classes, others, 7).unwrap_err().to_string()
+        };
+        let narrow = ImageSet { pixels: Array4::zeros((9, 2, 1, 1)), ..images(9) };
+        assert_eq!(
+            make(Some(&narrow), CanaryKind::OutOfDistribution, CLASSES),
+            "shape of out-of-distribution images has length 2; expected that of the training images, [2, 2, 1]"
+        );
+        assert_eq!(
+            make(None, CanaryKind::OutOfDistribution, CLASSES),
+            "canaries: images of another data set are needed"
+        );
+        assert_eq!(make(None, CanaryKind::Mislabeled, 1), "canaries: a wrong label needs two classes or more");
+    }
+}

@@ -1,0 +1,251 @@
+//! Answers of trained networks, kept in a file while others are still trained.
+
+use leakbound::error::{Error, InputError, Result};
+use leakbound::record::{InputFile, remove_leftovers, write_atomically};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// First words of a checkpoint; the number rises when the content takes another form.
+const MARK: &str = "leakbound training checkpoint 1";
+
+/// What a training is: two of the same give the same answers.
+#[derive(Debug, Serialize)]
+struct Work<'a, P> {
+    recipe: &'a str,
+    version: &'a str,
+    device: String,
+    data: Vec<&'a str>,
+    plan: &'a P,
+}
+
+/// The answers of the groups of networks that are done, in a file that grows.
+///
+/// The first line is a mark and the SHA-256 of the second, which holds recipe, version of this library, device, SHA-256
+/// of the data and the plan as JSON. Every further line is a group: its phase, its first network, how many it has, the
+/// SHA-256 of the rest, and its answers as JSON. A line is on the disk before the group counts as done, so that a
+/// process may be killed at any moment; of the line it was writing nothing is believed.
+#[derive(Debug)]
+pub struct TrainingCheckpoint {
+    path: PathBuf,
+    file: Mutex<File>,
+    done: Groups,
+}
+
+/// Phase and first network of each group; how many networks it has, and their answers.
+type Groups = HashMap<(u64, usize), (usize, String)>;
+
+impl TrainingCheckpoint {
+    /// A new file, or with `resume` the one that is there, for a recipe of this name that follows `plan` with `data`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read or written. [`Error::Input`] if it is there already and not to be
+    /// resumed, is another kind of file, was changed, or is of another recipe, version, device, data or plan; it stays
+    /// as it was.
+    pub fn open<P: Serialize>(
+        path: impl AsRef<Path>,
+        resume: bool,
+        recipe: &str,
+        device: impl Display,
+        data: &[InputFile],
+        plan: &P,
+    ) -> Result<Self> {
+        let path = path.as_ref();
+        let data = data.iter().map(|file| file.sha256.as_str()).collect();
+        let work = Work { recipe, version: env!("CARGO_PKG_VERSION"), device: device.to_string(), data, plan };
+        let work = serde_json::to_string(&work).map_err(|error| unwritable(path, io::Error::other(error)))?;
+        let exists = path.symlink_metadata().is_ok();
+        if exists && !resume {
+            let error = fault(path, "--checkpoint", "a file that is there already", "a new file");
+            return Err(hinted(error, "--resume goes on where it ends; remove it to start anew"));
+        }
+        if resume {
+            // The run that is resumed may have been killed while it was writing.
+            remove_leftovers(path);
+        }
+        if !exists {
+            write_atomically(path, format!("{MARK}, sha256 {}\n{work}\n", sha256(&work)).as_bytes())?;
+        }
+        let text = fs::read(path).map_err(|source| Error::Io { path: path.into(), action: "read", source })?;
+        let (done, complete) = read(path, &text, &work)?;
+        let file = OpenOptions::new().append(true).open(path).map_err(|source| unwritable(path, source))?;
+        // What follows the last whole line was being written when the process ended.
+        file.set_len(complete as u64).map_err(|source| unwritable(path, source))?;
+        Ok(Self { path: path.into(), file: Mutex::new(file), done })
+    }
+
+    /// Networks whose answers were there when the file was opened.
+    #[must_use]
+    pub fn networks(&self) -> u64 {
+        self.done.values().map(|(networks, _)| *networks as u64).sum()
+    }
+
+    /// The answers of a group that is done.
+    pub(super) fn answers<T: DeserializeOwned>(&self, phase: u64, group: &Range<usize>) -> Result<Option<Vec<T>>> {
+        let Some((networks, answers)) = self.done.get(&(phase, group.start)) else { return Ok(None) };
+        let strange = || {
+            let place = format!("networks from {} of phase {phase}", group.start);
+            let expected = format!("answers of {} networks", group.len());
+            fault(&self.path, &place, &format!("answers of {networks}, or of another kind"), &expected).into()
+        };
+        let answers: Vec<T> = serde_json::from_str(answers).map_err(|_| strange())?;
+        if answers.len() == group.len() { Ok(Some(answers)) } else { Err(strange()) }
+    }
+
+    /// Keeps the answers of a group.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be written, [`Error::Refused`] for an answer that is not finite, which JSON does
+    /// not have.
+    pub(super) fn keep<T>(&self, phase: u64, group: &Range<usize>, answers: &[T]) -> Result<()>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let failed = |source| unwritable(&self.path, source);
+        let answers = serde_json::to_string(answers).map_err(|error| failed(io::Error::other(error)))?;
+        // Written in its place is `null`, with which the group would be lost when the training is resumed.
+        if serde_json::from_str::<Vec<T>>(&answers).is_err() {
+            let reason = "answers are not finite: training diverged; take a smaller learning rate".into();
+            return Err(Error::Refused { operation: "training", reason });
+        }
+        let head = format!("{phase} {} {}", group.start, group.len());
+        let sum = sha256(&format!("{head} {answers}"));
+        // A thread that panicked has written its line or a part of it, which no reader believes.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(format!("{head} {sum} {answers}\n").as_bytes()).and_then(|()| file.sync_data()).map_err(failed)
+    }
+}
+
+/// The groups in a checkpoint of this work, and how many of its bytes are whole lines.
+fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(Groups, usize)> {
+    let broken = |place: &str| {
+        let error = fault(path, place, "a checkpoint that was changed after it was written", "it as it was written");
+        Err(hinted(error, "start anew without it"))
+    };
+    if !bytes.starts_with(MARK.as_bytes()) {
+        return Err(fault(path, "whole file", "another kind of file", "a checkpoint of leakbound torch").into());
+    }
+    let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let Ok(text) = std::str::from_utf8(&bytes[..complete]) else { return broken("whole file") };
+    let mut lines = text.lines();
+    let (first, found) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    if first != format!("{MARK}, sha256 {}", sha256(found)) {
+        return broken("line 1");
+    }
+    if found != work {
+        return Err(other_work(path, found, work));
+    }
+    let mut done = Groups::new();
+    for (number, line) in lines.enumerate() {
+        let Some(group) = group(line) else { return broken(&format!("line {}", number + 3)) };
+        done.insert((group.0, group.1), (group.2, group.3.to_owned()));
+    }
+    Ok((done, complete))
+}
+
+/// Phase, first network, number of networks and answers.
+fn group(line: &str) -> Option<(u64, usize, usize, &str)> {
+    let mut words = line.splitn(5, ' ');
+    let (phase, first, networks) = (words.next()?, words.next()?, words.next()?);
+    let (sum, answers) = (words.next()?, words.next()?);
+    let vouched = sum == sha256(&format!("{phase} {first} {networks} {answers}"));
+    vouched.then_some((phase.parse().ok()?, first.parse().ok()?, networks.parse().ok()?, answers))
+}
+
+/// Which part of the work differs.
+fn other_work(path: &Path, found: &str, wanted: &str) -> Error {
+    let [found, wanted] = [found, wanted].map(|work| serde_json::from_str::<serde_json::Value>(work).ok());
+    let part = |work: &Option<serde_json::Value>, name: &str| {
+        work.as_ref().and_then(|work| work.get(name)).map_or_else(|| "nothing".into(), ToString::to_string)
+    };
+    let names = ["recipe", "version", "device", "data", "plan"];
+    let name = names.into_iter().find(|name| part(&found, name) != part(&wanted, name)).unwrap_or("whole file");
+    fault(path, name, &part(&found, name), &format!("{}, as asked for", part(&wanted, name))).into()
+}
+
+fn sha256(text: &str) -> String {
+    InputFile::of_bytes("", text.as_bytes()).sha256
+}
+
+fn unwritable(path: &Path, source: io::Error) -> Error {
+    Error::Io { path: path.into(), action: "write", source }
+}
+
+fn fault(path: &Path, place: &str, found: &str, expected: &str) -> InputError {
+    InputError { file: path.into(), place: place.into(), found: found.into(), expected: expected.into(), hint: None }
+}
+
+fn hinted(error: InputError, hint: &str) -> Error {
+    InputError { hint: Some(hint.into()), ..error }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(path: &Path, resume: bool, plan: u32) -> Result<TrainingCheckpoint> {
+        TrainingCheckpoint::open(path, resume, "teachers", "CPU", &[], &plan)
+    }
+
+    #[test]
+    fn groups_that_are_done_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let checkpoint = open(&path, false, 7).unwrap();
+        checkpoint.keep(1, &(0..2), &[vec![0.1f32, -2.5], vec![1e-30]]).unwrap();
+        checkpoint.keep(2, &(8..9), &[3u8]).unwrap();
+        // A process that is killed leaves a part of a line.
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"2 9 1 0123").unwrap();
+        for _ in 0..2 {
+            let checkpoint = open(&path, true, 7).unwrap();
+            assert_eq!(checkpoint.networks(), 3);
+            assert_eq!(checkpoint.answers::<Vec<f32>>(1, &(0..2)).unwrap().unwrap(), [vec![0.1, -2.5], vec![1e-30]]);
+            assert_eq!(checkpoint.answers::<u8>(2, &(9..10)).unwrap(), None);
+            let error = checkpoint.answers::<u8>(1, &(0..2)).unwrap_err().to_string();
+            assert!(error.contains("networks from 0 of phase 1: found answers of 2, or of another kind"), "{error}");
+        }
+    }
+
+    #[test]
+    fn answers_that_are_not_finite_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let checkpoint = open(&path, false, 7).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        for logit in [f32::NAN, f32::INFINITY] {
+            let error = checkpoint.keep(1, &(0..1), &[vec![0.5, logit]]).unwrap_err().to_string();
+            assert_eq!(error, "training: answers are not finite: training diverged; take a smaller learning rate");
+        }
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+
+    #[test]
+    fn another_work_or_a_changed_file_is_refused_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        open(&path, false, 7).unwrap().keep(1, &(0..1), &[5u8]).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let refused = |resume, plan| {
+            let text = open(&path, resume, plan).unwrap_err().to_string();
+            assert!(!text.contains('\n'), "{text}");
+            text
+        };
+        assert!(refused(false, 7).contains("hint: --resume goes on where it ends; remove it to start anew"));
+        assert!(refused(true, 8).ends_with("plan: found 7, expected 8, as asked for"));
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        for (at, place) in [(3, "whole file: found another kind of file"), (120, "line 1"), (bytes.len() - 3, "line 3")]
+        {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            fs::write(&path, &changed).unwrap();
+            let text = refused(true, 7);
+            assert!(text.contains(place), "{at}: {text}");
+        }
+    }
+}

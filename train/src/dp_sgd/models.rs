@@ -1,0 +1,342 @@
+//! Private networks trained with and without each canary.
+
+use super::plan::{DpSgdBudget, DpSgdPlan};
+use super::train::{PrivateLesson, TrainingStreams, train_privately};
+use crate::answers::{accuracy, numbers};
+use crate::augment::Augmentation;
+use crate::context::TrainingContext;
+use crate::ensemble::logits_of_all;
+use crate::guard::guarded;
+use crate::mislabeled::wrong_labels;
+use crate::network::NetworkPlan;
+use crate::progress::report;
+use crate::seed::{Purpose, stream};
+use crate::training_images::{Example, TrainingImages, one_hot};
+use leakbound::error::{Error, Result};
+use leakbound::record::ImageSet;
+use ndarray::{Array1, Array2, Array4};
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::Serialize;
+use tch::Tensor;
+
+/// M networks trained privately, each on the same images and on half of the canaries.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PrivateModelsPlan {
+    /// The network.
+    pub network: NetworkPlan,
+    /// M. Each canary is in ⌊M/2⌋ or ⌈M/2⌉ of them; of one network it is in by a fair coin of its own.
+    pub models: usize,
+    /// Images that every network is trained on; none for all that are not canaries.
+    pub images: Option<usize>,
+    /// Training images with a wrong label, drawn uniformly and by itself.
+    pub canaries: usize,
+    /// The training of each.
+    pub training: DpSgdPlan,
+    /// Views of each image of which the gradients are averaged before they are clipped; none for the image itself.
+    pub views: Option<TrainingViews>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// K views of an image, drawn anew at every step (augmentation multiplicity: De et al. 2022, section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TrainingViews {
+    /// K.
+    pub count: usize,
+    /// How each is drawn.
+    pub augmentation: Augmentation,
+}
+
+impl PrivateModelsPlan {
+    /// Sampling rate, steps, noise and ε of each network, for so many training images: those of a training on the
+    /// images of all networks and half of the canaries.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if there are too few images, those of [`DpSgdPlan::budget`].
+    pub fn budget(&self, available: usize) -> Result<DpSgdBudget> {
+        for (quantity, count) in [("models", self.models), ("canaries", self.canaries)] {
+            if count == 0 {
+                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+            }
+        }
+        self.training.budget(self.fixed_images(available)? + self.canaries.div_ceil(2))
+    }
+
+    fn fixed_images(&self, available: usize) -> Result<usize> {
+        let left = available.saturating_sub(self.canaries);
+        let images = self.images.unwrap_or(left);
+        if images == 0 || images > left || self.canaries > available {
+            let reason = format!("{images} images and {} canaries of {available} training images", self.canaries);
+            return Err(Error::Refused { operation: "DP-SGD", reason });
+        }
+        Ok(images)
+    }
+}
+
+/// What private networks say about the canaries, under the names of the arrays that `membership lira` reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrivateModels {
+    /// \[model, canary, 1, class\]: of the image itself.
+    pub logits: Array4<f32>,
+    /// Whether the model was trained with the canary, \[model, canary\].
+    pub keep: Array2<bool>,
+    /// The wrong class of each canary.
+    pub labels: Array1<i64>,
+    /// Training image behind each canary.
+    pub audit_index: Array1<i32>,
+    /// The other training images of all models.
+    pub train_index: Array1<i32>,
+    /// Share of test images that each model classifies rightly.
+    pub test_accuracy: Array1<f32>,
+}
+
+/// Trains networks by DP-SGD. Progress counts the steps of every network.
+///
+/// # Errors
+/// Those of [`PrivateModelsPlan::budget`], [`Error::Length`] if training and test images differ in shape,
+/// [`Error::Refused`] for a training that diverges, [`Error::Unavailable`] if libtorch fails, those of the checkpoint.
+///
+/// # References
+/// Abadi et al. (2016), "Deep learning with differential privacy"; De et al. (2022), "Unlocking high-accuracy
+/// differentially private image classification through scale"; Aerni, Zhang and Tramèr (2024), "Evaluations of machine
+/// learning privacy defenses are misleading", for canaries and baseline.
+pub fn train_private_models(context: &TrainingContext<'_>, plan: &PrivateModelsPlan) -> Result<PrivateModels> {
+    let budget = checked_budget(context, plan)?;
+    let &TrainingContext { train, test, device, .. } = context;
+    let classes = context.classes();
+    let draw = Draw::new(train, classes, plan)?;
+    let (images, test_images) = guarded("images", || {
+        let images = TrainingImages::of(train, classes, device.tensors());
+        let targets = Tensor::cat(&[&images.targets, &one_hot(&draw.labels, classes, device.tensors())], 0);
+        Ok((TrainingImages { targets, ..images }, TrainingImages::of(test, classes, device.tensors()).inputs))
+    })?;
+    let answers_of = |(model, images, test_images): (usize, TrainingImages, Tensor)| {
+        trained_answers(context, (plan, &budget), &draw, model, (&images, &test_images))
+    };
+    // Tensors may go to another thread but not be seen by two.
+    let work: Vec<_> = (0..plan.models).map(|model| (model, images.share(), test_images.shallow_clone())).collect();
+    let answers: Result<Vec<(Vec<f32>, f32)>> = if device.is_cuda() {
+        work.into_iter().map(answers_of).collect()
+    } else {
+        work.into_par_iter().map(answers_of).collect()
+    };
+    let (answers, test_accuracy): (Vec<Vec<f32>>, Vec<f32>) = answers?.into_iter().unzip();
+    let shape = (plan.models, plan.canaries, 1, classes);
+    let positions = |images: &[u32]| images.iter().map(|&image| image as i32).collect();
+    Ok(PrivateModels {
+        // As many as there are models, canaries and classes.
+        logits: Array4::from_shape_vec(shape, answers.concat()).unwrap_or_default(),
+        labels: draw.labels.iter().map(|&label| label.into()).collect(),
+        audit_index: positions(&draw.canaries),
+        train_index: positions(&draw.fixed),
+        test_accuracy: test_accuracy.into(),
+        keep: draw.keep,
+    })
+}
+
+/// The budget of a plan that fits the images.
+fn checked_budget(context: &TrainingContext<'_>, plan: &PrivateModelsPlan) -> Result<DpSgdBudget> {
+    let shape = context.train.shape();
+    plan.network.check()?;
+    plan.network.check_images(shape)?;
+    let budget = plan.budget(context.train.len())?;
+    context.check_shapes()?;
+    if let Some(views) = plan.views {
+        if views.count == 0 {
+            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
+        }
+        views.augmentation.check(shape)?;
+    }
+    if context.classes() < 2 {
+        return Err(Error::Refused { operation: "canaries", reason: "one class has no wrong label".into() });
+    }
+    Ok(budget)
+}
+
+/// Which images are canaries, and which networks meet them.
+struct Draw {
+    canaries: Vec<u32>,
+    /// Images of every network.
+    fixed: Vec<u32>,
+    /// The wrong class of each canary.
+    labels: Vec<u8>,
+    /// \[model, canary\].
+    keep: Array2<bool>,
+}
+
+impl Draw {
+    fn new(train: &ImageSet, classes: usize, plan: &PrivateModelsPlan) -> Result<Self> {
+        let mut order: Vec<u32> = (0..train.len() as u32).collect();
+        order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
+        let (canaries, others) = order.split_at(plan.canaries);
+        let fixed = others[..plan.fixed_images(train.len())?].to_vec();
+        let truth: Vec<u8> = canaries.iter().map(|&image| train.labels[image as usize]).collect();
+        let mut draws = stream(plan.seed, Purpose::Canaries, 0, 0);
+        let labels = wrong_labels(&truth, classes, &mut draws);
+        let keep = halves(plan.models, plan.canaries, &mut draws);
+        Ok(Self { canaries: canaries.to_vec(), fixed, labels, keep })
+    }
+
+    /// What a model is trained on; the wrong labels are behind those of the `available` training images.
+    fn examples(&self, model: usize, available: usize) -> Vec<Example> {
+        let kept = self.keep.row(model);
+        let with_wrong_label = (0..self.canaries.len())
+            .filter(|&canary| kept[canary])
+            .map(|canary| Example { image: self.canaries[canary], target: (available + canary) as u32 });
+        self.fixed.iter().map(|&image| Example::labeled(image)).chain(with_wrong_label).collect()
+    }
+}
+
+/// The logits of one network on the canaries, and its accuracy on the test images.
+fn trained_answers(
+    context: &TrainingContext<'_>,
+    (plan, budget): (&PrivateModelsPlan, &DpSgdBudget),
+    draw: &Draw,
+    model: usize,
+    (images, test_images): (&TrainingImages, &Tensor),
+) -> Result<(Vec<f32>, f32)> {
+    let &TrainingContext { train, test, device, progress, checkpoint } = context;
+    let alone = model..model + 1;
+    if let Some([answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
+        report(progress, budget.steps.steps)?;
+        return Ok(Clone::clone(answers));
+    }
+    let random = |purpose| stream(plan.seed, purpose, 0, model as u64);
+    let shape = train.shape();
+    guarded("training", || {
+        let weights = &mut [random(Purpose::Weights)];
+        let network = plan.network.build(weights, shape, context.classes(), device.tensors());
+        let mut streams = TrainingStreams {
+            sample: random(Purpose::Sample),
+            noise: random(Purpose::GradientNoise),
+            views: random(Purpose::Augmentation),
+        };
+        let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
+            Some(views) => views.augmentation.views(images, views.count, shape, stream),
+            None => images.unsqueeze(1),
+        };
+        let examples = &draw.examples(model, train.len());
+        let lesson = PrivateLesson { images, examples, views: &views, plan: &plan.training, budget };
+        let network = train_privately(network, &lesson, &mut streams, progress)?;
+        let rows: Vec<i64> = draw.canaries.iter().map(|&image| image.into()).collect();
+        let canaries = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+        let accuracy = accuracy(&logits_of_all(&*network, test_images), &test.labels.to_vec())?;
+        let answers = (numbers(&logits_of_all(&*network, &canaries))?, accuracy as f32);
+        if let Some(checkpoint) = checkpoint {
+            checkpoint.keep(0, &alone, std::slice::from_ref(&answers))?;
+        }
+        Ok(answers)
+    })
+}
+
+/// For each canary half of the models, at random; of an odd number one more by a fair coin.
+fn halves(models: usize, canaries: usize, stream: &mut impl Rng) -> Array2<bool> {
+    let mut keep = Array2::from_elem((models, canaries), false);
+    let mut order: Vec<usize> = (0..models).collect();
+    for mut kept in keep.columns_mut() {
+        order.shuffle(stream);
+        let half = models / 2 + usize::from(models % 2 == 1 && stream.random::<bool>());
+        for &model in &order[..half] {
+            kept[model] = true;
+        }
+    }
+    keep
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dp_sgd::GradientNoise;
+    use crate::{DeviceChoice, Optimizer, Schedule, TrainingDevice};
+    use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+
+    fn plan(noise: GradientNoise) -> PrivateModelsPlan {
+        PrivateModelsPlan {
+            network: NetworkPlan::Mlp { hidden: 16 },
+            models: 4,
+            images: Some(900),
+            canaries: 200,
+            training: DpSgdPlan {
+                clipping_norm: 1.0,
+                noise,
+                delta: Delta::new(1e-5).unwrap(),
+                batch: 100,
+                epochs: 12,
+                optimizer: Optimizer::Sgd { momentum: 0.9, weight_decay: 0.0, nesterov: false },
+                schedule: Schedule::Constant { rate: 0.4 },
+                average: Some(0.9),
+            },
+            views: None,
+            seed: 1,
+        }
+    }
+
+    fn sample() -> [ImageSet; 2] {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0)
+    }
+
+    fn train_on_sample(plan: &PrivateModelsPlan) -> Result<PrivateModels> {
+        let [train, test] = sample();
+        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
+        train_private_models(&context, plan)
+    }
+
+    #[test]
+    fn private_networks_learn_and_two_runs_agree() {
+        let plan = plan(GradientNoise::Target(Epsilon::new(8.0).unwrap()));
+        let budget = plan.budget(2000).unwrap();
+        println!("{budget:?}");
+        assert_eq!((budget.steps.rate.get(), budget.steps.steps), (0.1, 120));
+        assert!(budget.epsilon.get() <= 8.0 && budget.epsilon.get() > 7.99);
+        let models = train_on_sample(&plan).unwrap();
+        println!("{}", models.test_accuracy);
+        // Ten classes: chance is 0.1. Room for other processors.
+        assert!(models.test_accuracy.mean().unwrap() > 0.4, "{}", models.test_accuracy);
+        assert!(models.keep.columns().into_iter().all(|kept| kept.iter().filter(|&&kept| kept).count() == 2));
+        assert_eq!((models.logits.dim(), models.train_index.len()), ((4, 200, 1, 10), 900));
+        let [train, _] = sample();
+        let truth = |index: &i32| i64::from(train.labels[*index as usize]);
+        assert!(models.audit_index.iter().zip(&models.labels).all(|(index, &label)| truth(index) != label));
+        assert!(models.audit_index.iter().all(|index| !models.train_index.iter().any(|other| other == index)));
+        assert_eq!(models, train_on_sample(&plan).unwrap());
+    }
+
+    #[test]
+    fn one_model_has_each_canary_by_a_coin() {
+        let keep = halves(1, 1000, &mut stream(1, Purpose::Canaries, 0, 0));
+        let kept = keep.iter().filter(|&&kept| kept).count();
+        println!("{kept}");
+        // Five standard errors (false alarm: 6e-7).
+        assert!((421..=579).contains(&kept));
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_refused() {
+        let message = |change: &dyn Fn(&mut PrivateModelsPlan)| {
+            let mut plan = plan(GradientNoise::Multiplier(NoiseScale::new(1.0).unwrap()));
+            change(&mut plan);
+            train_on_sample(&plan).unwrap_err().to_string()
+        };
+        assert_eq!(message(&|plan| plan.models = 0), "models = 0 is not in [1, inf)");
+        let batches = "DP-SGD: statistics of batches have no bounded share of one image; take group normalization";
+        assert_eq!(message(&|plan| plan.network = NetworkPlan::Cnn { filters: 2 }), batches);
+        let many = "DP-SGD: 1801 images and 200 canaries of 2000 training images";
+        assert_eq!(message(&|plan| plan.images = Some(1801)), many);
+        let none = "DP-SGD: 0 images and 2000 canaries of 2000 training images";
+        assert_eq!(message(&|plan| (plan.images, plan.canaries) = (None, 2000)), none);
+        assert_eq!(message(&|plan| plan.training.clipping_norm = f64::NAN), "clipping norm = NaN is not in (0, inf)");
+        assert_eq!(message(&|plan| plan.training.average = Some(1.0)), "decay of the average = 1 is not in [0, 1)");
+    }
+}

@@ -1,0 +1,84 @@
+//! Networks of one shape side by side: every parameter has a leading dimension that counts the networks.
+
+use leakbound::error::{Error, Result};
+use tch::{Kind, Tensor};
+
+/// Pairs of a network and an image that are asked about at once at most, on a CPU and on a GPU: a bound on memory.
+const PAIRS: (i64, i64) = (1 << 10, 1 << 14);
+
+/// Networks of one shape, computed together.
+///
+/// M networks, batches of B images with F pixels each (channel, row, column), C classes.
+pub(super) trait Ensemble {
+    /// M.
+    fn networks(&self) -> i64;
+
+    /// The parameters, each of shape [M, ...] or with the networks folded into the leading dimension.
+    fn parameters(&mut self) -> &mut [Tensor];
+
+    /// Networks of the same shape, of which there may be another number: with each parameter and each running statistic
+    /// as `change` returns it.
+    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble>;
+
+    /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m. Nothing is learned.
+    fn logits(&self, inputs: &Tensor) -> Tensor;
+
+    /// Logits as they are while the networks learn: those of [`logits`](Self::logits), except where batches are
+    /// normalized by their own statistics, which then enter the running ones.
+    fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
+        self.logits(inputs)
+    }
+
+    /// What is learned without a gradient, in the layout of parameters: running statistics.
+    fn statistics(&mut self) -> &mut [Tensor] {
+        &mut []
+    }
+
+    /// Gradients of Σ_m mean_b CE(logits, targets) with respect to the parameters, for targets [M, B, C] that are
+    /// probabilities. Networks share nothing, so each gets the gradient of its own mean loss.
+    ///
+    /// By automatic differentiation; a network with a shorter way overrides it.
+    fn gradients(&mut self, inputs: &Tensor, targets: &Tensor) -> Vec<Tensor> {
+        for parameter in self.parameters().iter_mut() {
+            let _ = parameter.requires_grad_(true);
+        }
+        let batch = targets.size()[1] as f64;
+        let losses = -(self.learning_logits(inputs).log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch;
+        let gradients = Tensor::run_backward(&[&losses], &self.parameters().iter().collect::<Vec<_>>(), false, false);
+        for parameter in self.parameters().iter_mut() {
+            let _ = parameter.requires_grad_(false);
+        }
+        gradients
+    }
+}
+
+/// Logits [M, N, C] of every network for the same images [N, F], some images at a time.
+pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor {
+    let count = networks.networks();
+    let pairs = if images.device().is_cuda() { PAIRS.1 } else { PAIRS.0 };
+    let parts: Vec<Tensor> = images
+        .split((pairs / count).max(1), 0)
+        .iter()
+        .map(|part| networks.logits(&part.unsqueeze(0).expand([count, -1, -1], false)))
+        .collect();
+    Tensor::cat(&parts, 1)
+}
+
+/// Refuses networks whose training has diverged.
+///
+/// # Errors
+/// [`Error::Refused`] for a parameter that is not finite.
+pub(super) fn check_parameters(networks: &mut dyn Ensemble, operation: &'static str) -> Result<()> {
+    let finite = |parameter: &Tensor| f64::try_from(parameter.isfinite().all()).unwrap_or(0.0) == 1.0;
+    if networks.parameters().iter().all(finite) {
+        return Ok(());
+    }
+    let reason = "parameters are no longer finite; lower the learning rate".into();
+    Err(Error::Refused { operation, reason })
+}
+
+/// How many networks there are after [`Ensemble::mapped`]: what their first parameter tells.
+pub(super) fn counted(networks: i64, before: &[Tensor], after: &[Tensor]) -> i64 {
+    let rows = |parameters: &[Tensor]| parameters.first().map_or(1, |parameter| parameter.size()[0]);
+    networks * rows(after) / rows(before)
+}

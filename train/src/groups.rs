@@ -1,0 +1,110 @@
+//! Many networks, trained a group at a time: a group on each thread of a CPU, all of them at once on a GPU.
+
+use super::augment::Augmenter;
+use super::checkpoint::TrainingCheckpoint;
+use super::device::TrainingDevice;
+use super::ensemble::{Ensemble, check_parameters};
+use super::guard::guarded;
+use super::network::NetworkPlan;
+use super::progress::{TrainingProgress, report};
+use super::seed::{Purpose, stream};
+use super::train::{Lesson, TrainingPlan, train};
+use super::training_images::{Example, TrainingImages};
+use leakbound::error::{Error, Result};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use tch::{TchError, Tensor};
+
+/// Networks trained side by side on a GPU at most.
+const GPU_GROUP: usize = 512;
+
+/// What a trained group answers, one value for each network: it gets the group, its place among the networks and the
+/// images asked about.
+pub(super) type Question<'a, T> =
+    dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
+
+/// How the networks of a recipe are trained.
+pub(super) struct Trainer<'a> {
+    /// The network.
+    pub network: NetworkPlan,
+    /// Its training.
+    pub training: &'a TrainingPlan,
+    /// \[channels, rows, columns\] of an image.
+    pub shape: [usize; 3],
+    /// C.
+    pub classes: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Where.
+    pub device: TrainingDevice,
+    /// Progress callback, in networks.
+    pub progress: &'a TrainingProgress<'a>,
+    /// Where the answers of groups are kept.
+    pub checkpoint: Option<&'a TrainingCheckpoint>,
+}
+
+impl Trainer<'_> {
+    /// Trains network n on the examples of `tables[n]`, and asks each group of networks about images `asked`.
+    ///
+    /// Networks of different `phase` share no random numbers, and a checkpoint knows them by it: a recipe trains each
+    /// phase once.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] or [`Error::Refused`] if there is too little to learn from, the images are too small for the
+    /// network or training diverges, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+    pub fn train_and_ask<T: Send + Serialize + DeserializeOwned>(
+        &self,
+        phase: u64,
+        images: &TrainingImages,
+        tables: &[Vec<Example>],
+        asked: &Tensor,
+        ask: &Question<'_, T>,
+    ) -> Result<Vec<T>> {
+        self.network.check_images(self.shape)?;
+        self.training.check(tables.iter().map(Vec::len).min().unwrap_or(usize::MAX))?;
+        let steps = self.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
+        let fastest = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
+        let size = self.training.side_by_side.unwrap_or(fastest);
+        let group = |start: usize, images: TrainingImages, asked: Tensor| {
+            let range = start..tables.len().min(start + size);
+            if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(phase, &range))? {
+                report(self.progress, range.len() as u64)?;
+                return Ok(answers);
+            }
+            guarded("training", || {
+                let streams = |purpose| -> Vec<_> {
+                    range.clone().map(|network| stream(self.seed, purpose, phase, network as u64)).collect()
+                };
+                let device = self.device.tensors();
+                let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
+                let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
+                let augmenter = self
+                    .training
+                    .augmentation
+                    .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
+                let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps };
+                train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
+                check_parameters(&mut *networks, "training")?;
+                let answers = ask(&mut *networks, range.clone(), &asked)
+                    .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+                if let Some(checkpoint) = self.checkpoint {
+                    checkpoint.keep(phase, &range, &answers)?;
+                }
+                report(self.progress, range.len() as u64)?;
+                Ok(answers)
+            })
+        };
+        // Tensors may go to another thread but not be seen by two.
+        let groups: Vec<_> =
+            (0..tables.len()).step_by(size).map(|start| (start, images.share(), asked.shallow_clone())).collect();
+        let answers: Result<Vec<Vec<T>>> = if self.device.is_cuda() {
+            groups.into_iter().map(|(start, images, asked)| group(start, images, asked)).collect()
+        } else {
+            let group = &group;
+            groups.into_par_iter().map(|(start, images, asked)| group(start, images, asked)).collect()
+        };
+        Ok(answers?.into_iter().flatten().collect())
+    }
+}

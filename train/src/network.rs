@@ -1,0 +1,211 @@
+//! Which network is trained.
+
+use super::cnn::CnnEnsemble;
+use super::ensemble::Ensemble;
+use super::lenet::LeNetEnsemble;
+use super::mlp::MlpEnsemble;
+use super::normalization::Normalization;
+use super::wide_resnet::WideResNetEnsemble;
+use leakbound::error::{Error, Result};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use std::fmt;
+use tch::Device;
+
+/// The shape of a network.
+///
+/// Weights start as Glorot and Bengio (2010) draw them, uniformly, those of the convolutions of a wide residual network
+/// as He et al. (2015) do; biases at 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum NetworkPlan {
+    /// One hidden layer of units with ReLU.
+    Mlp {
+        /// Hidden units H.
+        hidden: usize,
+    },
+    /// The network of the teachers and students of "Attacking PATE" (5.1.2, table 5.1): twice a convolution of 5 x 5
+    /// with ReLU, batch normalization and the largest of 3 x 3 at every second place; 128 units with ReLU.
+    ///
+    /// The table prints 32 filters and 633,546 parameters for SVHN, 507,466 for Fashion-MNIST: these are the counts of
+    /// 64 filters, running statistics included.
+    Cnn {
+        /// Filters of each convolution.
+        filters: usize,
+    },
+    /// LeCun et al. (1998) as it is built today, with ReLU and the largest of 2 x 2: 6 and 16 filters, 120 and 84 units.
+    #[serde(rename = "lenet5")]
+    LeNet5,
+    /// WRN-d-k of Zagoruyko and Komodakis (2016).
+    WideResNet {
+        /// Depth d = 6 n + 4, convolutions and the last layer.
+        depth: usize,
+        /// Width k, which multiplies the numbers of filters 16, 32 and 64.
+        width: usize,
+        /// What is normalized.
+        normalization: Normalization,
+    },
+}
+
+impl NetworkPlan {
+    /// One network for each stream, which draws its initial weights, for images of shape \[channels, rows, columns\].
+    pub(super) fn build(
+        self,
+        streams: &mut [ChaCha8Rng],
+        shape: [usize; 3],
+        classes: usize,
+        device: Device,
+    ) -> Box<dyn Ensemble> {
+        match self {
+            Self::Mlp { hidden } => {
+                Box::new(MlpEnsemble::new(streams, shape.iter().product(), hidden, classes, device))
+            }
+            Self::Cnn { filters } => Box::new(CnnEnsemble::new(streams, shape, filters, classes, device)),
+            Self::LeNet5 => Box::new(LeNetEnsemble::new(streams, shape, classes, device)),
+            Self::WideResNet { depth, width, normalization } => {
+                Box::new(WideResNetEnsemble::new(streams, shape, (depth, width, normalization), classes, device))
+            }
+        }
+    }
+
+    /// Networks that are trained side by side on one thread of a CPU. The calls of small products of matrices cost as
+    /// much as the products, and what four perceptrons remember stays nearer to the processor than that of eight; a
+    /// convolution keeps the thread busy alone, and four at once took no less time.
+    pub(super) fn group(self) -> usize {
+        match self {
+            Self::Mlp { .. } => 4,
+            Self::Cnn { .. } | Self::LeNet5 | Self::WideResNet { .. } => 1,
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Domain`] for a layer of nothing or a depth that is not 6 n + 4.
+    pub(super) fn check(self) -> Result<()> {
+        let positive = |quantity, count| match count {
+            0 => Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" }),
+            _ => Ok(()),
+        };
+        match self {
+            Self::Mlp { hidden } => positive("hidden units", hidden),
+            Self::Cnn { filters } => positive("filters", filters),
+            Self::LeNet5 => Ok(()),
+            Self::WideResNet { depth, .. } if depth < 10 || depth % 6 != 4 => Err(Error::Domain {
+                quantity: "depth of a wide residual network",
+                value: depth as f64,
+                domain: "{10, 16, 22, 28, ...}",
+            }),
+            Self::WideResNet { width, .. } => positive("width of a wide residual network", width),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Refused`] for images of shape \[channels, rows, columns\] that are too small for the network.
+    pub(super) fn check_images(self, [_, rows, columns]: [usize; 3]) -> Result<()> {
+        let least = match self {
+            Self::Mlp { .. } => 1,
+            Self::Cnn { .. } => 4,
+            Self::LeNet5 => 12,
+            Self::WideResNet { .. } => 8,
+        };
+        if rows.min(columns) >= least {
+            return Ok(());
+        }
+        let reason = format!("images of {rows} x {columns} pixels; {self} needs at least {least} x {least}");
+        Err(Error::Refused { operation: "network", reason })
+    }
+}
+
+impl fmt::Display for NetworkPlan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mlp { hidden } => write!(formatter, "one hidden layer of {hidden} units"),
+            Self::Cnn { filters } => write!(formatter, "two convolutions of {filters} filters"),
+            Self::LeNet5 => formatter.write_str("LeNet-5"),
+            Self::WideResNet { depth, width, normalization: Normalization::Batch } => {
+                write!(formatter, "WRN-{depth}-{width}")
+            }
+            Self::WideResNet { depth, width, normalization: Normalization::Group } => {
+                write!(formatter, "WRN-{depth}-{width} with group normalization")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Purpose, stream};
+    use tch::{Kind, Tensor};
+
+    const WRN: NetworkPlan = NetworkPlan::WideResNet { depth: 16, width: 4, normalization: Normalization::Batch };
+    const WRN_GROUP: NetworkPlan = NetworkPlan::WideResNet { depth: 10, width: 1, normalization: Normalization::Group };
+
+    fn build(plan: NetworkPlan, networks: std::ops::Range<u64>, shape: [usize; 3]) -> Box<dyn Ensemble> {
+        let mut streams: Vec<_> = networks.map(|network| stream(5, Purpose::Weights, 0, network)).collect();
+        plan.build(&mut streams, shape, 10, Device::Cpu)
+    }
+
+    /// Numbers that one network holds: parameters and running statistics.
+    fn size(plan: NetworkPlan, shape: [usize; 3]) -> (usize, usize) {
+        let mut network = build(plan, 0..1, shape);
+        let count = |tensors: &mut [Tensor]| tensors.iter().map(Tensor::numel).sum();
+        (count(network.parameters()), count(network.statistics()))
+    }
+
+    #[test]
+    fn networks_have_the_sizes_that_are_printed() {
+        let (fashion, svhn) = ([1, 28, 28], [3, 32, 32]);
+        let all = |plan, shape| {
+            let (parameters, statistics) = size(plan, shape);
+            parameters + statistics
+        };
+        // "Attacking PATE", table 5.1.
+        assert_eq!(all(NetworkPlan::Cnn { filters: 64 }, fashion), 507_466);
+        assert_eq!(all(NetworkPlan::Cnn { filters: 64 }, svhn), 633_546);
+        assert_eq!(size(NetworkPlan::Cnn { filters: 64 }, fashion).1, 256);
+        // (25 + 1) 6 + (150 + 1) 16 + (400 + 1) 120 + (120 + 1) 84 + (84 + 1) 10.
+        assert_eq!(size(NetworkPlan::LeNet5, fashion), (61_706, 0));
+        // "Wide residual networks", table 4, has 2.7 million; layer by layer they are these.
+        assert_eq!(size(WRN, svhn).0, 2_748_890);
+        assert_eq!(size(NetworkPlan::Mlp { hidden: 64 }, fashion), (784 * 64 + 64 + 640 + 10, 0));
+    }
+
+    #[test]
+    fn a_network_is_the_same_alone_and_in_an_ensemble() {
+        let batch_norm = NetworkPlan::WideResNet { depth: 10, width: 1, normalization: Normalization::Batch };
+        for plan in [NetworkPlan::Cnn { filters: 4 }, NetworkPlan::LeNet5, batch_norm, WRN_GROUP] {
+            let shape = [2, 12, 13];
+            let inputs = Tensor::linspace(0.0, 40.0, 3 * 4 * 312, (Kind::Float, Device::Cpu)).sin().view([3, 4, 312]);
+            let targets = Tensor::eye(10, (Kind::Float, Device::Cpu)).narrow(0, 2, 4).expand([3, 4, 10], false);
+            let mut together = build(plan, 0..3, shape);
+            let mut alone = build(plan, 2..3, shape);
+            let close = |together: &Tensor, alone: &Tensor| {
+                let third = together.view([3, -1]).select(0, 2);
+                let error = f64::try_from((third - alone.flatten(0, -1)).abs().max()).unwrap();
+                assert!(error < 2e-5, "{plan}: {error}");
+            };
+            let last = |tensor: &Tensor| tensor.narrow(0, 2, 1);
+            let gradients = together.gradients(&inputs, &targets);
+            for (together, alone) in gradients.iter().zip(alone.gradients(&last(&inputs), &last(&targets))) {
+                close(together, &alone);
+            }
+            for (together, alone) in together.statistics().iter().zip(alone.statistics()) {
+                close(together, alone);
+            }
+            let logits = together.logits(&inputs);
+            assert_eq!(logits.size(), [3, 4, 10]);
+            close(&logits.contiguous(), &alone.logits(&last(&inputs)));
+        }
+    }
+
+    #[test]
+    fn impossible_networks_and_small_images_are_refused() {
+        let refused = |plan: NetworkPlan| plan.check().unwrap_err().to_string();
+        assert_eq!(refused(NetworkPlan::Cnn { filters: 0 }), "filters = 0 is not in [1, inf)");
+        let depth = NetworkPlan::WideResNet { depth: 17, width: 4, normalization: Normalization::Batch };
+        assert_eq!(refused(depth), "depth of a wide residual network = 17 is not in {10, 16, 22, 28, ...}");
+        assert!(WRN.check().is_ok() && WRN.check_images([3, 8, 8]).is_ok());
+        let error = NetworkPlan::LeNet5.check_images([1, 28, 11]).unwrap_err().to_string();
+        assert_eq!(error, "network: images of 28 x 11 pixels; LeNet-5 needs at least 12 x 12");
+    }
+}

@@ -1,0 +1,265 @@
+//! Property inference: a student, and ensembles for each value of a property of its teachers' images.
+
+mod partition;
+mod plan;
+
+pub use plan::{EnsembleImages, PropertyPlan};
+
+use super::context::TrainingContext;
+use super::ensemble::logits_of_all;
+use super::groups::Trainer;
+use super::guard::guarded;
+use super::seed::{Purpose, stream};
+use super::training_images::{Example, TrainingImages, one_hot};
+use leakbound::error::{Error, Result};
+use leakbound::record::ImageSet;
+use ndarray::{Array1, Array2, Array4, ArrayView2, Axis};
+use partition::deal;
+use rand::seq::SliceRandom;
+use rand_distr::{Distribution, StandardNormal};
+use tch::{Kind, Tensor};
+
+/// Phase of the student, whose random numbers are no others'.
+const STUDENT: u64 = 0;
+/// Phase of its teachers; ensembles follow.
+const TEACHERS: u64 = 1;
+
+/// Answers to the public points, under the names of the arrays that `property distance` reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PropertyModels {
+    /// Probabilities \[point, class\].
+    pub student: Array2<f32>,
+    /// Probabilities \[property value, member, point, class\].
+    pub ensembles: Array4<f32>,
+    /// Test image behind each point, rising.
+    pub point_index: Array1<i32>,
+    /// Its class.
+    pub point_label: Array1<u8>,
+    /// The class that the teachers gave it.
+    pub student_label: Array1<u8>,
+    /// Share of the test images that are no points that the student classifies rightly; none if all are points.
+    pub student_accuracy: Option<f64>,
+    /// Share of points that the members of each ensemble classify rightly.
+    pub ensemble_accuracy: Array1<f64>,
+}
+
+/// Trains teachers whose images have the property, a student on the public points with their noisy plurality as labels,
+/// and an ensemble for each value. Progress counts networks.
+///
+/// # Errors
+/// [`Error::Domain`] for a count or a share out of range, [`Error::Refused`] for too few images, points or property
+/// values, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails,
+/// those of the checkpoint.
+///
+/// # References
+/// Ihrig (2021), thesis, sections 4.4.1 and 5.3.1; its property there is the contrast of images, and the share of a class
+/// in its section on meta-classifiers.
+pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<PropertyModels> {
+    plan.check()?;
+    check(context, plan)?;
+    let &TrainingContext { train, test, device, .. } = context;
+    let classes = context.classes();
+    let mut order: Vec<u32> = (0..train.len() as u32).collect();
+    order.shuffle(&mut stream(plan.seed, Purpose::Split, STUDENT, 0));
+    let (private, public) = match plan.ensembles {
+        EnsembleImages::Private => (order.as_slice(), order.as_slice()),
+        EnsembleImages::Public => order.split_at(order.len() / 2),
+    };
+    let mut points: Vec<u32> = (0..test.len() as u32).collect();
+    points.shuffle(&mut stream(plan.seed, Purpose::Split, STUDENT, 1));
+    points.truncate(plan.points);
+    points.sort_unstable();
+    let point_label: Array1<u8> = points.iter().map(|&point| test.labels[point as usize]).collect();
+
+    let (images, test_inputs, point_inputs) = guarded("images", || {
+        let [images, test_images] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
+        let rows: Vec<i64> = points.iter().map(|&point| point.into()).collect();
+        let point_inputs = test_images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+        Ok((images, test_images.inputs, point_inputs))
+    })?;
+    let trainer = context.trainer(plan.network, &plan.training, plan.seed);
+    let labels = train.labels.to_vec();
+    let answers = |phase: u64, images_of: &[u32], share: f64| -> Result<Vec<Vec<f32>>> {
+        let tables = deal(images_of, &labels, (plan.class, share), plan.teachers, (plan.seed, phase))?;
+        ask(&trainer, phase, &images, &tables, &point_inputs)
+    };
+    let teachers = answers(TEACHERS, private, plan.shares[plan.value])?;
+    let student_label = noisy_plurality(&teachers, classes, plan);
+    let mut ensembles = Vec::new();
+    for (value, &share) in plan.shares.iter().enumerate() {
+        ensembles.extend(answers(TEACHERS + 1 + value as u64, public, share)?.concat());
+    }
+
+    let student_images = guarded("images", || {
+        Ok(TrainingImages {
+            inputs: point_inputs.shallow_clone(),
+            targets: one_hot(&student_label, classes, device.tensors()),
+        })
+    })?;
+    let lesson: Vec<Example> = (0..plan.points as u32).map(Example::labeled).collect();
+    let student_trainer = Trainer { training: &plan.student, ..trainer };
+    let of_tests = ask(&student_trainer, STUDENT, &student_images, &[lesson], &test_inputs)?.concat();
+    let shape = (plan.shares.len(), plan.teachers, plan.points, classes);
+    // As many as were asked for.
+    let of_tests = Array2::from_shape_vec((test.len(), classes), of_tests).unwrap_or_default();
+    let ensembles = Array4::from_shape_vec(shape, ensembles).unwrap_or_default();
+    let rows: Vec<usize> = points.iter().map(|&point| point as usize).collect();
+    Ok(PropertyModels {
+        student_accuracy: accuracy_elsewhere(&of_tests, test, &rows),
+        ensemble_accuracy: ensembles
+            .outer_iter()
+            .map(|members| {
+                let right: usize = members.outer_iter().map(|member| right(member, point_label.iter())).sum();
+                right as f64 / (plan.teachers * plan.points) as f64
+            })
+            .collect(),
+        student: of_tests.select(Axis(0), &rows),
+        ensembles,
+        point_index: points.iter().map(|&point| point as i32).collect(),
+        point_label,
+        student_label: student_label.into(),
+    })
+}
+
+/// Probabilities of a network for each table, image by image.
+fn ask(
+    trainer: &Trainer<'_>,
+    phase: u64,
+    images: &TrainingImages,
+    tables: &[Vec<Example>],
+    asked: &Tensor,
+) -> Result<Vec<Vec<f32>>> {
+    trainer.train_and_ask(phase, images, tables, asked, &|networks, _, asked| {
+        let probabilities = logits_of_all(networks, asked).softmax(-1, Kind::Float);
+        probabilities.flatten(1, -1).try_into()
+    })
+}
+
+/// The class with most votes of the teachers for each point, after noise (GNMax).
+fn noisy_plurality(teachers: &[Vec<f32>], classes: usize, plan: &PropertyPlan) -> Vec<u8> {
+    let mut noise = stream(plan.seed, Purpose::Labels, 0, 0);
+    (0..plan.points)
+        .map(|point| {
+            let mut votes = vec![0.0; classes];
+            for teacher in teachers {
+                votes[largest(&teacher[point * classes..][..classes])] += 1.0;
+            }
+            for votes in &mut votes {
+                let normal: f64 = StandardNormal.sample(&mut noise);
+                *votes += plan.sigma.get() * normal;
+            }
+            largest(&votes) as u8
+        })
+        .collect()
+}
+
+/// Position of the largest number, the first of equals.
+fn largest<T: PartialOrd>(numbers: &[T]) -> usize {
+    (1..numbers.len()).fold(0, |best, next| if numbers[next] > numbers[best] { next } else { best })
+}
+
+/// Points whose most probable class is the label.
+fn right<'a>(probabilities: ArrayView2<'_, f32>, labels: impl Iterator<Item = &'a u8>) -> usize {
+    let rows = probabilities.into_outer_iter().zip(labels);
+    rows.filter(|(row, label)| largest(&row.to_vec()) == usize::from(**label)).count()
+}
+
+/// Accuracy on the test images that are not at these places, rising.
+fn accuracy_elsewhere(probabilities: &Array2<f32>, test: &ImageSet, places: &[usize]) -> Option<f64> {
+    let others: Vec<usize> = (0..test.len()).filter(|image| places.binary_search(image).is_err()).collect();
+    let labels: Vec<u8> = others.iter().map(|&image| test.labels[image]).collect();
+    let right = right(probabilities.select(Axis(0), &others).view(), labels.iter());
+    (!others.is_empty()).then(|| right as f64 / others.len() as f64)
+}
+
+fn check(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<()> {
+    let (classes, test) = (context.classes(), context.test);
+    let refused = |reason| Err(Error::Refused { operation: "property", reason });
+    if usize::from(plan.class) >= classes {
+        return refused(format!("class {} of {classes}, counted from 0", plan.class));
+    }
+    if plan.points > test.len() {
+        return refused(format!("{} public points of {} test images", plan.points, test.len()));
+    }
+    context.check_shapes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
+    use leakbound::property::property_distance;
+    use leakbound::quantity::{Delta, NoiseScale};
+    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+
+    fn plan(value: usize) -> PropertyPlan {
+        let training = TrainingPlan::new(15, 32, Optimizer::ADAM, Schedule::Constant { rate: 2e-3 });
+        PropertyPlan {
+            class: 1,
+            shares: vec![1.0, 0.05],
+            value,
+            teachers: 8,
+            ensembles: EnsembleImages::Public,
+            points: 200,
+            sigma: NoiseScale::new(1.0).unwrap(),
+            network: NetworkPlan::Mlp { hidden: 16 },
+            training: training.clone(),
+            student: training,
+            seed: 1,
+        }
+    }
+
+    fn train_on_sample(plan: &PropertyPlan) -> Result<PropertyModels> {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
+        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
+        train_for_property(&context, plan)
+    }
+
+    #[test]
+    fn a_property_is_inferred_whichever_it_is() {
+        for value in 0..2 {
+            let models = train_on_sample(&plan(value)).unwrap();
+            let (student, ensembles) = (models.student.mapv(f64::from), models.ensembles.mapv(f64::from));
+            let decision = property_distance(student.view(), ensembles.view(), 999, 0).unwrap();
+            println!("{decision:?}, accuracy {:?} {}", models.student_accuracy, models.ensemble_accuracy);
+            assert_eq!(decision.value, value);
+            assert!(models.student_accuracy.unwrap() > 0.4);
+            assert_eq!(models, train_on_sample(&plan(value)).unwrap());
+        }
+    }
+
+    #[test]
+    fn labels_cost_what_gnmax_costs() {
+        let (delta, plan) = (Delta::new(1e-5).unwrap(), plan(0));
+        // 200 answers of sensitivity √2 and noise 1 are a Gaussian mechanism with μ = 20.
+        let exact = leakbound::divergence::gdp_epsilon(20.0, delta).unwrap().get();
+        let found = plan.label_epsilon(delta).get();
+        println!("{found}, exactly {exact}");
+        assert!(found > exact && found < 1.05 * exact);
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_refused() {
+        let message = |change: &dyn Fn(&mut PropertyPlan)| {
+            let mut plan = plan(0);
+            change(&mut plan);
+            train_on_sample(&plan).unwrap_err().to_string()
+        };
+        assert_eq!(message(&|plan| plan.teachers = 0), "teachers = 0 is not in [1, inf)");
+        assert_eq!(message(&|plan| plan.teachers = 2000), "property: 1000 images for 2000 networks");
+        assert_eq!(message(&|plan| plan.class = 10), "property: class 10 of 10, counted from 0");
+        assert_eq!(message(&|plan| plan.points = 501), "property: 501 public points of 500 test images");
+        assert_eq!(message(&|plan| plan.shares = vec![1.0, f64::NAN]), "share of a class = NaN is not in (0, 1]");
+        let one = "property: 1 property values, of which the student has number 0";
+        assert_eq!(message(&|plan| plan.shares = vec![1.0]), one);
+    }
+}

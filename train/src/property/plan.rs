@@ -1,0 +1,89 @@
+//! What is trained for property inference.
+
+use crate::network::NetworkPlan;
+use crate::train::TrainingPlan;
+use leakbound::accountant::gnmax_data_independent;
+use leakbound::divergence::{RdpCurve, order_grid};
+use leakbound::error::{Error, Result};
+use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+use serde::Serialize;
+
+/// A PATE student whose teachers' images have a property, and ensembles for each value that the property may have.
+///
+/// The property: of the images of one class, only a share is there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PropertyPlan {
+    /// The class.
+    pub class: u8,
+    /// Shares of its images, each in (0, 1]: the values of the property.
+    pub shares: Vec<f64>,
+    /// Position of the share that the student's teachers have.
+    pub value: usize,
+    /// K: teachers of the student, and members of each ensemble.
+    pub teachers: usize,
+    /// Images of the ensembles.
+    pub ensembles: EnsembleImages,
+    /// Public points: test images that the teachers label for the student.
+    pub points: usize,
+    /// Noise of each class's votes for a point (GNMax).
+    pub sigma: NoiseScale,
+    /// The network of all.
+    pub network: NetworkPlan,
+    /// Training of teachers and members.
+    pub training: TrainingPlan,
+    /// Training of the student.
+    pub student: TrainingPlan,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// Whose images the ensembles are trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnsembleImages {
+    /// A half of the images that no teacher has: an adversary who knows data like the private ones.
+    Public,
+    /// The images of the teachers, partitioned anew: an adversary in theory.
+    Private,
+}
+
+impl PropertyPlan {
+    /// Networks that are trained.
+    #[must_use]
+    pub fn networks(&self) -> u64 {
+        ((self.shares.len() as u64 + 1) * self.teachers as u64).saturating_add(1)
+    }
+
+    /// ε at δ of all labels that the teachers gave, if one image of theirs were another one: the data-independent
+    /// Rényi divergence of GNMax, over all points.
+    #[must_use]
+    pub fn label_epsilon(&self, delta: Delta) -> Epsilon {
+        let curve = RdpCurve::from_fn(&order_grid(), |order| gnmax_data_independent(order, self.sigma));
+        curve.repeated(self.points as f64).epsilon(delta).0
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.network.check()?;
+        let refused = |reason: String| Err(Error::Refused { operation: "property", reason });
+        let counts = [
+            ("teachers", self.teachers),
+            ("public points", self.points),
+            ("epochs", self.training.epochs.min(self.student.epochs)),
+            ("images in a step", self.training.batch.min(self.student.batch)),
+        ];
+        if let Some((quantity, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+        }
+        if let Some(&value) = self.shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
+            return Err(Error::Domain { quantity: "share of a class", value, domain: "(0, 1]" });
+        }
+        if self.shares.len() < 2 || self.value >= self.shares.len() {
+            return refused(format!(
+                "{} property values, of which the student has number {}",
+                self.shares.len(),
+                self.value
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Shadow models: networks that were trained on some audited samples and not on others, for membership inference.
+
+mod answers;
+mod plan;
+
+pub use answers::ShadowAnswers;
+pub use plan::{Inclusion, ShadowPlan, Views};
+
+use super::augment::{Move, moved};
+use super::canaries::{AuditSplit, Canaries, CanaryKind};
+use super::context::TrainingContext;
+use super::ensemble::logits_of_all;
+use super::guard::guarded;
+use super::seed::{Purpose, stream};
+use super::training_images::{Example, TrainingImages};
+use answers::largest;
+use leakbound::error::Result;
+use leakbound::record::ImageSet;
+use ndarray::{Array1, Array2, Array4, Axis};
+use plan::refused;
+use rand::RngExt;
+use tch::{Device, Tensor};
+
+/// The one training of this recipe, for `Trainer::train_and_ask`.
+const PHASE: u64 = 0;
+
+/// Trains shadow models and asks them about the audited samples. Progress counts networks.
+///
+/// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes.
+///
+/// # Errors
+/// [`Error::Domain`] for a count of 0, [`Error::Refused`] if there are too few images, too many models for memory, or
+/// the networks' logits are not finite, [`Error::Length`] if images differ in shape, [`Error::Unavailable`] if libtorch
+/// fails, those of the checkpoint.
+///
+/// # References
+/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", section 5.2;
+/// Carlini et al. (2022), "Membership inference attacks from first principles".
+///
+/// [`Error::Domain`]: leakbound::Error::Domain
+/// [`Error::Refused`]: leakbound::Error::Refused
+/// [`Error::Length`]: leakbound::Error::Length
+/// [`Error::Unavailable`]: leakbound::Error::Unavailable
+pub fn train_shadow_models(
+    context: &TrainingContext<'_>,
+    others: Option<&ImageSet>,
+    plan: &ShadowPlan,
+) -> Result<ShadowAnswers> {
+    let (train, classes) = (context.train, context.classes());
+    let fixed = plan.fixed_images(train.len(), train.shape(), classes)?;
+    context.check_shapes()?;
+    if others.is_some() && plan.canaries != CanaryKind::OutOfDistribution {
+        return Err(refused(format!("{} canaries take no images of another data set", plan.canaries)));
+    }
+    let split = AuditSplit::draw(train.len(), plan.audit, fixed, plan.seed);
+    let canaries = Canaries::make(plan.canaries, train, &split.audit, classes, others, plan.seed)?;
+    let keep = kept(plan.models, canaries.labels.len(), plan.inclusion, plan.seed);
+    let tables: Vec<Vec<Example>> = keep
+        .rows()
+        .into_iter()
+        .map(|keep| {
+            let canaries = keep.iter().enumerate().filter(|&(_, &keep)| keep).map(|(sample, _)| fixed + sample);
+            (0..fixed).chain(canaries).map(|image| Example::labeled(image as u32)).collect()
+        })
+        .collect();
+    let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, plan)))?;
+    let trainer = context.trainer(plan.network, &plan.training, plan.seed);
+    let answers = trainer.train_and_ask(PHASE, &images, &tables, &asked, &|networks, _, asked| {
+        Vec::<Vec<f32>>::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
+    })?;
+    if answers.iter().flatten().any(|logit| !logit.is_finite()) {
+        return Err(refused("logits are not finite: training diverged; take a smaller learning rate".into()));
+    }
+    let (attacked, views) = (canaries.attacked, plan.views.moves().len());
+    let test_accuracy = answers.iter().map(|answers| {
+        let right = answers[views * attacked * classes..]
+            .chunks_exact(classes)
+            .zip(&context.test.labels)
+            .filter(|&(logits, &label)| largest(logits.iter().copied()) == usize::from(label));
+        right.count() as f32 / context.test.len() as f32
+    });
+    let (attacked_keep, duplicate_keep) = keep.view().split_at(Axis(1), attacked);
+    let index = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
+    Ok(ShadowAnswers {
+        test_accuracy: test_accuracy.collect(),
+        logits: Array4::from_shape_fn((plan.models, attacked, views, classes), |(model, sample, view, class)| {
+            answers[model][(view * attacked + sample) * classes + class]
+        }),
+        keep: attacked_keep.to_owned(),
+        labels: canaries.labels[..attacked].iter().map(|&label| label.into()).collect(),
+        audit_index: index(&split.audit[..attacked]),
+        fixed_index: index(&split.fixed),
+        duplicate_keep: (plan.canaries == CanaryKind::Duplicated).then(|| duplicate_keep.to_owned()),
+        source_index: canaries.source.as_deref().map(index),
+        canary_pixels: match plan.canaries {
+            CanaryKind::OutOfDistribution | CanaryKind::Uniform | CanaryKind::Blank => Some(canaries.pixels),
+            CanaryKind::Original | CanaryKind::Mislabeled | CanaryKind::Duplicated => None,
+        },
+        itself: plan.views.itself(),
+    })
+}
+
+/// \[model, sample\]: which model is trained on which sample.
+fn kept(models: usize, samples: usize, inclusion: Inclusion, seed: u64) -> Array2<bool> {
+    let mut stream = stream(seed, Purpose::Split, 0, 0);
+    let mut keep = Array2::from_elem((models, samples), false);
+    for mut sample in keep.axis_iter_mut(Axis(1)) {
+        match inclusion {
+            Inclusion::Half => rand::seq::index::sample(&mut stream, models, models / 2)
+                .into_iter()
+                .for_each(|model| sample[model] = true),
+            Inclusion::Independent => sample.iter_mut().for_each(|keep| *keep = stream.random()),
+        }
+    }
+    keep
+}
+
+/// Training images, the fixed ones first and the audited samples behind them; and what models are asked about, view by
+/// view of the attacked samples, the test images behind them.
+fn tensors(
+    context: &TrainingContext<'_>,
+    split: &AuditSplit,
+    canaries: &Canaries,
+    plan: &ShadowPlan,
+) -> (TrainingImages, Tensor) {
+    let &TrainingContext { train, test, .. } = context;
+    let (classes, device) = (context.classes(), context.device.tensors());
+    let mut pixels =
+        Vec::with_capacity((split.fixed.len() + canaries.labels.len()) * train.shape().iter().product::<usize>());
+    let mut labels = Vec::with_capacity(split.fixed.len() + canaries.labels.len());
+    for &image in &split.fixed {
+        pixels.extend(train.pixels.index_axis(Axis(0), image as usize));
+        labels.push(train.labels[image as usize]);
+    }
+    pixels.extend(&canaries.pixels);
+    labels.extend(&canaries.labels);
+    let images = TrainingImages::new(&pixels, &labels, classes, device);
+    let attacked = images.inputs.narrow(0, split.fixed.len() as i64, canaries.attacked as i64);
+    let view = |by: Move| moved(&attacked, train.shape(), &vec![by; canaries.attacked]);
+    let mut asked: Vec<Tensor> = plan.views.moves().into_iter().map(view).collect();
+    let test_pixels: Vec<u8> = test.pixels.iter().copied().collect();
+    asked.push(TrainingImages::new(&test_pixels, &test.labels.to_vec(), classes, device).inputs);
+    (images, Tensor::cat(&asked, 0))
+}
+
+#[cfg(test)]
+mod tests;

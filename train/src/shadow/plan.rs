@@ -1,0 +1,159 @@
+//! Which shadow models are trained.
+
+use crate::augment::{ITSELF, Move, check_shift, eighteen_views};
+use crate::canaries::CanaryKind;
+use crate::network::NetworkPlan;
+use crate::train::TrainingPlan;
+use crate::training_images::check_tables;
+use leakbound::error::{Error, Result};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// The most logits recorded: 4 GiB.
+const MAX_LOGITS: usize = 1 << 30;
+
+/// Which models are trained on a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inclusion {
+    /// Exactly half of the models, at random.
+    Half,
+    /// Each model with probability 1/2, whatever the others are trained on.
+    Independent,
+}
+
+impl Inclusion {
+    /// `half` or `independent`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Half => "half",
+            Self::Independent => "independent",
+        }
+    }
+}
+
+impl FromStr for Inclusion {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        [Self::Half, Self::Independent]
+            .into_iter()
+            .find(|inclusion| inclusion.name() == text.trim())
+            .ok_or_else(|| Error::Syntax { quantity: "inclusion", value: text.into(), expected: "half or independent" })
+    }
+}
+
+impl fmt::Display for Inclusion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Serialize for Inclusion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The forms of a sample that models are asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Views {
+    /// The image itself.
+    Itself,
+    /// As it is and flipped (columns in reverse), each shifted by -`shift`, 0 and `shift` pixels downwards and, changing
+    /// fastest, to the right; 0 comes in from outside. View 4 is the image itself.
+    Eighteen {
+        /// In pixels.
+        shift: usize,
+    },
+}
+
+impl Views {
+    pub(super) fn moves(self) -> Vec<Move> {
+        match self {
+            Self::Itself => vec![Move { flip: false, down: 0, right: 0 }],
+            Self::Eighteen { shift } => eighteen_views(shift),
+        }
+    }
+
+    /// Which of them is the image itself.
+    pub(super) fn itself(self) -> usize {
+        match self {
+            Self::Itself => 0,
+            Self::Eighteen { .. } => ITSELF,
+        }
+    }
+}
+
+/// Which shadow models are trained, and how.
+///
+/// The audited samples take the place of `audit` training images that are drawn at random. Every model is trained on the
+/// `fixed` other images, and on some of the audited samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ShadowPlan {
+    /// Number of models M.
+    pub models: usize,
+    /// Training images audited.
+    pub audit: usize,
+    /// Training images of every model; all that are not audited if absent.
+    pub fixed: Option<usize>,
+    /// What is audited in their place.
+    pub canaries: CanaryKind,
+    /// Which models are trained on a sample.
+    pub inclusion: Inclusion,
+    /// What models are asked about.
+    pub views: Views,
+    /// The network of each model.
+    pub network: NetworkPlan,
+    /// Training of each model.
+    pub training: TrainingPlan,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl ShadowPlan {
+    /// Fixed images of `available` training images, if the plan can be carried out on images of such a shape.
+    pub(super) fn fixed_images(&self, available: usize, shape: [usize; 3], classes: usize) -> Result<usize> {
+        let fixed = self.fixed.unwrap_or(available.saturating_sub(self.audit));
+        let counts = [
+            ("shadow models", self.models),
+            ("audited images", self.audit),
+            ("images in a step", self.training.batch),
+            ("epochs", self.training.epochs),
+        ];
+        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
+            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+        }
+        self.network.check()?;
+        if let Some(augmentation) = self.training.augmentation {
+            augmentation.check(shape)?;
+        }
+        if let Views::Eighteen { shift } = self.views {
+            check_shift("views", shift, shape)?;
+        }
+        if self.inclusion == Inclusion::Half && !self.models.is_multiple_of(2) {
+            return Err(refused(format!("{} models have no exact half; take an even number", self.models)));
+        }
+        // A model must have something to learn even where none of the audited samples is in it.
+        if fixed == 0 || self.audit.checked_add(fixed).is_none_or(|needed| needed > available) {
+            return Err(refused(format!(
+                "{} audited images and {fixed} fixed ones of {available} training images; both must fit and be more \
+                 than none",
+                self.audit
+            )));
+        }
+        check_tables("shadow models", self.models as u64, self.audit + fixed)?;
+        let logits = [self.models, self.audit, self.views.moves().len(), classes];
+        let count = logits.iter().try_fold(1usize, |product, &number| product.checked_mul(number));
+        if count.is_none_or(|count| count > MAX_LOGITS) {
+            return Err(refused(format!("{} models at once answer with more than 4 GiB of logits", self.models)));
+        }
+        Ok(fixed)
+    }
+}
+
+pub(super) fn refused(reason: String) -> Error {
+    Error::Refused { operation: "shadow models", reason }
+}

@@ -1,0 +1,118 @@
+//! Images on the device, and networks that answer about them.
+
+use super::plan::StudentPlan;
+use crate::context::TrainingContext;
+use crate::ensemble::logits_of_all;
+use crate::groups::Trainer;
+use crate::guard::guarded;
+use crate::teachers::split::Phase;
+use crate::training_images::{Example, TrainingImages, one_hot};
+use leakbound::error::{Error, Result};
+use leakbound::record::ImageSet;
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
+use tch::Tensor;
+
+/// Trainings of students, beside the phases of the teachers: the run is added.
+const STUDENTS: u64 = 1 << 32;
+
+/// Which images of the two halves of a data set are what.
+pub(super) struct Parts {
+    /// Test images that teachers label.
+    pub public: Vec<u32>,
+    /// Test images that measure.
+    pub held_out: Vec<u32>,
+    /// Training images that students are asked about.
+    pub private: Vec<u32>,
+}
+
+/// A student to be trained: its run, and the labels that it gets, none for the images that it does not see.
+pub(super) struct Pupil<'a> {
+    pub run: u64,
+    /// For each public image.
+    pub labels: &'a [Option<u8>],
+}
+
+/// Images of all parts, and how networks are trained on them.
+pub(super) struct Lab<'a> {
+    teachers: Trainer<'a>,
+    students: Trainer<'a>,
+    train: TrainingImages,
+    /// Public images, then those that measure, then private ones: [P + H + V, F].
+    asked: Tensor,
+    /// P and P + H.
+    ends: [i64; 2],
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(context: &TrainingContext<'a>, parts: &Parts, plan: &'a StudentPlan) -> Result<Self> {
+        let &TrainingContext { train, test, device, .. } = context;
+        let classes = context.classes();
+        // Students take seconds each, where teachers take minutes: they are not kept.
+        let unkept = TrainingContext { checkpoint: None, ..*context };
+        let some = |set: &ImageSet, images: &[u32]| {
+            let (mut pixels, mut labels) = (Vec::new(), Vec::new());
+            for &image in images {
+                pixels.extend(set.pixels.index_axis(Axis(0), image as usize));
+                labels.push(set.labels[image as usize]);
+            }
+            TrainingImages::new(&pixels, &labels, classes, device.tensors())
+        };
+        let ends = [parts.public.len() as i64, (parts.public.len() + parts.held_out.len()) as i64];
+        guarded("images", || {
+            let asked = [some(test, &parts.public), some(test, &parts.held_out), some(train, &parts.private)];
+            Ok(Self {
+                teachers: context.trainer(plan.network, &plan.training, plan.seed),
+                students: unkept.trainer(plan.student_network, &plan.student_training, plan.seed),
+                train: some(train, &(0..train.len() as u32).collect::<Vec<_>>()),
+                asked: Tensor::cat(&asked.map(|images| images.inputs), 0),
+                ends,
+            })
+        })
+    }
+
+    /// C.
+    pub fn classes(&self) -> usize {
+        self.teachers.classes
+    }
+
+    /// Votes of a teacher for each table of training images, on the public images and on those that measure.
+    pub fn votes(&self, tables: &[Vec<Example>]) -> Result<Vec<Vec<u8>>> {
+        let asked = self.asked.narrow(0, 0, self.ends[1]);
+        // As those of the recipe for teachers: the same seed gives the same teachers.
+        self.teachers.train_and_ask(Phase::Pate as u64, &self.train, tables, &asked, &|networks, _, images| {
+            let votes: Vec<Vec<i64>> = logits_of_all(networks, images).argmax(-1, false).try_into()?;
+            Ok(votes.into_iter().map(|votes| votes.into_iter().map(|vote| vote as u8).collect()).collect())
+        })
+    }
+
+    /// Logits of each student on all images that are asked about, \[image, class\].
+    ///
+    /// Students of one run start from the same weights, so that none depends on which other budgets there are.
+    pub fn students(&self, pupils: &[Pupil<'_>]) -> Result<Vec<Array2<f32>>> {
+        let public = self.asked.narrow(0, 0, self.ends[0]);
+        let pupils: Vec<_> =
+            pupils.iter().map(|pupil| (pupil, public.shallow_clone(), self.asked.shallow_clone())).collect();
+        // Tensors may go to another thread but not be seen by two.
+        let (students, classes) = (&self.students, self.classes());
+        let student = |(pupil, inputs, asked): (&Pupil<'_>, Tensor, Tensor)| {
+            let labels: Vec<u8> = pupil.labels.iter().map(|label| label.unwrap_or(0)).collect();
+            let labeled = (0..).zip(pupil.labels).filter(|(_, label)| label.is_some());
+            let table: Vec<Example> = labeled.map(|(image, _)| Example::labeled(image)).collect();
+            let targets = guarded("labels", || Ok(one_hot(&labels, classes, students.device.tensors())))?;
+            let images = TrainingImages { inputs, targets };
+            let phase = STUDENTS + pupil.run;
+            let logits = students.train_and_ask(phase, &images, &[table], &asked, &|networks, _, images| {
+                Ok(vec![Vec::<f32>::try_from(logits_of_all(networks, images).flatten(0, -1))?])
+            })?;
+            let logits = logits.into_iter().flatten().collect::<Vec<_>>();
+            let shape = (logits.len() / classes, classes);
+            Array2::from_shape_vec(shape, logits)
+                .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+        };
+        if students.device.is_cuda() {
+            return pupils.into_iter().map(student).collect();
+        }
+        pupils.into_par_iter().map(student).collect()
+    }
+}

@@ -1,0 +1,215 @@
+//! Students: trained on public images that teachers labeled within a privacy budget.
+
+mod lab;
+mod labeling;
+mod plan;
+mod split;
+mod students;
+
+pub use labeling::{LabelCosts, LabelingPlan};
+pub use plan::StudentPlan;
+pub use students::{StudentRun, Students};
+
+use super::context::TrainingContext;
+use super::seed::{Purpose, stream};
+use super::teachers::split::{Split, partition};
+use super::training_images::Example;
+use lab::{Lab, Parts, Pupil};
+use labeling::{Campaign, campaign};
+use leakbound::error::{Error, Result};
+use leakbound::histogram::VoteHistogram;
+use leakbound::record::ImageSet;
+use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
+use rand::Rng;
+use rayon::prelude::*;
+use split::{order_of_queries, private_images, public_and_held_out};
+use std::ops::Range;
+
+/// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of each
+/// budget. Progress counts networks, and the checkpoint keeps the votes of teachers.
+///
+/// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
+/// class: a share is public, the others measure the accuracy of teachers and students. Public images are asked about in
+/// random order, each once. What is answered is the labeled public part, on which a student is trained with the given
+/// labels and nothing else; the rest of the public images stays unlabeled. Within a run, a smaller budget has the first
+/// labels of a larger one, with the same noise.
+///
+/// Each ε is for one student alone. The students of one run cost together what the largest budget does; runs share their
+/// private images, so that their costs add up. Noise that is a function of a seed can be taken off by whoever knows it:
+/// a student that leaves the laboratory needs a seed that is drawn in secret.
+///
+/// # Errors
+/// [`Error::Domain`] for a count or budget of 0, [`Error::Refused`] if there are too few images or if a run gave no label
+/// within a budget, [`Error::Length`] if training and test images differ in shape,
+/// [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+///
+/// # References
+/// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), thesis, sections 2.4 and 5.1.
+pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Result<Students> {
+    let &TrainingContext { train, test, .. } = context;
+    let each = plan.images_each(train, test)?;
+    let classes = context.classes();
+    let test_labels: Vec<u8> = test.labels.to_vec();
+    let [public, held_out] = public_and_held_out(&test_labels, classes, plan.public, plan.seed)?;
+    let parts = Parts { public, held_out, private: private_images(train.len(), plan.private, plan.seed) };
+    let lab = Lab::new(context, &parts, plan)?;
+
+    let teachers: Vec<Vec<u32>> = (0..plan.runs as u64)
+        .flat_map(|run| partition(train.len(), (plan.teachers, each), plan.seed, Split::Pate(run)))
+        .collect();
+    let examples: Vec<Vec<Example>> =
+        teachers.iter().map(|images| images.iter().map(|&image| Example::labeled(image)).collect()).collect();
+    let votes = lab.votes(&examples)?;
+    let query_label = labels(test, &parts.public);
+    let test_label = labels(test, &parts.held_out);
+    let labeled = Labeled::by_votes(&votes, &query_label, classes, plan)?;
+    refuse_no_labels(&labeled.campaigns, plan)?;
+
+    let labels_of_students = labeled.of_students();
+    let pupils: Vec<Pupil<'_>> =
+        labels_of_students.iter().map(|(run, labels)| Pupil { run: *run as u64, labels }).collect();
+    let logits = lab.students(&pupils)?;
+    let views: Vec<_> = logits.iter().map(|logits| logits.view()).collect();
+    let stacked = ndarray::stack(Axis(0), &views)
+        .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+    let ends = [parts.public.len(), parts.public.len() + parts.held_out.len()];
+    let part = |images: Range<usize>| stacked.slice_axis(Axis(1), images.into()).to_owned();
+    let test_logits = part(ends[0]..ends[1]);
+    let indices = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
+    Ok(Students {
+        runs: labeled.runs(&votes, &test_logits, &test_label),
+        pate_votes: Array3::from_shape_fn((plan.runs, ends[0], plan.teachers), |(run, query, teacher)| {
+            votes[run * plan.teachers + teacher][query]
+        }),
+        query_index: indices(&parts.public),
+        query_order: Array2::from_shape_fn((plan.runs, ends[0]), |(run, place)| labeled.orders[run][place] as i32),
+        given_label: labeled.given_labels(),
+        pate_images: Array3::from_shape_fn((plan.runs, plan.teachers, each), |(run, teacher, image)| {
+            teachers[run * plan.teachers + teacher][image]
+        }),
+        keep: Array2::from_shape_fn((pupils.len(), ends[0]), |(student, query)| {
+            pupils[student].labels[query].is_some()
+        }),
+        label_seed: labeled.seeds.into(),
+        logits: part(0..ends[0]).insert_axis(Axis(2)),
+        test_index: indices(&parts.held_out),
+        private_index: indices(&parts.private),
+        private_label: labels(train, &parts.private),
+        private_logits: part(ends[1]..stacked.len_of(Axis(1))),
+        query_label,
+        test_label,
+        test_logits,
+    })
+}
+
+/// The public images as the teachers of each run labeled them.
+struct Labeled {
+    /// Queries in the order in which they were made.
+    orders: Vec<Vec<u32>>,
+    /// Seeds of the noise.
+    seeds: Vec<u64>,
+    campaigns: Vec<Campaign>,
+}
+
+impl Labeled {
+    /// Labels by the votes of each run's teachers, on public images of these true classes.
+    fn by_votes(votes: &[Vec<u8>], truth: &Array1<u8>, classes: usize, plan: &StudentPlan) -> Result<Self> {
+        let runs = 0..plan.runs as u64;
+        let orders: Vec<Vec<u32>> = runs.clone().map(|run| order_of_queries(truth.len(), plan.seed, run)).collect();
+        let seeds: Vec<u64> = runs.map(|run| stream(plan.seed, Purpose::Labels, run, 0).next_u64()).collect();
+        let campaigns = votes
+            .par_chunks(plan.teachers)
+            .zip(&orders)
+            .zip(&seeds)
+            .map(|((votes, order), &seed)| {
+                let query = |&query: &u32| {
+                    let mut counts = vec![0; classes];
+                    votes.iter().for_each(|votes| counts[usize::from(votes[query as usize])] += 1);
+                    Ok((VoteHistogram::new(counts)?, usize::from(truth[query as usize])))
+                };
+                campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labeling, seed)
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { orders, seeds, campaigns })
+    }
+
+    /// The label of each public image in a run, if the first `queries` gave it one.
+    fn given(&self, run: usize, queries: u64) -> Vec<Option<u8>> {
+        let mut labels = vec![None; self.orders[run].len()];
+        for (&query, answer) in self.orders[run].iter().zip(&self.campaigns[run].answers).take(queries as usize) {
+            labels[query as usize] = answer.map(|class| class as u8);
+        }
+        labels
+    }
+
+    /// For each student its run and its labels: run by run, in each the budgets.
+    fn of_students(&self) -> Vec<(usize, Vec<Option<u8>>)> {
+        let students = self.campaigns.iter().enumerate();
+        students
+            .flat_map(|(run, campaign)| campaign.labelings.iter().map(move |labeling| (run, labeling.queries)))
+            .map(|(run, queries)| (run, self.given(run, queries)))
+            .collect()
+    }
+
+    /// Labels \[run, public image\] within the largest budget, -1 for none.
+    fn given_labels(&self) -> Array2<i32> {
+        let given: Vec<_> =
+            self.campaigns.iter().enumerate().map(|(run, all)| self.given(run, all.answers.len() as u64)).collect();
+        let shape = (given.len(), self.orders.first().map_or(0, Vec::len));
+        Array2::from_shape_fn(shape, |(run, query)| given[run][query].map_or(-1, i32::from))
+    }
+
+    /// What each run's teachers and students are worth on the images that measure, which are behind the public ones.
+    fn runs(&self, votes: &[Vec<u8>], test_logits: &Array3<f32>, test_label: &Array1<u8>) -> Vec<StudentRun> {
+        let (runs, public) = (self.campaigns.len(), votes.first().map_or(0, Vec::len) - test_label.len());
+        let accuracies: Vec<f64> = test_logits
+            .outer_iter()
+            .map(|logits| accuracy(logits.rows().into_iter().map(argmax), test_label))
+            .collect();
+        self.campaigns
+            .iter()
+            .zip(votes.chunks(votes.len() / runs))
+            .zip(accuracies.chunks(accuracies.len() / runs))
+            .map(|((campaign, votes), accuracies)| {
+                let right = votes.iter().map(|votes| accuracy(votes[public..].iter().copied(), test_label));
+                StudentRun {
+                    teacher_accuracy: right.sum::<f64>() / votes.len() as f64,
+                    labelings: campaign.labelings.clone(),
+                    student_accuracies: accuracies.to_vec(),
+                }
+            })
+            .collect()
+    }
+}
+
+/// A student needs something to learn from.
+fn refuse_no_labels(campaigns: &[Campaign], plan: &StudentPlan) -> Result<()> {
+    for (run, campaign) in campaigns.iter().enumerate() {
+        let none = campaign.labelings.iter().zip(&plan.labeling.budgets).find(|(labeling, _)| labeling.labels == 0);
+        if let Some((labeling, budget)) = none {
+            let reason = format!(
+                "run {run} gave no label within a budget of {} ({} queries); raise the budget or lower the threshold",
+                budget.epsilon().get(),
+                labeling.queries
+            );
+            return Err(Error::Refused { operation: "students", reason });
+        }
+    }
+    Ok(())
+}
+
+fn labels(set: &ImageSet, images: &[u32]) -> Array1<u8> {
+    images.iter().map(|&image| set.labels[image as usize]).collect()
+}
+
+/// The class of the largest logit, the first of equals.
+fn argmax(logits: ArrayView1<'_, f32>) -> u8 {
+    (1..logits.len()).fold(0, |best, class| if logits[class] > logits[best] { class } else { best }) as u8
+}
+
+fn accuracy(answers: impl Iterator<Item = u8>, labels: &Array1<u8>) -> f64 {
+    answers.zip(labels).filter(|(answer, label)| answer == *label).count() as f64 / labels.len() as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Students on the sample of Fashion-MNIST.
+
+use super::*;
+use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
+use leakbound::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
+use leakbound::divergence::{Conversion, RdpCurve, order_grid};
+use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
+use leakbound::membership::{MembershipScore, ScoredLogits, threshold_attack};
+use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order};
+use leakbound::record::{
+    ArrayWriter, ImagePart, MemoryBudget, ShadowRecording, read_images, shadow_models_from_bytes, votes_from_bytes,
+};
+use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};
+
+fn budgets(budgets: &[f64]) -> Vec<PrivacyBudget> {
+    let budget = |&budget: &f64| {
+        let delta = Delta::new(1e-5).unwrap();
+        PrivacyBudget::new(Epsilon::new(budget).unwrap(), delta, Conversion::Improved, order_grid()).unwrap()
+    };
+    budgets.iter().map(budget).collect()
+}
+
+/// 10 teachers are few: the budgets are large where the noise leaves the labels right.
+fn plan() -> StudentPlan {
+    let scale = |sigma| NoiseScale::new(sigma).unwrap();
+    StudentPlan {
+        teachers: 10,
+        images: None,
+        network: NetworkPlan::Mlp { hidden: 16 },
+        training: TrainingPlan::new(10, 32, Optimizer::ADAM, Schedule::Constant { rate: 2e-3 }),
+        labeling: LabelingPlan {
+            test: ThresholdTest::new(6.0, scale(3.0), ThresholdForm::Max).unwrap(),
+            sigma: scale(1.5),
+            budgets: budgets(&[30.0, 60.0]),
+            costs: LabelCosts::DataDependent,
+        },
+        public: 0.8,
+        private: 300,
+        student_network: NetworkPlan::Mlp { hidden: 16 },
+        student_training: TrainingPlan::new(
+            50,
+            16,
+            Optimizer::ADAM,
+            Schedule::Exponential { rate: 2e-3, factor: 0.95, parts: 50 },
+        ),
+        runs: 2,
+        seed: 1,
+    }
+}
+
+fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let [(train, _), (test, _)] =
+        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
+    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+    let context = TrainingContext {
+        train: &train,
+        test: &test,
+        device,
+        progress: &|_| std::ops::ControlFlow::Continue(()),
+        checkpoint: None,
+    };
+    train_student(&context, plan)
+}
+
+#[test]
+fn students_learn_from_labels_within_their_budgets() {
+    let plan = plan();
+    let students = train_on_sample(&plan).unwrap();
+    for (run, found) in students.runs.iter().enumerate() {
+        println!("{run}: {found:?}");
+        for (student, (labeling, budget)) in found.labelings.iter().zip(&plan.labeling.budgets).enumerate() {
+            assert!(labeling.epsilon <= budget.epsilon() && labeling.labels > 0);
+            let accuracy = found.student_accuracies[student];
+            // Ten classes: a student that learned nothing has 10 %. Processors differ in the last digits: room for them.
+            assert!(accuracy > 0.25, "{accuracy}");
+            let kept = students.keep.row(2 * run + student).iter().filter(|&&kept| kept).count();
+            assert_eq!(kept as u64, labeling.labels);
+        }
+        assert!(found.labelings[0].queries < found.labelings[1].queries);
+        // Only queries within the budget have labels, and those of the smaller budget are among them.
+        let given = students.given_label.row(run);
+        let rows = [0, 1].map(|student| students.keep.row(2 * run + student));
+        assert!(given.iter().zip(rows[1]).all(|(&label, &kept)| (label >= 0) == kept));
+        assert!(rows[0].iter().zip(rows[1]).all(|(small, large)| !small || *large));
+        let early: Vec<usize> = students.query_order.row(run).iter().map(|&query| query as usize).collect();
+        let early = &early[..found.labelings[0].queries as usize];
+        assert!((0..rows[0].len()).all(|query| rows[0][query] == (rows[1][query] && early.contains(&query))));
+    }
+    let mut images: Vec<u32> = students.pate_images.index_axis(Axis(0), 1).iter().copied().collect();
+    images.sort_unstable();
+    assert_eq!(images, (0..2000).collect::<Vec<u32>>());
+    // Another budget beside it changes no student.
+    let mut alone = plan.clone();
+    alone.labeling.budgets = budgets(&[30.0]);
+    let alone = train_on_sample(&alone).unwrap();
+    assert_eq!(alone.logits.index_axis(Axis(0), 1), students.logits.index_axis(Axis(0), 2));
+}
+
+/// What other commands read from the recording is what was trained.
+#[test]
+fn the_recording_tells_the_whole_story() {
+    let plan = StudentPlan { runs: 1, ..plan() };
+    let students = train_on_sample(&plan).unwrap();
+    let mut writer = ArrayWriter::new("students.npz");
+    writer.add("pate_votes", &students.pate_votes).unwrap();
+    writer.add("query_label", &students.query_label).unwrap();
+    writer.add("logits", &students.logits).unwrap();
+    writer.add("labels", &students.query_label.mapv(i64::from)).unwrap();
+    writer.add("keep", &students.keep).unwrap();
+    let bytes = writer.finish().unwrap();
+
+    // The library's own loop, on the recorded votes and with the recorded seed.
+    let votes = votes_from_bytes("students.npz", bytes.clone()).unwrap().histograms(0).unwrap();
+    let labeling = &plan.labeling;
+    let mut budget = labeling.budgets[1].clone();
+    let answers = students.query_order.row(0).into_iter().enumerate().map(|(place, &query)| {
+        let query = &votes.queries[query as usize];
+        let id = StreamId { seed: students.label_seed[0], query: place as u64, world: World::Dataset, block: 0 };
+        let noise = Noise::Gaussian(labeling.sigma);
+        let class = draw_confident_answer(&query.histogram, Some(&labeling.test), noise, &mut Stream::new(id));
+        let charge = |order: Order| {
+            VoteCost::of_moved_vote(noise, Some(&labeling.test), &query.histogram)
+                .in_both_directions(order)
+                .realized(class.is_some())
+        };
+        Answer { class, cost: RdpCurve::from_fn(labeling.orders(), charge), label: query.label }
+    });
+    assert_eq!(label_until_spent(answers, &mut budget).unwrap(), students.runs[0].labelings[1]);
+
+    // The points that a student was trained on are restored better than by chance.
+    let ShadowRecording::Logits(logits) = shadow_models_from_bytes("students.npz", bytes).unwrap() else {
+        panic!("logits are recorded");
+    };
+    let guesses = threshold_attack(&ScoredLogits::new(&logits, MembershipScore::Loss)).unwrap();
+    let labels = students.runs[0].labelings[0].labels;
+    let row = guesses.scores();
+    let mut points: Vec<usize> = (0..guesses.samples()).collect();
+    points.sort_by(|&a, &b| row[[0, b]].total_cmp(&row[[0, a]]));
+    let restored = points[..labels as usize].iter().filter(|&&point| students.keep[[0, point]]).count();
+    let chance = labels as f64 / students.query_label.len() as f64;
+    println!("{restored} of {labels} restored, share of labeled points {chance}");
+    assert!(restored as f64 > chance * labels as f64);
+}
+
+#[test]
+fn what_cannot_be_trained_is_refused() {
+    let refused = |change: &dyn Fn(&mut StudentPlan)| {
+        let mut plan = plan();
+        change(&mut plan);
+        train_on_sample(&plan).unwrap_err().to_string()
+    };
+    let messages = [
+        refused(&|plan| plan.teachers = 0),
+        refused(&|plan| plan.images = Some(201)),
+        refused(&|plan| plan.runs = 0),
+        refused(&|plan| plan.labeling.budgets.clear()),
+        refused(&|plan| plan.labeling.budgets = budgets(&[1.0, 0.0])),
+        refused(&|plan| plan.public = f64::NAN),
+        refused(&|plan| plan.private = 2001),
+        refused(&|plan| plan.student_training.batch = 0),
+        refused(&|plan| {
+            let order = vec![Order::new(2.0).unwrap()];
+            let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
+            let other = PrivacyBudget::new(epsilon, delta, Conversion::Classic, order).unwrap();
+            plan.labeling.budgets.push(other);
+        }),
+        refused(&|plan| plan.labeling.budgets = budgets(&[0.01])),
+    ];
+    insta::assert_snapshot!(messages.join("\n"), @r"
+    teachers = 0 is not in [1, inf)
+    teachers: 10 teachers with 201 images each need more than the 2000 there are
+    runs = 0 is not in [1, inf)
+    budgets = 0 is not in [1, inf)
+    budget = 0 is not in (0, inf]
+    share of public images = NaN is not in (0, 1)
+    students: 2001 private images of 2000 training images
+    images in a step = 0 is not in [1, inf)
+    students: budgets on different orders
+    students: run 0 gave no label within a budget of 0.01 (0 queries); raise the budget or lower the threshold
+    ");
+}

@@ -1,0 +1,112 @@
+//! Images and queries on the device.
+
+use super::plan::TeacherPlan;
+use super::split::{Phase, Split};
+use crate::context::TrainingContext;
+use crate::ensemble::logits_of_all;
+use crate::groups::Trainer;
+use crate::guard::guarded;
+use crate::training_images::{Example, TrainingImages, one_hot};
+use leakbound::error::Result;
+use leakbound::record::ImageSet;
+use ndarray::Array1;
+use tch::{TchError, Tensor};
+
+/// Training images, queries behind them, and how networks are trained.
+pub(super) struct Lab<'a> {
+    images: TrainingImages,
+    trainer: Trainer<'a>,
+    /// Test images that are asked about.
+    pub queries: Vec<u32>,
+    query_inputs: Tensor,
+    /// All test images and their classes.
+    test_inputs: Tensor,
+    test_label: Vec<i64>,
+    /// Their labels.
+    pub query_label: Array1<u8>,
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(context: &TrainingContext<'a>, plan: &'a TeacherPlan) -> Result<Self> {
+        let &TrainingContext { train, test, device, .. } = context;
+        let classes = context.classes();
+        let mut queries = Split::Queries.order(test.len(), plan.seed);
+        queries.truncate(plan.queries);
+        queries.sort_unstable();
+        let query_label: Array1<u8> = queries.iter().map(|&query| test.labels[query as usize]).collect();
+        let trainer = context.trainer(plan.network, &plan.training, plan.seed);
+        guarded("images", || {
+            let images = |set: &ImageSet| {
+                let pixels: Vec<u8> = set.pixels.iter().copied().collect();
+                TrainingImages::new(&pixels, &set.labels.to_vec(), classes, device.tensors())
+            };
+            let (images, test_inputs) = (images(train), images(test).inputs);
+            let rows: Vec<i64> = queries.iter().map(|&query| query.into()).collect();
+            let query_inputs = test_inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+            let test_label = test.labels.iter().map(|&label| label.into()).collect();
+            Ok(Self { images, trainer, queries, query_inputs, test_inputs, test_label, query_label })
+        })
+    }
+
+    /// C.
+    pub fn classes(&self) -> usize {
+        self.trainer.classes
+    }
+
+    /// Puts the queries behind the training images: images N + q; targets N + q with their labels, N + Q + q with the
+    /// poisoned ones.
+    pub fn add_queries(&mut self, poisoned: &[u8]) -> Result<()> {
+        guarded("images", || {
+            let target = |labels: &[u8]| one_hot(labels, self.trainer.classes, self.trainer.device.tensors());
+            let [natural, poisoned] = [target(&self.query_label.to_vec()), target(poisoned)];
+            self.images = TrainingImages {
+                inputs: Tensor::cat(&[&self.images.inputs, &self.query_inputs], 0),
+                targets: Tensor::cat(&[&self.images.targets, &natural, &poisoned], 0),
+            };
+            Ok(())
+        })
+    }
+
+    /// Votes of a network for each table on every query, and the share of all test images that each of the first
+    /// `measured` networks gets right.
+    pub fn vote(&self, phase: Phase, tables: &[Vec<Example>], measured: usize) -> Result<(Vec<Vec<u8>>, Vec<f64>)> {
+        let (queries, count) = (self.queries.len() as i64, self.test_label.len() as i64);
+        let asked = guarded("images", || Ok(Tensor::cat(&[&self.query_inputs, &self.test_inputs], 0)))?;
+        let labels = &self.test_label;
+        let answers =
+            self.trainer.train_and_ask(phase as u64, &self.images, tables, &asked, &|networks, range, asked| {
+                let classes = |images: &Tensor| -> std::result::Result<Vec<Vec<i64>>, TchError> {
+                    logits_of_all(networks, images).argmax(-1, false).try_into()
+                };
+                let votes = classes(&asked.narrow(0, 0, queries))?;
+                let right: Vec<Option<usize>> = if range.start < measured {
+                    let right =
+                        |found: &Vec<i64>| found.iter().zip(labels).filter(|(found, label)| found == label).count();
+                    classes(&asked.narrow(0, queries, count))?.iter().map(|found| Some(right(found))).collect()
+                } else {
+                    vec![None; votes.len()]
+                };
+                let votes = votes.into_iter().map(|votes| votes.iter().map(|&vote| vote as u8).collect::<Vec<u8>>());
+                Ok(votes.zip(right).collect())
+            })?;
+        let (votes, right): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+        Ok((votes, right.into_iter().take(measured).flatten().map(|right| right as f64 / count as f64).collect()))
+    }
+
+    /// Votes of a network for each table on a query of its own.
+    pub fn vote_on_one(&self, phase: Phase, tables: &[Vec<Example>], asked: &[usize]) -> Result<Vec<u8>> {
+        self.trainer.train_and_ask(
+            phase as u64,
+            &self.images,
+            tables,
+            &self.query_inputs,
+            &|networks, range, queries| {
+                let rows: Vec<i64> = asked[range].iter().map(|&query| query as i64).collect();
+                let inputs =
+                    queries.index_select(0, &Tensor::from_slice(&rows).to_device(queries.device())).unsqueeze(1);
+                let votes: Vec<i64> = networks.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into()?;
+                Ok(votes.iter().map(|&vote| vote as u8).collect())
+            },
+        )
+    }
+}

@@ -1,0 +1,265 @@
+//! Teachers that vote: PATE's random partitions, CaPC's fixed one, and teachers that met one more point.
+
+mod lab;
+mod plan;
+mod queries;
+pub(super) mod split;
+mod votes;
+
+pub use plan::TeacherPlan;
+pub use votes::TeacherVotes;
+
+use super::context::TrainingContext;
+use super::training_images::Example;
+use lab::Lab;
+use leakbound::error::{Error, Result};
+use ndarray::{Array1, Array2, Axis};
+use queries::{adversarial, poisoned, second_votes};
+use split::{Phase, Split, partition, some_images};
+use votes::ballots;
+
+/// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their votes.
+///
+/// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
+///
+/// # Errors
+/// [`Error::Domain`] for a count of 0, [`Error::Refused`] if there are too few images or queries,
+/// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails;
+/// those of the checkpoint.
+///
+/// # References
+/// Papernot et al. (2018), "Scalable private learning with PATE"; Choquette-Choo et al. (2021), "CaPC learning".
+pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<TeacherVotes> {
+    let each = checked_images_each(context, plan)?;
+    let mut lab = Lab::new(context, plan)?;
+    let partitions = |split: Split| partition(context.train.len(), (plan.teachers, each), plan.seed, split);
+    let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
+    for instantiation in 0..plan.instantiations {
+        let teachers = partitions(Split::Pate(instantiation as u64));
+        pate_images.extend(teachers.iter().flatten().copied());
+        tables.extend(teachers.iter().map(|images| labeled(images)));
+    }
+    let shape = (plan.instantiations, plan.teachers, plan.queries);
+    let (votes, accuracies) = lab.vote(Phase::Pate, &tables, plan.teachers)?;
+    let pate_votes = ballots(votes, shape);
+    let parties = partitions(Split::Capc);
+    let tables: Vec<Vec<Example>> =
+        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| labeled(images))).collect();
+    let capc_votes = ballots(lab.vote(Phase::Capc, &tables, 0)?.0, shape);
+
+    let second_label = second_votes(&pate_votes, lab.classes());
+    lab.add_queries(&second_label)?;
+    let adv_query = adversarial(&pate_votes, lab.classes(), plan);
+    // Of the queries with the most agreement, so that its own label is clearly not the poisoned one.
+    let poison = poisoned(&pate_votes, lab.classes());
+    let added = AddedQueries { lab: &lab, plan, available: context.train.len(), each, party: &parties[0] };
+    let pate_nat_advq = added.votes(Phase::PateNatural, &adv_query)?;
+    let pate_pois_advq = added.votes(Phase::PatePoisoned, &adv_query)?;
+    let capc_nat_advq = added.votes(Phase::CapcNatural, &adv_query)?;
+    let capc_pois_advq = added.votes(Phase::CapcPoisoned, &adv_query)?;
+    let pate_pois_natq = added.votes_on_all(poison)?;
+    let images =
+        |count: usize, images: Vec<u32>| Array1::from(images).into_shape_with_order((count, plan.teachers, each));
+    Ok(TeacherVotes {
+        pate_votes,
+        capc_votes,
+        query_index: lab.queries.iter().map(|&query| query as i32).collect(),
+        query_label: lab.query_label,
+        second_label: second_label.into(),
+        adv_query: adv_query.iter().map(|&query| query as i32).collect(),
+        pate_nat_advq,
+        pate_pois_advq,
+        capc_nat_advq,
+        capc_pois_advq,
+        pate_pois_natq,
+        poison_query: poison as i64,
+        // As many as were drawn.
+        pate_images: images(plan.instantiations, pate_images).unwrap_or_default(),
+        test_accuracy: accuracies.into(),
+        capc_images: images(1, parties.concat()).unwrap_or_default().index_axis_move(Axis(0), 0),
+    })
+}
+
+/// Images of each teacher of a plan that fits the images.
+fn checked_images_each(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<usize> {
+    let each = plan.images_each(context.train.len())?;
+    if plan.queries > context.test.len() {
+        let reason = format!("{} queries of {} test images", plan.queries, context.test.len());
+        return Err(Error::Refused { operation: "teachers", reason });
+    }
+    if plan.adversarial > plan.queries {
+        let reason = format!("{} adversarial queries of {}", plan.adversarial, plan.queries);
+        return Err(Error::Refused { operation: "teachers", reason });
+    }
+    context.check_shapes()?;
+    Ok(each)
+}
+
+/// Teachers that met a query, with its own label or with another.
+struct AddedQueries<'a> {
+    lab: &'a Lab<'a>,
+    plan: &'a TeacherPlan,
+    /// Training images; the queries are behind them.
+    available: usize,
+    /// Images of a teacher.
+    each: usize,
+    /// Images of party 0 of CaPC.
+    party: &'a [u32],
+}
+
+impl AddedQueries<'_> {
+    fn natural(&self, query: usize) -> Example {
+        Example::labeled((self.available + query) as u32)
+    }
+
+    fn poisoned(&self, query: usize) -> Example {
+        let natural = self.natural(query);
+        Example { target: natural.target + self.plan.queries as u32, ..natural }
+    }
+
+    /// All but one of the images of a PATE teacher, which is told by `which`.
+    fn teacher(&self, phase: Phase, which: (usize, usize)) -> Vec<Example> {
+        labeled(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
+    }
+
+    /// Votes \[query, retraining\] of teachers that met a query on this query.
+    fn votes(&self, phase: Phase, queries: &[usize]) -> Result<Array2<u8>> {
+        let retrainings = self.plan.retrainings;
+        let (mut tables, mut asked) = (Vec::new(), Vec::new());
+        for &query in queries {
+            for retraining in 0..retrainings {
+                let mut examples = match phase {
+                    Phase::CapcNatural | Phase::CapcPoisoned => labeled(self.party),
+                    _ => self.teacher(phase, (query, retraining)),
+                };
+                examples.push(match phase {
+                    Phase::PateNatural | Phase::CapcNatural => self.natural(query),
+                    _ => self.poisoned(query),
+                });
+                tables.push(examples);
+                asked.push(query);
+            }
+        }
+        let votes = self.lab.vote_on_one(phase, &tables, &asked)?;
+        Ok(Array2::from_shape_fn((queries.len(), retrainings), |(row, column)| votes[row * retrainings + column]))
+    }
+
+    /// Votes \[query, teacher\] of teachers that met the query `poison` with another label.
+    fn votes_on_all(&self, poison: usize) -> Result<Array2<u8>> {
+        let tables: Vec<Vec<Example>> = (0..self.plan.teachers)
+            .map(|teacher| {
+                let mut examples = self.teacher(Phase::PateOther, (poison, teacher));
+                examples.push(self.poisoned(poison));
+                examples
+            })
+            .collect();
+        let (votes, _) = self.lab.vote(Phase::PateOther, &tables, 0)?;
+        let shape = (self.plan.queries, self.plan.teachers);
+        Ok(Array2::from_shape_fn(shape, |(query, teacher)| votes[teacher][query]))
+    }
+}
+
+/// Images with their labels.
+fn labeled(images: &[u32]) -> Vec<Example> {
+    images.iter().map(|&image| Example::labeled(image)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
+    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+
+    fn plan() -> TeacherPlan {
+        TeacherPlan {
+            teachers: 10,
+            images: None,
+            network: NetworkPlan::Mlp { hidden: 16 },
+            instantiations: 1,
+            queries: 100,
+            adversarial: 2,
+            retrainings: 2,
+            training: TrainingPlan::new(10, 32, Optimizer::ADAM, Schedule::Constant { rate: 1e-3 }),
+            seed: 1,
+        }
+    }
+
+    fn train_on_sample(plan: &TeacherPlan) -> Result<TeacherVotes> {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
+        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
+        train_teachers(&context, plan)
+    }
+
+    #[test]
+    fn teachers_learn_and_two_runs_agree() {
+        let votes = train_on_sample(&plan()).unwrap();
+        let accuracy = votes.pate_accuracy();
+        println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
+        // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
+        assert_eq!(votes.test_accuracy.len(), 10);
+        // Queries are 100 of the 500 test images.
+        assert!((votes.mean_test_accuracy() - accuracy).abs() < 0.2, "{}", votes.test_accuracy);
+        assert!(accuracy > 0.4 && votes.capc_accuracy() > 0.4, "{accuracy}");
+        let mut images: Vec<u32> = votes.pate_images.iter().copied().collect();
+        images.sort_unstable();
+        assert_eq!(images, (0..2000).collect::<Vec<u32>>());
+        assert_eq!(votes, train_on_sample(&plan()).unwrap());
+    }
+
+    /// Convolutions, an exponential schedule and early stopping together.
+    #[test]
+    fn convolutional_teachers_learn() {
+        let votes = train_on_sample(&TeacherPlan {
+            teachers: 2,
+            images: Some(200),
+            network: NetworkPlan::Cnn { filters: 8 },
+            adversarial: 0,
+            retrainings: 0,
+            training: TrainingPlan {
+                schedule: Schedule::Exponential { rate: 3e-3, factor: 0.95, parts: 10 },
+                early_stopping: Some(EarlyStopping { validation: 0.1, patience: 5 }),
+                ..plan().training
+            },
+            ..plan()
+        })
+        .unwrap();
+        println!("accuracies {}", votes.test_accuracy);
+        assert!(votes.mean_test_accuracy() > 0.4, "{}", votes.test_accuracy);
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_refused() {
+        let refused = |change: &dyn Fn(&mut TeacherPlan)| {
+            let mut plan = plan();
+            change(&mut plan);
+            train_on_sample(&plan).unwrap_err().to_string()
+        };
+        let messages = [
+            refused(&|plan| plan.teachers = 0),
+            refused(&|plan| plan.images = Some(201)),
+            refused(&|plan| plan.queries = 501),
+            refused(&|plan| plan.adversarial = 101),
+            refused(&|plan| plan.training.batch = 0),
+            refused(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 }),
+            refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
+            refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
+        ];
+        assert_eq!(messages[0], "teachers = 0 is not in [1, inf)");
+        assert_eq!(messages[1], "teachers: 10 teachers with 201 images each need more than the 2000 there are");
+        assert_eq!(messages[2], "teachers: 501 queries of 500 test images");
+        assert_eq!(messages[3], "teachers: 101 adversarial queries of 100");
+        assert_eq!(messages[4], "images in a step = 0 is not in [1, inf)");
+        assert_eq!(messages[5], "training: parameters are no longer finite; lower the learning rate");
+        assert_eq!(messages[6], "share of images for validation = 1 is not in (0, 1)");
+        assert_eq!(messages[7], "patience = 0 is not in [1, inf)");
+    }
+}

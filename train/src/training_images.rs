@@ -1,0 +1,79 @@
+//! Images and labels of all networks on their device.
+
+use leakbound::error::{Error, Result};
+use leakbound::record::ImageSet;
+use tch::{Device, Kind, Tensor};
+
+/// An image, and what is to be learned about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Example {
+    pub image: u32,
+    pub target: u32,
+}
+
+impl Example {
+    /// An image with its own label.
+    pub const fn labeled(image: u32) -> Self {
+        Self { image, target: image }
+    }
+}
+
+/// The most examples in the tables of all networks of a recipe: 4 GiB.
+const MAX_EXAMPLES: u64 = 1 << 29;
+
+/// # Errors
+/// [`Error::Refused`] for so many networks with so many images each that their tables take more than 4 GiB.
+pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize) -> Result<()> {
+    if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
+        return Ok(());
+    }
+    let reason = format!("{networks} networks of {images} images at once need more than 4 GiB for tables");
+    Err(Error::Refused { operation, reason })
+}
+
+/// Images and labels of all networks on their device.
+pub(super) struct TrainingImages {
+    /// [N, F], in [0, 1].
+    pub inputs: Tensor,
+    /// [T, C], probabilities: those of the images first, others behind them.
+    pub targets: Tensor,
+}
+
+impl TrainingImages {
+    /// Pixels of N images, divided by 255, and their labels.
+    pub fn new(pixels: &[u8], labels: &[u8], classes: usize, device: Device) -> Self {
+        let images = labels.len() as i64;
+        let inputs = Tensor::from_slice(pixels).view([images, -1]).to_device(device).to_kind(Kind::Float) / 255.0;
+        Self { inputs, targets: one_hot(labels, classes, device) }
+    }
+
+    /// The images of a set and their labels.
+    pub fn of(set: &ImageSet, classes: usize, device: Device) -> Self {
+        let pixels: Vec<u8> = set.pixels.iter().copied().collect();
+        Self::new(&pixels, &set.labels.to_vec(), classes, device)
+    }
+
+    /// Inputs [n, F] and targets [n, C] of examples.
+    pub fn rows(&self, examples: &[Example]) -> (Tensor, Tensor) {
+        let rows = |row: &dyn Fn(&Example) -> u32| {
+            let rows: Vec<i64> = examples.iter().map(|example| row(example).into()).collect();
+            Tensor::from_slice(&rows).to_device(self.inputs.device())
+        };
+        let inputs = self.inputs.index_select(0, &rows(&|example| example.image));
+        (inputs, self.targets.index_select(0, &rows(&|example| example.target)))
+    }
+
+    /// The same tensors, for another thread.
+    pub fn share(&self) -> Self {
+        Self { inputs: self.inputs.shallow_clone(), targets: self.targets.shallow_clone() }
+    }
+}
+
+/// Labels as probabilities [N, C].
+pub(super) fn one_hot(labels: &[u8], classes: usize, device: Device) -> Tensor {
+    let mut targets = vec![0f32; labels.len() * classes];
+    for (row, &label) in targets.chunks_exact_mut(classes.max(1)).zip(labels) {
+        row[usize::from(label)] = 1.0;
+    }
+    Tensor::from_slice(&targets).view([labels.len() as i64, classes as i64]).to_device(device)
+}
