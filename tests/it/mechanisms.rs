@@ -4,7 +4,10 @@ use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_
 use leakbound::bound::Direction;
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::law::OutcomeLaw;
-use leakbound::mechanism::{self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, Relation};
+use leakbound::mechanism::{
+    self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
+};
+use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::quantity::{Order, Probability};
 use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
 use leakbound::verify::{Case, Plan, Verdict, accountants_of, unwatched, verify};
@@ -128,6 +131,68 @@ fn no_theorem_is_below_the_exact_divergence_of_its_direction() {
         }
         println!("{kind}: {compared} values, the largest exact one {closest:.4} of its bound");
         assert!(compared >= 50 && closest > 0.5, "{kind}: {compared} {closest}");
+    }
+}
+
+/// A model of random votes of three classes, with the rate of a subsample for every other one of Private-kNN.
+fn random_votes(kind: usize, stream: &mut ChaCha8Rng) -> (VoteModel, Option<Probability>) {
+    let mut probabilities = || {
+        let weights = [0; 3].map(|_| stream.random::<f64>().powi(4) + 1e-6);
+        weights.map(|weight| weight / weights.iter().sum::<f64>())
+    };
+    let [p, other] = [probabilities(), probabilities()];
+    let voters = stream.random_range(1..60);
+    let changed = stream.random_range(1..=voters.min(3));
+    let model: VoteModel = match kind {
+        0 => PateModel::new(voters, &p, &other).unwrap().with_changed_teachers(changed).unwrap().into(),
+        1 => CapcModel::new(&vec![p.to_vec(); voters as usize], &other).unwrap().into(),
+        2 => {
+            let votes = VoteHistogram::new(p.map(|p| 1 + (60.0 * p) as u64).to_vec()).unwrap();
+            let change = votes.neighbors(Adjacency::Moved)[0];
+            PromptPateModel::new(votes.clone(), votes.neighbor(change).unwrap()).unwrap().into()
+        }
+        _ => {
+            let inclusion = [0.01, 0.2, 0.7][stream.random_range(0..3)];
+            let model = PrivateKnnModel::new(voters, &p, &other, inclusion, 1).unwrap().with_points(changed).unwrap();
+            // The point votes no more often than it is in the subsample.
+            return (model.into(), stream.random_bool(0.5).then(|| Probability::new(inclusion).unwrap()));
+        }
+    };
+    (model, None)
+}
+
+/// Random votes have a distribution in the place of data; their text form is a scenario's.
+#[test]
+fn no_theorem_about_random_votes_is_below_the_exact_divergence() {
+    let orders = [1.5, 2.0, 8.0, 40.0].map(|order| Order::new(order).unwrap());
+    let known = WorstCases::default();
+    let mut stream = ChaCha8Rng::seed_from_u64(20_261_123);
+    for kind in 0..4 {
+        let (mut compared, mut closest) = (0, 0.0f64);
+        for noise in ["gaussian:0.7", "gaussian:3", "gaussian:12", "laplace:1", "laplace:6"].repeat(3) {
+            let (model, rate) = random_votes(kind, &mut stream);
+            let read: VoteModel = serde_json::from_str(&serde_json::to_string(&model).unwrap()).unwrap();
+            assert_eq!(read, model);
+            let mechanism = RandomVotes { model: &model, noise: noise.parse().unwrap(), rate };
+            let pair = mechanism.output_pair().unwrap();
+            for theorem in mechanism.theorems(&pair, &known) {
+                for direction in Direction::BOTH {
+                    let Some(bounds) = theorem.values(&orders, direction) else { continue };
+                    for (order, bound) in orders.iter().zip(bounds) {
+                        let exact = pair.renyi(direction, *order);
+                        assert!(
+                            exact <= bound * (1.0 + 1e-9) + 1e-9,
+                            "{model:?} {noise} {} {direction} {order}: {exact} {bound}",
+                            theorem.name()
+                        );
+                        compared += 1;
+                        closest = if bound > 1e-9 { closest.max(exact / bound) } else { closest };
+                    }
+                }
+            }
+        }
+        println!("model {kind}: {compared} values, the largest exact one {closest:.4} of its bound");
+        assert!(compared >= 100 && closest > 0.1, "{kind}: {compared} {closest}");
     }
 }
 

@@ -18,7 +18,7 @@ pub enum LevelName {
     Both,
 }
 
-/// Models that a victim is held against.
+/// Shadow models that a victim is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModeName {
@@ -54,15 +54,15 @@ pub enum ViewsName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedName {
-    /// Likelihood ratio, a variance for each sample
+    /// LiRA with a variance per sample
     Lira,
-    /// Likelihood ratio, one variance for all samples
+    /// LiRA with one variance for all samples
     LiraPooled,
-    /// Likelihood ratio without models that were trained on the sample
+    /// LiRA without models trained on the sample
     LiraOffline,
-    /// The relative attack
+    /// RMIA
     Rmia,
-    /// The relative attack without models that were trained on the sample
+    /// RMIA without models trained on the sample
     RmiaOffline,
     /// The privacy-risk score
     Risk,

@@ -32,19 +32,19 @@ pub struct AlibiOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Passes over the images
+    /// Epochs
     #[arg(long, value_name = "N", default_value = "20", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
-    /// Images in a step
+    /// Batch size
     #[arg(long, value_name = "N", default_value = "128", value_parser = count, allow_hyphen_values = true)]
     pub batch: usize,
     /// Learning rate of SGD
     #[arg(long, value_name = "R", default_value = "0.05", value_parser = rate, allow_hyphen_values = true)]
     pub learning_rate: f64,
-    /// Share of the last step that is kept
+    /// Momentum
     #[arg(long, value_name = "B", default_value = "0.9", value_parser = share, allow_hyphen_values = true)]
     pub momentum: f64,
-    /// Factor of the parameters that is added to their gradient
+    /// Weight decay
     #[arg(long, value_name = "W", default_value = "0", value_parser = share, allow_hyphen_values = true)]
     pub weight_decay: f64,
 }
@@ -60,7 +60,7 @@ pub enum LabelMechanism {
 }
 
 impl AlibiOptions {
-    /// What the library is asked for.
+    /// The library's plan.
     pub fn plan(&self, seed: u64) -> Result<AlibiPlan> {
         Ok(AlibiPlan {
             network: self.network.plan(),

@@ -22,7 +22,7 @@ pub struct DpsgdOptions {
     /// Models, each trained on half of the canaries
     #[arg(long, value_name = "M", default_value = "16", value_parser = count, allow_hyphen_values = true)]
     pub models: usize,
-    /// Images that every model is trained on [default: all that are not canaries]
+    /// Training images of every model [default: all that are not canaries]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub images: Option<usize>,
     /// Canaries: training images with a wrong label, drawn at random
@@ -32,32 +32,32 @@ pub struct DpsgdOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Standard deviation of the noise on the sum of gradients, in clipping norms
+    /// Noise multiplier: standard deviation of the noise on the sum of gradients, in clipping norms
     #[arg(long, value_name = "S", value_parser = noise_multiplier, allow_hyphen_values = true,
           conflicts_with = "epsilon", required_unless_present = "epsilon")]
     pub noise_multiplier: Option<NoiseScale>,
-    /// As little noise as makes each model (E, delta)-differentially private, in place of --noise-multiplier
+    /// Calibrate the noise so that each model is (E, delta)-differentially private, instead of --noise-multiplier
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub epsilon: Option<Epsilon>,
     /// Delta of that guarantee
     #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
     pub delta: Delta,
-    /// Norm to which the gradient of each image is clipped
+    /// Clipping norm of per-image gradients
     #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
     pub clipping_norm: f64,
-    /// Passes over the images
+    /// Epochs
     #[arg(long, value_name = "N", default_value = "20", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
-    /// Images expected in a step: each takes part with probability N/images, by itself
+    /// Expected batch size N: each image joins a step independently with probability N/images
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_hyphen_values = true)]
     pub batch: usize,
     /// Learning rate of SGD
     #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
     pub learning_rate: f64,
-    /// Share of the last step that is kept
+    /// Momentum
     #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
     pub momentum: f64,
-    /// Decay of the moving average of the parameters, which is then the model, such as 0.9999
+    /// Decay of the exponential moving average of the parameters, which is then the model, such as 0.9999
     #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
     pub average: Option<f64>,
     /// Views of each image, drawn by --flip and --shift at every step, of which the gradients are averaged before they
@@ -67,13 +67,13 @@ pub struct DpsgdOptions {
     /// Flip training images with probability 1/2
     #[arg(long)]
     pub flip: bool,
-    /// Shift training images by up to so many pixels on each axis; 0 comes in from outside
+    /// Shift training images by up to this many pixels on each axis, padding with 0
     #[arg(long, value_name = "P", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
     pub shift: usize,
 }
 
 impl DpsgdOptions {
-    /// What the library is asked for.
+    /// The library's plan.
     pub fn plan(&self, seed: u64) -> PrivateModelsPlan {
         // One of the two is there, and no noise at all stands for none of them.
         let target = GradientNoise::Target(self.epsilon.unwrap_or(Epsilon::INFINITE));

@@ -27,16 +27,16 @@ use std::path::PathBuf;
 /// Training of models whose outputs are audited.
 #[derive(Debug, Subcommand)]
 pub enum TorchCommand {
-    /// Say which device would be used
+    /// Show which device would be used
     #[command(after_help = "Example:\n  leakbound torch device --device cuda")]
     Device(DeviceOptions),
-    /// Train a model on noisy labels (ALIBI, AGIBI), and record what it says about canaries with wrong labels
+    /// Train a model on noisy labels (ALIBI, AGIBI), and record its answers on canaries with wrong labels
     #[command(
         after_help = "Example:\n  leakbound torch alibi --data fashion-mnist --recording canaries.npz --epsilon \
                             2\n  leakbound label-dp memorization canaries.npz --claim-epsilon 2"
     )]
     Alibi(AlibiOptions),
-    /// Train models by DP-SGD, each on half of the canaries, and record what they say about all of them
+    /// Train models by DP-SGD, each on half of the canaries, and record their answers on all of them
     #[command(
         after_help = "Each model by itself is (epsilon, delta)-differentially private for one image more or less, a \
                       canary too; the models together are not.\n\nExample:\n  leakbound torch dpsgd --data fashion-mnist \
@@ -49,7 +49,7 @@ pub enum TorchCommand {
                       --percentages 100,25 --student-percentage 25\n  leakbound property distance answers.npz"
     )]
     Property(TorchPropertyOptions),
-    /// Train PATE teachers and CaPC parties, with and without one more point, and record their votes
+    /// Train PATE teachers and CaPC parties, with and without an added point, and record their votes
     #[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
                             --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40\n  leakbound \
                             torch teachers --data fashion-mnist --recording cnn.npz --network cnn --teachers 25 \
@@ -63,7 +63,7 @@ pub enum TorchCommand {
                             18"
     )]
     Shadow(ShadowOptions),
-    /// Train PATE students on the labels that teachers give within privacy budgets, and record what all of them answer
+    /// Train PATE students on labels within privacy budgets, and record all answers
     #[command(after_help = "Examples:\n  leakbound torch student --data fashion-mnist --recording students.npz \
                             --budgets 1,2,3,5 --runs 3\n  leakbound membership threshold students.npz\n  leakbound \
                             account students.npz --noise gaussian:40 --threshold 200 --threshold-noise \
@@ -73,7 +73,7 @@ pub enum TorchCommand {
 }
 
 impl TorchCommand {
-    /// The device that the recipe was asked to use.
+    /// The device that the recipe requests.
     pub fn device(&self) -> DeviceChoice {
         match self {
             Self::Device(options) => options.device,
@@ -94,7 +94,7 @@ pub struct DataOptions {
     /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
     #[arg(long, value_name = "PATH")]
     pub data: PathBuf,
-    /// The file that the answers are written to (.npz), replaced only when they are complete
+    /// Recording to write (.npz); replaced only once it is complete
     #[arg(long, value_name = "FILE.npz")]
     pub recording: PathBuf,
     /// Where to train

@@ -42,7 +42,7 @@ pub enum NetworkName {
 }
 
 impl NetworkOptions {
-    /// What the library is asked for.
+    /// The library's plan.
     pub fn plan(&self) -> NetworkPlan {
         self.network.plan(self.hidden, self.filters)
     }

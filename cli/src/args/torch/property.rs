@@ -20,7 +20,7 @@ pub struct TorchPropertyOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub checkpoint: CheckpointOptions,
-    /// The class whose share is the property
+    /// Class whose fraction is the property
     #[arg(long, value_name = "C", default_value = "0")]
     pub class: u8,
     /// Values of the property: how many in a hundred of the images of that class are there
@@ -30,32 +30,32 @@ pub struct TorchPropertyOptions {
     /// The value that the images of the student's teachers have, one of --percentages
     #[arg(long, value_name = "P", default_value = "25", value_parser = percentage, allow_hyphen_values = true)]
     pub student_percentage: f64,
-    /// Images that the ensembles are trained on
+    /// Training images of the ensembles
     #[arg(long, value_enum, default_value = "public")]
     pub ensembles: EnsembleSource,
     /// Teachers of the student, and members of each ensemble
     #[arg(long, value_name = "K", default_value = "50", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
-    /// Public points, drawn from the test images, that the teachers label for the student
+    /// Public points, drawn from the test images, to be labeled by the teachers
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
     pub points: usize,
     /// Standard deviation of the noise on the votes for each class (GNMax)
     #[arg(long, value_name = "S", default_value = "5", value_parser = sigma, allow_hyphen_values = true)]
     pub sigma: NoiseScale,
-    /// Delta at which the cost of these labels is given
+    /// Delta at which to report the cost of these labels
     #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
     pub delta: Delta,
     /// The network of all
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Passes over the images of a teacher
+    /// Epochs of each teacher
     #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
-    /// Passes of the student over the public points
+    /// Epochs of the student
     #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
     pub student_epochs: usize,
-    /// Images in a step
+    /// Batch size
     #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
     pub batch: usize,
     /// Learning rate of Adam
@@ -74,7 +74,7 @@ pub enum EnsembleSource {
 }
 
 impl TorchPropertyOptions {
-    /// What the library is asked for.
+    /// The library's plan.
     pub fn plan(&self, seed: u64) -> Result<PropertyPlan> {
         let value = self.percentages.iter().position(|&percentage| percentage == self.student_percentage);
         let value = value.ok_or_else(|| Error::Refused {

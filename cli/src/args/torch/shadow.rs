@@ -36,11 +36,11 @@ pub struct ShadowOptions {
     /// training half is used
     #[arg(long, value_name = "PATH", required_if_eq("canaries", "out-of-distribution"))]
     pub others: Option<PathBuf>,
-    /// Models that are trained on an audited sample: half (exactly half of them) or independent (each with probability
+    /// How models are assigned to audited samples: half (exactly half of the models) or independent (each with probability
     /// 1/2)
     #[arg(long, value_name = "HOW", default_value = "half")]
     pub inclusion: Inclusion,
-    /// Views of a sample that models are asked about: 1 (the image itself) or 18 (as it is and flipped, each shifted by
+    /// Augmented views of a sample to query: 1 (the image itself) or 18 (as it is and flipped, each shifted by
     /// -S, 0 and S pixels on both axes; view 4 is the image itself)
     #[arg(long, value_name = "1|18", default_value = "1", value_parser = ["1", "18"])]
     pub views: String,
@@ -58,7 +58,7 @@ pub struct ShadowOptions {
     /// Flip training images with probability 1/2
     #[arg(long)]
     pub flip: bool,
-    /// Shift training images by up to so many pixels on each axis; 0 comes in from outside
+    /// Shift training images by up to this many pixels on each axis, padding with 0
     #[arg(long, value_name = "P", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
     pub shift: usize,
     /// Where answers are kept until all are there
@@ -68,7 +68,7 @@ pub struct ShadowOptions {
 }
 
 impl ShadowOptions {
-    /// What the library is asked for.
+    /// The library's plan.
     pub fn plan(&self, seed: u64) -> ShadowPlan {
         let shift = self.view_shift.unwrap_or(if self.shift == 0 { VIEW_SHIFT } else { self.shift });
         let augmentation = Augmentation { flip: self.flip, shift: self.shift };

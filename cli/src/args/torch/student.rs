@@ -23,7 +23,7 @@ pub struct StudentOptions {
     /// Teachers
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
-    /// Images of each teacher [default: as many as there are for all]
+    /// Training images per teacher [default: an equal share of all]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub images: Option<usize>,
     /// The network of each teacher
@@ -38,25 +38,25 @@ pub struct StudentOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub checkpoint: CheckpointOptions,
-    /// Share of the test images of each class that is public; the others measure accuracy
+    /// Fraction of the test images of each class that is public; the rest measures accuracy
     #[arg(long, value_name = "P", default_value = "0.8", value_parser = public, allow_hyphen_values = true)]
     pub public: f64,
-    /// Labels until epsilon would exceed a budget, and a student for each E
+    /// Privacy budgets: for each E, label queries until epsilon would exceed E and train a student
     #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, default_value = "1,2,3,5", allow_hyphen_values = true)]
     pub budgets: Vec<Epsilon>,
     /// Delta of the budgets
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
     pub delta: Delta,
-    /// Answer only where the largest count passes a noisy comparison with T votes
+    /// Answer only if the noisy largest count reaches T votes
     #[arg(long, value_name = "T", value_parser = threshold, default_value = "200", allow_hyphen_values = true)]
     pub threshold: f64,
-    /// Noise of that comparison: gaussian:SIGMA
+    /// Noise of the threshold test: gaussian:SIGMA
     #[arg(long, value_name = "NOISE", default_value = "gaussian:150", allow_hyphen_values = true)]
     pub threshold_noise: Noise,
     /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)
     #[arg(long, value_name = "FORM", default_value = "max")]
     pub threshold_form: ThresholdForm,
-    /// Noise of an answer on every count: gaussian:SIGMA
+    /// Noise on every count of an answer: gaussian:SIGMA
     #[arg(long, value_name = "NOISE", default_value = "gaussian:40", allow_hyphen_values = true)]
     pub noise: Noise,
     /// What an answer is charged: for these votes, or for any votes
@@ -77,10 +77,10 @@ pub struct StudentOptions {
     /// Filters of each convolution of a student that is a cnn [default: those of the teachers]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub student_filters: Option<usize>,
-    /// Passes over the labeled images
+    /// Epochs over the labeled images
     #[arg(long, value_name = "N", default_value = "50", value_parser = count, allow_hyphen_values = true)]
     pub student_epochs: usize,
-    /// Images in a step of a student
+    /// Batch size of the student
     #[arg(long, value_name = "N", default_value = "128", value_parser = count, allow_hyphen_values = true)]
     pub student_batch: usize,
     /// Learning rate of Adam for students
@@ -89,10 +89,10 @@ pub struct StudentOptions {
     /// What that rate is multiplied by after each pass
     #[arg(long, value_name = "F", default_value = "0.95", value_parser = factor, allow_hyphen_values = true)]
     pub student_decay: f64,
-    /// Training images, drawn at random, that students are asked about [default: 2000, or all if there are fewer]
+    /// Randomly drawn training images that students are queried on [default: 2000, or all if there are fewer]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub private: Option<usize>,
-    /// Runs with other partitions, weights, orders of queries and noise
+    /// Independent runs, with new partitions, weights, query orders and noise
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
     pub runs: usize,
 }
@@ -108,7 +108,7 @@ pub enum CostsName {
 }
 
 impl StudentOptions {
-    /// What the library is asked for, with so many training images.
+    /// The library's plan, with this many training images.
     pub fn plan(&self, seed: u64, training_images: usize) -> Result<StudentPlan> {
         let test =
             ThresholdTest::new(self.threshold, scale("--threshold-noise", self.threshold_noise)?, self.threshold_form)?;

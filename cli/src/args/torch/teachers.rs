@@ -17,7 +17,7 @@ pub struct TeachersOptions {
     /// Teachers of an ensemble
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
-    /// Images of each teacher [default: as many as there are for all]
+    /// Training images per teacher [default: an equal share of all]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub images: Option<usize>,
     /// The network of each teacher
@@ -30,10 +30,10 @@ pub struct TeachersOptions {
     /// Queries, drawn from the test images
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
     pub queries: usize,
-    /// Queries that adversaries choose: half with the smallest margin of votes, the others at random
+    /// Queries chosen by adversaries: half with the smallest vote margin, half at random
     #[arg(long, value_name = "N", default_value = "60", value_parser = any_count, allow_hyphen_values = true)]
     pub adversarial: usize,
-    /// Retrainings of one teacher for each of them
+    /// Retrainings of one teacher for each query
     #[arg(long, value_name = "N", default_value = "50", value_parser = any_count, allow_hyphen_values = true)]
     pub retrainings: usize,
     /// The training of each teacher
@@ -47,7 +47,7 @@ pub struct TeachersOptions {
 }
 
 impl TeachersOptions {
-    /// What the library is asked for.
+    /// The library's plan.
     pub fn plan(&self, seed: u64) -> TeacherPlan {
         TeacherPlan {
             teachers: self.teachers,

@@ -13,10 +13,10 @@ pub struct TrainingOptions {
     /// Epochs [default: 30; shadow models 40]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub epochs: Option<usize>,
-    /// Passes over the images in each epoch ("Attacking PATE" makes 20)
+    /// Epochs per epoch ("Attacking PATE" makes 20)
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
     pub passes: usize,
-    /// Images in a step
+    /// Batch size
     #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
     pub batch: usize,
     /// The rule of a step and of its length
@@ -32,10 +32,10 @@ pub struct TrainingOptions {
     /// were not better
     #[arg(long, value_name = "EPOCHS", value_parser = count, allow_hyphen_values = true)]
     pub patience: Option<usize>,
-    /// Share of the images of each network that are held out for that
+    /// Fraction of the images of each network that is held out for that
     #[arg(long, value_name = "S", default_value = "0.1", requires = "patience", value_parser = share, allow_hyphen_values = true)]
     pub validation_share: f64,
-    /// Networks trained side by side: fewer need less memory [default: as many as are fastest on the device]
+    /// Networks trained in parallel; fewer need less memory [default: fastest on the device]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub side_by_side: Option<usize>,
 }
@@ -52,7 +52,7 @@ pub enum OptimizerName {
 }
 
 impl TrainingOptions {
-    /// What the library is asked for, with the number of epochs that the recipe takes by itself.
+    /// The library's plan, with the recipe's own number of epochs.
     pub fn plan(&self, epochs: usize) -> TrainingPlan {
         let rate = self.learning_rate;
         let epochs = self.epochs.unwrap_or(epochs);
@@ -80,10 +80,10 @@ impl TrainingOptions {
 /// Where answers are kept until all are there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct CheckpointOptions {
-    /// Keep the answers of networks that are trained in this file, so that an interrupted run can go on
+    /// Save finished networks in this file, so that an interrupted run can continue
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on where the checkpoint ends; from the start where there is none
+    /// Continue from the checkpoint; start anew if there is none
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
 }
