@@ -17,7 +17,7 @@
 
 use super::accountant::{Accountant, Answer, ClaimScope};
 use super::conversion::{ConversionAccountant, IMPROVED};
-use super::curve::CurveAccountant;
+use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{gaussian_rdp, gnmax_data_independent, log_flip_probability};
@@ -33,7 +33,7 @@ use crate::special::log_ndtr;
 use std::f64::consts::SQRT_2;
 
 /// A wrong accountant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Control {
     /// Its name, after `broken:`.
     pub name: &'static str,
@@ -41,103 +41,108 @@ pub struct Control {
     pub mistake: &'static str,
     /// Whether some claim is below what is leaked, or no number.
     pub invalid: bool,
+    /// The accountant under this name.
+    build: fn(&'static str) -> Box<dyn Accountant>,
+}
+
+const fn control(name: &'static str, mistake: &'static str, build: fn(&'static str) -> Box<dyn Accountant>) -> Control {
+    Control { name, mistake, invalid: true, build }
 }
 
 /// All of them.
 pub const CONTROLS: [Control; 14] = [
-    Control { name: "gnmax-half", mistake: "GNMax as one Gaussian count: order/(2 sigma^2)", invalid: true },
-    Control { name: "threshold-forgotten", mistake: "Confident-GNMax without the threshold test", invalid: true },
-    Control { name: "composition-maximum", mistake: "composition by the maximum instead of the sum", invalid: true },
+    control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
+        curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
+    }),
+    control("threshold-forgotten", "Confident-GNMax without the threshold test", |name| {
+        curve(name, &[CONFIDENT_GNMAX], |mechanism, _, order| Some(gnmax_data_independent(order, sigma(mechanism)?)))
+    }),
+    control("composition-maximum", "composition by the maximum instead of the sum", |name| {
+        Box::new(CurveAccountant { compose: |rdp, _| rdp, ..count_or_votes(name) })
+    }),
+    control(
+        "laplace-as-gaussian",
+        "Laplace noise as Gaussian noise of the same scale (its Rényi divergences hold)",
+        |_| Box::new(LaplaceAsGaussian),
+    ),
+    control("conversion-sign", "conversion with the sign of ln delta flipped", |name| {
+        Box::new(CurveAccountant { to_epsilon: with_wrong_sign, ..count_or_votes(name) })
+    }),
+    control("conversion-log10", "conversion with log10 for ln", |name| {
+        Box::new(CurveAccountant { to_epsilon: with_log10, ..count_or_votes(name) })
+    }),
+    control("delta-forgotten", "an RDP value as epsilon, whatever delta", |name| {
+        Box::new(CurveAccountant {
+            to_epsilon: |rdp, _, _| rdp,
+            to_delta: |rdp, _, epsilon| if rdp <= epsilon.get() { 0.0 } else { 1.0 },
+            ..count_or_votes(name)
+        })
+    }),
+    control(
+        "data-dependent-runner-up",
+        "the data-dependent bound without its condition, with q from the runner-up only",
+        |name| Box::new(CurveAccountant::new(name, &[GNMAX], ClaimScope::DataDependentForward, runner_up)),
+    ),
+    control("data-dependent-ihr", "the data-dependent bound as printed in Ihrig (2021), Lemma 2.4.2", |name| {
+        Box::new(CurveAccountant::new(name, &[GNMAX], ClaimScope::DataDependentForward, ihr))
+    }),
+    control(
+        "response-half",
+        "randomized response as if a pure epsilon were a zero-concentrated epsilon^2/8: order/(8 sigma^2)",
+        |name| {
+            curve(name, &[RANDOMIZED_RESPONSE], |mechanism, _, order| {
+                Some(0.25 * gaussian_rdp(order, sigma(mechanism)?, 1.0))
+            })
+        },
+    ),
+    control(
+        "conversion-order",
+        "a conversion that divides ln(1/delta) by the order in place of the order less 1",
+        |name| {
+            let to_epsilon = |rdp: f64, order: Order, delta: Delta| rdp - delta.get().ln() / order.get();
+            Box::new(ConversionAccountant { name, to_epsilon, ..IMPROVED })
+        },
+    ),
+    control("local-sensitivity", "the local sensitivity of the votes in place of the smooth one", |name| {
+        Box::new(SensitivityAccountant { name, smooth: false })
+    }),
+    control(
+        "gnss-as-published",
+        "GNSS as printed in Papernot et al. (2018), Theorem 23, which holds for little smoothing only",
+        |name| {
+            curve(name, &[GNSS], |mechanism, _, order| {
+                let release = mechanism.downcast::<SmoothPair>()?.release();
+                Some(gnss_rdp_as_published(order, release.beta, release.sigma))
+            })
+        },
+    ),
     Control {
-        name: "laplace-as-gaussian",
-        mistake: "Laplace noise as Gaussian noise of the same scale (its Rényi divergences hold)",
-        invalid: true,
-    },
-    Control { name: "conversion-sign", mistake: "conversion with the sign of ln delta flipped", invalid: true },
-    Control { name: "conversion-log10", mistake: "conversion with log10 for ln", invalid: true },
-    Control { name: "delta-forgotten", mistake: "an RDP value as epsilon, whatever delta", invalid: true },
-    Control {
-        name: "data-dependent-runner-up",
-        mistake: "the data-dependent bound without its condition, with q from the runner-up only",
-        invalid: true,
-    },
-    Control {
-        name: "data-dependent-ihr",
-        mistake: "the data-dependent bound as printed in Ihrig (2021), Lemma 2.4.2",
-        invalid: true,
-    },
-    Control {
-        name: "response-half",
-        mistake: "randomized response as if a pure epsilon were a zero-concentrated epsilon^2/8: order/(8 sigma^2)",
-        invalid: true,
-    },
-    Control {
-        name: "conversion-order",
-        mistake: "a conversion that divides ln(1/delta) by the order in place of the order less 1",
-        invalid: true,
-    },
-    Control {
-        name: "local-sensitivity",
-        mistake: "the local sensitivity of the votes in place of the smooth one",
-        invalid: true,
-    },
-    Control {
-        name: "gnss-as-published",
-        mistake: "GNSS as printed in Papernot et al. (2018), Theorem 23, which holds for little smoothing only",
-        invalid: true,
-    },
-    Control {
-        name: "threshold-per-class-as-max",
-        mistake: "a threshold test with a noise on every count as one noise on the largest (conservative)",
         invalid: false,
+        ..control(
+            "threshold-per-class-as-max",
+            "a threshold test with a noise on every count as one noise on the largest (conservative)",
+            |name| curve(name, &[CONFIDENT_GNMAX], per_class),
+        )
     },
 ];
 
 /// The wrong accountant of a name.
 #[must_use]
 pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
-    use ClaimScope::{DataDependentForward, DataIndependent};
-    let name = CONTROLS.iter().find(|control| control.name == name)?.name;
-    let count_or_votes = CurveAccountant::new(name, &[GNMAX, GAUSSIAN], DataIndependent, |mechanism, votes, order| {
+    let control = CONTROLS.iter().find(|control| control.name == name)?;
+    Some((control.build)(control.name))
+}
+
+/// A curve that is claimed for one kind of mechanism, whatever its data.
+fn curve(name: &'static str, kind: &'static [&'static MechanismKind], rdp: Rdp) -> Box<dyn Accountant> {
+    Box::new(CurveAccountant::new(name, kind, ClaimScope::DataIndependent, rdp))
+}
+
+/// The right curves of GNMax and of Gaussian noise on a count.
+fn count_or_votes(name: &'static str) -> CurveAccountant {
+    CurveAccountant::new(name, &[GNMAX, GAUSSIAN], ClaimScope::DataIndependent, |mechanism, votes, order| {
         gnmax(mechanism, votes, order).or_else(|| gaussian(mechanism, votes, order))
-    });
-    Some(Box::new(match name {
-        "gnmax-half" => CurveAccountant::new(name, &[GNMAX], DataIndependent, |mechanism, _, order| {
-            Some(gaussian_rdp(order, sigma(mechanism)?, 1.0))
-        }),
-        "threshold-forgotten" => {
-            CurveAccountant::new(name, &[CONFIDENT_GNMAX], DataIndependent, |mechanism, _, order| {
-                Some(gnmax_data_independent(order, sigma(mechanism)?))
-            })
-        }
-        "composition-maximum" => CurveAccountant { compose: |rdp, _| rdp, ..count_or_votes },
-        "laplace-as-gaussian" => return Some(Box::new(LaplaceAsGaussian)),
-        "conversion-sign" => CurveAccountant { to_epsilon: with_wrong_sign, ..count_or_votes },
-        "conversion-log10" => CurveAccountant { to_epsilon: with_log10, ..count_or_votes },
-        "delta-forgotten" => CurveAccountant {
-            to_epsilon: |rdp, _, _| rdp,
-            to_delta: |rdp, _, epsilon| if rdp <= epsilon.get() { 0.0 } else { 1.0 },
-            ..count_or_votes
-        },
-        "data-dependent-runner-up" => CurveAccountant::new(name, &[GNMAX], DataDependentForward, runner_up),
-        "data-dependent-ihr" => CurveAccountant::new(name, &[GNMAX], DataDependentForward, ihr),
-        "response-half" => {
-            CurveAccountant::new(name, &[RANDOMIZED_RESPONSE], DataIndependent, |mechanism, _, order| {
-                Some(0.25 * gaussian_rdp(order, sigma(mechanism)?, 1.0))
-            })
-        }
-        "conversion-order" => {
-            let to_epsilon = |rdp: f64, order: Order, delta: Delta| rdp - delta.get().ln() / order.get();
-            return Some(Box::new(ConversionAccountant { name, to_epsilon, ..IMPROVED }));
-        }
-        "local-sensitivity" => return Some(Box::new(SensitivityAccountant { name, smooth: false })),
-        "gnss-as-published" => CurveAccountant::new(name, &[GNSS], DataIndependent, |mechanism, _, order| {
-            let release = mechanism.downcast::<SmoothPair>()?.release();
-            Some(gnss_rdp_as_published(order, release.beta, release.sigma))
-        }),
-        "threshold-per-class-as-max" => CurveAccountant::new(name, &[CONFIDENT_GNMAX], DataIndependent, per_class),
-        _ => return None,
-    }))
+    })
 }
 
 /// The formula of the literature for the same release, which some tables were computed with:

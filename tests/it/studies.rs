@@ -95,7 +95,7 @@ fn an_exact_study_is_the_command() {
 
 #[test]
 fn an_account_study_is_the_command() {
-    let file = "validation/data/fashion_votes.npz";
+    let file = "../validation/data/fashion_votes.npz";
     let mut queries = VoteFile::open(file).unwrap().histograms(0).unwrap().queries;
     queries.truncate(3);
     let answers = Answers::Recorded { mechanism: gaussian(40.0), queries };
@@ -116,7 +116,7 @@ fn bounds(orders: &[f64]) -> Bounds {
 
 #[test]
 fn a_counts_study_is_the_command() {
-    let file = "validation/data/counts.csv";
+    let file = "../validation/data/counts.csv";
     let queries = read_counts(file).unwrap().queries.into_iter().map(|query| CountedQuery {
         name: query.query.unwrap_or_default(),
         guide: Guide::fixed_list(query.counts.outcomes()),
@@ -134,14 +134,14 @@ fn a_counts_study_is_the_command() {
         seed: 0,
     };
     let answer = study.run(&unwatched).unwrap();
-    let words = "audit counts validation/data/counts.csv --orders 2,8 --methods two-cut-corner,clopper-pearson \
+    let words = "audit counts ../validation/data/counts.csv --orders 2,8 --methods two-cut-corner,clopper-pearson \
                  --claim-mu 0.01 --epsilons 0.1";
     assert_same(&answer, &printed(&words.split_whitespace().collect::<Vec<_>>()));
 }
 
 /// Two queries of fixed votes, with little leakage.
 fn voted(samples: u64, sampling: Sampling) -> VotesStudy {
-    let mut file = VoteFile::open("validation/data/prompt_votes.npz").unwrap();
+    let mut file = VoteFile::open("../validation/data/prompt_votes.npz").unwrap();
     let queries = file.prompt_pate().unwrap().queries.into_iter().take(2).map(|query| ModeledQuery {
         position: query.position,
         label: query.label,
@@ -165,7 +165,7 @@ fn voted(samples: u64, sampling: Sampling) -> VotesStudy {
 #[test]
 fn a_votes_study_is_the_command() {
     let answer = voted(20_000, Sampling::MonteCarlo).run(&unwatched).unwrap();
-    let words = "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 20000 \
+    let words = "audit votes ../validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 20000 \
                  --queries 0,1 --orders 2,8 --claim-rdp 2:1e-9 --composition independent --seed 7";
     let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
     assert_same(&answer, &printed);
@@ -237,7 +237,7 @@ fn a_scores_study_is_the_command() {
 
 #[test]
 fn a_self_check_is_the_command() {
-    let counts = read_counts("validation/data/counts.csv").unwrap().queries.into_iter().map(|query| CheckedAudit {
+    let counts = read_counts("../validation/data/counts.csv").unwrap().queries.into_iter().map(|query| CheckedAudit {
         query: CountedQuery {
             name: query.query.unwrap_or_default(),
             guide: Guide::fixed_list(query.counts.outcomes()),
@@ -254,7 +254,7 @@ fn a_self_check_is_the_command() {
         seed: 5,
     };
     let answer = study.run(&unwatched).unwrap();
-    let words = "self-check audit counts validation/data/counts.csv --orders 2 --methods two-cut-corner,bootstrap-two-cut \
+    let words = "self-check audit counts ../validation/data/counts.csv --orders 2 --methods two-cut-corner,bootstrap-two-cut \
                  --resamples 100 --repetitions 40 --seed 5";
     let printed = printed(&words.split_whitespace().collect::<Vec<_>>());
     assert_same(&answer, &printed);
@@ -417,7 +417,7 @@ fn a_bench_measures_what_the_command_does() {
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
 }
 
-const SHADOW: &str = "validation/data/fashion_lira_original.npz";
+const SHADOW: &str = "../validation/data/fashion_lira_original.npz";
 
 fn shadow() -> ShadowRecording {
     read_shadow_models(&[SHADOW.into()], MemoryBudget::default()).unwrap()
