@@ -1,8 +1,7 @@
-//! The page of `leakbound account`.
+//! The figures of `leakbound account`.
 
-use super::{Drawing, Page, meaning};
-use crate::report::{Axis, Curves, Envelope, Series, SeriesKind};
-use crate::study::{AccountAnswer, ComposedEpsilonAt, CostCurve, CostMeaning, LossComposition, Number, short};
+use crate::report::{Axis, Curves, Drawing, Series, SeriesKind};
+use crate::study::{AccountAnswer, ComposedEpsilonAt, CostCurve, CostMeaning, LossComposition, Number};
 
 const fn kind(meaning: CostMeaning) -> SeriesKind {
     match meaning {
@@ -13,29 +12,7 @@ const fn kind(meaning: CostMeaning) -> SeriesKind {
 }
 
 impl AccountAnswer {
-    pub(in crate::report) fn as_page(&self, envelope: &Envelope, title: &str) -> Page {
-        let mut page = Page::new(envelope, title);
-        page.figures.push(self.profile());
-        page.figures.extend(self.rdp());
-        page.table(
-            format!("ε at δ = {}", short(self.delta)),
-            self.epsilon_table(),
-            format!("{}.", self.epsilon_words()),
-        );
-        page.table("Rényi divergence of all answers in nats", self.rdp_table(), "");
-        page.table("Labeling until a budget is spent", self.budget_table(), format!("{}.", self.budget_words()));
-        page.meaning.push(meaning::UPPER.into());
-        page.meaning.push(
-            "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
-             say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
-             divergence between the law of the answer and that of any histogram one moved vote away, conditional on the votes. \
-             An expected charge plans, and bounds no run."
-                .into(),
-        );
-        page
-    }
-
-    fn profile(&self) -> Drawing {
+    pub(super) fn profile(&self) -> Drawing {
         let series = |curve: &CostCurve| {
             Series::new(
                 format!("{} ({})", curve.name, curve.holds_for()),
@@ -62,7 +39,7 @@ impl AccountAnswer {
         figure.draw()
     }
 
-    fn rdp(&self) -> Option<Drawing> {
+    pub(super) fn rdp(&self) -> Option<Drawing> {
         let series = |curve: &CostCurve| {
             let points = self.orders.iter().zip(&curve.rdp).map(|(order, rdp)| [*order, rdp.0]).collect();
             Series::new(curve.name, kind(curve.meaning), points)

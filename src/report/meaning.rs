@@ -101,6 +101,11 @@ pub(super) fn lower_bounds(
     paragraphs
 }
 
+/// The meaning of lower bounds that fail together, in one event.
+pub(super) fn of_one_event(failure: Option<f64>, validities: impl Iterator<Item = Validity>) -> Vec<String> {
+    failure.map_or_else(Vec::new, |failure| lower_bounds(&FailureNote::of_one_event(failure), validities, 1))
+}
+
 /// What many statements with failure probabilities of their own mean together.
 fn several(methods: usize, queries: usize) -> Option<String> {
     let several = match (methods > 1, queries > 1) {
