@@ -25,7 +25,7 @@ pub(super) fn recommendations(rows: &[RecommendationRow]) -> Section {
         .words("why", |row| &row.reason);
     Section::new("Why these methods")
         .table(table)
-        .note("Decided from the guide and the number of samples, before the counts are looked at.")
+        .notes(["Decided from the guide and the number of samples, before the counts are looked at."])
 }
 
 /// What each method would need.

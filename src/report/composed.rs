@@ -1,6 +1,6 @@
 //! What the sequence of all answers leaks together.
 
-use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
+use super::figure::{Curves, Drawing, Series, SeriesKind};
 use super::section::{Section, Table};
 use crate::bound::Direction;
 use crate::study::{ComposedSection, CurveKind, Meaning, short};
@@ -51,13 +51,7 @@ impl ComposedSection {
                 Series::new(format!("{}{suffix}", curve.name), kind, points)
             })
             .collect();
-        let figure = Curves {
-            title: format!("Rényi divergence {letters} of the whole sequence: {}", self.sequence),
-            description: self.words(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        (!figure.series.is_empty()).then(|| figure.draw())
+        let title = format!("Rényi divergence {letters} of the whole sequence: {}", self.sequence);
+        (!series.is_empty()).then(|| Curves::of_orders(title, self.words(), series).draw())
     }
 }

@@ -100,7 +100,7 @@ impl CountsAnswer {
                 .exact("tails", |set| tails(set));
             let note = "An output set is chosen without looking at the counts that are bounded. Where its direction was \
                         declared it costs two tails instead of four.";
-            return vec![recommendations(&self.recommendations), Section::new("Output sets").table(sets).note(note)];
+            return vec![recommendations(&self.recommendations), Section::new("Output sets").table(sets).notes([note])];
         }
         let line = |(index, set): (usize, &SetRow)| {
             let query = if set.query.is_empty() { String::new() } else { format!("query {}, ", set.query) };
@@ -109,7 +109,7 @@ impl CountsAnswer {
         };
         let sets = self.output_sets.iter().enumerate().take(SHOWN).map(line);
         let lines = sets.chain(rest(self.output_sets.len(), SHOWN, "output sets"));
-        vec![Section::of_notes(lines.chain(recommendation_lines(&self.recommendations)))]
+        vec![Section::default().notes(lines.chain(recommendation_lines(&self.recommendations)))]
     }
 }
 
@@ -131,7 +131,7 @@ impl Render for CountsAnswer {
         sections.extend(self.choices(form, with_query));
         sections.push(forecasts(form, &self.forecasts));
         sections.extend(trade_offs);
-        sections.push(Section::of_notes(rest(self.trade_off.len(), SHOWN, "queries")));
+        sections.push(Section::default().notes(rest(self.trade_off.len(), SHOWN, "queries")));
         sections.extend(self.composed.iter().map(|composed| composed.section(&self.directions(), &self.orders())));
         sections
     }

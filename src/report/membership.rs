@@ -46,12 +46,10 @@ impl MembershipAnswer {
             ))
             .table(self.comparison_table());
         if form == Form::Page {
-            return vec![compared.note(
-                "In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
+            return vec![compared.notes(["In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
                  FPR with limits for all samples of an attack at once, and of all attacks unless each has the failure \
                  probability for itself. The best of several attacks is chosen after the fact; an adversary who has one \
-                 attack only has what it shows.",
-            )];
+                 attack only has what it shows."])];
         }
         let samples = Section::new(format!(
             "Most vulnerable sample of each attack, limits for {each} at once if victims are independent, failure \
@@ -150,10 +148,8 @@ impl Render for MembershipAnswer {
         let mut most = SHOWN_SAMPLES;
         if form == Form::Page {
             most = SHOWN_SAMPLES_ON_PAGE;
-            levels = levels.note(
-                "In brackets Clopper-Pearson limits of the rule that was found. Limits of samples that were chosen by these \
-                 guesses (top, most vulnerable) are not corrected for the choice; those of the table of samples are.",
-            );
+            levels = levels.notes(["In brackets Clopper-Pearson limits of the rule that was found. Limits of samples that were chosen by these \
+                 guesses (top, most vulnerable) are not corrected for the choice; those of the table of samples are."]);
         }
         let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
         let samples = Section::new("Most vulnerable samples").heading(format!(

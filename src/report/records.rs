@@ -50,12 +50,13 @@ written!(
     Validity: |validity: Validity| validity.name().to_owned()
 );
 
-type Rows<'a> = Box<dyn Iterator<Item = Vec<Cell<'a>>> + 'a>;
+type Rows<'a, R> = Box<dyn Iterator<Item = R> + 'a>;
+type Value<'a, R> = Box<dyn Fn(&R) -> Cell<'a> + 'a>;
 
 /// One flat table for other programs. Rows are made while they are written: there may be millions.
 pub struct Records<'a> {
     names: Vec<&'static str>,
-    rows: Rows<'a>,
+    rows: Rows<'a, Vec<Cell<'a>>>,
 }
 
 impl<'a> Records<'a> {
@@ -100,8 +101,8 @@ impl<'a> Records<'a> {
 
 /// Rows that become [`Records`] column by column, so that name and value of a column stand in one place.
 pub struct RecordColumns<'a, R> {
-    rows: Box<dyn Iterator<Item = R> + 'a>,
-    columns: Vec<(&'static str, Box<dyn Fn(&R) -> Cell<'a> + 'a>)>,
+    rows: Rows<'a, R>,
+    columns: Vec<(&'static str, Value<'a, R>)>,
 }
 
 impl<'a, R> RecordColumns<'a, R> {

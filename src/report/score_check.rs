@@ -24,7 +24,7 @@ impl Render for ScoreCheckAnswer {
             Section::new(title).table(table)
         };
         let wrong = "wrong: share of audits in which a bound of ε or of μ was above the truth";
-        CheckCase::ALL.map(section).into_iter().chain([Section::of_notes([wrong.into()])]).collect()
+        CheckCase::ALL.map(section).into_iter().chain([Section::default().notes([wrong])]).collect()
     }
 
     fn records(&self) -> Records<'_> {

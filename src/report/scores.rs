@@ -87,7 +87,7 @@ impl Render for ScoresAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let most = if form == Form::Text { SHOWN } else { SHOWN_ON_PAGE };
         vec![
-            Section::of_notes(self.one_run_words()),
+            Section::default().notes(self.one_run_words()),
             Section::new("Lower bounds").heading("").table(self.bounds()),
             Section::new("Limits of both rates").heading("").table(self.rates(most)),
         ]

@@ -43,12 +43,6 @@ impl Section {
         Self { heading: title.clone(), title, ..Self::default() }
     }
 
-    /// Paragraphs without a table.
-    #[must_use]
-    pub fn of_notes(notes: impl IntoIterator<Item = String>) -> Self {
-        Self { notes: notes.into_iter().collect(), ..Self::default() }
-    }
-
     /// Replaces the heading in text; on a page, which keeps its short title, it becomes a paragraph.
     #[must_use]
     pub fn heading(self, heading: impl Into<String>) -> Self {
@@ -73,17 +67,10 @@ impl Section {
         Self { body: Some(Body::Lines(lines)), ..self }
     }
 
-    /// A paragraph below the table.
+    /// Paragraphs below the table, or without one.
     #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
-        self
-    }
-
-    /// Paragraphs below the table, such as a note that there may be.
-    #[must_use]
-    pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
-        self.notes.extend(notes);
+    pub fn notes<N: Into<String>>(mut self, notes: impl IntoIterator<Item = N>) -> Self {
+        self.notes.extend(notes.into_iter().map(Into::into));
         self
     }
 

@@ -45,8 +45,8 @@ impl Render for SelfCheckAnswer {
         let wrong = "wrong: share of audits in which any bound of the method was above the truth";
         let together = "all together: in which any finite-sample bound of any query was";
         let together = (!self.together.is_empty()).then_some(together);
-        let notes = [wrong].into_iter().chain(together).map(str::to_owned);
-        CheckCase::ALL.map(section).into_iter().chain([Section::of_notes(notes)]).collect()
+        let notes = [wrong].into_iter().chain(together);
+        CheckCase::ALL.map(section).into_iter().chain([Section::default().notes(notes)]).collect()
     }
 
     fn records(&self) -> Records<'_> {

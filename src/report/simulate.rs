@@ -87,7 +87,7 @@ impl Render for SimulateAnswer {
         );
         let notes = rest(queries, MOST_QUERIES, "queries").into_iter();
         let notes = notes.chain(self.summary().filter(|_| queries > 1)).chain([scenario]);
-        (0..queries.min(MOST_QUERIES)).map(section).chain([Section::of_notes(notes)]).collect()
+        (0..queries.min(MOST_QUERIES)).map(section).chain([Section::default().notes(notes)]).collect()
     }
 
     fn meaning(&self) -> Vec<String> {

@@ -82,8 +82,8 @@ mod tests {
         let table =
             || Table::of([("ä", Some(0.25)), ("字", None)]).words("query", |row| row.0).number("D", 3, |row| row.1);
         let sections = vec![
-            Section::new("Bounds").heading("Bounds, at least").table(table()).note("a note"),
-            Section::new("Nothing").table(Table::of([0; 0]).exact("n", |row| *row)).note("lost"),
+            Section::new("Bounds").heading("Bounds, at least").table(table()).notes(["a note"]),
+            Section::new("Nothing").table(Table::of([0; 0]).exact("n", |row| *row)).notes(["lost"]),
             Section::new("Facts").facts(vec![("case".into(), "<1>".into()), ("n".into(), "2".into())]),
             Section::new("Lines").heading("").lines("a\n\u{9b}b\n".into()),
         ];

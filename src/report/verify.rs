@@ -86,7 +86,7 @@ impl Render for VerifyAnswer {
             sections.push(Section::new("What is tested").table(theorems));
         }
         let none = "not-refuted: no case was found; that is no proof";
-        sections.push(Section::of_notes((!self.refuted).then(|| none.into())));
+        sections.push(Section::default().notes((!self.refuted).then_some(none)));
         sections
     }
 

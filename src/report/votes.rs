@@ -131,7 +131,7 @@ impl Render for VotesAnswer {
         let per_query = self.orders.first().map(|&order| {
             Section::new(format!("Rényi divergence of order {}, {}, per query (nats)", short(order), self.shown))
                 .table(self.queries_table(order))
-                .note(self.certified_text(order))
+                .notes([self.certified_text(order)])
         });
         let more = self.orders.len() - self.shown_orders().len();
         let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };

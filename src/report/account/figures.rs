@@ -44,13 +44,8 @@ impl AccountAnswer {
             let points = self.orders.iter().zip(&curve.rdp).map(|(order, rdp)| [*order, rdp.0]).collect();
             Series::new(curve.name, kind(curve.meaning), points)
         };
-        let figure = Curves {
-            title: format!("Rényi divergence of {} answers together", self.queries),
-            description: "By every accountant.".into(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series: self.curves.iter().map(series).collect(),
-        };
-        (self.orders.len() > 1).then(|| figure.draw())
+        let title = format!("Rényi divergence of {} answers together", self.queries);
+        let series = self.curves.iter().map(series).collect();
+        (self.orders.len() > 1).then(|| Curves::of_orders(title, "By every accountant.", series).draw())
     }
 }

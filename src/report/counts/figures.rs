@@ -96,17 +96,9 @@ fn per_order(rows: &[&BoundRow], law: &[LawDivergenceRow], direction: Direction,
     let law = law.iter().filter(|row| Some(row.query.as_str()) == query && row.direction == direction);
     let exact: Vec<_> = law.map(|row| [row.order, row.divergence.0]).collect();
     let exact = (!exact.is_empty()).then(|| Series::new("of the given law", SeriesKind::Exact, exact));
-    let figure = Curves {
-        title,
-        description:
-            "The leakage is above every line with a guarantee, at all orders of a line together, except with the \
-                      line's failure probability."
-                .into(),
-        x: Axis::log("order α"),
-        y: Axis::log("Rényi divergence in nats"),
-        series: exact.into_iter().chain(series).collect(),
-    };
-    Some(figure.draw())
+    let words = "The leakage is above every line with a guarantee, at all orders of a line together, except with the line's \
+                 failure probability.";
+    Some(Curves::of_orders(title, words, exact.into_iter().chain(series).collect()).draw())
 }
 
 /// The bounds of the first order, a row for each query.

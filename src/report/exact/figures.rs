@@ -18,14 +18,9 @@ impl ExactAnswer {
                 series.push(Series::new(title, SeriesKind::Upper, rows.map(|row| [row.order, row.rdp.0]).collect()));
             }
         }
-        let figure = Curves {
-            title: format!("Rényi divergence, {} noise{searched}", self.noise),
-            description: "The divergence itself in both directions, and what accountants promise.".into(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        (!self.divergences.is_empty()).then(|| figure.draw())
+        let title = format!("Rényi divergence, {} noise{searched}", self.noise);
+        let words = "The divergence itself in both directions, and what accountants promise.";
+        (!self.divergences.is_empty()).then(|| Curves::of_orders(title, words, series).draw())
     }
 
     pub(super) fn profile(&self) -> Option<Drawing> {

@@ -206,25 +206,14 @@ fn warnings(warnings: &[Warning]) -> Markup {
 
 /// What the result was computed from.
 fn provenance(envelope: &Envelope) -> Markup {
+    let inputs = Table::of(&envelope.inputs)
+        .words("input", |input| input.path.to_string_lossy())
+        .exact("bytes", |input| grouped(input.bytes))
+        .words("SHA-256", |input| &input.sha256);
     html! {
         section id="provenance" {
             h2 { "Inputs and options" }
-            @if !envelope.inputs.is_empty() {
-                div.scroll {
-                    table {
-                        thead { tr { th.word scope="col" { "input" } th scope="col" { "bytes" } th.word scope="col" { "SHA-256" } } }
-                        tbody {
-                            @for input in &envelope.inputs {
-                                tr {
-                                    td.word { (shortened(&input.path.to_string_lossy(), LONG_CELL)) }
-                                    td { (grouped(input.bytes)) }
-                                    td.word { code { (input.sha256) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            @if !envelope.inputs.is_empty() { (table(&inputs.into())) }
             dl {
                 @for (name, value) in options(&envelope.options) { dt { (name) } dd { (shortened(&value, 400)) } }
                 // A scenario may bring a seed of its own.

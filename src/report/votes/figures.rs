@@ -2,7 +2,7 @@
 
 use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{axis, distinct, epsilon_per_query, method};
-use crate::report::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind, meaning};
+use crate::report::{Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind, meaning};
 use crate::study::{EpsilonRow, LawKind, VotesAnswer, VotesQuery, short};
 
 /// The divergence in letters.
@@ -138,14 +138,8 @@ impl VotesAnswer {
             let points = mean(&|query, order| self.upper(query, name, order).unwrap_or(0.0));
             series.push(Series::new(name, SeriesKind::Upper, points));
         }
-        let figure = Curves {
-            title,
-            description: "Lower bounds, the value of the fitted model, and upper bounds.".into(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        Some(figure.draw())
+        let words = "Lower bounds, the value of the fitted model, and upper bounds.";
+        Some(Curves::of_orders(title, words, series).draw())
     }
 
     fn means(&self) -> Option<Drawing> {
