@@ -1,9 +1,9 @@
 //! How the answer of `leakbound bench` reads.
 
-use super::bound_figures::distinct;
 use super::document::Render;
 use super::records::Records;
 use super::section::{Form, Section, Table};
+use super::words::distinct;
 use crate::study::{BenchAnswer, significant};
 
 impl Render for BenchAnswer {

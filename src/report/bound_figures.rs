@@ -2,16 +2,10 @@
 
 use super::figure::{Axis, Drawing, Row, RowSeries, Rows, Scale, SeriesKind};
 use super::meaning;
+use super::words::distinct;
 use crate::bound::Validity;
 use crate::study::{EpsilonRow, short};
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
-
-/// Each value once, in the order of first appearance.
-pub(super) fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = HashSet::new();
-    values.filter(|value| seen.insert(*value)).collect()
-}
+use std::collections::HashMap;
 
 /// A logarithmic axis where values differ much.
 pub(super) fn axis(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Axis {

@@ -3,16 +3,16 @@
 mod figures;
 
 use super::advice::{forecasts, recommendation_lines, recommendations};
-use super::bound_figures::{distinct, method};
+use super::bound_figures::method;
 use super::document::Render;
 use super::figure::Drawing;
 use super::meaning;
 use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
-use super::words::{listed, rest};
+use super::words::{distinct, listed, rest};
 use crate::bound::Direction;
 use crate::study::{BoundRow, ConfusionAnswer, CountsAnswer, EpsilonRow, SetRow, short};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Output sets and trade-offs that are shown; all are in JSON.
 const SHOWN: usize = 6;
@@ -58,24 +58,17 @@ impl CountsAnswer {
     }
 
     /// A row for each order and direction, a column for each method.
-    fn orders_table(&self, with_query: bool) -> Columns<&BoundRow> {
-        let place = |row: &BoundRow| (row.query.clone(), row.direction, row.order.to_bits());
-        let mut bounds: HashMap<_, f64> = HashMap::new();
-        let mut first = Vec::new();
-        let mut seen = HashSet::new();
-        for row in &self.bounds {
-            bounds.insert((place(row), row.method, row.validity), row.rdp_lower.0);
-            if seen.insert(place(row)) {
-                first.push(row);
-            }
-        }
-        Table::of(first)
-            .when(with_query, |table| table.words("query", |row| &row.query))
-            .words("direction", |row| row.direction)
-            .short("order α", |row| row.order)
-            .each(distinct(self.bounds.iter().map(|row| (row.method, row.validity))), |table, (name, validity)| {
-                let bound = |row: &&BoundRow| bounds.get(&(place(row), name, validity)).copied();
-                table.number(method(name, validity).0, 5, bound)
+    fn orders_table(&self, with_query: bool) -> Columns<(&str, Direction, u64)> {
+        let places = self.bounds.iter().map(|row| (row.query.as_str(), row.direction, row.order.to_bits()));
+        let methods = self.bounds.iter().map(|row| (row.method, row.validity));
+        let values = places.clone().zip(methods.clone()).zip(self.bounds.iter().map(|row| row.rdp_lower.0));
+        let values: HashMap<_, _> = values.collect();
+        Table::of(distinct(places))
+            .when(with_query, |table| table.words("query", |row| row.0))
+            .words("direction", |row| row.1)
+            .short("order α", |row| f64::from_bits(row.2))
+            .each(distinct(methods), |table, (name, validity)| {
+                table.number(method(name, validity).0, 5, |row| values.get(&(*row, (name, validity))).copied())
             })
     }
 

@@ -7,7 +7,7 @@ use super::figure::Drawing;
 use super::meaning;
 use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
-use super::words::rest;
+use super::words::{distinct, rest};
 use crate::bound::Direction;
 use crate::histogram::Neighbor;
 use crate::study::{AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, short};
@@ -48,12 +48,7 @@ fn first_classes(histogram: &str) -> String {
 impl ExactAnswer {
     /// Names of the accountants.
     fn accountant_names(&self) -> Vec<&'static str> {
-        self.accountants.iter().map(|row| row.name).fold(Vec::new(), |mut names, name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-            names
-        })
+        distinct(self.accountants.iter().map(|row| row.name))
     }
 
     /// What an accountant promises about one direction.
@@ -130,10 +125,11 @@ impl Render for ExactAnswer {
                 MOST_OUTCOMES,
                 "classes",
             )),
-            Section::new(
-                "Rényi divergence in nats; the accountants bound both directions from above, or the one they name",
-            )
-            .table(self.divergences_table()),
+            Section::new("Rényi divergence in nats")
+                .heading(
+                    "Rényi divergence in nats; the accountants bound both directions from above, or the one they name",
+                )
+                .table(self.divergences_table()),
             Section::new("Privacy profile: the smallest δ at each ε").table(self.profile_table()),
         ]
     }

@@ -5,6 +5,7 @@ use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
 use super::meaning;
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
+use crate::audit::ThresholdSelection;
 use crate::bound::{Direction, Validity};
 use crate::study::{RatePoint, ScoreBoundRow, ScoresAnswer, short};
 
@@ -49,6 +50,18 @@ impl ScoresAnswer {
             .number("FPR to", 5, |point| point.fpr_upper.0)
     }
 
+    /// In how far the limits hold together, which is a matter of how the thresholds were chosen.
+    fn rates_note(&self) -> &'static str {
+        let by = |selection: ThresholdSelection| self.epsilon.iter().any(|row| row.selection == selection.name());
+        if by(ThresholdSelection::MultiSplit) {
+            "One threshold and its limits for each split; the bounds are medians over the splits."
+        } else if by(ThresholdSelection::Naive) {
+            "Limits at each vertex of the hull, without a correction for their number."
+        } else {
+            "All of these limits hold at once."
+        }
+    }
+
     fn one_run_words(&self) -> Option<String> {
         let row = self.one_run.as_ref()?;
         Some(format!(
@@ -89,7 +102,7 @@ impl Render for ScoresAnswer {
         vec![
             Section::default().notes(self.one_run_words()),
             Section::new("Lower bounds").heading("").table(self.bounds()),
-            Section::new("Limits of both rates").heading("").table(self.rates(most)),
+            Section::new("Limits of both rates").heading("").table(self.rates(most)).notes([self.rates_note()]),
         ]
     }
 

@@ -15,12 +15,13 @@ const fn name(outcome: StudyOutcome) -> &'static str {
 }
 
 impl Render for SuiteAnswer {
-    fn sections(&self, _: Form) -> Vec<Section> {
+    fn sections(&self, form: Form) -> Vec<Section> {
         let texts = self.studies.iter().map(|study| {
             let failed = |line: &String| format!("failed: {line}\n\n");
             let name = one_line(&study.name);
             let lines = study.message.as_ref().map_or_else(|| study.text.clone(), failed);
-            Section::new(&name).heading(format!("== {name} ==")).lines(lines)
+            let heading = if form == Form::Text { format!("== {name} ==") } else { String::new() };
+            Section::new(name).heading(heading).lines(lines)
         });
         let outcomes = Table::of(&self.studies)
             .words("study", |study| one_line(&study.name))

@@ -6,6 +6,7 @@ use super::document::Render;
 use super::figure::Drawing;
 use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
+use super::words::distinct;
 use crate::bound::{Direction, Validity};
 use crate::study::{BoundRow, UpperRow, VotesAnswer, VotesQuery, short};
 
@@ -17,23 +18,11 @@ const HEADER: &str = "query,kind,name,direction,order,delta,value,failure_probab
 
 impl VotesAnswer {
     fn upper_names(&self) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        for row in self.queries.iter().flat_map(|query| &query.upper) {
-            if !names.contains(&row.name) {
-                names.push(row.name);
-            }
-        }
-        names
+        distinct(self.queries.iter().flat_map(|query| &query.upper).map(|row| row.name))
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        let mut methods = Vec::new();
-        for row in self.queries.iter().flat_map(|query| &query.lower) {
-            if !methods.contains(&row.method) {
-                methods.push(row.method);
-            }
-        }
-        methods
+        distinct(self.queries.iter().flat_map(|query| &query.lower).map(|row| row.method))
     }
 
     /// The orders that fit a page: the first, the last, and some between them in equal ratios.

@@ -1,4 +1,7 @@
-//! Lists that are cut where nobody would read on.
+//! Lists: each value once, and cut where nobody would read on.
+
+use std::collections::HashSet;
+use std::hash::Hash;
 
 /// Names shown before the rest is counted.
 const NAMES: usize = 12;
@@ -15,4 +18,10 @@ pub(super) fn listed(names: &[String]) -> String {
 /// Where the others are if only some of these are shown.
 pub(super) fn rest(count: usize, shown: usize, what: &str) -> Option<String> {
     (count > shown).then(|| format!("({} more {what} in --format json)", count - shown))
+}
+
+/// Each value once, in the order of first appearance.
+pub(super) fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    values.filter(|value| seen.insert(*value)).collect()
 }

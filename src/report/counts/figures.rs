@@ -1,7 +1,8 @@
 //! The figures of `leakbound audit counts` and `leakbound audit confusion`.
 
 use crate::bound::{Direction, Validity};
-use crate::report::bound_figures::{distinct, epsilon_per_query, method, query_rows, rows_figure};
+use crate::report::bound_figures::{epsilon_per_query, method, query_rows, rows_figure};
+use crate::report::words::distinct;
 use crate::report::{Axis, Curves, Drawing, Row, Scale, Series, SeriesKind, meaning};
 use crate::study::{BoundRow, CountsAnswer, EpsilonRow, ForecastRow, LawDivergenceRow, short, significant};
 

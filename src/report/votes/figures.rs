@@ -1,7 +1,8 @@
 //! The figures of `leakbound audit votes`, and what its numbers mean.
 
 use crate::bound::{Direction, Validity};
-use crate::report::bound_figures::{axis, distinct, epsilon_per_query, method};
+use crate::report::bound_figures::{axis, epsilon_per_query, method};
+use crate::report::words::distinct;
 use crate::report::{Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind, meaning};
 use crate::study::{EpsilonRow, LawKind, VotesAnswer, VotesQuery, short};
 
