@@ -1,146 +1,124 @@
-//! The document of `leakbound account`.
+//! How the answer of `leakbound account` reads.
+
+mod figures;
 
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text};
-use crate::error::Result;
-use crate::study::{AccountAnswer, CostMeaning, Number, short, significant};
-use serde::Serialize;
+use super::figure::Drawing;
+use super::meaning;
+use super::records::{Cell, Records, cells};
+use super::section::{Columns, Form, Section, Table};
+use crate::study::{AccountAnswer, BudgetRow, CostMeaning, Number, short};
+
+/// What something costs: the accountant, whom it holds for, ε, and the order that gives it.
+type CostRow = (&'static str, String, f64, Option<f64>);
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".into(), |share| format!("{:.2} %", 100.0 * share))
 }
 
 impl AccountAnswer {
-    pub(super) fn epsilon_table(&self) -> TextTable {
-        let mut table = TextTable::new(&["accountant", "holds for", "ε", "at order"], &[0, 1]);
-        for curve in &self.curves {
-            table.row(vec![
-                curve.name.into(),
-                curve.holds_for(),
-                significant(curve.epsilon.0, 6),
-                significant(curve.order, 4),
-            ]);
-        }
-        if let Some(losses) = &self.losses {
+    fn epsilon_table(&self) -> Columns<CostRow> {
+        let curves = self.curves.iter().map(|row| (row.name, row.holds_for(), row.epsilon.0, Some(row.order)));
+        let losses = self.losses.iter().flat_map(|losses| {
             let meaning = match losses.meaning {
                 CostMeaning::ExactOfScenario => "these two worlds, all answers composed",
                 _ => "these votes, any voter at each answer, composed",
             };
-            let ends = [losses.epsilon.lower, losses.epsilon.upper].map(|end| significant(end.0, 6));
-            table.row(vec!["privacy-loss, at most".into(), meaning.into(), ends[1].clone(), String::new()]);
-            table.row(vec!["privacy-loss, at least".into(), meaning.into(), ends[0].clone(), String::new()]);
             let one_voter = losses.one_voter.iter().flatten().find(|at| at.delta == self.delta);
-            if let Some(at) = one_voter {
-                let meaning = "these votes, one voter at all answers, composed";
-                let epsilon = significant(at.epsilon.0, 6);
-                table.row(vec!["privacy-loss, at least".into(), meaning.into(), epsilon, String::new()]);
-            }
-        }
-        table
+            let upper = ("privacy-loss, at most", meaning, losses.epsilon.upper);
+            let lower = ("privacy-loss, at least", meaning, losses.epsilon.lower);
+            let one_voter =
+                one_voter.map(|at| (lower.0, "these votes, one voter at all answers, composed", at.epsilon));
+            let rows = [upper, lower].into_iter().chain(one_voter);
+            rows.map(|(name, meaning, epsilon)| (name, meaning.to_owned(), epsilon.0, None))
+        });
+        Table::of(curves.chain(losses))
+            .words("accountant", |row| row.0)
+            .words("holds for", |row| row.1.clone())
+            .number("ε", 6, |row| row.2)
+            .number("at order", 4, |row| row.3)
     }
 
-    pub(super) fn rdp_table(&self) -> TextTable {
-        let mut header = vec!["order α"];
-        header.extend(self.curves.iter().map(|curve| curve.name));
-        let mut table = TextTable::new(&header, &[]);
-        for (index, &order) in self.orders.iter().enumerate() {
-            let values = self.curves.iter().map(|curve| significant(curve.rdp[index].0, 6));
-            table.row(std::iter::once(short(order)).chain(values).collect());
-        }
-        table
+    fn rdp_table(&self) -> Columns<(usize, &f64)> {
+        Table::of(self.orders.iter().enumerate())
+            .short("order α", |row| *row.1)
+            .each(&self.curves, |table, curve| table.number(curve.name, 6, |row| curve.rdp[row.0].0))
     }
 
-    pub(super) fn budget_table(&self) -> TextTable {
-        let header = ["budget", "ε spent", "order", "queries", "labels", "answered", "label accuracy"];
-        let mut table = TextTable::new(&header, &[]);
-        for row in &self.budgets {
-            table.row(vec![
-                short(row.budget),
-                significant(row.epsilon.0, 4),
-                significant(row.order, 4),
-                row.queries.to_string(),
-                row.labels.to_string(),
-                percent(row.success_rate),
-                percent(row.label_accuracy),
-            ]);
-        }
-        table
-    }
-
-    pub(super) fn epsilon_words(&self) -> String {
-        format!(
-            "ε at δ = {} of {} answers together, {} conversion ({})",
-            short(self.delta),
-            self.queries,
-            self.conversion,
-            self.conversion_words
-        )
-    }
-
-    pub(super) fn budget_words(&self) -> String {
-        format!(
-            "Budgets at δ = {}: recorded votes answered with fresh noise until the next answer would exceed the budget, \
-             charged what happened. The charges depend on the votes and the order is the best one afterwards: these are the \
-             figures that the literature reports, and no bounds of ε",
-            short(self.delta)
-        )
+    fn budget_table(&self) -> Columns<&BudgetRow> {
+        Table::of(&self.budgets)
+            .short("budget", |row| row.budget)
+            .number("ε spent", 4, |row| row.epsilon.0)
+            .number("order", 4, |row| row.order)
+            .exact("queries", |row| row.queries)
+            .exact("labels", |row| row.labels)
+            .exact("answered", |row| percent(row.success_rate))
+            .exact("label accuracy", |row| percent(row.label_accuracy))
     }
 }
 
 impl Render for AccountAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = format!("{}\n\n{}\n{}", title, self.epsilon_words(), self.epsilon_table().text());
-        text += &format!("Rényi divergence of all answers in nats\n{}", self.rdp_table().text());
-        if !self.budgets.is_empty() {
-            text += &format!("{}\n{}", self.budget_words(), self.budget_table().text());
-        }
-        text
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let Self { queries, conversion, conversion_words, .. } = self;
+        let delta = short(self.delta);
+        vec![
+            Section::new(format!("ε at δ = {delta}"))
+                .heading(format!(
+                    "ε at δ = {delta} of {queries} answers together, {conversion} conversion ({conversion_words})"
+                ))
+                .table(self.epsilon_table()),
+            Section::new("Rényi divergence of all answers in nats").table(self.rdp_table()),
+            Section::new("Labeling until a budget is spent")
+                .heading(format!(
+                    "Budgets at δ = {delta}: recorded votes answered with fresh noise until the next answer would exceed \
+                     the budget, charged what happened. The charges depend on the votes and the order is the best one \
+                     afterwards: these are the figures that the literature reports, and no bounds of ε"
+                ))
+                .table(self.budget_table()),
+        ]
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row {
-            kind: &'static str,
-            name: String,
-            at: String,
-            value: String,
-        }
-        let row = |kind, name: &str, at: String, value: String| Row { kind, name: name.into(), at, value };
+    fn figures(&self) -> Vec<Drawing> {
+        [Some(self.profile()), self.rdp()].into_iter().flatten().collect()
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        vec![
+            meaning::UPPER.into(),
+            "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
+             say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
+             divergence between the law of the answer and that of any histogram one moved vote away, conditional on the votes. \
+             An expected charge plans, and bounds no run."
+                .into(),
+        ]
+    }
+
+    fn records(&self) -> Records<'_> {
         let rdp = self.curves.iter().flat_map(|curve| {
-            self.orders
-                .iter()
-                .zip(&curve.rdp)
-                .map(move |(order, rdp)| row("rdp", curve.name, short(*order), rdp.text()))
+            let values = self.orders.iter().zip(&curve.rdp);
+            values.map(|(order, rdp)| cells!["rdp", curve.name, short(*order), *rdp])
         });
         let epsilon = self.curves.iter().flat_map(|curve| {
-            curve.profile.iter().map(move |at| row("epsilon", curve.name, short(at.delta), at.epsilon.text()))
+            curve.profile.iter().map(|at| cells!["epsilon", curve.name, short(at.delta), at.epsilon])
         });
-        let budgets = self.budgets.iter().flat_map(|budget| {
-            let at = || short(budget.budget);
-            let number = |share: Option<f64>| share.map_or_else(String::new, |share| Number(share).text());
-            [
-                row("budget", "epsilon", at(), budget.epsilon.text()),
-                row("budget", "queries", at(), budget.queries.to_string()),
-                row("budget", "labels", at(), budget.labels.to_string()),
-                row("budget", "success_rate", at(), number(budget.success_rate)),
-                row("budget", "label_accuracy", at(), number(budget.label_accuracy)),
-            ]
-        });
-        let losses = self.losses.iter().flat_map(|losses| {
-            losses.profile.iter().flat_map(|at| {
-                [("privacy-loss-lower", at.lower), ("privacy-loss-upper", at.upper)]
-                    .map(|(name, end)| row("epsilon", name, short(at.delta), end.text()))
-            })
+        let losses = self.losses.iter().flat_map(|losses| &losses.profile).flat_map(|at| {
+            [("privacy-loss-lower", at.lower), ("privacy-loss-upper", at.upper)]
+                .map(|(name, end)| cells!["epsilon", name, short(at.delta), end])
         });
         let one_voter = self.losses.iter().flat_map(|losses| losses.one_voter.iter().flatten());
         let one_voter =
-            one_voter.map(|at| row("epsilon", "privacy-loss-one-voter-lower", short(at.delta), at.epsilon.text()));
-        csv_text(rdp.chain(epsilon).chain(losses).chain(one_voter).chain(budgets))
-    }
-
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        Some(self.as_page(envelope, title))
+            one_voter.map(|at| cells!["epsilon", "privacy-loss-one-voter-lower", short(at.delta), at.epsilon]);
+        let budgets = self.budgets.iter().flat_map(|row| {
+            let values = [
+                ("epsilon", Cell::from(row.epsilon)),
+                ("queries", row.queries.into()),
+                ("labels", row.labels.into()),
+                ("success_rate", row.success_rate.map(Number).into()),
+                ("label_accuracy", row.label_accuracy.map(Number).into()),
+            ];
+            values.map(|(name, value)| cells!["budget", name, short(row.budget), value])
+        });
+        let rows = rdp.chain(epsilon).chain(losses).chain(one_voter).chain(budgets);
+        Records::with("kind,name,at,value", rows)
     }
 }

@@ -1,9 +1,10 @@
 //! The document of `leakbound verify --accountant list`.
 
+use super::content::Content;
 use super::document::Document;
 use super::envelope::Envelope;
-use super::table::csv_text;
-use crate::error::Result;
+use super::records::Records;
+use super::section::{Form, Section, Table};
 use serde::Serialize;
 
 /// The names of all accountants that can be tested.
@@ -16,17 +17,19 @@ pub struct AccountantsDocument {
     pub accountants: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    accountant: &'a str,
-}
-
 impl Document for AccountantsDocument {
-    fn text(&self) -> String {
-        self.accountants.iter().map(|name| format!("{name}\n")).collect()
+    fn content(&self, form: Form) -> Content {
+        let (title, names) = match form {
+            // Names alone: a shell reads them.
+            Form::Text => ("", Section::default().lines(self.accountants.join("\n") + "\n")),
+            Form::Page => {
+                ("Accountants", Section::default().table(Table::of(&self.accountants).words("name", |name| *name)))
+            }
+        };
+        Content::new(&self.envelope, title, vec![names])
     }
 
-    fn csv(&self) -> Result<String> {
-        csv_text(self.accountants.iter().map(|accountant| Row { accountant }))
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.accountants).column("accountant", |name| *name).into()
     }
 }

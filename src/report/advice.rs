@@ -1,63 +1,51 @@
 //! Which method was recommended, and how many samples it would take to certify more.
 
-use super::table::TextTable;
+use super::section::{Form, Section, Table};
+use super::words::rest;
 use crate::study::{ForecastRow, RecommendationRow, short, significant};
 
-/// Rows shown before the rest is left to JSON.
+/// Rows in text.
 const SHOWN: usize = 6;
 
-fn of_query(query: &str) -> String {
-    if query.is_empty() { String::new() } else { format!("query {query}: ") }
-}
-
-fn rest(rows: usize, what: &str) -> String {
-    if rows > SHOWN { format!("({} more {what} in --format json)\n", rows - SHOWN) } else { String::new() }
-}
-
 /// One line for each recommendation.
-pub(super) fn recommendations_text(rows: &[RecommendationRow]) -> String {
-    let line = |row: &RecommendationRow| format!("{}{}: {}\n", of_query(&row.query), row.method, row.reason);
-    rows.iter().take(SHOWN).map(line).collect::<String>() + &rest(rows.len(), "recommendations")
+pub(super) fn recommendation_lines(rows: &[RecommendationRow]) -> impl Iterator<Item = String> {
+    let line = |row: &RecommendationRow| {
+        let query = if row.query.is_empty() { String::new() } else { format!("query {}: ", row.query) };
+        format!("{query}{}: {}", row.method, row.reason)
+    };
+    rows.iter().take(SHOWN).map(line).chain(rest(rows.len(), SHOWN, "recommendations"))
 }
 
 /// The recommendations as a table.
-pub(super) fn recommendations_table(rows: &[RecommendationRow]) -> TextTable {
-    let with_query = rows.iter().any(|row| !row.query.is_empty());
-    let header = ["query", "Rényi bounds", "ε bounds", "why"];
-    let mut table = TextTable::new(&header[usize::from(!with_query)..], &[0, 1, 2, 3][..3 + usize::from(with_query)]);
-    for row in rows {
-        let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
-        cells.extend([row.method.to_owned(), row.epsilon_method.to_owned(), row.reason.clone()]);
-        table.row(cells);
-    }
-    table
+pub(super) fn recommendations(rows: &[RecommendationRow]) -> Section {
+    let table = Table::of(rows)
+        .when(rows.iter().any(|row| !row.query.is_empty()), |table| table.words("query", |row| &row.query))
+        .words("Rényi bounds", |row| row.method)
+        .words("ε bounds", |row| row.epsilon_method)
+        .words("why", |row| &row.reason);
+    Section::new("Why these methods")
+        .table(table)
+        .notes(["Decided from the guide and the number of samples, before the counts are looked at."])
 }
 
-/// What each method would need, as a table.
-pub(super) fn forecasts_table(rows: &[ForecastRow]) -> TextTable {
-    let with_query = rows.iter().any(|row| !row.query.is_empty());
-    let mut header = if with_query { vec!["query"] } else { vec![] };
-    header.extend(["D", "method", "half of D", "nine tenths"]);
-    let mut table = TextTable::new(&header, if with_query { &[0, 2] } else { &[1] });
+/// What each method would need.
+pub(super) fn forecasts(form: Form, rows: &[ForecastRow]) -> Section {
+    let shown = if form == Form::Text { rows.len().min(SHOWN) } else { rows.len() };
     let samples =
         |samples: Option<u64>| samples.map_or_else(|| "never".into(), |samples| significant(samples as f64, 2));
-    for row in rows {
-        let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
-        cells.push(significant(row.divergence.0, 3));
-        cells.extend([row.method.to_owned(), samples(row.samples_half), samples(row.samples_nine_tenths)]);
-        table.row(cells);
-    }
-    table
-}
-
-/// What each method would need, in words and as a table.
-pub(super) fn forecasts_text(rows: &[ForecastRow]) -> String {
-    let Some(first) = rows.first() else { return String::new() };
-    format!(
-        "\nSamples per world to certify D, if it is as it looks, at α = {}, {}\n{}{}",
-        short(first.order),
-        first.direction,
-        forecasts_table(&rows[..rows.len().min(SHOWN)]).text(),
-        rest(rows.len(), "forecasts")
-    )
+    let table = Table::of(&rows[..shown])
+        .when(rows.iter().any(|row| !row.query.is_empty()), |table| table.words("query", |row| &row.query))
+        .number("D", 3, |row| row.divergence.0)
+        .words("method", |row| row.method)
+        .exact("half of D", |row| samples(row.samples_half))
+        .exact("nine tenths", |row| samples(row.samples_nine_tenths));
+    let heading = rows.first().map_or_else(String::new, |first| {
+        let (order, direction) = (short(first.order), first.direction);
+        format!("Samples per world to certify D, if it is as it looks, at α = {order}, {direction}")
+    });
+    Section::new("Samples per world that would certify more").heading(heading).table(table).notes(rest(
+        rows.len(),
+        shown,
+        "forecasts",
+    ))
 }

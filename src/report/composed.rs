@@ -1,13 +1,13 @@
 //! What the sequence of all answers leaks together.
 
-use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
-use super::table::TextTable;
+use super::figure::{Curves, Drawing, Series, SeriesKind};
+use super::section::{Section, Table};
 use crate::bound::Direction;
-use crate::study::{ComposedSection, CurveKind, Meaning, short, significant};
+use crate::study::{ComposedSection, CurveKind, Meaning, short};
 
 impl ComposedSection {
     /// What the figures are of, and what the sum of the lower bounds is.
-    pub(super) fn words(&self) -> String {
+    fn words(&self) -> String {
         let meaning = match self.meaning {
             Meaning::Bound => "a bound",
             Meaning::Illustrative => "illustrative",
@@ -20,35 +20,19 @@ impl ComposedSection {
     }
 
     /// The curves of some directions at those of `orders` that they have.
-    pub(super) fn table(&self, directions: &[Direction], orders: &[f64]) -> TextTable {
-        let shown: Vec<usize> =
-            orders.iter().filter_map(|order| self.orders.iter().position(|other| other == order)).collect();
-        let names: Vec<String> = shown.iter().map(|&index| format!("α = {}", short(self.orders[index]))).collect();
+    pub(super) fn section(&self, directions: &[Direction], orders: &[f64]) -> Section {
+        let shown = orders.iter().filter_map(|order| self.orders.iter().position(|other| other == order));
         let delta = self.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
-        let epsilon_name = format!("ε at δ = {}", short(delta));
-        let with_direction = directions.len() > 1;
-        let mut header = vec!["curve"];
-        header.extend(with_direction.then_some("direction"));
-        header.push("RDP is");
-        let mut words: Vec<usize> = (0..header.len()).collect();
-        header.extend(names.iter().map(String::as_str));
-        header.extend([epsilon_name.as_str(), "ε is"]);
-        words.push(header.len() - 1);
-        let mut table = TextTable::new(&header, &words);
-        for curve in self.curves.iter().filter(|curve| directions.contains(&curve.direction)) {
-            let mut cells = vec![curve.name.to_owned()];
-            cells.extend(with_direction.then(|| curve.direction.to_string()));
-            cells.push(curve.meaning.to_string());
-            cells.extend(shown.iter().map(|&index| significant(curve.values[index].0, 4)));
-            cells.extend([significant(curve.epsilon.epsilon.0, 4), curve.epsilon.meaning.to_string()]);
-            table.row(cells);
-        }
-        table
-    }
-
-    /// Words and table.
-    pub(super) fn text(&self, directions: &[Direction], orders: &[f64]) -> String {
-        format!("{}\n{}", self.words(), self.table(directions, orders).text())
+        let table = Table::of(self.curves.iter().filter(|curve| directions.contains(&curve.direction)))
+            .words("curve", |curve| curve.name)
+            .when(directions.len() > 1, |table| table.words("direction", |curve| curve.direction))
+            .words("RDP is", |curve| curve.meaning)
+            .each(shown, |table, index| {
+                table.number(format!("α = {}", short(self.orders[index])), 4, |curve| curve.values[index].0)
+            })
+            .number(format!("ε at δ = {}", short(delta)), 4, |curve| curve.epsilon.epsilon.0)
+            .words("ε is", |curve| curve.epsilon.meaning);
+        Section::new("All queries together").heading(self.words()).table(table)
     }
 
     /// The curves of one direction against the order.
@@ -67,13 +51,7 @@ impl ComposedSection {
                 Series::new(format!("{}{suffix}", curve.name), kind, points)
             })
             .collect();
-        let figure = Curves {
-            title: format!("Rényi divergence {letters} of the whole sequence: {}", self.sequence),
-            description: self.words(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        (!figure.series.is_empty()).then(|| figure.draw())
+        let title = format!("Rényi divergence {letters} of the whole sequence: {}", self.sequence);
+        (!series.is_empty()).then(|| Curves::of_orders(title, self.words(), series).draw())
     }
 }

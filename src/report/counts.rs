@@ -1,45 +1,36 @@
-//! The document of `leakbound audit counts` and `leakbound audit confusion`.
+//! How the answers of `leakbound audit counts` and `leakbound audit confusion` read.
 
-use super::advice::{forecasts_text, recommendations_text};
+mod figures;
+
+use super::advice::{forecasts, recommendation_lines, recommendations};
+use super::bound_figures::method;
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text, listed};
+use super::figure::Drawing;
+use super::meaning;
+use super::records::{Records, cells};
+use super::section::{Columns, Form, Section, Table};
+use super::words::{distinct, listed, rest};
 use crate::bound::Direction;
-use crate::error::Result;
-use crate::study::{BoundRow, Claim, ConfusionAnswer, CountsAnswer, TradeOffRow, short, significant};
-use serde::Serialize;
+use crate::study::{BoundRow, ConfusionAnswer, CountsAnswer, EpsilonRow, SetRow, short};
+use std::collections::HashMap;
 
-/// Claims, one line each.
-pub(super) fn claims_text(claims: &[Claim]) -> String {
-    let mut text: String = claims
-        .iter()
-        .map(|claim| {
-            let verdict = if claim.refuted { "REFUTED" } else { "not refuted" };
-            let query = if claim.query.is_empty() { String::new() } else { format!(", query {}", claim.query) };
-            let chance = if claim.failure_probability > 0.0 {
-                format!(", wrong with probability at most {}", short(claim.failure_probability))
-            } else {
-                String::new()
-            };
-            format!("claim {}: {verdict} (at least {}{query}{chance})\n", claim.claim, significant(claim.lower.0, 6))
-        })
-        .collect();
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text
-}
+/// Output sets and trade-offs that are shown; all are in JSON.
+const SHOWN: usize = 6;
+/// On a page a table with more orders than fit a line has a row for each.
+const MOST_COLUMNS: usize = 9;
+
+/// The header of the flat table.
+const HEADER: &str = "query,quantity,method,direction,order,delta,lower,failure_probability,failure_per,validity";
 
 impl CountsAnswer {
     /// Whether queries have names.
-    pub(super) fn with_query(&self) -> bool {
+    fn with_query(&self) -> bool {
         let mut queries = self.bounds.iter().map(|row| &row.query).chain(self.epsilon.iter().map(|row| &row.query));
         queries.any(|query| !query.is_empty())
     }
 
     /// Orders of the bounds, rising.
-    pub(super) fn orders(&self) -> Vec<f64> {
+    fn orders(&self) -> Vec<f64> {
         let mut orders: Vec<f64> = self.bounds.iter().map(|row| row.order).collect();
         orders.sort_by(f64::total_cmp);
         orders.dedup();
@@ -47,157 +38,142 @@ impl CountsAnswer {
     }
 
     /// Directions of the bounds.
-    pub(super) fn directions(&self) -> Vec<Direction> {
+    fn directions(&self) -> Vec<Direction> {
         let bounded = |direction: &Direction| self.bounds.iter().any(|row| row.direction == *direction);
         Direction::BOTH.into_iter().filter(bounded).collect()
     }
 
-    pub(super) fn bounds_table(&self, with_query: bool) -> TextTable {
-        let orders = self.orders();
-        let names: Vec<String> = orders.iter().map(|order| format!("α = {}", short(*order))).collect();
-        let mut header = if with_query { vec!["query"] } else { vec![] };
-        header.extend(["method", "direction"]);
-        let words: Vec<usize> = (0..header.len()).collect();
-        header.extend(names.iter().map(String::as_str));
-        header.push("validity");
-        let mut table = TextTable::new(&header, &words);
-        let mut start = 0;
-        while start < self.bounds.len() {
-            let first = &self.bounds[start];
-            let same = |row: &&BoundRow| {
-                (&row.query, row.method, row.direction) == (&first.query, first.method, first.direction)
-            };
-            let rows: Vec<&BoundRow> = self.bounds[start..].iter().take_while(same).collect();
-            let mut cells = if with_query { vec![first.query.clone()] } else { vec![] };
-            cells.extend([first.method.to_owned(), first.direction.to_string()]);
-            cells.extend(orders.iter().map(|order| {
-                let row = rows.iter().find(|row| row.order == *order);
-                row.map_or_else(String::new, |row| significant(row.rdp_lower.0, 5))
-            }));
-            cells.push(first.validity.to_string());
-            table.row(cells);
-            start += rows.len();
-        }
-        table
+    fn bounds_table(&self, with_query: bool) -> Columns<&[BoundRow]> {
+        let same = |a: &BoundRow, b: &BoundRow| (&a.query, a.method, a.direction) == (&b.query, b.method, b.direction);
+        Table::of(self.bounds.chunk_by(same))
+            .when(with_query, |table| table.words("query", |rows| &rows[0].query))
+            .words("method", |rows| rows[0].method)
+            .words("direction", |rows| rows[0].direction)
+            .each(self.orders(), |table, order| {
+                table.number(format!("α = {}", short(order)), 5, |rows| {
+                    rows.iter().find(|row| row.order == order).map(|row| row.rdp_lower.0)
+                })
+            })
+            .exact("validity", |rows| rows[0].validity)
     }
 
-    pub(super) fn epsilon_table(&self, with_query: bool) -> TextTable {
-        let mut header = if with_query { vec!["query"] } else { vec![] };
-        header.extend(["method", "direction"]);
-        let words: Vec<usize> = (0..header.len()).collect();
-        header.extend(["δ", "ε at least", "validity"]);
-        let mut table = TextTable::new(&header, &words);
-        for row in &self.epsilon {
-            let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
-            cells.extend([
-                row.method.to_owned(),
-                row.direction.to_string(),
-                short(row.delta),
-                significant(row.epsilon_lower.0, 6),
-                row.validity.to_string(),
-            ]);
-            table.row(cells);
+    /// A row for each order and direction, a column for each method.
+    fn orders_table(&self, with_query: bool) -> Columns<(&str, Direction, u64)> {
+        let places = self.bounds.iter().map(|row| (row.query.as_str(), row.direction, row.order.to_bits()));
+        let methods = self.bounds.iter().map(|row| (row.method, row.validity));
+        let values = places.clone().zip(methods.clone()).zip(self.bounds.iter().map(|row| row.rdp_lower.0));
+        let values: HashMap<_, _> = values.collect();
+        Table::of(distinct(places))
+            .when(with_query, |table| table.words("query", |row| row.0))
+            .words("direction", |row| row.1)
+            .short("order α", |row| f64::from_bits(row.2))
+            .each(distinct(methods), |table, (name, validity)| {
+                table.number(method(name, validity).0, 5, |row| values.get(&(*row, (name, validity))).copied())
+            })
+    }
+
+    fn epsilon_table(&self, with_query: bool) -> Columns<&EpsilonRow> {
+        Table::of(&self.epsilon)
+            .when(with_query, |table| table.words("query", |row| &row.query))
+            .words("method", |row| row.method)
+            .words("direction", |row| row.direction)
+            .short("δ", |row| row.delta)
+            .number("ε at least", 6, |row| row.epsilon_lower.0)
+            .exact("validity", |row| row.validity)
+    }
+
+    /// The output sets and why these methods: a line each in text, tables on a page.
+    fn choices(&self, form: Form, with_query: bool) -> Vec<Section> {
+        let tails = |set: &SetRow| if set.directed { "two" } else { "four" };
+        if form == Form::Page {
+            let sets = Table::of(&self.output_sets)
+                .when(with_query, |table| table.words("query", |set| &set.query))
+                .words("outcomes", |set| listed(&set.outcomes))
+                .words("chosen from", |set| &set.source)
+                .exact("tails", |set| tails(set));
+            let note = "An output set is chosen without looking at the counts that are bounded. Where its direction was \
+                        declared it costs two tails instead of four.";
+            return vec![recommendations(&self.recommendations), Section::new("Output sets").table(sets).notes([note])];
         }
-        table
+        let line = |(index, set): (usize, &SetRow)| {
+            let query = if set.query.is_empty() { String::new() } else { format!("query {}, ", set.query) };
+            let (outcomes, source, tails) = (listed(&set.outcomes), &set.source, tails(set));
+            format!("output set {}: {query}{{{outcomes}}} ({source}, {tails} tails)", index + 1)
+        };
+        let sets = self.output_sets.iter().enumerate().take(SHOWN).map(line);
+        let lines = sets.chain(rest(self.output_sets.len(), SHOWN, "output sets"));
+        vec![Section::default().notes(lines.chain(recommendation_lines(&self.recommendations)))]
     }
 }
 
 impl Render for CountsAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = format!("{title}\n{}\n\n", self.failure.words());
+    fn title(&self, title: &str) -> String {
+        format!("{title}\n{}", self.failure.words())
+    }
+
+    fn sections(&self, form: Form) -> Vec<Section> {
         let with_query = self.with_query();
-        if !self.bounds.is_empty() {
-            text += "Rényi divergence in nats, at least\n";
-            text += &self.bounds_table(with_query).text();
-        }
-        if !self.epsilon.is_empty() {
-            text += "Differential privacy, at least\n";
-            text += &self.epsilon_table(with_query).text();
-        }
-        for (index, set) in self.output_sets.iter().enumerate().filter(|(index, _)| *index < 6) {
-            let query = if set.query.is_empty() { String::new() } else { format!("query {}, ", set.query) };
-            text += &format!(
-                "output set {}: {query}{{{}}} ({}, {} tails)\n",
-                index + 1,
-                listed(&set.outcomes),
-                set.source,
-                if set.directed { "two" } else { "four" }
-            );
-        }
-        if self.output_sets.len() > 6 {
-            text += &format!("({} more output sets in --format json)\n", self.output_sets.len() - 6);
-        }
-        text += &recommendations_text(&self.recommendations);
-        text += &forecasts_text(&self.forecasts);
-        text.truncate(text.trim_end().len());
-        text += "\n\n";
-        text.extend(self.trade_off.iter().take(6).map(TradeOffRow::text));
-        if self.trade_off.len() > 6 {
-            text += &format!("({} more queries in --format json)\n\n", self.trade_off.len() - 6);
-        }
-        if let Some(composed) = &self.composed {
-            text += &composed.text(&self.directions(), &self.orders());
-        }
-        text + &claims_text(&self.claims)
+        let bounds = Section::new("Rényi divergence in nats, at least");
+        let bounds = match form {
+            Form::Page if self.orders().len() > MOST_COLUMNS => bounds.table(self.orders_table(with_query)),
+            _ => bounds.table(self.bounds_table(with_query)),
+        };
+        let epsilon = Section::new("Differential privacy, at least").table(self.epsilon_table(with_query));
+        let trade_offs = self.trade_off.iter().take(SHOWN).flat_map(|row| row.sections(form));
+        let mut sections = vec![bounds, epsilon];
+        sections.extend(self.choices(form, with_query));
+        sections.push(forecasts(form, &self.forecasts));
+        sections.extend(trade_offs);
+        sections.push(Section::default().notes(rest(self.trade_off.len(), SHOWN, "queries")));
+        sections.extend(self.composed.iter().map(|composed| composed.section(&self.directions(), &self.orders())));
+        sections
     }
 
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        Some(self.as_page(envelope, title))
+    fn figures(&self) -> Vec<Drawing> {
+        self.drawings()
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            query: &'a str,
-            quantity: &'a str,
-            method: &'a str,
-            direction: &'a str,
-            order: Option<f64>,
-            delta: Option<f64>,
-            lower: String,
-            failure_probability: f64,
-            failure_per: &'a str,
-            validity: &'a str,
-        }
-        let failure_per = self.failure.per.name();
-        let bounds = self.bounds.iter().map(|row| Row {
-            query: &row.query,
-            quantity: "rdp",
-            method: row.method,
-            direction: row.direction.name(),
-            order: Some(row.order),
-            delta: None,
-            lower: row.rdp_lower.text(),
-            failure_probability: row.failure_probability,
-            failure_per,
-            validity: row.validity.name(),
+    fn meaning(&self) -> Vec<String> {
+        let bounds = self.bounds.iter().map(|row| (row.method, row.validity));
+        let all: Vec<_> = bounds.chain(self.epsilon.iter().map(|row| (row.method, row.validity))).collect();
+        let methods = distinct(all.iter().map(|row| row.0)).len();
+        let mut words = meaning::lower_bounds(&self.failure, all.iter().map(|row| row.1), methods);
+        words.push(meaning::LIMIT.into());
+        words
+    }
+
+    fn records(&self) -> Records<'_> {
+        let per = self.failure.per.name();
+        let bounds = self.bounds.iter().map(move |row| {
+            let (order, delta, lower, failure) = (row.order, None::<f64>, row.rdp_lower, row.failure_probability);
+            cells![&row.query, "rdp", row.method, row.direction, order, delta, lower, failure, per, row.validity]
         });
-        let epsilon = self.epsilon.iter().map(|row| Row {
-            query: &row.query,
-            quantity: "epsilon",
-            method: row.method,
-            direction: row.direction.name(),
-            order: None,
-            delta: Some(row.delta),
-            lower: row.epsilon_lower.text(),
-            failure_probability: row.failure_probability,
-            failure_per,
-            validity: row.validity.name(),
+        let epsilon = self.epsilon.iter().map(move |row| {
+            let (order, delta, lower, failure) = (None::<f64>, row.delta, row.epsilon_lower, row.failure_probability);
+            cells![&row.query, "epsilon", row.method, row.direction, order, delta, lower, failure, per, row.validity]
         });
-        csv_text(bounds.chain(epsilon))
+        Records::with(HEADER, bounds.chain(epsilon))
     }
 }
 
 impl Render for ConfusionAnswer {
-    fn text(&self, title: &str) -> String {
-        self.0.text(title)
+    fn title(&self, title: &str) -> String {
+        self.0.title(title)
     }
 
-    fn csv(&self) -> Result<String> {
-        self.0.csv()
+    fn sections(&self, form: Form) -> Vec<Section> {
+        self.0.sections(form)
     }
 
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        self.0.page(envelope, title)
+    fn figures(&self) -> Vec<Drawing> {
+        self.0.figures()
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        self.0.meaning()
+    }
+
+    fn records(&self) -> Records<'_> {
+        self.0.records()
     }
 }

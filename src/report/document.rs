@@ -1,12 +1,15 @@
 //! What all documents share.
 
+use super::content::Content;
 use super::envelope::Envelope;
+use super::figure::Drawing;
 use super::page::Page;
-use super::table::warnings_text;
+use super::records::Records;
+use super::section::{Form, Section};
+use super::text::text;
 use crate::error::{Result, breaks_line};
 use crate::study::Answer;
 use serde::Serialize;
-use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
 
 /// The answer of a study with the part that does not depend on it.
@@ -23,20 +26,30 @@ pub struct Answered<A> {
     pub answer: A,
 }
 
-/// A result in its forms.
+/// A result in its forms. Each form is written once, from the parts of the result.
 pub trait Document: Serialize {
-    /// Tables for a person.
-    fn text(&self) -> String;
+    /// What a reader sees. Figures and meaning are for pages only.
+    fn content(&self, form: Form) -> Content;
 
     /// One flat table for other programs.
+    fn records(&self) -> Records<'_>;
+
+    /// Tables for a person.
+    fn text(&self) -> String {
+        text(&self.content(Form::Text))
+    }
+
+    /// The flat table as CSV.
     ///
     /// # Errors
     /// When the table cannot be written as CSV.
-    fn csv(&self) -> Result<String>;
+    fn csv(&self) -> Result<String> {
+        self.records().csv()
+    }
 
-    /// A page with figures; without a page of its own a document shows its text there.
+    /// A page with tables and figures.
     fn page(&self) -> Page {
-        Page::of_text(&self.text())
+        Page::new(self.content(Form::Page))
     }
 
     /// The documented JSON.
@@ -52,100 +65,81 @@ pub trait Document: Serialize {
     /// # Errors
     /// Those of the writer.
     fn write_json(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let formatter = Escaped(PrettyFormatter::new());
-        self.serialize(&mut serde_json::Serializer::with_formatter(&mut *writer, formatter))?;
+        serde_json::to_writer_pretty(Escaped(&mut *writer), self)?;
         writer.write_all(b"\n")
     }
 }
 
 /// How an answer reads; with its envelope it is a [`Document`].
 pub trait Render: Answer {
-    /// Title and tables for a person, without the warnings.
-    fn text(&self, title: &str) -> String;
+    /// Headline, and lines below it; `title` says what was studied.
+    fn title(&self, title: &str) -> String {
+        title.to_owned()
+    }
+
+    /// The parts of the answer, without claims and warnings.
+    fn sections(&self, form: Form) -> Vec<Section>;
+
+    /// The figures of the page.
+    fn figures(&self) -> Vec<Drawing> {
+        Vec::new()
+    }
+
+    /// What the numbers mean, a paragraph each.
+    fn meaning(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// One flat table for other programs.
-    ///
-    /// # Errors
-    /// When the table cannot be written as CSV.
-    fn csv(&self) -> Result<String>;
-
-    /// The page with figures, if it has one of its own.
-    fn page(&self, _envelope: &Envelope, _title: &str) -> Option<Page> {
-        None
-    }
+    fn records(&self) -> Records<'_>;
 }
 
 impl<A: Render> Document for Answered<A> {
-    fn text(&self) -> String {
-        self.answer.text(&self.title) + &warnings_text(&self.envelope.warnings)
+    fn content(&self, form: Form) -> Content {
+        let Self { envelope, title, answer } = self;
+        let mut content = Content::new(envelope, answer.title(title), answer.sections(form));
+        content.claims = answer.claims().to_vec();
+        // They take longer than all the rest.
+        if form == Form::Page {
+            content.figures = answer.figures();
+            content.meaning = answer.meaning();
+        }
+        content
     }
 
-    fn csv(&self) -> Result<String> {
-        self.answer.csv()
-    }
-
-    fn page(&self) -> Page {
-        self.answer.page(&self.envelope, &self.title).unwrap_or_else(|| Page::of_text(&self.text()))
+    fn records(&self) -> Records<'_> {
+        self.answer.records()
     }
 }
 
-/// Pretty JSON without characters that rewrite a terminal or cannot stand in a page: as `\u009b`, which reads back the
-/// same.
-struct Escaped(PrettyFormatter<'static>);
+/// Writes JSON without characters that rewrite a terminal or cannot stand in a page: as `\u009b`, which reads back the
+/// same. The writer of JSON hands over whole strings, and breaks lines outside of them only.
+struct Escaped<'a>(&'a mut dyn Write);
 
-impl Formatter for Escaped {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        if !fragment.contains(breaks_line) {
-            return writer.write_all(fragment.as_bytes());
-        }
-        for character in fragment.chars() {
-            let mut bytes = [0; 4];
-            let mut units = [0; 2];
-            if !breaks_line(character) {
-                writer.write_all(character.encode_utf8(&mut bytes).as_bytes())?;
-                continue;
+impl Write for Escaped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let escaped = |character| breaks_line(character) && character != '\n';
+        match std::str::from_utf8(bytes) {
+            Ok(text) if text.contains(escaped) => {
+                for character in text.chars() {
+                    if escaped(character) {
+                        let mut units = [0; 2];
+                        character
+                            .encode_utf16(&mut units)
+                            .iter()
+                            .try_for_each(|unit| write!(self.0, "\\u{unit:04x}"))?;
+                    } else {
+                        write!(self.0, "{character}")?;
+                    }
+                }
             }
-            for unit in character.encode_utf16(&mut units) {
-                write!(writer, "\\u{unit:04x}")?;
-            }
+            _ => self.0.write_all(bytes)?,
         }
-        Ok(())
+        Ok(bytes.len())
     }
 
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object_value(writer)
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -157,12 +151,12 @@ mod tests {
     struct Named(Vec<&'static str>);
 
     impl Document for Named {
-        fn text(&self) -> String {
-            String::new()
+        fn content(&self, _: Form) -> Content {
+            unreachable!("only JSON is written")
         }
 
-        fn csv(&self) -> Result<String> {
-            Ok(String::new())
+        fn records(&self) -> Records<'_> {
+            unreachable!("only JSON is written")
         }
     }
 

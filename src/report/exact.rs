@@ -1,15 +1,16 @@
-//! The document of `leakbound exact`.
+//! How the answer of `leakbound exact` reads.
 
-use super::counts::claims_text;
+mod figures;
+
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text};
+use super::figure::Drawing;
+use super::meaning;
+use super::records::{Records, cells};
+use super::section::{Columns, Form, Section, Table};
+use super::words::{distinct, rest};
 use crate::bound::Direction;
-use crate::error::Result;
 use crate::histogram::Neighbor;
-use crate::study::{AccountantRow, ExactAnswer, Number, short, significant};
-use serde::Serialize;
+use crate::study::{AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, short};
 
 /// Digits of exact values in text.
 const DIGITS: usize = 15;
@@ -45,8 +46,69 @@ fn first_classes(histogram: &str) -> String {
 }
 
 impl ExactAnswer {
+    /// Names of the accountants.
+    fn accountant_names(&self) -> Vec<&'static str> {
+        distinct(self.accountants.iter().map(|row| row.name))
+    }
+
+    /// What an accountant promises about one direction.
+    fn accountant(&self, name: &str, order: f64, direction: Direction) -> Option<f64> {
+        let wanted = |row: &&AccountantRow| row.name == name && row.order == order && row.direction == direction;
+        self.accountants.iter().find(wanted).map(|row| row.rdp.0)
+    }
+
+    /// Whether an accountant promises the same of both directions.
+    fn is_symmetric(&self, name: &str) -> bool {
+        let at = |order, direction| self.accountant(name, order, direction);
+        let mut orders = self.divergences.iter().map(|row| row.order);
+        orders.all(|order| at(order, Direction::Forward) == at(order, Direction::Reverse))
+    }
+
+    /// One column for an accountant that promises the same of both directions, otherwise one for each.
+    fn accountant_columns<'a>(&self, name: &'a str) -> Vec<(&'a str, Option<Direction>, String)> {
+        if self.is_symmetric(name) {
+            return vec![(name, None, name.to_owned())];
+        }
+        Direction::BOTH.map(|direction| (name, Some(direction), format!("{name} {}", letters(direction)))).to_vec()
+    }
+
+    fn outcomes_table(&self) -> Columns<&OutcomeRow> {
+        Table::of(self.outcomes.iter().take(MOST_OUTCOMES))
+            .exact("class", |row| &row.label)
+            .number("P", DIGITS, |row| row.p.0)
+            .number("Q", DIGITS, |row| row.q.0)
+            .number("ln P", DIGITS, |row| row.log_p.0)
+            .number("ln Q", DIGITS, |row| row.log_q.0)
+    }
+
+    fn divergences_table(&self) -> Columns<&DivergenceRow> {
+        let accountants = self.accountant_names().into_iter().flat_map(|name| self.accountant_columns(name));
+        Table::of(&self.divergences)
+            .short("order α", |row| row.order)
+            .number("D(P‖Q)", DIGITS, |row| row.forward.0)
+            .number("D(Q‖P)", DIGITS, |row| row.reverse.0)
+            .when(self.neighbors_searched.is_some(), |table| {
+                table
+                    .exact("worst P‖Q", |row| change_text(row.forward_change))
+                    .exact("worst Q‖P", |row| change_text(row.reverse_change))
+            })
+            .each(accountants, |table, (name, direction, title)| {
+                let direction = direction.unwrap_or(Direction::Forward);
+                table.number(title, 6, |row| self.accountant(name, row.order, direction))
+            })
+    }
+
+    fn profile_table(&self) -> Columns<&HockeyStickRow> {
+        Table::of(&self.hockey_stick)
+            .short("ε", |row| row.epsilon)
+            .number("δ, P over Q", DIGITS, |row| row.delta_forward.0)
+            .number("δ, Q over P", DIGITS, |row| row.delta_reverse.0)
+    }
+}
+
+impl Render for ExactAnswer {
     /// Noise, histogram and neighbor, a line each.
-    pub(super) fn title(&self) -> String {
+    fn title(&self, _: &str) -> String {
         let pair = match (&self.neighbor, self.neighbors_searched) {
             (_, Some(count)) => format!("worst of {count} neighbors; laws are those of the worst change, first order"),
             (Some(neighbor), _) => format!("neighbor {}", first_classes(neighbor)),
@@ -56,136 +118,47 @@ impl ExactAnswer {
         format!("Noisy argmax with {} noise{test}\nhistogram {}\n{pair}", self.noise, first_classes(&self.histogram))
     }
 
-    /// Names of the accountants.
-    pub(super) fn accountant_names(&self) -> Vec<&'static str> {
-        self.accountants.iter().map(|row| row.name).fold(Vec::new(), |mut names, name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-            names
-        })
+    fn sections(&self, _: Form) -> Vec<Section> {
+        vec![
+            Section::new("Output law").heading("").table(self.outcomes_table()).notes(rest(
+                self.outcomes.len(),
+                MOST_OUTCOMES,
+                "classes",
+            )),
+            Section::new("Rényi divergence in nats")
+                .heading(
+                    "Rényi divergence in nats; the accountants bound both directions from above, or the one they name",
+                )
+                .table(self.divergences_table()),
+            Section::new("Privacy profile: the smallest δ at each ε").table(self.profile_table()),
+        ]
     }
 
-    /// What an accountant promises about one direction.
-    pub(super) fn accountant(&self, name: &str, order: f64, direction: Direction) -> Option<f64> {
-        let wanted = |row: &&AccountantRow| row.name == name && row.order == order && row.direction == direction;
-        self.accountants.iter().find(wanted).map(|row| row.rdp.0)
+    fn figures(&self) -> Vec<Drawing> {
+        [self.renyi(), self.profile(), self.law()].into_iter().flatten().collect()
     }
 
-    /// Whether an accountant promises the same of both directions.
-    pub(super) fn is_symmetric(&self, name: &str) -> bool {
-        let at = |order, direction| self.accountant(name, order, direction);
-        let mut orders = self.divergences.iter().map(|row| row.order);
-        orders.all(|order| at(order, Direction::Forward) == at(order, Direction::Reverse))
+    fn meaning(&self) -> Vec<String> {
+        let exact = "Exact values are computed from the output laws of this pair of histograms by numerical integration, with \
+                     no sampling. They say nothing about other pairs, unless the worst neighbor was searched for.";
+        let accountants = (!self.accountants.is_empty()).then_some(meaning::UPPER);
+        [exact].into_iter().chain(accountants).map(str::to_owned).collect()
     }
 
-    /// One column for an accountant that promises the same of both directions, otherwise one for each.
-    pub(super) fn accountant_columns<'a>(&self, name: &'a str) -> Vec<(&'a str, Option<Direction>, String)> {
-        if self.is_symmetric(name) {
-            return vec![(name, None, name.to_owned())];
-        }
-        Direction::BOTH.map(|direction| (name, Some(direction), format!("{name} {}", letters(direction)))).to_vec()
-    }
-
-    pub(super) fn outcomes_table(&self) -> TextTable {
-        let mut table = TextTable::new(&["class", "P", "Q", "ln P", "ln Q"], &[]);
-        for row in self.outcomes.iter().take(MOST_OUTCOMES) {
-            let numbers = [row.p, row.q, row.log_p, row.log_q];
-            table.row(std::iter::once(row.label.clone()).chain(numbers.map(|n| significant(n.0, DIGITS))).collect());
-        }
-        table
-    }
-
-    /// What the table of outcomes leaves out.
-    pub(super) fn more_outcomes(&self) -> Option<String> {
-        let more = self.outcomes.len().checked_sub(MOST_OUTCOMES).filter(|more| *more > 0);
-        more.map(|more| format!("({more} more classes in --format json)"))
-    }
-
-    pub(super) fn divergences_table(&self) -> TextTable {
-        let (names, searched) = (self.accountant_names(), self.neighbors_searched.is_some());
-        let mut header = vec!["order α", "D(P‖Q)", "D(Q‖P)"];
-        if searched {
-            header.extend(["worst P‖Q", "worst Q‖P"]);
-        }
-        let columns: Vec<(&str, Option<Direction>, String)> =
-            names.iter().flat_map(|name| self.accountant_columns(name)).collect();
-        header.extend(columns.iter().map(|column| column.2.as_str()));
-        let mut table = TextTable::new(&header, &[]);
-        for row in &self.divergences {
-            let mut cells =
-                vec![short(row.order), significant(row.forward.0, DIGITS), significant(row.reverse.0, DIGITS)];
-            if searched {
-                cells.extend([change_text(row.forward_change), change_text(row.reverse_change)]);
-            }
-            for (name, direction, _) in &columns {
-                let value = self.accountant(name, row.order, direction.unwrap_or(Direction::Forward));
-                cells.push(value.map_or_else(String::new, |value| significant(value, 6)));
-            }
-            table.row(cells);
-        }
-        table
-    }
-
-    pub(super) fn profile_table(&self) -> TextTable {
-        let mut table = TextTable::new(&["ε", "δ, P over Q", "δ, Q over P"], &[]);
-        for row in &self.hockey_stick {
-            let numbers = [row.delta_forward, row.delta_reverse];
-            table.row(std::iter::once(short(row.epsilon)).chain(numbers.map(|n| significant(n.0, DIGITS))).collect());
-        }
-        table
-    }
-}
-
-impl Render for ExactAnswer {
-    fn text(&self, _: &str) -> String {
-        let mut text = format!("{}\n\n", self.title());
-        text += &self.outcomes_table().text();
-        if let Some(more) = self.more_outcomes() {
-            text += &format!("  {more}\n\n");
-        }
-        if !self.divergences.is_empty() {
-            text +=
-                "Rényi divergence in nats; the accountants bound both directions from above, or the one they name\n";
-            text += &self.divergences_table().text();
-        }
-        if !self.hockey_stick.is_empty() {
-            text += "Privacy profile: the smallest δ at each ε\n";
-            text += &self.profile_table().text();
-        }
-        text + &claims_text(&self.claims)
-    }
-
-    fn page(&self, envelope: &Envelope, _: &str) -> Option<Page> {
-        Some(self.as_page(envelope))
-    }
-
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            kind: &'a str,
-            name: String,
-            forward: String,
-            reverse: String,
-        }
-        let row = |kind, name: String, forward: Number, reverse: Number| Row {
-            kind,
-            name,
-            forward: forward.text(),
-            reverse: reverse.text(),
-        };
-        let outcomes = self.outcomes.iter().map(|r| row("probability", r.label.clone(), r.p, r.q));
-        let divergences = self.divergences.iter().map(|r| row("renyi", short(r.order), r.forward, r.reverse));
-        let sticks = self.hockey_stick.iter().map(|r| row("delta", short(r.epsilon), r.delta_forward, r.delta_reverse));
-        let forward = self.accountants.iter().filter(|r| r.direction == Direction::Forward);
-        let uppers = forward.map(|r| Row {
-            kind: r.name,
-            name: short(r.order),
-            forward: r.rdp.text(),
-            reverse: self
-                .accountant(r.name, r.order, Direction::Reverse)
-                .map_or_else(String::new, |v| Number(v).text()),
+    fn records(&self) -> Records<'_> {
+        let outcomes = self.outcomes.iter().map(|row| cells!["probability", &row.label, row.p, row.q]);
+        let divergences =
+            self.divergences.iter().map(|row| cells!["renyi", short(row.order), row.forward, row.reverse]);
+        let sticks = self
+            .hockey_stick
+            .iter()
+            .map(|row| cells!["delta", short(row.epsilon), row.delta_forward, row.delta_reverse]);
+        let forward = self.accountants.iter().filter(|row| row.direction == Direction::Forward);
+        let uppers = forward.map(|row| {
+            let reverse = self.accountant(row.name, row.order, Direction::Reverse).map(Number);
+            cells![row.name, short(row.order), row.rdp, reverse]
         });
-        csv_text(outcomes.chain(divergences).chain(sticks).chain(uppers))
+        let rows = outcomes.chain(divergences).chain(sticks).chain(uppers);
+        Records::with("kind,name,forward,reverse", rows)
     }
 }

@@ -1,14 +1,17 @@
-//! The document of `leakbound membership`.
+//! How the answers of `leakbound membership` read.
 
 mod comparison;
+mod figures;
 
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text};
-use crate::error::Result;
-use crate::study::{LevelRow, MembershipAnswer, Number, percent, short, significant};
-use serde::Serialize;
+use super::figure::Drawing;
+use super::records::Records;
+use super::section::{Columns, Form, Section, Table};
+use crate::study::{CanaryRow, LevelRow, MembershipAnswer, SampleCurve, SampleRow, TprRow, percent, short};
+
+/// Most vulnerable samples of each attack, in text and on a page.
+const SHOWN_SAMPLES: usize = 3;
+const SHOWN_SAMPLES_ON_PAGE: usize = 10;
 
 /// The level for a reader.
 fn level_words(row: &LevelRow) -> String {
@@ -20,9 +23,105 @@ fn level_words(row: &LevelRow) -> String {
     }
 }
 
+/// A TPR with the limits of the rule that was found, all in percent.
+fn with_limits(at: &TprRow) -> String {
+    let [lower, upper] = [at.tpr_lower.0, at.tpr_upper.0].map(percent);
+    format!("{} [{}, {}]", percent(at.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
+}
+
 impl MembershipAnswer {
+    fn failure(&self) -> f64 {
+        self.levels.first().and_then(|row| row.at.first()).map_or(0.05, |at| at.failure_probability)
+    }
+
+    /// Several attacks in few lines; a page has the rest below.
+    fn comparison(&self, form: Form) -> Vec<Section> {
+        let failure = self.failure();
+        let share = self.sample_level.first().map_or(failure, |curve| curve.failure_probability);
+        let each = if share < failure { "all attacks and samples" } else { "all samples of an attack" };
+        let failure = short(failure);
+        let compared = Section::new("Attacks compared")
+            .heading(format!(
+                "Attacks compared, with limits at failure probability {failure} as if guesses were independent (heuristic)"
+            ))
+            .table(self.comparison_table());
+        if form == Form::Page {
+            return vec![compared.notes(["In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
+                 FPR with limits for all samples of an attack at once, and of all attacks unless each has the failure \
+                 probability for itself. The best of several attacks is chosen after the fact; an adversary who has one \
+                 attack only has what it shows."])];
+        }
+        let samples = Section::new(format!(
+            "Most vulnerable sample of each attack, limits for {each} at once if victims are independent, failure \
+             probability {failure}"
+        ));
+        vec![compared, samples.table(self.samples_table(1))]
+    }
+
+    /// Attack by level, with TPR at each FPR in percent.
+    fn levels_table(&self) -> Columns<&LevelRow> {
+        let targets = self.levels.first().into_iter().flat_map(|row| &row.at).enumerate();
+        Table::of(&self.levels)
+            .words("attack", |row| &row.attack)
+            .words("level", |row| level_words(row))
+            .exact("guesses", |row| row.members + row.non_members)
+            .number("AUC", 4, |row| row.auc)
+            .number("balanced accuracy", 4, |row| row.balanced_accuracy)
+            .each(targets, |table, (index, at)| {
+                let name = format!("TPR at FPR {}", percent(at.target_fpr));
+                table.exact(name, |row| row.at.get(index).map_or_else(String::new, with_limits))
+            })
+    }
+
+    /// Bands of the population: of the rule, of the ROC, and over victims.
+    fn bands_table(&self) -> Columns<(&LevelRow, &TprRow)> {
+        let pair = |lower: f64, upper: f64| format!("[{}, {}]", percent(lower), percent(upper));
+        let population = self.levels.iter().filter(|row| row.level == "population");
+        Table::of(population.flat_map(|row| row.at.iter().map(move |at| (row, at))))
+            .words("attack", |row| &row.0.attack)
+            .percent("FPR", |row| row.1.target_fpr)
+            .percent("TPR", |row| row.1.tpr)
+            .exact("of the rule", |row| pair(row.1.tpr_lower.0, row.1.tpr_upper.0))
+            .percent("its FPR at most", |row| row.1.fpr_upper.0)
+            .exact("of the ROC at this FPR", |row| pair(row.1.curve_lower.0, row.1.curve_upper.0))
+            .exact("over victims (heuristic)", |row| {
+                let limits = row.1.bootstrap_lower.zip(row.1.bootstrap_upper);
+                limits.map_or_else(|| "none".into(), |(lower, upper)| pair(lower.0, upper.0))
+            })
+    }
+
+    /// The most vulnerable samples of each attack.
+    fn samples_table(&self, most: usize) -> Columns<(&SampleCurve, &SampleRow)> {
+        Table::of(
+            self.sample_level
+                .iter()
+                .flat_map(|curve| curve.samples.iter().take(most).map(move |sample| (curve, sample))),
+        )
+        .words("attack", |row| &row.0.attack)
+        .exact("sample", |row| row.1.sample)
+        .percent("TPR", |row| row.1.tpr)
+        .percent("TPR at least", |row| row.1.tpr_lower.0)
+        .percent("FPR at most", |row| row.1.fpr_upper.0)
+        .number("AUC", 4, |row| row.1.auc)
+    }
+
+    /// Fitness of the samples.
+    fn canaries_table(&self) -> Columns<&CanaryRow> {
+        Table::of(&self.canaries)
+            .words("attack", |row| &row.attack)
+            .exact("samples", |row| row.samples)
+            .exact("in or out always", |row| row.without_both)
+            .percent("accuracy inside", |row| row.accuracy)
+            .percent("outside", |row| row.accuracy_outside)
+            .number("rms correlation", 3, |row| row.rms_correlation)
+            .number("expected", 3, |row| row.rms_expected)
+            .number("p-value", 3, |row| row.p_value)
+    }
+}
+
+impl Render for MembershipAnswer {
     /// The attack, who was attacked, and on how much.
-    pub(super) fn title(&self) -> String {
+    fn title(&self, _: &str) -> String {
         let models = self.models;
         format!(
             "Membership inference, {}: {} of {} models as victims, {} samples, {} view{}",
@@ -35,209 +134,69 @@ impl MembershipAnswer {
         )
     }
 
-    /// Several attacks in few lines; the page and the other forms have the rest.
-    fn comparison_text(&self, failure: f64) -> String {
-        let mut text = format!(
-            "Attacks compared, with limits at failure probability {} as if guesses were independent (heuristic)\n",
-            short(failure)
-        );
-        text += &self.comparison_table().text();
-        if self.sample_level.iter().any(|curve| !curve.samples.is_empty()) {
-            let share = self.sample_level.first().map_or(failure, |curve| curve.failure_probability);
-            let each = if share < failure { "all attacks and samples" } else { "all samples of an attack" };
-            text += &format!(
-                "Most vulnerable sample of each attack, limits for {each} at once if victims are independent, failure \
-                 probability {}\n",
-                short(failure)
-            );
-            text += &self.samples_table(1).text();
+    fn sections(&self, form: Form) -> Vec<Section> {
+        let mut sections = if self.is_comparison() { self.comparison(form) } else { Vec::new() };
+        if self.is_comparison() && form == Form::Text {
+            return sections;
         }
-        text
+        let mut levels = Section::new("Attack by level")
+            .heading(format!(
+                "Attack by level, with limits at failure probability {} as if guesses were independent (heuristic)",
+                short(self.failure())
+            ))
+            .table(self.levels_table());
+        let mut most = SHOWN_SAMPLES;
+        if form == Form::Page {
+            most = SHOWN_SAMPLES_ON_PAGE;
+            levels = levels.notes(["In brackets Clopper-Pearson limits of the rule that was found. Limits of samples that were chosen by these \
+                 guesses (top, most vulnerable) are not corrected for the choice; those of the table of samples are."]);
+        }
+        let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
+        let samples = Section::new("Most vulnerable samples").heading(format!(
+            "Most vulnerable samples at FPR {}, limits for all samples at once if victims are independent",
+            percent(target)
+        ));
+        sections.extend([
+            levels,
+            Section::new("Bands of the population").table(self.bands_table()),
+            samples.table(self.samples_table(most)),
+            Section::new("Samples as canaries").table(self.canaries_table()),
+        ]);
+        sections
     }
 
-    /// Attack by level, with TPR at each FPR in percent.
-    pub(super) fn levels_table(&self) -> TextTable {
-        let targets: Vec<f64> =
-            self.levels.first().into_iter().flat_map(|row| &row.at).map(|at| at.target_fpr).collect();
-        let names: Vec<String> = targets.iter().map(|target| format!("TPR at FPR {}", percent(*target))).collect();
-        let mut header = vec!["attack", "level", "guesses", "AUC", "balanced accuracy"];
-        header.extend(names.iter().map(String::as_str));
-        let mut table = TextTable::new(&header, &[0, 1]);
-        for row in &self.levels {
-            let mut cells = vec![
-                row.attack.clone(),
-                level_words(row),
-                (row.members + row.non_members).to_string(),
-                significant(row.auc, 4),
-                significant(row.balanced_accuracy, 4),
-            ];
-            cells.extend(row.at.iter().map(|at| {
-                let [lower, upper] = [at.tpr_lower.0, at.tpr_upper.0].map(percent);
-                format!("{} [{}, {}]", percent(at.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
-            }));
-            table.row(cells);
-        }
-        table
+    fn figures(&self) -> Vec<Drawing> {
+        self.drawings()
     }
 
-    /// Bands of the population: of the rule, of the ROC, and over victims.
-    pub(super) fn bands_table(&self) -> TextTable {
-        let header = [
-            "attack",
-            "FPR",
-            "TPR",
-            "of the rule",
-            "its FPR at most",
-            "of the ROC at this FPR",
-            "over victims (heuristic)",
-        ];
-        let mut table = TextTable::new(&header, &[0]);
-        for row in self.levels.iter().filter(|row| row.level == "population") {
-            for at in &row.at {
-                let pair = |lower: f64, upper: f64| format!("[{}, {}]", percent(lower), percent(upper));
-                table.row(vec![
-                    row.attack.clone(),
-                    percent(at.target_fpr),
-                    percent(at.tpr),
-                    pair(at.tpr_lower.0, at.tpr_upper.0),
-                    percent(at.fpr_upper.0),
-                    pair(at.curve_lower.0, at.curve_upper.0),
-                    at.bootstrap_lower.zip(at.bootstrap_upper).map_or_else(|| "none".into(), |(l, u)| pair(l.0, u.0)),
-                ]);
-            }
-        }
-        table
+    fn meaning(&self) -> Vec<String> {
+        self.explanation()
     }
 
-    /// The most vulnerable samples of each attack.
-    pub(super) fn samples_table(&self, most: usize) -> TextTable {
-        let header = ["attack", "sample", "TPR", "TPR at least", "FPR at most", "AUC"];
-        let mut table = TextTable::new(&header, &[0]);
-        for curve in &self.sample_level {
-            for sample in curve.samples.iter().take(most) {
-                table.row(vec![
-                    curve.attack.clone(),
-                    sample.sample.to_string(),
-                    percent(sample.tpr),
-                    percent(sample.tpr_lower.0),
-                    percent(sample.fpr_upper.0),
-                    significant(sample.auc, 4),
-                ]);
-            }
-        }
-        table
-    }
-
-    /// Fitness of the samples.
-    pub(super) fn canaries_table(&self) -> TextTable {
-        let header = [
-            "attack",
-            "samples",
-            "in or out always",
-            "accuracy inside",
-            "outside",
-            "rms correlation",
-            "expected",
-            "p-value",
-        ];
-        let mut table = TextTable::new(&header, &[0]);
-        let number = |value: Option<f64>| value.map_or_else(String::new, |value| significant(value, 3));
-        for row in &self.canaries {
-            table.row(vec![
-                row.attack.clone(),
-                row.samples.to_string(),
-                row.without_both.to_string(),
-                row.accuracy.map_or_else(String::new, percent),
-                row.accuracy_outside.map_or_else(String::new, percent),
-                number(row.rms_correlation),
-                number(row.rms_expected),
-                number(row.p_value),
-            ]);
-        }
-        table
-    }
-}
-
-impl Render for MembershipAnswer {
-    fn text(&self, _: &str) -> String {
-        let failure = self.levels.first().and_then(|row| row.at.first()).map_or(0.05, |at| at.failure_probability);
-        let mut text = format!("{}\n\n", self.title());
-        if self.is_comparison() {
-            return text + &self.comparison_text(failure);
-        }
-        text += &format!(
-            "Attack by level, with limits at failure probability {} as if guesses were independent (heuristic)\n",
-            short(failure)
-        );
-        text += &self.levels_table().text();
-        text += "Bands of the population\n";
-        text += &self.bands_table().text();
-        if self.sample_level.iter().any(|curve| !curve.samples.is_empty()) {
-            let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
-            text += &format!(
-                "Most vulnerable samples at FPR {}, limits for all samples at once if victims are independent\n",
-                percent(target)
-            );
-            text += &self.samples_table(3).text();
-        }
-        text += "Samples as canaries\n";
-        text + &self.canaries_table().text()
-    }
-
-    fn page(&self, envelope: &Envelope, _: &str) -> Option<Page> {
-        Some(self.as_page(envelope))
-    }
-
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            attack: &'a str,
-            level: &'a str,
-            label: Option<i64>,
-            samples: usize,
-            members: u64,
-            non_members: u64,
-            auc: f64,
-            balanced_accuracy: f64,
-            target_fpr: f64,
-            threshold: Option<String>,
-            fpr: f64,
-            tpr: f64,
-            tpr_lower: String,
-            tpr_upper: String,
-            fpr_upper: String,
-            curve_lower: String,
-            curve_upper: String,
-            bootstrap_lower: Option<String>,
-            bootstrap_upper: Option<String>,
-            failure_probability: f64,
-            validity: &'a str,
-        }
-        let text = |number: Option<Number>| number.map(Number::text);
-        let rows = self.levels.iter().flat_map(|row| row.at.iter().map(move |at| (row, at)));
-        csv_text(rows.map(|(row, at)| Row {
-            attack: &row.attack,
-            level: row.level,
-            label: row.label,
-            samples: row.samples,
-            members: row.members,
-            non_members: row.non_members,
-            auc: row.auc,
-            balanced_accuracy: row.balanced_accuracy,
-            target_fpr: at.target_fpr,
-            threshold: text(at.threshold),
-            fpr: at.fpr,
-            tpr: at.tpr,
-            tpr_lower: at.tpr_lower.text(),
-            tpr_upper: at.tpr_upper.text(),
-            fpr_upper: at.fpr_upper.text(),
-            curve_lower: at.curve_lower.text(),
-            curve_upper: at.curve_upper.text(),
-            bootstrap_lower: text(at.bootstrap_lower),
-            bootstrap_upper: text(at.bootstrap_upper),
-            failure_probability: at.failure_probability,
-            validity: at.validity.name(),
-        }))
+    fn records(&self) -> Records<'_> {
+        Records::of(self.levels.iter().flat_map(|row| row.at.iter().map(move |at| (row, at))))
+            .column("attack", |row| &row.0.attack)
+            .column("level", |row| row.0.level)
+            .column("label", |row| row.0.label)
+            .column("samples", |row| row.0.samples)
+            .column("members", |row| row.0.members)
+            .column("non_members", |row| row.0.non_members)
+            .column("auc", |row| row.0.auc)
+            .column("balanced_accuracy", |row| row.0.balanced_accuracy)
+            .column("target_fpr", |row| row.1.target_fpr)
+            .column("threshold", |row| row.1.threshold)
+            .column("fpr", |row| row.1.fpr)
+            .column("tpr", |row| row.1.tpr)
+            .column("tpr_lower", |row| row.1.tpr_lower)
+            .column("tpr_upper", |row| row.1.tpr_upper)
+            .column("fpr_upper", |row| row.1.fpr_upper)
+            .column("curve_lower", |row| row.1.curve_lower)
+            .column("curve_upper", |row| row.1.curve_upper)
+            .column("bootstrap_lower", |row| row.1.bootstrap_lower)
+            .column("bootstrap_upper", |row| row.1.bootstrap_upper)
+            .column("failure_probability", |row| row.1.failure_probability)
+            .column("validity", |row| row.1.validity)
+            .into()
     }
 }
 

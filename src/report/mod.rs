@@ -1,13 +1,15 @@
 //! Results as text, JSON, CSV and pages: what the command prints and writes.
 //!
-//! Every result is a plain struct that serializes to the documented JSON; text, CSV and the page ([`Document::page`]) are
-//! made from the same struct. The figures of pages, [`Curves`] and [`Rows`], serve other programs too.
+//! Every result is a plain struct that serializes to the documented JSON. How it reads, it says once: [`Section`]s of
+//! tables and notes, figures, and flat [`Records`]. One function makes the text of them, one the page, one CSV. The figures of pages, [`Curves`] and [`Rows`], serve other programs too.
 
 mod account;
 mod accountants;
 mod advice;
 mod bench;
+mod bound_figures;
 mod composed;
+mod content;
 mod counts;
 mod document;
 mod envelope;
@@ -16,29 +18,36 @@ mod failure;
 mod figure;
 mod fit;
 mod label_dp;
+mod meaning;
 mod membership;
 mod page;
 mod property;
 mod recording;
+mod records;
 mod rerun;
 mod score_check;
 mod scores;
+mod section;
 mod self_check;
 mod simulate;
 mod stream;
 mod student;
 mod suite;
-mod table;
+mod text;
 mod trade_off;
 mod verify;
 mod votes;
+mod words;
 
 pub use crate::error::one_line;
 pub use accountants::AccountantsDocument;
+pub use content::Content;
 pub use document::{Answered, Document, Render};
 pub use envelope::Envelope;
 pub use figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Scale, Series, SeriesKind};
 pub use fit::fit;
 pub use page::Page;
 pub use recording::{RecordingDocument, TrainingFact};
+pub use records::{Cell, RecordColumns, Records};
+pub use section::{Columns, Form, Section, Table};
 pub use student::{StudentDocument, StudentRow};

@@ -1,57 +1,36 @@
-//! The document of `leakbound property distance`.
+//! How the answer of `leakbound property distance` reads.
 
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text};
-use crate::error::Result;
+use super::records::Records;
+use super::section::{Form, Section, Table};
 use crate::study::{PropertyAnswer, significant};
-use serde::Serialize;
 
-impl PropertyAnswer {
-    fn table(&self) -> TextTable {
-        let mut table = TextTable::new(&["property value", "mean KL(student ‖ member)", ""], &[2]);
-        for row in &self.distances {
-            let inferred = if row.inferred { "inferred" } else { "" };
-            table.row(vec![row.value.to_string(), significant(row.distance.0, 6), inferred.into()]);
-        }
-        table
-    }
-
-    fn decision(&self) -> String {
+impl Render for PropertyAnswer {
+    /// What was inferred, below what was studied.
+    fn title(&self, title: &str) -> String {
         format!(
-            "Property value {}, nearer than the next by {} nats; as clear a margin without a property has probability {} \
-             ({} permutations of the members)",
+            "{title}\nProperty value {}, nearer than the next by {} nats; as clear a margin without a property has \
+             probability {} ({} permutations of the members)",
             self.inferred,
             significant(self.margin.0, 4),
             significant(self.p_value, 3),
             self.permutations
         )
     }
-}
 
-impl Render for PropertyAnswer {
-    fn text(&self, title: &str) -> String {
-        format!("{title}\n{}\n\n", self.decision()) + &self.table().text()
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let table = Table::of(&self.distances)
+            .exact("property value", |row| row.value)
+            .number("mean KL(student ‖ member)", 6, |row| row.distance.0)
+            .words("", |row| if row.inferred { "inferred" } else { "" });
+        vec![Section::new("Distances").heading("").table(table)]
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row {
-            value: usize,
-            distance: String,
-            inferred: bool,
-        }
-        csv_text(self.distances.iter().map(|row| Row {
-            value: row.value,
-            distance: row.distance.text(),
-            inferred: row.inferred,
-        }))
-    }
-
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        let mut page = Page::of_scores(envelope, &format!("{title}\n{}", self.decision()), &[]);
-        page.add_table("Distances", self.table(), "");
-        Some(page)
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.distances)
+            .column("value", |row| row.value)
+            .column("distance", |row| row.distance)
+            .column("inferred", |row| row.inferred)
+            .into()
     }
 }

@@ -1,9 +1,11 @@
 //! The document of the recipes that train models and record what they answer.
 
+use super::content::Content;
 use super::document::Document;
 use super::envelope::Envelope;
-use super::table::{TextTable, csv_text, warnings_text};
-use crate::error::{Result, one_line};
+use super::records::Records;
+use super::section::{Form, Section, Table};
+use crate::error::one_line;
 use crate::record::WrittenArray;
 use crate::study::{Number, significant};
 use serde::Serialize;
@@ -39,34 +41,30 @@ pub struct RecordingDocument {
 }
 
 impl RecordingDocument {
-    /// Title and facts, what the recipe has to say of its own, the recording, and warnings.
-    pub(super) fn text_with(&self, own: &str) -> String {
-        let mut facts = TextTable::new(&["networks", ""], &[]);
-        facts.row(vec!["trained".into(), self.networks.to_string()]);
-        for fact in &self.facts {
-            facts.row(vec![fact.name.replace('-', " "), significant(fact.value.0, 4)]);
-        }
-        let mut arrays = TextTable::new(&["array", "dtype", "shape"], &[0, 1, 2]);
-        for array in &self.arrays {
-            arrays.row(vec![array.name.clone(), array.dtype.into(), format!("{:?}", array.shape)]);
-        }
-        let Self { title, device, recording, .. } = self;
-        let text = format!("{title}\n{device}\n\n{}\n{own}{}\n{}", facts.text(), one_line(recording), arrays.text());
-        text + &warnings_text(&self.envelope.warnings)
+    /// Facts, what the recipe has to say of its own, and the recording.
+    pub(super) fn content_with(&self, own: Option<Section>) -> Content {
+        let trained = ("trained".to_owned(), self.networks.to_string());
+        let facts = self.facts.iter().map(|fact| (fact.name.replace('-', " "), significant(fact.value.0, 4)));
+        let facts = Table::of([trained].into_iter().chain(facts))
+            .exact("networks", |fact| fact.0.clone())
+            .exact("", |fact| fact.1.clone());
+        let arrays = Table::of(&self.arrays)
+            .words("array", |array| &array.name)
+            .words("dtype", |array| array.dtype)
+            .words("shape", |array| format!("{:?}", array.shape));
+        let facts = Section::new("Networks").heading("").table(facts);
+        let arrays = Section::new(one_line(&self.recording)).table(arrays);
+        let sections = [facts].into_iter().chain(own).chain([arrays]).collect();
+        Content::new(&self.envelope, format!("{}\n{}", self.title, self.device), sections)
     }
 }
 
 impl Document for RecordingDocument {
-    fn text(&self) -> String {
-        self.text_with("")
+    fn content(&self, _: Form) -> Content {
+        self.content_with(None)
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row {
-            name: &'static str,
-            value: String,
-        }
-        csv_text(self.facts.iter().map(|fact| Row { name: fact.name, value: fact.value.text() }))
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.facts).column("name", |fact| fact.name).column("value", |fact| fact.value).into()
     }
 }

@@ -1,13 +1,14 @@
-//! The document of `leakbound rerun`.
+//! How the answer of `leakbound rerun` reads.
 
 use super::document::Render;
-use super::table::{TextTable, csv_text};
-use crate::error::{Result, echo};
+use super::records::Records;
+use super::section::{Form, Section, Table};
+use super::words::rest;
+use crate::error::echo;
 use crate::study::RerunAnswer;
-use serde::Serialize;
 use serde_json::Value;
 
-/// Differences shown in text.
+/// Differences that are shown.
 const MOST: usize = 40;
 
 fn cell(value: &Value) -> String {
@@ -19,38 +20,29 @@ fn cell(value: &Value) -> String {
 }
 
 impl Render for RerunAnswer {
-    fn text(&self, title: &str) -> String {
+    fn title(&self, title: &str) -> String {
         let outcome = match self.differences.len() {
             0 => format!("identical: all {} values are equal", self.compared),
             1 => format!("1 of {} values differs", self.compared),
             several => format!("{several} of {} values differ", self.compared),
         };
-        let mut text = format!("{title}\n{}\n{outcome}\n\n", self.command_line);
-        if self.identical {
-            return text;
-        }
-        let mut table = TextTable::new(&["place", "recorded", "repeated"], &[0]);
-        for difference in self.differences.iter().take(MOST) {
-            table.row(vec![echo(&difference.place), cell(&difference.recorded), cell(&difference.repeated)]);
-        }
-        text += &table.text();
-        if let Some(more) = self.differences.len().checked_sub(MOST).filter(|more| *more > 0) {
-            text += &format!("  ({more} more in --format json)\n\n");
-        }
-        text
+        format!("{title}\n{}\n{outcome}", self.command_line)
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            place: &'a str,
-            recorded: String,
-            repeated: String,
-        }
-        csv_text(self.differences.iter().map(|difference| Row {
-            place: &difference.place,
-            recorded: cell(&difference.recorded),
-            repeated: cell(&difference.repeated),
-        }))
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let table = Table::of(self.differences.iter().take(MOST))
+            .words("place", |row| echo(&row.place))
+            .exact("recorded", |row| cell(&row.recorded))
+            .exact("repeated", |row| cell(&row.repeated));
+        let more = rest(self.differences.len(), MOST, "differences");
+        vec![Section::new("Differences").heading("").table(table).notes(more)]
+    }
+
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.differences)
+            .column("place", |row| &row.place)
+            .column("recorded", |row| cell(&row.recorded))
+            .column("repeated", |row| cell(&row.repeated))
+            .into()
     }
 }

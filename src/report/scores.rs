@@ -1,41 +1,34 @@
-//! The document of `leakbound audit scores`.
+//! How the answer of `leakbound audit scores` reads.
 
-use super::counts::claims_text;
 use super::document::Render;
-use super::envelope::Envelope;
-use super::figure::{Axis, Curves, Series, SeriesKind};
-use super::page::Page;
-use super::table::{TextTable, csv_text};
+use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
+use super::meaning;
+use super::records::Records;
+use super::section::{Columns, Form, Section, Table};
+use crate::audit::ThresholdSelection;
 use crate::bound::{Direction, Validity};
-use crate::error::Result;
-use crate::study::{Number, ScoreBoundRow, ScoresAnswer, short, significant};
-use serde::Serialize;
+use crate::study::{RatePoint, ScoreBoundRow, ScoresAnswer, short};
 
-/// Thresholds shown before the rest is left to JSON.
+/// Thresholds in text and on a page; all are in JSON.
 const SHOWN: usize = 12;
+const SHOWN_ON_PAGE: usize = 200;
 
 impl ScoresAnswer {
-    fn bounds(&self) -> TextTable {
-        let header = ["quantity", "direction", "at least", "threshold", "method", "selection", "failure", "validity"];
-        let mut table = TextTable::new(&header, &[0, 1, 4, 5, 7]);
-        for (quantity, row) in self.rows() {
-            let at = match (row.delta, row.epsilon) {
-                (Some(delta), _) => format!(" at δ = {}", short(delta)),
-                (_, Some(epsilon)) => format!(" at ε = {}", short(epsilon)),
-                _ => String::new(),
-            };
-            table.row(vec![
-                format!("{quantity}{at}"),
-                row.direction.map_or_else(|| "both".into(), |direction| direction.to_string()),
-                significant(row.lower.0, 6),
-                row.threshold.map_or_else(String::new, |threshold| significant(threshold.0, 5)),
-                row.method.into(),
-                row.selection.into(),
-                significant(row.failure_probability, 3),
-                row.validity.to_string(),
-            ]);
-        }
-        table
+    fn bounds(&self) -> Columns<(&'static str, &ScoreBoundRow)> {
+        let quantity = |name: &str, row: &ScoreBoundRow| match (row.delta, row.epsilon) {
+            (Some(delta), _) => format!("{name} at δ = {}", short(delta)),
+            (_, Some(epsilon)) => format!("{name} at ε = {}", short(epsilon)),
+            _ => name.to_owned(),
+        };
+        Table::of(self.rows())
+            .words("quantity", |row| quantity(row.0, row.1))
+            .words("direction", |row| row.1.direction.map_or_else(|| "both".into(), |direction| direction.to_string()))
+            .number("at least", 6, |row| row.1.lower.0)
+            .number("threshold", 5, |row| row.1.threshold.map(|threshold| threshold.0))
+            .words("method", |row| row.1.method)
+            .words("selection", |row| row.1.selection)
+            .number("failure", 3, |row| row.1.failure_probability)
+            .words("validity", |row| row.1.validity)
     }
 
     fn rows(&self) -> impl Iterator<Item = (&'static str, &ScoreBoundRow)> {
@@ -45,37 +38,42 @@ impl ScoresAnswer {
         epsilon.chain(mu).chain(implied).chain(self.delta.iter().map(|row| ("δ", row)))
     }
 
-    fn rate_table(&self, most: usize) -> TextTable {
-        let header = ["threshold", "members at or above", "TPR from", "others at or above", "FPR to"];
-        let mut table = TextTable::new(&header, &[]);
-        // Evenly, the ends included.
+    /// Limits at so many thresholds, evenly, the ends included.
+    fn rates(&self, most: usize) -> Columns<&RatePoint> {
         let shown = self.rates.len().min(most);
-        for index in 0..shown {
-            let point = &self.rates[if shown < 2 { 0 } else { index * (self.rates.len() - 1) / (shown - 1) }];
-            table.row(vec![
-                significant(point.threshold.0, 5),
-                point.true_positives.to_string(),
-                significant(point.tpr_lower.0, 5),
-                point.false_positives.to_string(),
-                significant(point.fpr_upper.0, 5),
-            ]);
-        }
-        table
+        let place = |index| if shown < 2 { 0 } else { index * (self.rates.len() - 1) / (shown - 1) };
+        Table::of((0..shown).map(|index| &self.rates[place(index)]))
+            .number("threshold", 5, |point| point.threshold.0)
+            .exact("members at or above", |point| point.true_positives)
+            .number("TPR from", 5, |point| point.tpr_lower.0)
+            .exact("others at or above", |point| point.false_positives)
+            .number("FPR to", 5, |point| point.fpr_upper.0)
     }
 
-    fn one_run_text(&self) -> String {
-        self.one_run.as_ref().map_or_else(String::new, |row| {
-            format!(
-                "One run: {} of {} guesses are right ({} canaries called members, {} called non-members, of {} that the \
-                 bound is about; {})\n\n",
-                row.right,
-                row.guessed_members + row.guessed_non_members,
-                row.guessed_members,
-                row.guessed_non_members,
-                row.canaries,
-                row.selection
-            )
-        })
+    /// In how far the limits hold together, which is a matter of how the thresholds were chosen.
+    fn rates_note(&self) -> &'static str {
+        let by = |selection: ThresholdSelection| self.epsilon.iter().any(|row| row.selection == selection.name());
+        if by(ThresholdSelection::MultiSplit) {
+            "One threshold and its limits for each split; the bounds are medians over the splits."
+        } else if by(ThresholdSelection::Naive) {
+            "Limits at each vertex of the hull, without a correction for their number."
+        } else {
+            "All of these limits hold at once."
+        }
+    }
+
+    fn one_run_words(&self) -> Option<String> {
+        let row = self.one_run.as_ref()?;
+        Some(format!(
+            "One run: {} of {} guesses are right ({} canaries called members, {} called non-members, of {} that the bound \
+             is about; {})",
+            row.right,
+            row.guessed_members + row.guessed_non_members,
+            row.guessed_members,
+            row.guessed_non_members,
+            row.canaries,
+            row.selection
+        ))
     }
 
     fn curve(&self) -> Curves {
@@ -99,65 +97,38 @@ impl ScoresAnswer {
 }
 
 impl Render for ScoresAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = format!("{title}\n\n");
-        text += &self.one_run_text();
-        text += &self.bounds().text();
-        if !self.rates.is_empty() {
-            text += &self.rate_table(SHOWN).text();
-        }
-        text + &claims_text(&self.claims)
+    fn sections(&self, form: Form) -> Vec<Section> {
+        let most = if form == Form::Text { SHOWN } else { SHOWN_ON_PAGE };
+        vec![
+            Section::default().notes(self.one_run_words()),
+            Section::new("Lower bounds").heading("").table(self.bounds()),
+            Section::new("Limits of both rates").heading("").table(self.rates(most)).notes([self.rates_note()]),
+        ]
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            quantity: &'a str,
-            method: &'a str,
-            selection: &'a str,
-            direction: &'a str,
-            delta: Option<f64>,
-            epsilon: Option<f64>,
-            threshold: Option<String>,
-            lower: String,
-            failure_probability: f64,
-            validity: &'a str,
-        }
+    fn figures(&self) -> Vec<Drawing> {
+        if self.rates.is_empty() { Vec::new() } else { vec![self.curve().draw()] }
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        let failure = self.epsilon.first().map(|row| row.failure_probability);
+        meaning::of_one_event(failure, self.rows().map(|(_, row)| row.validity))
+    }
+
+    fn records(&self) -> Records<'_> {
         let names = [&self.epsilon, &self.mu, &self.epsilon_of_mu, &self.delta];
         let names = names.into_iter().zip(["epsilon", "mu", "epsilon-of-mu", "delta"]);
-        csv_text(names.flat_map(|(rows, quantity)| rows.iter().map(move |row| (quantity, row))).map(
-            |(quantity, row)| Row {
-                quantity,
-                method: row.method,
-                selection: row.selection,
-                direction: row.direction.map_or("both", Direction::name),
-                delta: row.delta,
-                epsilon: row.epsilon,
-                threshold: row.threshold.map(Number::text),
-                lower: row.lower.text(),
-                failure_probability: row.failure_probability,
-                validity: row.validity.name(),
-            },
-        ))
-    }
-
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        let mut page = Page::of_scores(envelope, title, &self.claims);
-        if !self.rates.is_empty() {
-            page.add_figure(self.curve().draw());
-        }
-        page.add_table("Lower bounds", self.bounds(), self.one_run_text());
-        let note = match self.epsilon.first().map(|row| row.selection) {
-            Some("multi-split") => {
-                "One threshold and its limits for each split; the bounds are medians over the splits."
-            }
-            Some("naive") => "Limits at each vertex of the hull, without a correction for their number.",
-            _ => "All of these limits hold at once.",
-        };
-        page.add_table("Limits of both rates", self.rate_table(200), note);
-        let failure = self.epsilon.first().map(|row| row.failure_probability);
-        let validities = self.rows().map(|(_, row)| row.validity);
-        page.explain(failure, validities);
-        Some(page)
+        Records::of(names.flat_map(|(rows, quantity)| rows.iter().map(move |row| (quantity, row))))
+            .column("quantity", |row| row.0)
+            .column("method", |row| row.1.method)
+            .column("selection", |row| row.1.selection)
+            .column("direction", |row| row.1.direction.map_or("both", Direction::name))
+            .column("delta", |row| row.1.delta)
+            .column("epsilon", |row| row.1.epsilon)
+            .column("threshold", |row| row.1.threshold)
+            .column("lower", |row| row.1.lower)
+            .column("failure_probability", |row| row.1.failure_probability)
+            .column("validity", |row| row.1.validity)
+            .into()
     }
 }

@@ -1,11 +1,10 @@
-//! The document of `leakbound self-check`.
+//! How the answer of `leakbound self-check` reads.
 
 use super::document::Render;
-use super::table::{TextTable, csv_text};
-use crate::error::Result;
+use super::records::Records;
+use super::section::{Form, Section, Table};
 use crate::self_check::CheckCase;
 use crate::study::{CheckRow, SelfCheckAnswer, short, significant};
-use serde::Serialize;
 
 impl CheckRow {
     /// The smallest and the largest mean share of the truth.
@@ -21,114 +20,57 @@ impl CheckRow {
 }
 
 impl Render for SelfCheckAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = format!("{title}\n{}\n\n", self.failure.words());
-        let with_query = self.checks.iter().any(|row| !row.query.is_empty());
-        for case in CheckCase::ALL {
-            text += match case {
-                CheckCase::Null => "Null: the pooled frequencies in both worlds, every positive bound is wrong\n",
-                CheckCase::Known => "Known: the frequencies of each world with half a count added to each outcome\n",
-            };
-            let mut header = if with_query { vec!["query"] } else { vec![] };
-            header.extend(["method", "validity"]);
-            let mut words: Vec<usize> = (0..header.len()).collect();
-            header.extend(["wrong", "nominal", "accepted"]);
-            if case == CheckCase::Known {
-                header.push("mean bound/truth");
-            }
-            words.push(header.len());
-            header.push("verdict");
-            let mut table = TextTable::new(&header, &words);
-            for row in self.checks.iter().chain(&self.together).filter(|row| row.case == case) {
-                let mut cells = if with_query { vec![row.query.clone()] } else { vec![] };
-                cells.extend([
-                    row.method.to_owned(),
-                    row.validity.to_string(),
-                    significant(row.wrong_share, 3),
-                    nominal(row.failure_probability),
-                    significant(row.accepted_share, 3),
-                ]);
-                if case == CheckCase::Known {
-                    cells.push(row.shares());
-                }
-                cells.push(row.verdict.name().to_owned());
-                table.row(cells);
-            }
-            text += &table.text();
-        }
-        text += "wrong: share of audits in which any bound of the method was above the truth\n";
-        if !self.together.is_empty() {
-            text += "all together: in which any finite-sample bound of any query was\n";
-        }
-        text + "\n"
+    fn title(&self, title: &str) -> String {
+        format!("{title}\n{}", self.failure.words())
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            query: &'a str,
-            case: &'a str,
-            method: &'a str,
-            validity: &'a str,
-            failure_probability: f64,
-            repetitions: u64,
-            wrong_audits: u64,
-            accepted_share: f64,
-            verdict: &'a str,
-            quantity: &'a str,
-            direction: &'a str,
-            order: Option<f64>,
-            delta: Option<f64>,
-            truth: String,
-            mean_bound: String,
-            mean_share: Option<f64>,
-            wrong: u64,
-        }
-        let any = self.together.iter().map(|check| Row {
-            query: &check.query,
-            case: check.case.name(),
-            method: check.method,
-            validity: check.validity.name(),
-            failure_probability: check.failure_probability,
-            repetitions: check.repetitions,
-            wrong_audits: check.wrong,
-            accepted_share: check.accepted_share,
-            verdict: check.verdict.name(),
-            quantity: "any",
-            direction: "both",
-            order: None,
-            delta: None,
-            truth: String::new(),
-            mean_bound: String::new(),
-            mean_share: None,
-            wrong: check.wrong,
-        });
-        csv_text(
-            self.checks
-                .iter()
-                .flat_map(|check| {
-                    check.tightness.iter().map(|row| Row {
-                        query: &check.query,
-                        case: check.case.name(),
-                        method: check.method,
-                        validity: check.validity.name(),
-                        failure_probability: check.failure_probability,
-                        repetitions: check.repetitions,
-                        wrong_audits: check.wrong,
-                        accepted_share: check.accepted_share,
-                        verdict: check.verdict.name(),
-                        quantity: row.quantity,
-                        direction: row.direction.name(),
-                        order: row.order,
-                        delta: row.delta,
-                        truth: row.truth.text(),
-                        mean_bound: row.mean_bound.text(),
-                        mean_share: row.mean_share,
-                        wrong: row.wrong,
-                    })
-                })
-                .chain(any),
-        )
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let with_query = self.checks.iter().any(|row| !row.query.is_empty());
+        let section = |case| {
+            let table = Table::of(self.checks.iter().chain(&self.together).filter(|row| row.case == case))
+                .when(with_query, |table| table.words("query", |row| &row.query))
+                .words("method", |row| row.method)
+                .words("validity", |row| row.validity)
+                .number("wrong", 3, |row| row.wrong_share)
+                .exact("nominal", |row| nominal(row.failure_probability))
+                .number("accepted", 3, |row| row.accepted_share)
+                .when(case == CheckCase::Known, |table| table.exact("mean bound/truth", |row| row.shares()))
+                .words("verdict", |row| row.verdict.name());
+            let title = match case {
+                CheckCase::Null => "Null: the pooled frequencies in both worlds, every positive bound is wrong",
+                CheckCase::Known => "Known: the frequencies of each world with half a count added to each outcome",
+            };
+            Section::new(title).table(table)
+        };
+        let wrong = "wrong: share of audits in which any bound of the method was above the truth";
+        let together = "all together: in which any finite-sample bound of any query was";
+        let together = (!self.together.is_empty()).then_some(together);
+        let notes = [wrong].into_iter().chain(together);
+        CheckCase::ALL.map(section).into_iter().chain([Section::default().notes(notes)]).collect()
+    }
+
+    fn records(&self) -> Records<'_> {
+        let bounds = self.checks.iter().flat_map(|check| check.tightness.iter().map(move |row| (check, Some(row))));
+        // All of a check together has no quantity of its own.
+        Records::of(bounds.chain(self.together.iter().map(|check| (check, None))))
+            .column("query", |row| &row.0.query)
+            .column("case", |row| row.0.case.name())
+            .column("method", |row| row.0.method)
+            .column("validity", |row| row.0.validity)
+            .column("failure_probability", |row| row.0.failure_probability)
+            .column("repetitions", |row| row.0.repetitions)
+            .column("wrong_audits", |row| row.0.wrong)
+            .column("accepted_share", |row| row.0.accepted_share)
+            .column("verdict", |row| row.0.verdict.name())
+            .column("quantity", |row| row.1.map_or("any", |bound| bound.quantity))
+            .column("direction", |row| row.1.map_or("both", |bound| bound.direction.name()))
+            .column("order", |row| row.1.and_then(|bound| bound.order))
+            .column("delta", |row| row.1.and_then(|bound| bound.delta))
+            .column("truth", |row| row.1.map(|bound| bound.truth))
+            .column("mean_bound", |row| row.1.map(|bound| bound.mean_bound))
+            .column("mean_share", |row| row.1.and_then(|bound| bound.mean_share))
+            .column("wrong", |row| row.1.map_or(row.0.wrong, |bound| bound.wrong))
+            .into()
     }
 }
 

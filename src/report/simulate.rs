@@ -1,15 +1,13 @@
-//! The document of `leakbound simulate` and `leakbound merge`.
+//! How the answers of `leakbound simulate` and `leakbound merge` read.
 
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text};
-use crate::error::Result;
+use super::records::Records;
+use super::section::{Columns, Form, Section, Table};
+use super::words::rest;
 use crate::study::{SimulateAnswer, short, significant};
-use serde::Serialize;
 
-/// Queries and classes shown in text: the rest is for programs.
-pub(super) const MOST_QUERIES: usize = 6;
+/// Queries and classes that are shown: the rest is for programs.
+const MOST_QUERIES: usize = 6;
 const MOST_OUTCOMES: usize = 40;
 
 fn share(count: u64, total: u64) -> String {
@@ -18,66 +16,43 @@ fn share(count: u64, total: u64) -> String {
 
 impl SimulateAnswer {
     /// Counts, shares and laws of one query.
-    pub(super) fn query_table(&self, index: usize) -> TextTable {
+    fn query_table(&self, index: usize) -> Columns<(usize, &String)> {
         let query = &self.queries[index];
         let pair = self.laws.get(index).and_then(|law| law.laws.as_ref());
-        let header: &[&str] = match pair {
-            Some(_) => &["class", "S", "share", "law", "S'", "share", "law"],
-            None => &["class", "S", "share", "S'", "share"],
-        };
-        let mut table = TextTable::new(header, &[]);
-        let totals = [&query.counts, &query.counts_neighbor].map(|counts| counts.iter().sum::<u64>());
-        for (class, label) in query.labels.iter().enumerate().take(MOST_OUTCOMES) {
-            let mut cells = vec![label.clone()];
-            let worlds =
-                [(&query.counts, pair.map(|pair| &pair.p)), (&query.counts_neighbor, pair.map(|pair| &pair.q))];
-            for ((counts, law), total) in worlds.into_iter().zip(totals) {
-                cells.extend([counts[class].to_string(), share(counts[class], total)]);
-                cells.extend(law.map(|law| significant(law[class].0, 6)));
-            }
-            table.row(cells);
-        }
-        table
+        let worlds =
+            [("S", &query.counts, pair.map(|pair| &pair.p)), ("S'", &query.counts_neighbor, pair.map(|pair| &pair.q))];
+        Table::of(query.labels.iter().enumerate().take(MOST_OUTCOMES)).exact("class", |row| row.1).each(
+            worlds,
+            |table, (name, counts, law)| {
+                let total = counts.iter().sum::<u64>();
+                table
+                    .exact(name, |row| counts[row.0])
+                    .exact("share", |row| share(counts[row.0], total))
+                    .each(law, |table, law| table.number("law", 6, |row| law[row.0].0))
+            },
+        )
     }
 
-    /// What the table of a query leaves out, and what its law says about the counts.
-    pub(super) fn query_notes(&self, index: usize) -> Vec<String> {
-        let (query, law) = (&self.queries[index], self.laws.get(index));
-        let mut notes = Vec::new();
-        if query.labels.len() > MOST_OUTCOMES {
-            notes.push(format!("  ({} more classes in --format json)", query.labels.len() - MOST_OUTCOMES));
-        }
-        if let Some(pair) = law.and_then(|law| law.laws.as_ref()) {
-            let [first, second] = [pair.p_value, pair.p_value_neighbor].map(|p| significant(p, 3));
-            notes.push(format!(
-                "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'",
-                pair.method,
-                significant(pair.error.0, 2)
-            ));
-        } else if let Some(reason) = law.and_then(|law| law.refused.as_ref()) {
-            notes.push(format!("no law: {reason}"));
-        }
-        notes
-    }
-
-    fn query_text(&self, index: usize) -> String {
-        let name = self.queries[index].query.as_ref();
-        let mut text = name.map_or_else(String::new, |name| format!("Query {name}\n"));
-        text += &self.query_table(index).text();
-        for note in self.query_notes(index) {
-            text += &format!("{note}\n\n");
-        }
-        text
+    /// What the law of a query says about its counts.
+    fn law_note(&self, index: usize) -> Option<String> {
+        let law = self.laws.get(index)?;
+        let Some(pair) = &law.laws else { return law.refused.as_ref().map(|reason| format!("no law: {reason}")) };
+        let [first, second] = [pair.p_value, pair.p_value_neighbor].map(|p| significant(p, 3));
+        Some(format!(
+            "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'",
+            pair.method,
+            significant(pair.error.0, 2)
+        ))
     }
 
     /// The smallest p-value of all, corrected for their number: with many queries a small one is no surprise.
-    pub(super) fn summary(&self) -> Option<String> {
+    fn summary(&self) -> Option<String> {
         let pairs = self.laws.iter().filter_map(|law| law.laws.as_ref());
         let values: Vec<f64> = pairs.flat_map(|pair| [pair.p_value, pair.p_value_neighbor]).collect();
         let least = values.iter().copied().reduce(f64::min)?;
         let corrected = (least * values.len() as f64).min(1.0);
         Some(format!(
-            "smallest of {} chi-square p-values: {} (times their number: {})\n",
+            "smallest of {} chi-square p-values: {} (times their number: {})",
             values.len(),
             significant(least, 3),
             significant(corrected, 3)
@@ -86,51 +61,51 @@ impl SimulateAnswer {
 }
 
 impl Render for SimulateAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = format!("{title}\n");
-        if self.blocks.len() < self.blocks_in_all {
-            text += &format!("blocks {} of {}\n", self.blocks, self.blocks_in_all);
+    fn title(&self, title: &str) -> String {
+        if self.blocks.len() == self.blocks_in_all {
+            return title.to_owned();
         }
-        text.push('\n');
-        for index in 0..self.queries.len().min(MOST_QUERIES) {
-            text += &self.query_text(index);
-        }
-        if self.queries.len() > MOST_QUERIES {
-            text += &format!("({} more queries in --format json)\n\n", self.queries.len() - MOST_QUERIES);
-        }
-        if self.queries.len() > 1 {
-            text += &self.summary().unwrap_or_default();
-        }
-        text += &format!(
-            "scenario {}..., seed {}, {} samples per query and world\n",
+        format!("{title}\nblocks {} of {}", self.blocks, self.blocks_in_all)
+    }
+
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let section = |index: usize| {
+            let query = &self.queries[index];
+            let section = match &query.query {
+                Some(name) => Section::new(format!("Query {name}")),
+                None => Section::new("Outputs").heading(""),
+            };
+            let more = rest(query.labels.len(), MOST_OUTCOMES, "classes");
+            section.table(self.query_table(index)).notes(more.into_iter().chain(self.law_note(index)))
+        };
+        let queries = self.queries.len();
+        let scenario = format!(
+            "scenario {}..., seed {}, {} samples per query and world",
             self.plan.scenario_sha256.get(..12).unwrap_or_default(),
             self.plan.seed,
             short(self.plan.samples as f64)
         );
-        text
+        let notes = rest(queries, MOST_QUERIES, "queries").into_iter();
+        let notes = notes.chain(self.summary().filter(|_| queries > 1)).chain([scenario]);
+        (0..queries.min(MOST_QUERIES)).map(section).chain([Section::default().notes(notes)]).collect()
     }
 
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        Some(self.as_page(envelope, title))
+    fn meaning(&self) -> Vec<String> {
+        vec![
+            "These are counts of simulated outputs, not bounds; leakbound audit counts makes bounds of them. A p-value near 0 \
+             says that the counts do not fit the computed law."
+                .into(),
+        ]
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            query: Option<&'a str>,
-            outcome: &'a str,
-            count: u64,
-            count_neighbor: u64,
-        }
-        csv_text(self.queries.iter().flat_map(|query| {
-            let worlds = query.counts.iter().zip(&query.counts_neighbor);
-            query.labels.iter().zip(worlds).map(|(outcome, (&count, &count_neighbor))| Row {
-                query: query.query.as_deref(),
-                outcome,
-                count,
-                count_neighbor,
-            })
-        }))
+    fn records(&self) -> Records<'_> {
+        let rows = self.queries.iter().flat_map(|query| (0..query.labels.len()).map(move |index| (query, index)));
+        let with_query = self.queries.iter().any(|query| query.query.is_some());
+        Records::of(rows)
+            .when(with_query, |records| records.column("query", |row| row.0.query.as_ref()))
+            .column("outcome", |row| &row.0.labels[row.1])
+            .column("count", |row| row.0.counts[row.1])
+            .column("count_neighbor", |row| row.0.counts_neighbor[row.1])
+            .into()
     }
 }

@@ -1,48 +1,58 @@
-//! The document of `leakbound audit stream`.
+//! How the answer of `leakbound audit stream` reads.
 
-use super::counts::claims_text;
 use super::document::Render;
-use super::table::{TextTable, csv_text, listed};
-use crate::error::Result;
-use crate::study::{StreamAnswer, significant};
+use super::meaning;
+use super::records::Records;
+use super::section::{Form, Section, Table};
+use super::words::listed;
+use crate::study::StreamAnswer;
 
 impl Render for StreamAnswer {
-    fn text(&self, title: &str) -> String {
+    fn title(&self, title: &str) -> String {
         let mut text = format!(
-            "{title}\n{} outputs of s, {} of s_prime, {} pairs, {} outcomes\n",
+            "{title}\n{} outputs of s, {} of s_prime, {} pairs, {} outcomes",
             self.outputs, self.outputs_neighbor, self.pairs, self.outcomes
         );
         if let Some(bins) = &self.bins {
             let [s, neighbor] = [bins.pilot_outputs, bins.pilot_outputs_neighbor];
             if s + neighbor > 0 {
                 text += &format!(
-                    "the first outputs ({s} of s, {neighbor} of s_prime) choose the bins and are not bounded\n"
+                    "\nthe first outputs ({s} of s, {neighbor} of s_prime) choose the bins and are not bounded"
                 );
             }
-            text += &format!(
-                "bins: {}\n",
-                if bins.labels.is_empty() { "not chosen yet".into() } else { listed(&bins.labels) }
-            );
+            let labels = if bins.labels.is_empty() { "not chosen yet".into() } else { listed(&bins.labels) };
+            text += &format!("\nbins: {labels}");
         }
         if let Some(line) = self.stopped_at_line {
-            text += &format!("stopped at line {line}: a claim is refuted\n");
+            text += &format!("\nstopped at line {line}: a claim is refuted");
         }
-        text += "\nRényi divergence in nats, at least, at any time\n";
-        let mut table = TextTable::new(&["direction", "order", "at least", "failure", "validity"], &[0, 4]);
-        for row in &self.bounds {
-            table.row(vec![
-                row.direction.to_string(),
-                row.order.to_string(),
-                significant(row.rdp_lower.0, 5),
-                significant(row.failure_probability, 3),
-                row.validity.to_string(),
-            ]);
-        }
-        text += &table.text();
-        text + &claims_text(&self.claims)
+        text
     }
 
-    fn csv(&self) -> Result<String> {
-        csv_text(&self.bounds)
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let table = Table::of(&self.bounds)
+            .words("direction", |row| row.direction)
+            .exact("order", |row| row.order)
+            .number("at least", 5, |row| row.rdp_lower.0)
+            .number("failure", 3, |row| row.failure_probability)
+            .words("validity", |row| row.validity);
+        vec![Section::new("Rényi divergence in nats, at least, at any time").table(table)]
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        let failure = self.bounds.first().map(|row| row.failure_probability);
+        meaning::of_one_event(failure, self.bounds.iter().map(|row| row.validity))
+    }
+
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.bounds)
+            .column("query", |row| &row.query)
+            .column("method", |row| row.method)
+            .column("direction", |row| row.direction)
+            .column("order", |row| row.order)
+            .column("rdp_lower", |row| row.rdp_lower)
+            .column("failure_probability", |row| row.failure_probability)
+            .column("validity", |row| row.validity)
+            .into()
     }
 }

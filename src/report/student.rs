@@ -1,10 +1,11 @@
 //! The document of the recipe that trains students.
 
+use super::content::Content;
 use super::document::Document;
 use super::recording::RecordingDocument;
-use super::table::{TextTable, csv_text};
-use crate::error::Result;
-use crate::study::{Number, short, significant};
+use super::records::Records;
+use super::section::{Columns, Form, Section, Table};
+use crate::study::Number;
 use serde::Serialize;
 
 /// A student and the labels that it was trained on.
@@ -45,53 +46,56 @@ pub struct StudentDocument {
 }
 
 impl StudentDocument {
-    /// The rows of all runs, and with several runs their means.
-    fn table(&self) -> TextTable {
-        let header =
-            ["run", "budget", "ε spent", "queries", "labels", "answered", "label accuracy", "student accuracy"];
-        let mut table = TextTable::new(&header, &[0]);
+    /// The students of each line of the table: one of a run, and with several runs those of all with the same budget.
+    fn table(&self) -> Columns<(String, Vec<&StudentRow>)> {
+        let one = self.students.iter().map(|row| (row.run.to_string(), vec![row]));
+        let budgets = self.students.iter().filter(|row| row.run == 0).count();
+        let means = if budgets == self.students.len() { 0 } else { budgets };
+        let all = |index| self.students.iter().skip(index).step_by(budgets).collect::<Vec<_>>();
+        let means = (0..means).map(|index| ("mean".to_owned(), all(index)));
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        for row in &self.students {
-            table.row(vec![
-                row.run.to_string(),
-                short(row.budget),
-                significant(row.epsilon.0, 4),
-                row.queries.to_string(),
-                row.labels.to_string(),
-                percent(row.success_rate),
-                percent(row.label_accuracy),
-                percent(row.student_accuracy),
-            ]);
-        }
-        let first: Vec<&StudentRow> = self.students.iter().filter(|row| row.run == 0).collect();
-        if first.len() == self.students.len() {
-            return table;
-        }
-        for (index, row) in first.iter().enumerate() {
-            let same: Vec<&StudentRow> = self.students.iter().skip(index).step_by(first.len()).collect();
-            let mean =
-                |value: &dyn Fn(&StudentRow) -> f64| same.iter().map(|row| value(row)).sum::<f64>() / same.len() as f64;
-            table.row(vec![
-                "mean".into(),
-                short(row.budget),
-                significant(mean(&|row| row.epsilon.0), 4),
-                format!("{:.1}", mean(&|row| row.queries as f64)),
-                format!("{:.1}", mean(&|row| row.labels as f64)),
-                percent(mean(&|row| row.success_rate)),
-                percent(mean(&|row| row.label_accuracy)),
-                percent(mean(&|row| row.student_accuracy)),
-            ]);
-        }
-        table
+        Table::of(one.chain(means))
+            .words("run", |line| line.0.clone())
+            .short("budget", |line| line.1[0].budget)
+            .number("ε spent", 4, |line| mean(&line.1, |row| row.epsilon.0))
+            .exact("queries", |line| count(&line.1, |row| row.queries))
+            .exact("labels", |line| count(&line.1, |row| row.labels))
+            .exact("answered", |line| percent(mean(&line.1, |row| row.success_rate)))
+            .exact("label accuracy", |line| percent(mean(&line.1, |row| row.label_accuracy)))
+            .exact("student accuracy", |line| percent(mean(&line.1, |row| row.student_accuracy)))
+    }
+}
+
+fn mean(rows: &[&StudentRow], value: impl Fn(&StudentRow) -> f64) -> f64 {
+    rows.iter().map(|row| value(row)).sum::<f64>() / rows.len() as f64
+}
+
+/// A count, or the mean of several.
+fn count(rows: &[&StudentRow], value: impl Fn(&StudentRow) -> u64) -> String {
+    match rows {
+        [row] => value(row).to_string(),
+        rows => format!("{:.1}", mean(rows, |row| value(row) as f64)),
     }
 }
 
 impl Document for StudentDocument {
-    fn text(&self) -> String {
-        self.recording.text_with(&self.table().text())
+    fn content(&self, _: Form) -> Content {
+        self.recording.content_with(Some(Section::new("Students").heading("").table(self.table())))
     }
 
-    fn csv(&self) -> Result<String> {
-        csv_text(&self.students)
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.students)
+            .column("run", |row| row.run)
+            .column("budget", |row| row.budget)
+            .column("delta", |row| row.delta)
+            .column("epsilon", |row| row.epsilon)
+            .column("order", |row| row.order)
+            .column("queries", |row| row.queries)
+            .column("labels", |row| row.labels)
+            .column("success_rate", |row| row.success_rate)
+            .column("label_accuracy", |row| row.label_accuracy)
+            .column("student_accuracy", |row| row.student_accuracy)
+            .column("exhausted", |row| row.exhausted)
+            .into()
     }
 }

@@ -1,10 +1,10 @@
-//! The document of `leakbound run`.
+//! How the answer of `leakbound run` reads.
 
 use super::document::Render;
-use super::table::{TextTable, csv_text};
-use crate::error::{Result, one_line};
+use super::records::Records;
+use super::section::{Form, Section, Table};
+use crate::error::one_line;
 use crate::study::{StudyOutcome, SuiteAnswer};
-use serde::Serialize;
 
 const fn name(outcome: StudyOutcome) -> &'static str {
     match outcome {
@@ -15,33 +15,28 @@ const fn name(outcome: StudyOutcome) -> &'static str {
 }
 
 impl Render for SuiteAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = String::new();
-        for study in &self.studies {
-            let answer =
-                study.message.as_ref().map_or_else(|| study.text.clone(), |line| format!("failed: {line}\n\n"));
-            text += &format!("== {} ==\n{answer}", one_line(&study.name));
-        }
-        let mut table = TextTable::new(&["study", "command", "outcome"], &[0, 1, 2]);
-        for study in &self.studies {
-            table.row(vec![one_line(&study.name), study.command.clone(), name(study.outcome).into()]);
-        }
-        text + &format!("{title}\n\n") + &table.text()
+    fn sections(&self, form: Form) -> Vec<Section> {
+        let texts = self.studies.iter().map(|study| {
+            let failed = |line: &String| format!("failed: {line}\n\n");
+            let name = one_line(&study.name);
+            let lines = study.message.as_ref().map_or_else(|| study.text.clone(), failed);
+            let heading = if form == Form::Text { format!("== {name} ==") } else { String::new() };
+            Section::new(name).heading(heading).lines(lines)
+        });
+        let outcomes = Table::of(&self.studies)
+            .words("study", |study| one_line(&study.name))
+            .words("command", |study| &study.command)
+            .words("outcome", |study| name(study.outcome));
+        // A reader of a terminal sees the last lines first.
+        texts.chain([Section::new("Outcomes").table(outcomes)]).collect()
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            name: &'a str,
-            command: &'a str,
-            outcome: StudyOutcome,
-            message: Option<&'a str>,
-        }
-        csv_text(self.studies.iter().map(|study| Row {
-            name: &study.name,
-            command: &study.command,
-            outcome: study.outcome,
-            message: study.message.as_deref(),
-        }))
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.studies)
+            .column("name", |study| &study.name)
+            .column("command", |study| &study.command)
+            .column("outcome", |study| name(study.outcome))
+            .column("message", |study| study.message.as_ref())
+            .into()
     }
 }

@@ -1,140 +1,121 @@
-//! The document of `leakbound verify`.
+//! How the answer of `leakbound verify` reads.
 
 use super::document::Render;
-use super::envelope::Envelope;
-use super::page::Page;
-use super::table::{TextTable, csv_text};
-use crate::error::{Result, one_line};
+use super::records::Records;
+use super::section::{Form, Section, Table};
+use crate::error::one_line;
 use crate::study::{Number, PropertyRow, VerifyAnswer, significant};
-use crate::verify::{Problem, PropertyKind};
-use serde::Serialize;
+use crate::verify::{Problem, PropertyKind, Violation};
 
-/// Digits of claims and exact values in text.
+/// Digits of claims and exact values.
 const DIGITS: usize = 12;
 
+const fn kind(kind: PropertyKind) -> &'static str {
+    match kind {
+        PropertyKind::Validity => "validity",
+        PropertyKind::Structure => "structure",
+    }
+}
+
 impl PropertyRow {
-    fn text(&self) -> String {
-        let Some(row) = &self.counterexample else { return String::new() };
+    fn problem(&self) -> Option<&Problem> {
+        self.counterexample.as_ref().map(|row| &row.found.problem)
+    }
+
+    fn violation(&self) -> Option<&Violation> {
+        match self.problem() {
+            Some(Problem::Violation(violation)) => Some(violation),
+            _ => None,
+        }
+    }
+
+    /// The smallest case that was found.
+    fn section(&self) -> Option<Section> {
+        let row = self.counterexample.as_ref()?;
         let kind = match (&row.found.problem, self.kind) {
             (Problem::Fault(_), _) => "there is no claim to test",
             (_, PropertyKind::Validity) => "validity: a claim is below what is leaked",
             (_, PropertyKind::Structure) => "structure: claims that do not fit together, none known to be too low",
         };
-        let mut text = format!("Refuted: {} ({kind})\n  theorem  {}\n", self.property, self.theorem);
+        let mut facts = vec![("theorem", self.theorem.to_owned())];
         match &row.found.problem {
             Problem::Violation(violation) => {
-                text += &format!(
-                    "  claim    {}\n  exact    {} ± {} ({})\n  margin   {}\n",
-                    significant(violation.claim, DIGITS),
-                    significant(violation.limit, DIGITS),
-                    significant(violation.error, 2),
-                    violation.words,
-                    significant(violation.margin(), 4),
-                );
+                let (limit, error) = (significant(violation.limit, DIGITS), significant(violation.error, 2));
+                facts.extend([
+                    ("claim", significant(violation.claim, DIGITS)),
+                    ("exact", format!("{limit} ± {error} ({})", violation.words)),
+                    ("margin", significant(violation.margin(), 4)),
+                ]);
                 if let Some(neighbor) = &violation.neighbor {
                     let way = if violation.reverse { "the neighbor against the votes" } else { "against the votes" };
-                    text += &format!("  pair     neighbor {neighbor}, {way}\n");
+                    facts.push(("pair", format!("neighbor {neighbor}, {way}")));
                 }
             }
             Problem::Fault(fault) => {
-                text += &format!("  answer   none: {}, {}\n", fault.kind, one_line(&fault.message));
+                facts.push(("answer", format!("none: {}, {}", fault.kind, one_line(&fault.message))));
             }
         }
-        text += &format!(
-            "  case     {}\n  found    in case {}, made smaller in {} steps\n",
-            row.found.case.json(),
-            row.found.index,
-            row.found.shrink_steps
-        );
-        for command in &row.reproduce {
-            text += &format!("  again    {}\n", one_line(command));
-        }
-        text.push('\n');
-        text
-    }
-}
-
-impl VerifyAnswer {
-    /// Headline; `cases` says which cases were tried.
-    pub(super) fn title(&self, cases: &str) -> String {
-        format!("Verification of {}: {cases}", one_line(&self.accountant))
-    }
-
-    /// A line for each property.
-    pub(super) fn properties_table(&self) -> TextTable {
-        let mut table =
-            TextTable::new(&["property", "kind", "verdict", "cases", "declined", "largest exact/claim"], &[0, 1, 2]);
-        for row in &self.properties {
-            let kind = match row.kind {
-                PropertyKind::Validity => "validity",
-                PropertyKind::Structure => "structure",
-            };
-            table.row(vec![
-                row.property.to_owned(),
-                kind.to_owned(),
-                row.verdict.to_owned(),
-                row.cases.to_string(),
-                row.declined.to_string(),
-                row.largest_share.map_or_else(String::new, |share| significant(share.0, 6)),
-            ]);
-        }
-        table
+        let (index, steps) = (row.found.index, row.found.shrink_steps);
+        facts.push(("case", row.found.case.json()));
+        facts.push(("found", format!("in case {index}, made smaller in {steps} steps")));
+        facts.extend(row.reproduce.iter().map(|command| ("again", one_line(command))));
+        let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Some(Section::new(format!("Refuted: {} ({kind})", self.property)).facts(facts))
     }
 }
 
 impl Render for VerifyAnswer {
-    fn text(&self, title: &str) -> String {
-        let mut text = format!("{}\n\n", self.title(title)) + &self.properties_table().text();
-        text.extend(self.properties.iter().map(PropertyRow::text));
-        if !self.refuted {
-            text += "not-refuted: no case was found; that is no proof\n\n";
-        }
-        text
+    /// `title` says which cases were tried.
+    fn title(&self, title: &str) -> String {
+        format!("Verification of {}: {title}", one_line(&self.accountant))
     }
 
-    fn page(&self, envelope: &Envelope, title: &str) -> Option<Page> {
-        Some(self.as_page(envelope, title))
+    fn sections(&self, form: Form) -> Vec<Section> {
+        let table = Table::of(&self.properties)
+            .words("property", |row| row.property)
+            .words("kind", |row| kind(row.kind))
+            .words("verdict", |row| row.verdict)
+            .exact("cases", |row| row.cases)
+            .exact("declined", |row| row.declined)
+            .number("largest exact/claim", 6, |row| row.largest_share.map(|share| share.0));
+        let mut sections = vec![Section::new("Properties").heading("").table(table)];
+        sections.extend(self.properties.iter().filter_map(PropertyRow::section));
+        if form == Form::Page {
+            let theorems =
+                Table::of(&self.properties).words("property", |row| row.property).words("theorem", |row| row.theorem);
+            sections.push(Section::new("What is tested").table(theorems));
+        }
+        let none = "not-refuted: no case was found; that is no proof";
+        sections.push(Section::default().notes((!self.refuted).then_some(none)));
+        sections
     }
 
-    fn csv(&self) -> Result<String> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            accountant: &'a str,
-            property: &'a str,
-            kind: PropertyKind,
-            verdict: &'a str,
-            cases: u64,
-            declined: u64,
-            not_applicable: u64,
-            largest_share: Option<String>,
-            case: String,
-            claim: Option<String>,
-            exact: Option<String>,
-            fault: Option<&'a str>,
-        }
-        csv_text(self.properties.iter().map(|row| {
-            let problem = row.counterexample.as_ref().map(|row| &row.found.problem);
-            let violation = match problem {
-                Some(Problem::Violation(violation)) => Some(violation),
-                _ => None,
-            };
-            Row {
-                accountant: &self.accountant,
-                property: row.property,
-                kind: row.kind,
-                verdict: row.verdict,
-                cases: row.cases,
-                declined: row.declined,
-                not_applicable: row.not_applicable,
-                largest_share: row.largest_share.map(Number::text),
-                case: row.counterexample.as_ref().map_or_else(String::new, |row| row.found.case.json()),
-                claim: violation.map(|violation| Number(violation.claim).text()),
-                exact: violation.map(|violation| Number(violation.limit).text()),
-                fault: match problem {
-                    Some(Problem::Fault(fault)) => Some(fault.kind.name()),
-                    _ => None,
-                },
-            }
-        }))
+    fn meaning(&self) -> Vec<String> {
+        vec![
+            "Validity means that a claim is below what is leaked. Structure means that claims do not fit together, though \
+             none is known to be too low. Not refuted means that no case was found, which is no proof."
+                .into(),
+        ]
+    }
+
+    fn records(&self) -> Records<'_> {
+        let fault = |row: &PropertyRow| match row.problem() {
+            Some(Problem::Fault(fault)) => Some(fault.kind.name()),
+            _ => None,
+        };
+        Records::of(&self.properties)
+            .column("accountant", |_| &self.accountant)
+            .column("property", |row| row.property)
+            .column("kind", |row| kind(row.kind))
+            .column("verdict", |row| row.verdict)
+            .column("cases", |row| row.cases)
+            .column("declined", |row| row.declined)
+            .column("not_applicable", |row| row.not_applicable)
+            .column("largest_share", |row| row.largest_share)
+            .column("case", |row| row.counterexample.as_ref().map(|row| row.found.case.json()))
+            .column("claim", |row| row.violation().map(|violation| Number(violation.claim)))
+            .column("exact", |row| row.violation().map(|violation| Number(violation.limit)))
+            .column("fault", move |row| fault(row))
+            .into()
     }
 }

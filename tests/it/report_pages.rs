@@ -369,7 +369,12 @@ fn pages_of_attacks_scores_and_claims_are_complete() {
     let shadow = format!("model,sample,view,score,member\n{}", shadow.collect::<String>());
     let scores = (0..60).map(|i| format!("{},{}\n", f64::from(i % 7) + 3.0 * f64::from(i % 2), i % 2));
     let scores = format!("score,member\n{}", scores.collect::<String>());
-    for (name, text) in [("shadow.csv", shadow), ("scores.csv", scores)] {
+    let outputs = (0..90).map(|i| format!("{},{}\n", ["s", "s_prime"][i % 2], i * 7 % 5));
+    let outputs = format!("world,output\n{}", outputs.collect::<String>());
+    let studies = "[[study]]\ncommand = 'audit counts'\nfile = 'a.csv'\n".to_owned();
+    for (name, text) in
+        [("shadow.csv", shadow), ("scores.csv", scores), ("outputs.csv", outputs), ("studies.toml", studies)]
+    {
         fs::write(folder.path().join(name), text).unwrap();
     }
     for (arguments, status, figures) in [
@@ -377,12 +382,21 @@ fn pages_of_attacks_scores_and_claims_are_complete() {
         ("audit scores scores.csv", 0, 1),
         ("audit scores scores.csv --one-run", 0, 0),
         ("verify --accountant broken:gnmax-half --property rdp-covers-exact --cases 200", 3, 0),
+        ("verify --accountant list", 0, 0),
+        ("self-check audit counts a.csv --repetitions 4", 0, 0),
+        ("audit stream outputs.csv", 0, 0),
+        ("audit counts a.csv --format json --output result.json", 0, 1),
+        ("rerun result.json", 0, 0),
+        ("run studies.toml", 0, 0),
     ] {
         let output = run_in(folder.path(), &format!("{arguments} --report page.html"));
         assert_eq!(output.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
         checked(&fs::read_to_string(folder.path().join("page.html")).unwrap(), |root| {
             assert!(tags(root, "svg") >= figures && tags(root, "table") >= 1, "{arguments}");
-            assert!(!text_of(root).contains("NaN"), "{arguments}");
+            let text = text_of(root);
+            assert!(!text.contains("NaN") && text.contains("Inputs and options"), "{arguments}");
+            // Only the texts of other studies stay as they are.
+            assert_eq!(tags(root, "pre"), usize::from(arguments.starts_with("run ")), "{arguments}");
         });
     }
 }

@@ -176,7 +176,7 @@ fn several_studies_run_from_one_file() {
     let (status, shown, line) = run("");
     assert_eq!(status, 3, "{line}");
     assert!(
-        shown.starts_with("== four teachers ==\nNoisy argmax") && shown.contains("== audit counts 2 ==\n"),
+        shown.contains("\n\n== four teachers ==\nNoisy argmax") && shown.contains("== audit counts 2 ==\n"),
         "{shown}"
     );
     assert!(shown.contains("four teachers    exact          passed") && shown.contains("refuted\n"), "{shown}");

@@ -15,7 +15,7 @@ use leakbound::record::{
     MemoryBudget, PartialSimulation, RecordedQuery, ShadowRecording, VoteFile, read_counts, read_scenario,
     read_shadow_models, read_simulated,
 };
-use leakbound::report::{Answered, Document, Envelope, Render};
+use leakbound::report::{Answered, Document, Envelope, Form, Records, Render, Section, Table};
 use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{
     AccountStudy, Answer, Answers, Attack, BenchStudy, BenchWork, Bounds, CheckedAudit, Checkpoints, Claim, Claims,
@@ -673,12 +673,12 @@ impl Study for FlipStudy {
 
 /// It has a document as soon as it says how its text reads.
 impl Render for FlipAnswer {
-    fn text(&self, title: &str) -> String {
-        format!("{title}: {}\n", self.divergence.text())
+    fn sections(&self, _: Form) -> Vec<Section> {
+        vec![Section::new("Divergence").table(Table::of([self.divergence]).number("nats", 3, |value| value.0))]
     }
 
-    fn csv(&self) -> Result<String> {
-        Ok(self.divergence.text())
+    fn records(&self) -> Records<'_> {
+        Records::of([self.divergence]).column("divergence", |value| *value).into()
     }
 }
 
@@ -699,5 +699,11 @@ fn a_new_study_touches_one_file() {
     let document = Answered { envelope, title: "Flipped bit".into(), answer };
     let json: Value = serde_json::from_str(&document.json()).unwrap();
     assert_eq!(json["schema"], "example.flip/1");
-    assert!(json["divergence"].as_f64().unwrap() > 0.1 && document.text().starts_with("Flipped bit: 0."));
+    assert!(json["divergence"].as_f64().unwrap() > 0.1);
+    let text = document.text();
+    assert!(
+        text.starts_with("Flipped bit\n\nDivergence\n") && text.contains("\nclaim D ≤ 0.1 at α = 2: REFUTED"),
+        "{text}"
+    );
+    assert!(document.csv().unwrap().starts_with("divergence\n0.") && document.page().html().contains("Refuted"));
 }

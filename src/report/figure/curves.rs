@@ -96,6 +96,13 @@ struct Placed {
 }
 
 impl Curves {
+    /// Rényi divergences against their order.
+    #[must_use]
+    pub fn of_orders(title: impl Into<String>, description: impl Into<String>, series: Vec<Series>) -> Self {
+        let (x, y) = (Axis::log("order α"), Axis::log("Rényi divergence in nats"));
+        Self { title: title.into(), description: description.into(), x, y, series }
+    }
+
     /// Draws the figure.
     #[must_use]
     pub fn draw(&self) -> Drawing {

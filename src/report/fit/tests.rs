@@ -1,20 +1,23 @@
 use super::*;
-use crate::report::table::TextTable;
+use crate::report::section::Table as Cells;
+use crate::report::text::table as written;
 
 /// A title, a table like those of an audit, a line right below it, and a warning.
 fn text() -> String {
-    let mut table =
-        TextTable::new(&["query", "method", "direction", "α = 2", "α = 4", "α = 8", "validity"], &[0, 1, 2]);
-    for query in ["first", "the second query"] {
-        for direction in ["forward", "reverse"] {
-            let cells = [query, "k-cut-region", direction, "3.8609e-4", "7.6475e-4", "0.0014972", "finite-sample"];
-            table.row(cells.map(str::to_owned).to_vec());
-        }
-    }
+    let rows =
+        ["first", "the second query"].into_iter().flat_map(|query| ["forward", "reverse"].map(|way| (query, way)));
+    let table = Cells::of(rows)
+        .words("query", |row| row.0)
+        .words("method", |_| "k-cut-region")
+        .words("direction", |row| row.1)
+        .exact("α = 2", |_| "3.8609e-4")
+        .exact("α = 4", |_| "7.6475e-4")
+        .exact("α = 8", |_| "0.0014972")
+        .exact("validity", |_| "finite-sample");
     format!(
         "Audit of votes.npz (2 queries); forward is D(P‖Q) with P the column count\n\n{}\n  leakage certified in 2 of \
          2 queries\n\nwarning: {}\n",
-        table.text().trim_end(),
+        written(&table.into()).trim_end(),
         "0123456789".repeat(9)
     )
 }
@@ -41,10 +44,10 @@ fn no_line_is_wider_and_nothing_is_lost() {
 
 #[test]
 fn cells_that_are_empty_wide_or_marked_stay_in_their_columns() {
-    let mut table = TextTable::new(&["", "naïve", ""], &[0, 2]);
-    table.row(vec!["字字字".into(), String::new(), "e\u{301}e\u{301}".into()]);
-    table.row(vec!["a b".into(), "1".into(), "x".repeat(30)]);
-    let fitted = fit(&table.text(), Some(24));
+    let long = "x".repeat(30);
+    let rows = [("字字字", "", "e\u{301}e\u{301}"), ("a b", "1", &long)];
+    let table = Cells::of(rows).words("", |row| row.0).exact("naïve", |row| row.1).words("", |row| row.2);
+    let fitted = fit(&written(&table.into()), Some(24));
     assert!(fitted.lines().all(|line| line.width() <= 24), "{fitted}");
     assert_eq!(words(&fitted).matches("e\u{301}e\u{301}").count(), 1, "{fitted}");
     assert_eq!(words(&fitted).matches('x').count(), 30, "{fitted}");

@@ -1,6 +1,6 @@
 use super::*;
 use crate::membership::{AttackScores, MembershipMetrics, MembershipPlan, membership_metrics};
-use crate::report::{Answered, Document};
+use crate::report::{Answered, Document, Envelope};
 use crate::study::{Answer, VictimModels};
 use ndarray::Array2;
 

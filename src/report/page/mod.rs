@@ -1,19 +1,10 @@
 //! Results as one self-contained HTML page: no script, no network, readable in print and in the dark.
 
-mod account;
-mod bench;
-mod counts;
-mod exact;
-mod meaning;
-mod membership;
-mod scores;
-mod simulate;
-mod verify;
-mod votes;
-
+use super::content::Content;
 use super::envelope::Envelope;
 use super::figure::{Drawing, shortened, visible};
-use super::table::TextTable;
+use super::meaning::one_in;
+use super::section::{Body, Column, Section, Table};
 use crate::study::{Claim, Warning, short, significant};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
@@ -21,27 +12,7 @@ use serde_json::Value;
 /// A result as a page with figures.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// Headline.
-    title: String,
-    /// Lines below it.
-    lead: Vec<String>,
-    claims: Vec<Claim>,
-    figures: Vec<Drawing>,
-    tables: Vec<PageTable>,
-    /// What the numbers mean, a paragraph each.
-    meaning: Vec<String>,
-    /// None where a document has no page of its own.
-    envelope: Option<Envelope>,
-    /// The text of a document without a page of its own.
-    text: String,
-}
-
-/// A table with what is said about it.
-#[derive(Debug, Clone)]
-struct PageTable {
-    title: String,
-    table: TextTable,
-    note: String,
+    content: Content,
 }
 
 /// Longer tables are folded.
@@ -55,68 +26,50 @@ const LONG_CELL: usize = 400;
 
 const STYLE: &str = include_str!("style.css");
 
+/// Characters of a title, and of a paragraph.
+const LONG_TITLE: usize = 400;
+const LONG_NOTE: usize = 3000;
+
 impl Page {
-    /// The text of a document in a page.
-    pub(super) fn of_text(text: &str) -> Self {
-        let mut lines = text.lines();
-        let title = lines.next().unwrap_or_default().to_owned();
-        Self {
-            title,
-            lead: Vec::new(),
-            claims: Vec::new(),
-            figures: Vec::new(),
-            tables: Vec::new(),
-            meaning: Vec::new(),
-            envelope: None,
-            text: lines.map(|line| visible(line) + "\n").collect(),
-        }
-    }
-
-    /// A page for a document: headline and lines below it.
-    fn new(envelope: &Envelope, title: &str) -> Self {
-        let mut lines = title.lines();
-        let title = lines.next().unwrap_or_default().to_owned();
-        let lead = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
-        Self { title, lead, envelope: Some(envelope.clone()), ..Self::of_text("") }
-    }
-
-    fn table(&mut self, title: impl Into<String>, table: TextTable, note: impl Into<String>) {
-        if !table.rows.is_empty() {
-            self.tables.push(PageTable { title: title.into(), table, note: note.into() });
-        }
+    pub(super) fn new(mut content: Content) -> Self {
+        content.sections.retain(Section::is_shown);
+        Self { content }
     }
 
     /// The figures, each as an SVG file of its own.
     #[must_use]
     pub fn figures(&self) -> Vec<String> {
-        self.figures.iter().map(Drawing::svg).collect()
+        self.content.figures.iter().map(Drawing::svg).collect()
     }
 
     /// The page: HTML that is well-formed XML too.
     #[must_use]
     pub fn html(&self) -> String {
+        let Content { envelope, title, sections, claims, figures, meaning } = &self.content;
+        let mut lines = title.lines().filter(|line| !line.is_empty());
+        let headline = lines.next().unwrap_or_default();
         let page = html! {
             (DOCTYPE)
             html lang="en" {
                 head {
                     (PreEscaped("<meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><meta name=\"color-scheme\" content=\"light dark\"/>"))
-                    title { (shortened(&self.title, 200)) }
+                    title { (shortened(headline, 200)) }
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
                     header {
-                        p.brand { "leakbound" @if let Some(envelope) = &self.envelope { " " (envelope.version) } }
-                        h1 { (shortened(&self.title, 400)) }
-                        @for line in &self.lead { p.lead { (shortened(line, 400)) } }
+                        p.brand { "leakbound " (envelope.version) }
+                        h1 { (shortened(headline, LONG_TITLE)) }
+                        @for line in lines { p.lead { (shortened(line, LONG_TITLE)) } }
                     }
                     main {
                         (self.links())
-                        (claims(&self.claims))
-                        @if let Some(envelope) = &self.envelope { (warnings(&envelope.warnings)) }
-                        @if !self.figures.is_empty() {
+                        (self::claims(claims))
+                        (warnings(&envelope.warnings))
+                        @if !figures.is_empty() {
                             section id="figures" {
                                 h2 { "Figures" }
-                                @for (index, figure) in self.figures.iter().enumerate() {
+                                @for (index, figure) in figures.iter().enumerate() {
                                     figure {
                                         (figure.inline(&format!("figure-{}", index + 1)))
                                         @if !figure.caption.is_empty() { figcaption { (shortened(&figure.caption, 1000)) } }
@@ -124,82 +77,87 @@ impl Page {
                                 }
                             }
                         }
-                        @if !self.tables.is_empty() {
+                        @if !sections.is_empty() {
                             section id="tables" {
                                 h2 { "Tables" }
-                                @for table in &self.tables { (table.html()) }
+                                @for section in sections { (self::section(section)) }
                             }
                         }
-                        @if !self.text.is_empty() { pre { (self.text) } }
-                        @if !self.meaning.is_empty() {
+                        @if !meaning.is_empty() {
                             section id="meaning" {
                                 h2 { "What these numbers mean" }
-                                @for paragraph in &self.meaning { p { (paragraph) } }
+                                @for paragraph in meaning { p { (paragraph) } }
                             }
                         }
-                        @if let Some(envelope) = &self.envelope { (provenance(envelope)) }
+                        (provenance(envelope))
                     }
                 }
             }
         };
         page.into_string() + "\n"
     }
-}
 
-impl Page {
-    /// To the parts of a page that has many.
+    /// To the parts of the page.
     fn links(&self) -> Markup {
         let parts = [
-            ("figures", "Figures", !self.figures.is_empty()),
-            ("tables", "Tables", !self.tables.is_empty()),
-            ("meaning", "What these numbers mean", !self.meaning.is_empty()),
-            ("provenance", "Inputs and options", self.envelope.is_some()),
+            ("figures", "Figures", !self.content.figures.is_empty()),
+            ("tables", "Tables", !self.content.sections.is_empty()),
+            ("meaning", "What these numbers mean", !self.content.meaning.is_empty()),
+            ("provenance", "Inputs and options", true),
         ];
-        let parts: Vec<_> = parts.into_iter().filter(|part| part.2).collect();
-        html! {
-            @if parts.len() > 1 {
-                nav { @for (id, name, _) in parts { a href={ "#" (id) } { (name) } } }
+        html! { nav { @for (id, name, _) in parts.iter().filter(|part| part.2) { a href={ "#" (id) } { (name) } } } }
+    }
+}
+
+fn section(section: &Section) -> Markup {
+    let title = shortened(&section.title, LONG_TITLE);
+    let rows = if let Some(Body::Table(table)) = &section.body { table.rows() } else { 0 };
+    // Where text has a sentence above the table, a page has it below.
+    let heading = (section.heading != section.title).then_some(&section.heading);
+    let notes = heading.into_iter().chain(&section.notes).filter(|note| !note.is_empty());
+    let inner = html! {
+        @match &section.body {
+            None => {}
+            Some(Body::Table(table)) => (self::table(table)),
+            Some(Body::Facts(facts)) => (self::facts(facts)),
+            Some(Body::Lines(lines)) => pre { @for line in lines.lines() { (visible(line)) "\n" } },
+        }
+        @for note in notes { p.note { (shortened(note, LONG_NOTE)) } }
+    };
+    html! {
+        @if rows > LONG_TABLE {
+            details {
+                summary { h3 { (title) } span.count { (rows) " rows" } }
+                (inner)
+            }
+        } @else {
+            div.table {
+                @if !title.is_empty() { h3 { (title) } }
+                (inner)
             }
         }
     }
 }
 
-impl PageTable {
-    fn html(&self) -> Markup {
-        let rows = self.table.rows.len();
-        html! {
-            @if rows > LONG_TABLE {
-                details {
-                    summary { h3 { (self.title) } span.count { (rows) " rows" } }
-                    (self.table.html())
-                    @if !self.note.is_empty() { p.note { (self.note) } }
-                }
-            } @else {
-                div.table {
-                    h3 { (self.title) }
-                    (self.table.html())
-                    @if !self.note.is_empty() { p.note { (self.note) } }
-                }
-            }
-        }
-    }
-}
-
-impl TextTable {
-    fn html(&self) -> Markup {
-        let class = |column: usize| self.words.contains(&column).then_some("word");
-        html! {
-            div class=(if self.header.len() > WIDE_TABLE { "scroll wide" } else { "scroll" }) {
-                table {
-                    thead { tr { @for (column, name) in self.header.iter().enumerate() { th class=[class(column)] scope="col" { (shortened(name, LONG_CELL)) } } } }
-                    tbody {
-                        @for row in &self.rows {
-                            tr { @for (column, cell) in row.iter().enumerate() { td class=[class(column)] { (shortened(cell, LONG_CELL)) } } }
-                        }
+fn table(table: &Table) -> Markup {
+    let class = |column: &Column| column.words.then_some("word");
+    html! {
+        div class=(if table.columns.len() > WIDE_TABLE { "scroll wide" } else { "scroll" }) {
+            table {
+                thead { tr { @for column in &table.columns { th class=[class(column)] scope="col" { (shortened(&column.name, LONG_CELL)) } } } }
+                tbody {
+                    @for row in 0..table.rows() {
+                        tr { @for column in &table.columns { td class=[class(column)] { (shortened(&column.cells[row], LONG_CELL)) } } }
                     }
                 }
             }
         }
+    }
+}
+
+fn facts(facts: &[(String, String)]) -> Markup {
+    html! {
+        dl { @for (name, value) in facts { dt { (shortened(name, LONG_CELL)) } dd { (shortened(value, LONG_NOTE)) } } }
     }
 }
 
@@ -219,7 +177,7 @@ fn claims(claims: &[Claim]) -> Markup {
                             @if !claim.query.is_empty() { " (query " (shortened(&claim.query, LONG_CELL)) ")" }
                             @if claim.failure_probability > 0.0 {
                                 ", unless an event of probability " (short(claim.failure_probability))
-                                " (" (meaning::one_in(claim.failure_probability)) ") happened"
+                                " (" (one_in(claim.failure_probability)) ") happened"
                             }
                             "."
                             @if !claim.refuted { " This does not show that the claim is true." }
@@ -248,25 +206,14 @@ fn warnings(warnings: &[Warning]) -> Markup {
 
 /// What the result was computed from.
 fn provenance(envelope: &Envelope) -> Markup {
+    let inputs = Table::of(&envelope.inputs)
+        .words("input", |input| input.path.to_string_lossy())
+        .exact("bytes", |input| grouped(input.bytes))
+        .words("SHA-256", |input| &input.sha256);
     html! {
         section id="provenance" {
             h2 { "Inputs and options" }
-            @if !envelope.inputs.is_empty() {
-                div.scroll {
-                    table {
-                        thead { tr { th.word scope="col" { "input" } th scope="col" { "bytes" } th.word scope="col" { "SHA-256" } } }
-                        tbody {
-                            @for input in &envelope.inputs {
-                                tr {
-                                    td.word { (shortened(&input.path.to_string_lossy(), LONG_CELL)) }
-                                    td { (grouped(input.bytes)) }
-                                    td.word { code { (input.sha256) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            @if !envelope.inputs.is_empty() { (table(&inputs.into())) }
             dl {
                 @for (name, value) in options(&envelope.options) { dt { (name) } dd { (shortened(&value, 400)) } }
                 // A scenario may bring a seed of its own.

@@ -6,7 +6,8 @@ use super::{COUNTS, EXACT, FASHION, VOTES, json, number, rows, stdout};
 fn prompt_votes_text() {
     insta::assert_snapshot!(stdout(VOTES), @"
     Audit of validation/data/prompt_votes.npz: prompt-pate, fixed votes, 10 classes, gaussian:40 noise, 3 queries
-    1e5 outputs simulated per query and world, seed 0; failure probability 0.05 for all numbers of this answer together, 0.00556 per query and method
+    1e5 outputs simulated per query and world, seed 0
+    failure probability 0.05 for all numbers of this answer together, 0.00556 per query and method
 
     Rényi divergence of order 2, forward, per query (nats)
       query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact   ε at least
@@ -14,7 +15,8 @@ fn prompt_votes_text() {
           0       4        5.57e-5   5.72e-4                0.00125                  0.00125            8.00e-4         9.7 %            0
           1       9              0   4.18e-7                1.66e-5                  0.00125            8.00e-4         0.0 %            0
           2       2        2.13e-4   7.65e-4                0.00125                  0.00125            8.00e-4        27.8 %       0.0101
-      leakage certified in 2 of 3 queries
+
+    leakage certified in 2 of 3 queries
 
     Mean over the queries, forward, per order (nats)
       order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact
@@ -40,14 +42,16 @@ fn pate_votes_text() {
         stdout(&format!("audit votes {FASHION} --model pate --noise gaussian:40 --queries 18,32 --samples 1e5 --failure-per query")),
         @"
     Audit of validation/data/fashion_votes.npz: pate, pois-advq, k = 250 teachers, 10 classes, gaussian:40 noise, 2 queries
-    1e5 outputs simulated per query and world, seed 0; failure probability 0.05 per query and method
+    1e5 outputs simulated per query and world, seed 0
+    failure probability 0.05 per query and method
 
     Rényi divergence of order 2, forward, per query (nats)
       query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact   ε at least
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
          18       4              0   1.78e-4                0.00125                  0.00125            8.00e-4         0.0 %            0
          32       9              0   2.67e-7                1.53e-5                  0.00125            8.00e-4         0.0 %            0
-      leakage certified in 0 of 2 queries
+
+    leakage certified in 0 of 2 queries
 
     Mean over the queries, forward, per order (nats)
       order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact

@@ -1,5 +1,6 @@
 //! What the numbers of a page mean, in words.
 
+use super::words::distinct;
 use crate::audit::FailurePer;
 use crate::bound::Validity;
 use crate::report::SeriesKind;
@@ -51,12 +52,7 @@ pub(super) fn lower_bounds(
     validities: impl Iterator<Item = Validity>,
     methods: usize,
 ) -> Vec<String> {
-    let mut seen: Vec<Validity> = Vec::new();
-    for validity in validities {
-        if !seen.contains(&validity) {
-            seen.push(validity);
-        }
-    }
+    let seen = distinct(validities);
     if seen.is_empty() {
         return Vec::new();
     }
@@ -99,6 +95,11 @@ pub(super) fn lower_bounds(
         FailurePer::Query => several(methods, failure.queries),
     });
     paragraphs
+}
+
+/// The meaning of lower bounds that fail together, in one event.
+pub(super) fn of_one_event(failure: Option<f64>, validities: impl Iterator<Item = Validity>) -> Vec<String> {
+    failure.map_or_else(Vec::new, |failure| lower_bounds(&FailureNote::of_one_event(failure), validities, 1))
 }
 
 /// What many statements with failure probabilities of their own mean together.

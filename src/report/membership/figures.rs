@@ -1,49 +1,19 @@
-//! The page of `leakbound membership`.
+//! The figures of `leakbound membership`, and what its numbers mean.
 
-use super::{Drawing, Page, meaning};
-use crate::report::{Axis, Curves, Envelope, Series, SeriesKind};
+use crate::report::{Axis, Curves, Drawing, Series, SeriesKind, meaning};
 use crate::study::{MembershipAnswer, RocCurve, SampleCurve, ScoreHistogram, percent, short};
 
-/// Most vulnerable samples in the table, for each attack.
-const SHOWN_SAMPLES: usize = 10;
 /// Histograms that are drawn.
 const SHOWN_HISTOGRAMS: usize = 6;
 /// Curves that are drawn with their limits; of more, shades over shades would hide the curves.
 const WITH_LIMITS: usize = 2;
 
 impl MembershipAnswer {
-    pub(in crate::report) fn as_page(&self, envelope: &Envelope) -> Page {
-        let mut page = Page::new(envelope, &self.title());
-        page.figures.extend(self.roc_figure());
-        page.figures.extend(self.samples_figure());
+    pub(super) fn drawings(&self) -> Vec<Drawing> {
         let best = self.best_attack().filter(|_| self.is_comparison());
         let histograms = self.score_histograms.iter().filter(|shown| best.is_none_or(|best| shown.attack == best));
-        page.figures.extend(histograms.take(SHOWN_HISTOGRAMS).map(histogram));
-        if self.is_comparison() {
-            page.table(
-                "Attacks compared",
-                self.comparison_table(),
-                "In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
-                 FPR with limits for all samples of an attack at once, and of all attacks unless each has the \
-                 failure probability for itself. The best of several attacks is chosen after the \
-                 fact; an adversary who has one attack only has what it shows.",
-            );
-        }
-        page.table(
-            "Attack by level",
-            self.levels_table(),
-            "In brackets Clopper-Pearson limits of the rule that was found. Limits of samples that were chosen by these \
-             guesses (top, most vulnerable) are not corrected for the choice; those of the table of samples are.",
-        );
-        page.table("Bands of the population", self.bands_table(), "See below for what each band is of.");
-        page.table(
-            "Most vulnerable samples",
-            self.samples_table(SHOWN_SAMPLES),
-            "The limits hold for all samples at once, hence for the worst one too.",
-        );
-        page.table("Samples as canaries", self.canaries_table(), "");
-        page.meaning.extend(self.meaning());
-        page
+        let figures = [self.roc_figure(), self.samples_figure()].into_iter().flatten();
+        figures.chain(histograms.take(SHOWN_HISTOGRAMS).map(histogram)).collect()
     }
 
     fn roc_figure(&self) -> Option<Drawing> {
@@ -85,7 +55,7 @@ impl MembershipAnswer {
         Some(figure.draw())
     }
 
-    fn meaning(&self) -> Vec<String> {
+    pub(super) fn explanation(&self) -> Vec<String> {
         let Some(at) = self.levels.first().and_then(|row| row.at.first()) else { return Vec::new() };
         let failure = at.failure_probability;
         let odds = format!("{} ({})", short(failure), meaning::one_in(failure));

@@ -1,9 +1,9 @@
-//! The page of `leakbound audit votes`.
+//! The figures of `leakbound audit votes`, and what its numbers mean.
 
-use super::counts::{axis, distinct, epsilon_per_query, method};
-use super::{Drawing, Page, meaning};
 use crate::bound::{Direction, Validity};
-use crate::report::{Axis, Curves, Envelope, Row, RowSeries, Rows, Series, SeriesKind};
+use crate::report::bound_figures::{axis, epsilon_per_query, method};
+use crate::report::words::distinct;
+use crate::report::{Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind, meaning};
 use crate::study::{EpsilonRow, LawKind, VotesAnswer, VotesQuery, short};
 
 /// The divergence in letters.
@@ -15,35 +15,18 @@ const fn letters(direction: Direction) -> &'static str {
 }
 
 impl VotesAnswer {
-    pub(in crate::report) fn as_page(&self, envelope: &Envelope, title: &str) -> Page {
-        let mut page = Page::new(envelope, title);
-        page.claims.clone_from(&self.claims);
-        if let Some(&order) = self.orders.first() {
-            page.figures.extend(self.per_query(order));
-            page.table(
-                format!("Rényi divergence of order {}, {}, per query (nats)", short(order), self.shown),
-                self.queries_table(order),
-                format!("Leakage {}.", self.certified_text(order).trim_start_matches("leakage ")),
-            );
-        }
-        page.figures.extend(self.means());
-        page.figures.extend(self.leakiest());
-        page.table(
-            format!("Mean over the queries, {}, per order (nats)", self.shown),
-            self.orders_table(),
-            self.series_check.as_ref().map_or_else(String::new, |check| format!("Check: {check}")),
-        );
-        if let Some(composed) = &self.composed {
-            page.figures.extend(composed.figure(self.shown, letters(self.shown)));
-            page.table("The whole sequence", composed.table(&[self.shown], &self.shown_orders()), composed.words());
-        }
+    pub(super) fn drawings(&self) -> Vec<Drawing> {
+        let mut figures = Vec::new();
+        figures.extend(self.orders.first().and_then(|&order| self.per_query(order)));
+        figures.extend(self.means());
+        figures.extend(self.leakiest());
+        figures.extend(self.composed.iter().filter_map(|composed| composed.figure(self.shown, letters(self.shown))));
         let epsilon: Vec<&EpsilonRow> = self.queries.iter().flat_map(|query| &query.epsilon).collect();
-        page.figures.extend(epsilon_per_query(&epsilon));
-        page.meaning = self.words();
-        page
+        figures.extend(epsilon_per_query(&epsilon));
+        figures
     }
 
-    fn words(&self) -> Vec<String> {
+    pub(super) fn explanation(&self) -> Vec<String> {
         let bounds = self.queries.iter().flat_map(|query| {
             let rdp = query.lower.iter().map(|row| (row.method, row.validity));
             rdp.chain(query.epsilon.iter().map(|row| (row.method, row.validity)))
@@ -156,14 +139,8 @@ impl VotesAnswer {
             let points = mean(&|query, order| self.upper(query, name, order).unwrap_or(0.0));
             series.push(Series::new(name, SeriesKind::Upper, points));
         }
-        let figure = Curves {
-            title,
-            description: "Lower bounds, the value of the fitted model, and upper bounds.".into(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        Some(figure.draw())
+        let words = "Lower bounds, the value of the fitted model, and upper bounds.";
+        Some(Curves::of_orders(title, words, series).draw())
     }
 
     fn means(&self) -> Option<Drawing> {

@@ -1,34 +1,11 @@
-//! The page of `leakbound exact`.
+//! The figures of `leakbound exact`.
 
-use super::{Page, meaning};
 use crate::bound::Direction;
-use crate::report::{Axis, Curves, Envelope, Row, RowSeries, Rows, Series, SeriesKind};
+use crate::report::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};
 use crate::study::{DivergenceRow, ExactAnswer, HockeyStickRow, OutcomeRow};
 
 impl ExactAnswer {
-    pub(in crate::report) fn as_page(&self, envelope: &Envelope) -> Page {
-        let mut page = Page::new(envelope, &self.title());
-        page.claims.clone_from(&self.claims);
-        page.figures.extend([self.renyi(), self.profile(), self.law()].into_iter().flatten());
-        page.table("Output law", self.outcomes_table(), self.more_outcomes().unwrap_or_default());
-        page.table(
-            "Rényi divergence in nats",
-            self.divergences_table(),
-            "The accountants bound both directions from above, or the one they name.",
-        );
-        page.table("Privacy profile", self.profile_table(), "The smallest δ at each ε.");
-        page.meaning.push(
-            "Exact values are computed from the output laws of this pair of histograms by numerical integration, with no \
-             sampling. They say nothing about other pairs, unless the worst neighbor was searched for."
-                .into(),
-        );
-        if !self.accountants.is_empty() {
-            page.meaning.push(meaning::UPPER.into());
-        }
-        page
-    }
-
-    fn renyi(&self) -> Option<super::Drawing> {
+    pub(super) fn renyi(&self) -> Option<Drawing> {
         let searched = if self.neighbors_searched.is_some() { ", worst neighbor" } else { "" };
         let exact = |name: &str, value: &dyn Fn(&DivergenceRow) -> f64| {
             Series::new(name, SeriesKind::Exact, self.divergences.iter().map(|row| [row.order, value(row)]).collect())
@@ -41,17 +18,12 @@ impl ExactAnswer {
                 series.push(Series::new(title, SeriesKind::Upper, rows.map(|row| [row.order, row.rdp.0]).collect()));
             }
         }
-        let figure = Curves {
-            title: format!("Rényi divergence, {} noise{searched}", self.noise),
-            description: "The divergence itself in both directions, and what accountants promise.".into(),
-            x: Axis::log("order α"),
-            y: Axis::log("Rényi divergence in nats"),
-            series,
-        };
-        (!self.divergences.is_empty()).then(|| figure.draw())
+        let title = format!("Rényi divergence, {} noise{searched}", self.noise);
+        let words = "The divergence itself in both directions, and what accountants promise.";
+        (!self.divergences.is_empty()).then(|| Curves::of_orders(title, words, series).draw())
     }
 
-    fn profile(&self) -> Option<super::Drawing> {
+    pub(super) fn profile(&self) -> Option<Drawing> {
         let curve = |name: &str, value: &dyn Fn(&HockeyStickRow) -> f64| {
             Series::new(
                 name,
@@ -69,7 +41,7 @@ impl ExactAnswer {
         (self.hockey_stick.len() > 1).then(|| figure.draw())
     }
 
-    fn law(&self) -> Option<super::Drawing> {
+    pub(super) fn law(&self) -> Option<Drawing> {
         let series = ["P", "Q"].map(|name| RowSeries { name: name.into(), kind: SeriesKind::Exact });
         let row = |row: &OutcomeRow| Row {
             label: format!("class {}", row.label),

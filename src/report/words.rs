@@ -1,0 +1,27 @@
+//! Lists: each value once, and cut where nobody would read on.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// Names shown before the rest is counted.
+const NAMES: usize = 12;
+
+/// Names in a line, at most a dozen: a set may have thousands of outcomes, all of which are in JSON.
+pub(super) fn listed(names: &[String]) -> String {
+    let mut text = names.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > NAMES {
+        text += &format!(", and {} more", names.len() - NAMES);
+    }
+    text
+}
+
+/// Where the others are if only some of these are shown.
+pub(super) fn rest(count: usize, shown: usize, what: &str) -> Option<String> {
+    (count > shown).then(|| format!("({} more {what} in --format json)", count - shown))
+}
+
+/// Each value once, in the order of first appearance.
+pub(super) fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    values.filter(|value| seen.insert(*value)).collect()
+}
