@@ -11,6 +11,7 @@ use std::fmt;
 
 /// What a number guarantees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Validity {
     /// Holds with the stated failure probability for every sample size.
@@ -50,6 +51,7 @@ impl fmt::Display for Validity {
 
 /// Which divergence of a pair of neighbors is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// D(P‖Q): dataset against neighbor.
@@ -80,6 +82,7 @@ impl fmt::Display for Direction {
 
 /// The directions in which an upper bound holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Directions {
     /// D(P‖Q) and D(Q‖P): what differential privacy is about.

@@ -18,6 +18,7 @@ pub const MAX_CLASSES: usize = 10_000;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct VoteHistogram(Vec<u64>);
 
@@ -176,6 +177,7 @@ pub enum Adjacency {
 
 /// A one-vote change of a histogram; classes are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "change")]
 pub enum Neighbor {
     /// One vote goes from a class to another.

@@ -9,6 +9,7 @@ macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $words:literal, $domain:literal, |$value:ident| $legal:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(try_from = "f64", into = "f64")]
         pub struct $name(f64);
 

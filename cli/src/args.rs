@@ -4,6 +4,7 @@ mod account;
 mod label_dp;
 mod membership;
 mod property;
+mod schema;
 mod scores;
 mod stream;
 mod threshold;
@@ -16,6 +17,7 @@ pub use membership::{
     RecordingOptions, StudyOptions, VarianceName, ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
+pub use schema::{Kind, SchemaOptions, is_list, kind, names};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
 pub use stream::{Repeated, StreamOptions};
 pub use threshold::ThresholdOptions;
@@ -216,6 +218,13 @@ pub enum Command {
                             command; paths are relative to the folder of the file.\n\nExit status 1 if a study fails, 3 \
                             if a claim is refuted.\n\nExample:\n  leakbound run studies.toml --format json")]
     Run(SuiteOptions),
+    /// Print the options of commands and the JSON Schema of their documents
+    #[command(
+        after_help = "Examples:\n  leakbound schema exact\n  leakbound schema audit counts > audit-counts.json\n\n\
+                            Without COMMAND all commands are printed. Each has its options, with type, default and \
+                            choices, and the JSON Schema of what it prints with --format json."
+    )]
+    Schema(SchemaOptions),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {
@@ -230,7 +239,7 @@ pub enum Command {
 impl Command {
     /// Whether the command has a result with a document, unlike those that print a text for a shell.
     pub const fn has_document(&self) -> bool {
-        !matches!(self, Self::Completions { .. } | Self::Man)
+        !matches!(self, Self::Schema(_) | Self::Completions { .. } | Self::Man)
     }
 }
 

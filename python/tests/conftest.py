@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -46,6 +47,20 @@ def command() -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@functools.cache
+def validators() -> dict[str, Any]:
+    """What the command says of each document."""
+    jsonschema = pytest.importorskip("jsonschema")
+    done = subprocess.run([os.environ["LEAKBOUND_COMMAND"], "schema"], capture_output=True, text=True, check=True)
+    schemas = {item["command"]: item["document"] for item in json.loads(done.stdout)["commands"] if item["document"]}
+    for schema in schemas.values():
+        # A reader lets keys pass that a later version adds; here each must be known.
+        for known in (schema, *schema["$defs"].values()):
+            if "properties" in known:
+                known.setdefault("unevaluatedProperties", False)
+    return {name: jsonschema.Draft202012Validator(schema) for name, schema in schemas.items()}
 
 
 def digits(text: str, inputs: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import typing
 
 import numpy as np
 import pytest
-from conftest import digits
+from conftest import digits, validators
 
 import leakbound
 from leakbound._words import value_word
@@ -34,6 +34,10 @@ def random():
 
 def same(result, text, inputs=False):
     assert digits(result.to_json(), inputs) == digits(text, inputs)
+    document = result.to_dict()
+    validators()[document["command"]].validate(document)
+    # Every key has its place in the types, and none is there that they do not know.
+    assert set(document) <= set(typing.get_type_hints(type(result)))
     return result
 
 

@@ -75,7 +75,7 @@ def test_printing_shows_the_tables_of_the_command(law, command):
     assert str(law) == command(*words, form="text") and repr(law) == f"<Exact: {law._headline()}>"
     assert str(pickle.loads(pickle.dumps(law))) == str(law) == f"{law}"
     # What was put together elsewhere has no text of the command.
-    apart = leakbound._exact.Exact(law.to_json(), False)
+    apart = leakbound.Exact(law.to_json(), False)
     assert str(apart).startswith(repr(law)) and "order" in str(apart) and "reverse" in str(apart)
 
 

@@ -21,6 +21,7 @@ use std::str::FromStr;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FailurePer {
     /// For every number of an answer together that has a finite-sample guarantee, so that a reader may pick any of them.

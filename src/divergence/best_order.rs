@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 /// How RDP is turned into (ε, δ).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Conversion {
     /// [`epsilon_of_rdp`]: Balle et al. (2020), Theorem 21.

@@ -42,6 +42,7 @@ use std::str::FromStr;
 /// Mironov (2017), "Rényi differential privacy", Proposition 1 (addition of guarantees); van Erven and Harremoës
 /// (2014), "Rényi divergence and Kullback-Leibler divergence", Theorems 9 (data processing) and 28 (products).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Composition {
     /// The joint law of the answers is a product under both datasets: divergences add.

@@ -16,6 +16,7 @@ use std::str::FromStr;
 /// # References
 /// Chadha et al. (2024), "Auditing Private Prediction", section 6 and appendix D.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PoisonSearch {
     /// Among the training points: one more copy of a point, with a wrong label.

@@ -26,6 +26,7 @@ pub struct ArrayWriter {
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrittenArray {
     /// The array's name.
     pub name: String,

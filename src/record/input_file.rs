@@ -20,9 +20,11 @@ use std::time::SystemTime;
 /// assert_eq!(input.sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputFile {
     /// The path as the user named it; written to JSON with replacement characters where it is not Unicode.
     #[serde(rename = "name", serialize_with = "lossy")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub path: PathBuf,
     /// Size in bytes.
     #[serde(rename = "size")]

@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// All that decides the counts of a simulation: parts with equal plans may be added up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SimulationPlan {
     /// Identity of what is simulated: the [SHA-256 of the scenario](super::Scenario::sha256), 64 hexadecimal digits.

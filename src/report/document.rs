@@ -14,6 +14,7 @@ use std::io::{self, Write};
 
 /// The answer of a study with the part that does not depend on it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answered<A> {
     /// The common part.
     #[serde(flatten)]

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 /// The part of a document that does not depend on the command.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Envelope {
     /// `leakbound.<command>/1`.
     pub schema: &'static str,

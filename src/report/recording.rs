@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// One number about the models.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingFact {
     /// Stable name, such as `mean-accuracy`.
     pub name: &'static str,
@@ -21,6 +22,7 @@ pub struct TrainingFact {
 
 /// What was trained and recorded.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordingDocument {
     /// The common part.
     #[serde(flatten)]

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A student and the labels that it was trained on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentRow {
     /// The run, counted from 0.
     pub run: usize,
@@ -37,6 +38,7 @@ pub struct StudentRow {
 
 /// What was trained and recorded, with a row for each student.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentDocument {
     /// What every recipe says.
     #[serde(flatten)]

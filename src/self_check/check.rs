@@ -13,6 +13,7 @@ const STANDARD_ERRORS: f64 = 3.0;
 
 /// Which pair of laws the counts of a self-check are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckCase {
     /// P = Q: the pooled frequencies in both worlds. Every positive bound is wrong.
@@ -54,6 +55,7 @@ impl CheckCase {
 
 /// How many outputs of each world are drawn for one audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckSizes {
     /// Outputs that are bounded: of the dataset, of its neighbor.
     pub counts: [u64; 2],
@@ -105,6 +107,7 @@ impl BoundTightness {
 
 /// What became of a method's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckVerdict {
     /// Not above the failure probability by more than three standard errors.

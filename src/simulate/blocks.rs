@@ -21,6 +21,7 @@ use std::ops::Range;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Vec<[u64; 2]>", into = "Vec<[u64; 2]>")]
 pub struct BlockSet(Vec<Range<u64>>);
 

@@ -25,6 +25,7 @@ use std::str::FromStr;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
     number: u64,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A claim and its verdict.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`.
     pub claim: String,

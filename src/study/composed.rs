@@ -16,6 +16,7 @@ use std::fmt;
 
 /// What a composed figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
     /// A theorem stands behind it.
@@ -35,6 +36,7 @@ impl fmt::Display for Meaning {
 
 /// On which side of the truth a composed curve is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CurveKind {
     /// From lower bounds.
@@ -47,6 +49,7 @@ pub enum CurveKind {
 
 /// ε at δ of a composed curve.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposedEpsilon {
     /// δ.
     pub delta: f64,
@@ -60,6 +63,7 @@ pub struct ComposedEpsilon {
 
 /// A curve of the whole sequence of queries.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposedCurve {
     /// `lower-sum`, `lower-largest-query`, `exact-sum`, `joint-exact`, a cap, or an accountant.
     pub name: &'static str,
@@ -77,6 +81,7 @@ pub struct ComposedCurve {
 
 /// The figures of the whole sequence.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposedSection {
     /// The mode: independent, shared-teachers or per-query.
     pub composition: String,

@@ -46,6 +46,7 @@ pub struct ExactStudy {
 
 /// One outcome under both histograms.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeRow {
     /// Class, counted from 0, or `abstain`.
     pub label: String,
@@ -61,6 +62,7 @@ pub struct OutcomeRow {
 
 /// The Rényi divergence of one order in both directions.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DivergenceRow {
     /// α.
     pub order: f64,
@@ -78,6 +80,7 @@ pub struct DivergenceRow {
 
 /// δ at one ε in both directions.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HockeyStickRow {
     /// ε.
     pub epsilon: f64,
@@ -95,6 +98,7 @@ pub struct HockeyStickRow {
 
 /// One value of one accountant.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountantRow {
     /// Its name.
     pub name: &'static str,
@@ -108,6 +112,7 @@ pub struct AccountantRow {
 
 /// The answer of an [`ExactStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExactAnswer {
     /// The histogram of the dataset.
     pub histogram: String,

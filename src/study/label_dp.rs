@@ -50,6 +50,7 @@ pub struct LabelStudy {
 
 /// What the canaries say about ε.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabelBoundRow {
     /// `label-guesses` or `antipodes`.
     pub method: &'static str,
@@ -77,6 +78,7 @@ pub struct LabelBoundRow {
 
 /// The answer of a [`LabelStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabelAnswer {
     /// Canaries of the file.
     pub canaries: u64,

@@ -127,6 +127,7 @@ pub enum Verdict {
 
 /// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// Stable name of the kind of warning.
     pub code: &'static str,

@@ -13,6 +13,20 @@ impl Serialize for Number {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Number {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A finite number, or infinity as a string.",
+            "anyOf": [{ "type": "number" }, { "enum": ["inf", "-inf", "nan"] }],
+        })
+    }
+}
+
 impl Number {
     /// All digits, as in JSON.
     #[must_use]

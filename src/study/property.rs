@@ -34,6 +34,7 @@ pub struct PropertyStudy {
 
 /// How far the ensemble of one property value is from the student.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyDistanceRow {
     /// The property value, counted from 0.
     pub value: usize,
@@ -45,6 +46,7 @@ pub struct PropertyDistanceRow {
 
 /// The answer of a [`PropertyStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyAnswer {
     /// The inferred property value, counted from 0.
     pub inferred: usize,

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 /// One value that differs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Where it is in the documents, such as `bounds[3].rdp_lower`.
     pub place: String,
@@ -17,6 +18,7 @@ pub struct Difference {
 
 /// The answer of `leakbound rerun`: a recorded document against the same work done again.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RerunAnswer {
     /// The work as a command line.
     pub command_line: String,

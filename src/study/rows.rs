@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// One Rényi bound.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -26,6 +27,7 @@ pub struct BoundRow {
 
 /// One ε bound.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EpsilonRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -45,6 +47,7 @@ pub struct EpsilonRow {
 
 /// An output set that was used.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -58,6 +61,7 @@ pub struct SetRow {
 
 /// The divergence of a law that was given.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LawDivergenceRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -71,6 +75,7 @@ pub struct LawDivergenceRow {
 
 /// The methods that were recommended for a query.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecommendationRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -84,6 +89,7 @@ pub struct RecommendationRow {
 
 /// Samples that a method would need, if the divergence is as estimated.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForecastRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -105,6 +111,7 @@ pub struct ForecastRow {
 
 /// The stated failure probability, what it is for, and the share of each bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailureNote {
     /// The stated probability.
     pub probability: f64,

@@ -71,6 +71,7 @@ pub struct ScoresStudy {
 
 /// A lower bound from scores.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoreBoundRow {
     /// The method, such as `clopper-pearson` or `one-run`.
     pub method: &'static str,
@@ -94,6 +95,7 @@ pub struct ScoreBoundRow {
 
 /// Counts and limits at one threshold.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatePoint {
     /// The threshold.
     pub threshold: Number,
@@ -109,6 +111,7 @@ pub struct RatePoint {
 
 /// The guesses of one run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunRow {
     /// How the numbers of guesses came about.
     pub selection: &'static str,
@@ -124,6 +127,7 @@ pub struct OneRunRow {
 
 /// How often the chosen practice claims leakage of equal distributions.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FalseClaimRow {
     /// Simulated audits of as many canaries with a bound above 0.
     pub claims: u64,
@@ -135,6 +139,7 @@ pub struct FalseClaimRow {
 
 /// The answer of a [`ScoresStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoresAnswer {
     /// Canaries that were trained on.
     pub members: u64,

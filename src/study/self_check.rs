@@ -21,6 +21,7 @@ use serde::Serialize;
 
 /// How close the bounds of one quantity come to it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TightnessRow {
     /// `rdp` or `epsilon`.
     pub quantity: &'static str,
@@ -61,6 +62,7 @@ impl From<&BoundTightness> for TightnessRow {
 
 /// A method in one case of one query.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRow {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -108,6 +110,7 @@ impl CheckRow {
 
 /// Sizes of the simulated audits of a query.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedQuery {
     /// The query; empty where the file has no queries.
     pub query: String,
@@ -144,6 +147,7 @@ pub struct SelfCheckStudy {
 
 /// The answer of a [`SelfCheckStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelfCheckAnswer {
     /// What the failure probability is for.
     pub failure: FailureNote,
@@ -267,6 +271,7 @@ pub struct ScoreCheckStudy {
 
 /// The answer of a [`ScoreCheckStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoreCheckAnswer {
     /// Simulated members.
     pub members: u64,

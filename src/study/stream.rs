@@ -78,6 +78,7 @@ pub struct StreamStudy {
 
 /// The bins of a stream of numbers, and the first outputs that chose them.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamBinsRow {
     /// Outputs of the dataset that chose the bins and are not bounded.
     pub pilot_outputs: u64,
@@ -89,6 +90,7 @@ pub struct StreamBinsRow {
 
 /// The answer of a [`StreamStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamAnswer {
     /// Outputs of the dataset so far, those of earlier runs included.
     pub outputs: u64,

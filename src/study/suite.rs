@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 /// The outcome of one study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StudyOutcome {
     /// No claim is refuted.
@@ -18,6 +19,7 @@ pub enum StudyOutcome {
 
 /// One study of a suite.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteRow {
     /// Its name.
     pub name: String,
@@ -28,6 +30,7 @@ pub struct SuiteRow {
     /// Why it failed.
     pub message: Option<String>,
     /// The document of its answer.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, serde_json::Value>>"))]
     pub document: Option<Box<RawValue>>,
     /// The tables of its answer.
     #[serde(skip)]
@@ -36,6 +39,7 @@ pub struct SuiteRow {
 
 /// The answer of `leakbound run`.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteAnswer {
     /// The studies, in the order of the file.
     pub studies: Vec<SuiteRow>,

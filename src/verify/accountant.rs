@@ -72,6 +72,7 @@ pub trait Accountant: Sync {
 
 /// What the claims of an accountant depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimScope {
     /// On the mechanism alone: they hold for every pair of neighbors, in both directions.
@@ -117,6 +118,7 @@ pub enum Answer {
 
 /// How an accountant failed to answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
     /// The kind of failure.
     pub kind: FaultKind,
@@ -159,6 +161,17 @@ impl FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for FaultKind {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FaultKind".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "description": "What kind of fault it is." })
     }
 }
 

@@ -29,15 +29,19 @@ pub(super) enum Check {
 
 /// How a property does not hold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
     /// The claim that is wrong.
     #[serde(serialize_with = "number")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "number_schema"))]
     pub claim: f64,
     /// What it must not be below; for structure, what it must not be above or differ from.
     #[serde(serialize_with = "number")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "number_schema"))]
     pub limit: f64,
     /// How far the limit may be off.
     #[serde(serialize_with = "number")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "number_schema"))]
     pub error: f64,
     /// What claim and limit are, in words.
     pub words: String,
@@ -63,6 +67,11 @@ fn number<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Resu
         f64::NEG_INFINITY => serializer.serialize_str("-inf"),
         value => serializer.serialize_f64(value),
     }
+}
+
+#[cfg(feature = "schema")]
+fn number_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "anyOf": [{ "type": "number" }, { "enum": ["inf", "-inf"] }] })
 }
 
 /// The claim, or what the check ends with.

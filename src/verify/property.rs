@@ -16,6 +16,7 @@ use serde::Serialize;
 
 /// What it means when a property does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyKind {
     /// A claim is below what is leaked: it promises privacy that is not there.

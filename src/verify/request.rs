@@ -65,6 +65,7 @@ mod flat {
 
 /// What is asked; the others of order, ε and δ are absent from the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
     /// `order`: the Rényi divergence at this order.
@@ -84,9 +85,11 @@ pub enum Question {
 /// about their law under `histogram` against that under every neighbor (against `neighbor` only, where there is one).
 /// `{"error": "reason"}` declines.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
     /// `mechanism` and its parameters.
     #[serde(flatten, with = "flat")]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub mechanism: Arc<dyn Mechanism>,
     /// Votes per class, or the one count, as the mechanism's relation says.
     pub histogram: VoteHistogram,
@@ -118,6 +121,7 @@ const fn once() -> u32 {
 
 /// A request with the factor by which properties that compare two requests change the order or the noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Case {
     /// The first request.
     #[serde(flatten)]

@@ -97,6 +97,7 @@ pub enum Verdict {
 
 /// The smallest case found in which a property does not hold.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counterexample {
     /// The case.
     pub case: Case,
@@ -113,6 +114,7 @@ pub struct Counterexample {
 
 /// What is wrong in a case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Problem {
     /// The claim.

@@ -1,13 +1,13 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{deny, fuzz, libtorch, python, readme, spelling};
+use crate::{deny, fuzz, libtorch, python, python_api, readme, spelling};
 use std::time::{Duration, Instant};
 
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("format", format),
     ("spelling", spelling::run),
     ("dependencies", deny::run_if_installed),
@@ -22,6 +22,8 @@ const STEPS: [Step; 12] = [
     }),
     ("library alone", || run_visibly(&mut cargo(["check", "--package", "leakbound", "--no-default-features"]))),
     ("tests", || run_visibly(&mut cargo(["test", "--workspace", "--all-features"]))),
+    // The tests built the command.
+    ("Python API", python_api::check),
     ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
     // That they run is what is asked: the profile of the tests says as much. The whole workspace is named, as for the
     // tests, because other features of third-party packages would have the library built once more.

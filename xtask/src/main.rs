@@ -10,6 +10,7 @@ mod gate;
 mod libtorch;
 mod mutants;
 mod python;
+mod python_api;
 mod readme;
 mod spelling;
 mod tools;
@@ -33,6 +34,8 @@ usage: cargo xtask COMMAND
                                     cargo-deny in target/tools first
   libtorch                          unpack what the feature `torch` links to into target/libtorch
   python                            the tests of the Python package, which `test` runs too
+  python-api [--check]              write the modules of the Python package that `leakbound schema` says; or only compare
+                                    them, with the command that the tests built
   wheel                             build the wheel of the Python package into target/wheels
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
@@ -59,6 +62,8 @@ fn main() -> ExitCode {
         }
         Some(("deny", [])) => ("deny", deny::run()),
         Some(("python", [])) => ("python", python::test()),
+        Some(("python-api", [])) => ("python-api", python_api::write()),
+        Some(("python-api", [flag])) if flag == "--check" => ("python-api", python_api::check()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
         Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),

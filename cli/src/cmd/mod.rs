@@ -27,6 +27,7 @@ pub mod property;
 #[cfg(feature = "torch")]
 mod recipe;
 pub mod rerun;
+pub mod schema;
 pub mod self_check;
 pub mod self_check_scores;
 mod shadow_answers;

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leakbound import _core, _inputs
-from leakbound._bound_rows import Numbers
-from leakbound._canary_rows import EpsilonBound, MuBound, Rate, Roc, ScoresAudit, TprAtFpr
 from leakbound._core import InputError, UsageError
+from leakbound._documents import Rate
 from leakbound._inputs import Array, File, Path
-from leakbound._run import Progress, given, run
-
-A = TypeVar("A", bound=ScoresAudit)
+from leakbound._methods import CanaryAudits
 
 
-class CanaryScores:
+class Roc(NamedTuple):
+    """A ROC curve: rates from (0, 0) to (1, 1), and the thresholds from which on a canary is called a member."""
+
+    fpr: Array
+    tpr: Array
+    thresholds: Array
+
+
+class TprAtFpr(NamedTuple):
+    """The largest TPR of a threshold whose FPR is at most the target.
+
+    `tpr` and `fpr` are those of the canaries; `tpr_lower` and `fpr_upper` limit the rates of the attack at all
+    thresholds at once, unless an event of the failure probability happened. `float()` gives `tpr`.
+    """
+
+    target_fpr: float
+    threshold: float
+    tpr: float
+    fpr: float
+    tpr_lower: float
+    fpr_upper: float
+    failure_probability: float
+
+    def __float__(self) -> float:
+        return self.tpr
+
+
+class CanaryScores(CanaryAudits):
     """Scores of canaries that were trained on and of canaries that were not; high scores mean members.
 
     Arrays with one axis, or paths to `.npy` files. `flip=True` where low scores mean members: scores are negated, and
@@ -40,90 +64,7 @@ class CanaryScores:
         self._non_members = _scores("non_members", non_members)
         self._flip = flip
 
-    def audit(
-        self,
-        *,
-        delta: float = 1e-5,
-        selection: Literal["uniform", "split", "multi-split", "naive"] = "uniform",
-        threshold: float | None = None,
-        epsilons: Numbers | None = None,
-        failure_probability: float = 0.05,
-        claim_epsilon: float | None = None,
-        claim_mu: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
-    ) -> ScoresAudit:
-        """Lower bounds of ε at `delta`, of μ, and of δ at each of `epsilons`.
-
-        A threshold must not be chosen on the scores that are bounded: `threshold` is declared before looking, or
-        `selection` says how one is chosen: `"uniform"` pays for all of them, `"split"` and `"multi-split"` set
-        canaries aside, and `"naive"` has no guarantee.
-        """
-        options = given(CanaryScores.audit, locals(), "self", "progress")
-        return self._run(ScoresAudit, options, progress)
-
-    def epsilon(
-        self,
-        *,
-        delta: float = 1e-5,
-        selection: Literal["uniform", "split", "multi-split", "naive"] = "uniform",
-        threshold: float | None = None,
-        failure_probability: float = 0.05,
-        claim_epsilon: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
-    ) -> EpsilonBound:
-        """A lower bound of ε at `delta`; arguments as of `audit`."""
-        options = given(CanaryScores.epsilon, locals(), "self", "progress")
-        return self._run(EpsilonBound, options, progress)
-
-    def mu(
-        self,
-        *,
-        selection: Literal["uniform", "split", "multi-split", "naive"] = "uniform",
-        threshold: float | None = None,
-        failure_probability: float = 0.05,
-        claim_mu: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
-    ) -> MuBound:
-        """A lower bound of μ of Gaussian differential privacy; arguments as of `audit`."""
-        options = given(CanaryScores.mu, locals(), "self", "progress")
-        return self._run(MuBound, options, progress)
-
-    def epsilon_one_run(
-        self,
-        *,
-        delta: float = 1e-5,
-        guesses: tuple[int, int] | str | None = None,
-        guess_selection: Literal["split", "paid-for", "naive"] = "split",
-        failure_probability: float = 0.05,
-        claim_epsilon: float | None = None,
-        claim_mu: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
-    ) -> EpsilonBound:
-        """A lower bound of ε from the canaries of one training run, each in or out by a fair coin of its own.
-
-        `guesses` declares before looking how many of the highest scores are called members and how many of the
-        lowest non-members; otherwise `guess_selection` says how they are chosen: `"split"`, `"paid-for"`, or
-        `"naive"` without a guarantee.
-        """
-        options = given(CanaryScores.epsilon_one_run, locals(), "self", "progress")
-        options["one_run"] = True
-        return self._run(EpsilonBound, options, progress)
-
-    def tpr_at_fpr(
-        self, fpr: float, *, failure_probability: float = 0.05, threads: int | None = None
-    ) -> TprAtFpr:
+    def tpr_at_fpr(self, fpr: float, *, failure_probability: float = 0.05, threads: int | None = None) -> TprAtFpr:
         """The TPR at an FPR of at most `fpr`, with limits that hold at all thresholds at once."""
         if not 0 <= fpr <= 1:
             raise UsageError(f"fpr: found {fpr!r}, expected a rate from 0 to 1")
@@ -159,16 +100,17 @@ class CanaryScores:
 
         return roc_curve(self.roc(), self.auc, ax)
 
+    @property
+    def flip(self) -> bool:
+        """Whether low scores mean members."""
+        return self._flip
+
     def files(self) -> dict[str, str | File | None]:
         """The scores as the options of a command take them."""
         return {"members": self._members, "non_members": self._non_members}
 
     def __repr__(self) -> str:
         return f"<CanaryScores: {_length(self._members)} members, {_length(self._non_members)} non-members>"
-
-    def _run(self, kind: type[A], options: dict[str, Any], progress: Progress) -> A:
-        options["flip"] = self._flip
-        return run(kind, "audit scores", options, named=self.files(), progress=progress)
 
     def _curve(self) -> tuple[Array, Array, Array, float]:
         members, non_members = _loaded("members", self._members), _loaded("non_members", self._non_members)

@@ -18,6 +18,8 @@ from leakbound._core import InputError
 Array = np.ndarray[Any, np.dtype[Any]]
 Path = Union[str, os.PathLike[str]]
 File = Union[Array, dict[str, Array], bytes]
+# The files of a call by the names of its parameters.
+Files = Mapping[str, Union[str, File, None]]
 
 # Kinds of numpy dtypes by what they hold, and how an error says so.
 FLOATS = ("f", "floating-point numbers of 16, 32 or 64 bits")

@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from leakbound import _core
+from leakbound._documents import Document, ResultWarning
 from leakbound._rows import Row, Rows, frame
 
 
-class Input(Row):
-    """A file that was read: its name, its size in bytes and its SHA-256."""
-
-    name: str
-    size: int
-    sha256: str
-
-
-class ResultWarning(Row):
-    """What a reader of the result must know: a code, a sentence, and what to do about it."""
-
-    code: str
-    message: str
-    hint: str | None
-
-
-class Claim(Row):
-    """A claim that was tested: the certified lower bound of the claimed quantity, and whether it refutes the claim."""
-
-    claim: str
-    lower: float
-    query: str
-    refuted: bool
-    failure_probability: float
-
-
-class Result(Row):
+class Result(Document):
     """What a command found. Keys of its document are attributes; `to_json()` is the document itself.
 
     The document is the command's, to the last digit. It is parsed when an attribute is first asked for.
@@ -47,13 +21,6 @@ class Result(Row):
 
     # The key of the main table.
     _main = "bounds"
-
-    schema: str
-    version: str
-    inputs: Rows[Input]
-    options: Row
-    seed: int
-    warnings: Rows[ResultWarning]
 
     def __init__(
         self,
@@ -107,7 +74,7 @@ class Result(Row):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and self._text == other._text
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._headline()}>"

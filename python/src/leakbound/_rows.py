@@ -24,6 +24,9 @@ class Row:
             raise AttributeError(name)
         items = self._items
         if name not in items:
+            if name in hints(type(self)):
+                # A key that this document may have.
+                return None
             raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(items)}")
         return view(items[name], hints(type(self)).get(name, _PLAIN))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, Union
 
 from leakbound import _core
-from leakbound._inputs import File, place
+from leakbound._inputs import File, Files, place
 from leakbound._result import Result
 from leakbound._words import calling, of_parameters, option_words
 
@@ -30,12 +30,25 @@ class LeakboundWarning(UserWarning):
     """
 
 
+def call(
+    function: Callable[..., R],
+    kind: type[R],
+    command: str,
+    arguments: dict[str, Any],
+    inputs: Callable[[dict[str, Any]], tuple[Files, Files]] | None = None,
+) -> R:
+    """Runs the command of a generated function for its arguments; `inputs` takes out of them what becomes files."""
+    progress = arguments.pop("progress")
+    data, named = inputs(arguments) if inputs is not None else (None, None)
+    return run(kind, command, given(function, arguments), data, named, progress)
+
+
 def run(
     kind: type[R],
     command: str,
     options: Mapping[str, Any],
-    data: Mapping[str, str | File | None] | None = None,
-    named: Mapping[str, str | File | None] | None = None,
+    data: Files | None = None,
+    named: Files | None = None,
     progress: Progress = None,
 ) -> R:
     """Runs a command on files by position (`data`) and files by option (`named`)."""
@@ -43,8 +56,8 @@ def run(
     return finished(kind, *calling(COMMANDS.call, words, files, watcher(progress)))
 
 
-def given(function: Callable[..., Any], arguments: Mapping[str, Any], *others: str) -> dict[str, Any]:
-    """The arguments of a call without `others` and without those that are the function's defaults.
+def given(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call without those that are the function's defaults.
 
     Defaults are the command's. What is one of them is not passed on: the command knows whether a value was given, and
     refuses some of them together.
@@ -54,7 +67,6 @@ def given(function: Callable[..., Any], arguments: Mapping[str, Any], *others: s
         name: value
         for name, value in arguments.items()
         if value is not (default := defaults.get(name))
-        and name not in others
         # An array has no truth value.
         and not (type(value) in _SCALARS and value == default)
     }
@@ -66,8 +78,8 @@ _SCALARS = (int, float, str)
 def request(
     command: str,
     options: Mapping[str, Any],
-    data: Mapping[str, str | File | None] | None = None,
-    named: Mapping[str, str | File | None] | None = None,
+    data: Files | None = None,
+    named: Files | None = None,
 ) -> tuple[list[str], dict[str, File]]:
     """The words of a command and its files in memory."""
     words = command.split(" ")

@@ -85,7 +85,56 @@ def calling(function: Callable[..., R], *arguments: Any) -> R:
     try:
         return function(*arguments)
     except _core.Error as error:
-        raise type(error)(of_parameters(str(error))) from None
+        raise type(error)(of_value(str(error))) from None
+
+
+# A value that the parser refused, and the forms of its reasons: what was found, and what was expected.
+_VALUE = re.compile(r"invalid value '(.*)' for '--([a-z-]+)(?: <[^']*>)?(?:\.\.\.)?': (.*)", re.S)
+_MISSING = "the following required arguments were not provided: "
+_REASONS = [
+    re.compile(r"(?P<quantity>[^`]+) = (?P<found>\S+) is not in (?P<expected>.+)"),
+    re.compile(r"`(?P<found>.*)` is not (?P<expected>.+)"),
+    re.compile(r".*`(?P<found>.*)` cannot be read; expected (?P<expected>.+)"),
+    re.compile(r"`(?P<found>.*)` is no \w+; there are (?P<expected>.+)"),
+    re.compile(r"expected (?P<expected>.+)"),
+]
+
+
+def of_value(sentence: str) -> str:
+    """What the command says of a value, in the form of this package's own errors.
+
+    >>> of_value("invalid value 'gaussian:-1' for '--noise <NOISE>': noise scale = -1 is not in (0, inf)")
+    'noise: found -1, expected a noise scale in (0, inf)'
+    >>> of_value("invalid value '2,3,2' for '--queries <I,J|all>': position 2 comes twice")
+    "queries: found '2,3,2': position 2 comes twice"
+    >>> of_value("the following required arguments were not provided: --threshold-noise <NOISE>")
+    'threshold_noise: found no value, expected one'
+    """
+    if sentence.startswith(_MISSING):
+        names = [found[1].replace("-", "_") for found in re.finditer("--([a-z-]+)", sentence)]
+        return f"{', '.join(names)}: found no value, expected one" if names else sentence
+    refused = _VALUE.fullmatch(sentence)
+    if refused is None:
+        # A sentence about an option begins with its name.
+        return re.sub(r"^`(\w+)`: ", r"\1: ", of_parameters(sentence))
+    value, name, reason = refused[1], refused[2].replace("-", "_"), of_parameters(refused[3])
+    for form in _REASONS:
+        if read := form.fullmatch(reason):
+            parts = read.groupdict()
+            expected, quantity = parts["expected"], parts.get("quantity")
+            if quantity:
+                expected = f"{'an' if quantity[0] in 'aeiou' else 'a'} {quantity} in {expected}"
+            return f"{name}: found {_quoted(parts.get('found') or value)}, expected {expected}"
+    return f"{name}: found {_quoted(value)}: {reason}"
+
+
+def _quoted(text: str) -> str:
+    """A number as it is, and other text in quotes."""
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}'"
+    return text
 
 
 # An option in quotes with its placeholder, or anywhere with its value.
@@ -97,8 +146,8 @@ _OPTION = re.compile(
 def of_parameters(sentence: str) -> str:
     """A sentence of the command with the names of parameters in the place of those of options.
 
-    >>> of_parameters("invalid value 'x' for '--claim-rdp <ORDER:VALUE>': `x` is not ORDER:VALUE")
-    "invalid value 'x' for `claim_rdp`: `x` is not ORDER:VALUE"
+    >>> of_parameters("the argument '--threshold <X>' cannot be used with '--selection <SELECTION>'")
+    'the argument `threshold` cannot be used with `selection`'
     >>> of_parameters("set a pilot aside: --pilot-fraction 0.1, --pilot FILE or --law FILE")
     'set a pilot aside: `pilot_fraction=0.1`, `pilot=FILE` or `law=FILE`'
     """

@@ -7,6 +7,7 @@ use std::fmt;
 
 /// What a curve of costs holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CostMeaning {
     /// A bound for all votes: may be published.
@@ -52,6 +53,7 @@ impl fmt::Display for CostMeaning {
 
 /// ε at one δ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EpsilonAtDelta {
     /// δ.
     pub delta: f64,
@@ -61,6 +63,7 @@ pub struct EpsilonAtDelta {
 
 /// The cost of all answers by one accountant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostCurve {
     /// Its name.
     pub name: &'static str,
@@ -93,6 +96,7 @@ impl CostCurve {
 
 /// ε at one δ between two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposedEpsilonAt {
     /// δ.
     pub delta: f64,
@@ -104,6 +108,7 @@ pub struct ComposedEpsilonAt {
 
 /// All answers composed by their privacy losses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LossComposition {
     /// What it holds for.
     pub meaning: CostMeaning,
@@ -118,6 +123,7 @@ pub struct LossComposition {
 
 /// A labeling campaign with one budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetRow {
     /// The budget.
     pub budget: f64,

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 /// The answer of an [`AccountStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountAnswer {
     /// Number of answers.
     pub queries: usize,

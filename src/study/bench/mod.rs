@@ -29,6 +29,7 @@ pub struct BenchStudy {
 
 /// One work on one number of threads.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchRow {
     /// Its name.
     pub work: &'static str,
@@ -46,6 +47,7 @@ pub struct BenchRow {
 
 /// The answer of a [`BenchStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchAnswer {
     /// Cores that the system offers.
     pub cores: usize,

@@ -20,6 +20,7 @@ use serde::Serialize;
 
 /// A bound of δ at ε.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeltaRow {
     /// Which inequality.
     pub direction: Direction,
@@ -31,6 +32,7 @@ pub struct DeltaRow {
 
 /// Limits of both probabilities of one output set.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TradeOffPoint {
     /// Labels of the outcomes in the set.
     pub outcomes: Vec<String>,
@@ -42,6 +44,7 @@ pub struct TradeOffPoint {
 
 /// What one event says about the trade-off of both worlds: everything here holds at once.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TradeOffRow {
     /// The query; empty where the file has no queries.
     pub query: String,

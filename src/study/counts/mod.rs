@@ -24,6 +24,7 @@ use serde::Serialize;
 
 /// The answer of a [`CountsStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountsAnswer {
     /// What the failure probability is for.
     pub failure: FailureNote,

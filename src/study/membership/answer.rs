@@ -22,6 +22,7 @@ pub struct VictimModels {
 
 /// The answer of a [`MembershipStudy`](super::MembershipStudy) or of a [`ComparisonStudy`](super::ComparisonStudy).
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MembershipAnswer {
     /// The name of the JSON schema, which says the attack.
     #[serde(skip)]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// A histogram of the scores of one sample over the victims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoreHistogram {
     /// The attack.
     pub attack: String,

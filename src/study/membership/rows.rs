@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// TPR at one target FPR.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TprRow {
     /// The FPR that the threshold keeps to.
     pub target_fpr: f64,
@@ -39,6 +40,7 @@ pub struct TprRow {
 
 /// One attack at one level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelRow {
     /// The attack.
     pub attack: String,
@@ -119,6 +121,7 @@ const fn chosen(level: Level) -> bool {
 
 /// A point of a ROC.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RocSample {
     /// "Member" is guessed where score ≥ threshold; absent: never.
     pub threshold: Option<Number>,
@@ -130,6 +133,7 @@ pub struct RocSample {
 
 /// Limits of the ROC at one FPR, each alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RocLimit {
     /// False-positive rate.
     pub fpr: f64,
@@ -141,6 +145,7 @@ pub struct RocLimit {
 
 /// The ROC of the population under one attack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RocCurve {
     /// The attack.
     pub attack: String,
@@ -172,6 +177,7 @@ impl RocCurve {
 
 /// One sample on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleRow {
     /// Its place, from 0.
     pub sample: usize,
@@ -199,6 +205,7 @@ impl SampleRow {
 
 /// Every sample on its own under one attack, the most vulnerable first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleCurve {
     /// The attack.
     pub attack: String,
@@ -227,6 +234,7 @@ impl SampleCurve {
 
 /// Whether samples are fit to measure with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CanaryRow {
     /// The attack.
     pub attack: String,

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 /// Counts of one query, in the form that `leakbound audit counts` reads.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountsRow {
     /// Its name, where queries have one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +34,7 @@ pub struct CountsRow {
 
 /// The computed distributions of one query, which its counts converge to.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionsRow {
     /// The query's name, where queries have one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +49,7 @@ pub struct DistributionsRow {
 
 /// Distributions of both worlds against the counts.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distributions {
     /// How they were computed: `exact`, up to rounding and quadrature, or `series`.
     pub method: &'static str,
@@ -64,6 +67,7 @@ pub struct Distributions {
 
 /// The answer of a [`SimulateStudy`] or a [`MergeStudy`](super::MergeStudy).
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulateAnswer {
     /// What decides the counts; answers with equal plans may be merged.
     pub plan: SimulationPlan,

@@ -18,6 +18,7 @@ use std::ops::ControlFlow;
 
 /// The smallest case in which a property does not hold.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterexampleRow {
     /// What was found.
     #[serde(flatten)]
@@ -30,6 +31,7 @@ pub struct CounterexampleRow {
 
 /// What was found about one property.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyRow {
     /// Its name.
     pub property: &'static str,
@@ -59,6 +61,7 @@ pub struct PropertyRow {
 
 /// The answer of a [`VerifyStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyAnswer {
     /// Name or command of the accountant.
     pub accountant: String,

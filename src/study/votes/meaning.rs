@@ -9,6 +9,7 @@ use std::fmt;
 
 /// Where the divergences of the fitted model come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LawKind {
     /// The law of the output, by numerical integration.
@@ -48,6 +49,7 @@ impl LawKind {
 
 /// How far a series for the law was taken, the worst of all queries and both worlds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesNote {
     /// The last degree.
     pub degree: usize,
@@ -57,6 +59,7 @@ pub struct SeriesNote {
 
 /// A divergence by the series against a Monte Carlo estimate that knows no series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesCheck {
     /// The query, which leaks most by the series.
     pub query: String,
@@ -87,6 +90,7 @@ impl fmt::Display for SeriesCheck {
 
 /// The point that an adversary adds who does not choose the queries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddedPoint {
     /// Where it was looked for.
     pub search: PoisonSearch,
@@ -113,6 +117,7 @@ impl fmt::Display for AddedPoint {
 
 /// The divergence of one order.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExactRow {
     /// α.
     pub order: f64,
@@ -124,6 +129,7 @@ pub struct ExactRow {
 
 /// One upper bound of one answer.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpperRow {
     /// The accountant.
     pub name: &'static str,
@@ -147,6 +153,7 @@ impl VotesQuery {
 
 /// One query: what was seen, what is true of the model, what is promised.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VotesQuery {
     /// Position of the query in the recording.
     pub query: String,

@@ -106,6 +106,7 @@ pub struct VotesStudy {
 
 /// The answer of a [`VotesStudy`].
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VotesAnswer {
     /// What the failure probability is for.
     pub failure: FailureNote,

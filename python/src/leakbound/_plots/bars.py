@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from leakbound._bound_rows import best
 from leakbound._plots.axes import BLACK, COLORS, LOWER, UPPER, axes, finish
+from leakbound._results import best
 
 
 def frequencies(result: Any, ax: Any) -> Any:

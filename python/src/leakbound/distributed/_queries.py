@@ -10,10 +10,11 @@ import numpy as np
 
 from leakbound import _inputs
 from leakbound._core import UsageError
-from leakbound._result import ResultWarning
+from leakbound._data import Recording
+from leakbound._documents import Query, ResultWarning
+from leakbound._results import VotesAudit, queries_table
 from leakbound._rows import Rows, frame
 from leakbound._run import Progress, issue_warnings, request
-from leakbound._votes import Query, Recording, VotesAudit, queries_table
 from leakbound.distributed._engines import engine
 from leakbound.distributed._tasks import TASKS_FOR_A_THREAD, run_commands, task_count
 

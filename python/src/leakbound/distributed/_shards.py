@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from leakbound._core import InputError, UsageError
+from leakbound._functions import merge
+from leakbound._results import SimulationResult
 from leakbound._run import Progress, request
 from leakbound._scenario import Scenario, scenario_file
-from leakbound._simulation import SimulationResult, merge
 from leakbound.distributed._engines import engine
 from leakbound.distributed._tasks import TASKS_FOR_A_THREAD, run_commands, task_count
 

@@ -1,0 +1,240 @@
+"""What the functions take in the place of files: arrays, recordings and results, as files in memory.
+
+A function of this module takes the arguments of a call, takes its data out of them, and gives the files by position and
+the files by option. `python/api.toml` says which function is for which command.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leakbound import _inputs
+from leakbound._core import InputError
+from leakbound._inputs import Array, File, Files, Path
+from leakbound._result import Result
+from leakbound._scenario import scenario_file
+
+# One value of an option or several, names joined by commas or in a list, claims by order.
+Numbers = Union[float, str, Sequence[float], Array]
+Integers = Union[int, str, Sequence[int], Array]
+Names = Union[str, Sequence[str]]
+RdpClaims = Union[str, Mapping[float, float]]
+# A file, or its arrays by name.
+Recording = Union[Path, Mapping[str, ArrayLike]]
+# A file, a result of a simulation, or counts [outcome] or [query, outcome] in a pair.
+Counts = Union[Path, Result, tuple[ArrayLike, ArrayLike]]
+# A file, or probabilities of the same shapes in a pair.
+Law = Union[Path, tuple[ArrayLike, ArrayLike]]
+# Answers of shadow models: an array, a whole recording, or paths of some.
+Answers = Union[Path, Sequence[Path], Mapping[str, ArrayLike], ArrayLike]
+# A name, or a function of a request that answers a number.
+Accountant = Union[str, Callable[[dict[str, Any]], float]]
+
+Given = dict[str, Any]
+
+
+def counts(given: Given) -> tuple[Files, Files]:
+    """Counts, and what their output sets are chosen from."""
+    first, neighbor = given.pop("counts"), given.pop("counts_neighbor")
+    outcomes, queries = given.pop("outcomes", None), given.pop("queries", None)
+    pilot, law = given.pop("pilot"), given.pop("law")
+    pair = first if neighbor is None else (first, neighbor)
+    return {"counts": _counts("counts", pair, outcomes, queries)}, {
+        "pilot": None if pilot is None else _counts("pilot", pilot, outcomes, queries),
+        "law": None if law is None else _law(law, outcomes, queries),
+    }
+
+
+def canaries(given: Given) -> tuple[Files, Files]:
+    """The scores of canaries."""
+    scores = given.pop("self")
+    given["flip"] = scores.flip
+    return {}, scores.files()
+
+
+def canaries_of_one_run(given: Given) -> tuple[Files, Files]:
+    given["one_run"] = True
+    return canaries(given)
+
+
+def recording(given: Given) -> tuple[Files, Files]:
+    """The recording alone."""
+    return {"recording": _inputs.recording("recording", given.pop("recording"))}, {}
+
+
+def recording_and_train(given: Given) -> tuple[Files, Files]:
+    """A recording of votes, and the training points of the nearest neighbors."""
+    train = given.pop("train")
+    return recording(given)[0], {"train": None if train is None else _inputs.recording("train", train)}
+
+
+def recording_or_scenario(given: Given) -> tuple[Files, Files]:
+    """A recording of votes, or a scenario, which is TOML or has a model."""
+    value = given["recording"]
+    if isinstance(value, bytes) or (isinstance(value, Mapping) and "model" in value):
+        return {"scenario": scenario_file(given.pop("recording"))}, {}
+    return recording(given)
+
+
+def scenario(given: Given) -> tuple[Files, Files]:
+    """The scenario of a simulation; its shard as `(I, N)`."""
+    shard = given["shard"]
+    if isinstance(shard, tuple):
+        given["shard"] = f"{shard[0]}/{shard[1]}" if len(shard) == 2 else shard
+    _as_path(given, "checkpoint")
+    return {"scenario": given.pop("self").file()}, {}
+
+
+def parts(given: Given) -> tuple[Files, Files]:
+    """Results of a simulation, in memory or in files."""
+    data: dict[str, str | File | None] = {}
+    for index, part in enumerate(given.pop("parts")):
+        name = f"part{index + 1}"
+        data[name] = part.to_json().encode() if isinstance(part, Result) else _inputs.path(name, part)
+    if not data:
+        raise InputError("merge: found no part, expected the results of `Simulation.run(shard=...)`")
+    return data, {}
+
+
+def stream(given: Given) -> tuple[Files, Files]:
+    """Outputs in the order in which they came, with their worlds."""
+    outputs, in_neighbor = given.pop("outputs"), given.pop("in_neighbor")
+    _as_path(given, "state")
+    if _inputs.is_path(outputs) and in_neighbor is None:
+        return {"outputs": _inputs.path("outputs", outputs)}, {}
+    if in_neighbor is None:
+        raise InputError("in_neighbor: found None, expected the world of each output")
+    answers = _inputs.array("outputs", outputs, _inputs.OUTPUTS, axes=1)
+    worlds = _inputs.array("in_neighbor", in_neighbor, _inputs.MASK, axes=1)
+    if answers.shape != worlds.shape:
+        raise InputError(f"in_neighbor: found {len(worlds)} worlds, expected one for each of {len(answers)} outputs")
+    names = ("s", "s_prime")
+    rows = ((names[bool(world)], answer) for world, answer in zip(worlds.tolist(), answers.tolist()))
+    return {"outputs": _csv(("world", "output"), rows)}, {}
+
+
+def shadow_models(given: Given) -> tuple[Files, Files]:
+    """Recorded answers of shadow models: whole recordings by position, arrays by option."""
+    logits, scores = given.pop("logits"), given.pop("scores")
+    labels, keep = given.pop("labels"), given.pop("keep")
+    beside = [labels, keep, scores]
+    several = isinstance(logits, (list, tuple)) and logits and _inputs.is_path(logits[0])
+    if isinstance(logits, Mapping) or several:
+        if any(other is not None for other in beside):
+            raise InputError("labels: found beside a whole recording, expected in it")
+        if several:
+            return {f"recording{index}": _inputs.path("recording", item) for index, item in enumerate(logits)}, {}
+        return {"recording": _inputs.arrays("recording", _with_views(logits))}, {}
+    if _inputs.is_path(logits) and all(other is None for other in beside):
+        return {"recording": _inputs.path("recording", logits)}, {}
+    if logits is None and scores is None:
+        raise InputError("logits: found None, expected a recording, or logits or scores with keep")
+    return {}, {
+        "logits": _part("logits", logits, _inputs.FLOATS),
+        "scores": _part("scores", scores, _inputs.FLOATS),
+        "labels": _part("labels", labels, _inputs.INTEGERS),
+        "keep": _part("keep", keep, _inputs.MASK),
+    }
+
+
+def case(given: Given) -> None:
+    """A case as the JSON that a counterexample prints."""
+    if isinstance(given["case"], Mapping):
+        given["case"] = json.dumps(given["case"])
+
+
+def _as_path(given: Given, name: str) -> None:
+    """An option that is a path, as text."""
+    if given[name] is not None:
+        given[name] = _inputs.path(name, given[name])
+
+
+def _part(name: str, value: Any, kind: tuple[str, str]) -> str | File | None:
+    if value is None or _inputs.is_path(value):
+        return None if value is None else _inputs.path(name, value)
+    return _with_view(name, _inputs.array(name, value, kind))
+
+
+def _with_views(recording: Mapping[str, ArrayLike]) -> dict[str, Any]:
+    return {
+        name: _with_view(name, _inputs.array(name, value, _inputs.FLOATS)) if name in ("logits", "scores") else value
+        for name, value in recording.items()
+    }
+
+
+def _with_view(name: str, found: Array) -> Array:
+    """The axis of views where a recording with one view has left it out."""
+    if name == "logits" and found.ndim == 3:
+        return found[:, :, None, :]
+    if name == "scores" and found.ndim == 2:
+        return found[:, :, None]
+    return found
+
+
+def _counts(name: str, value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
+    """Counts as the command's file: a path, the document of a simulation, or a table of a pair of arrays."""
+    if _inputs.is_path(value):
+        return _inputs.path(name, value)
+    if isinstance(value, Result):
+        return value.to_json().encode()
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise InputError(f"{name}: found {type(value).__name__}, expected a path, or the counts of both worlds")
+    names = (name, name + "_neighbor")
+    worlds = [_inputs.array(part, item, _inputs.INTEGERS) for part, item in zip(names, value)]
+    for part, world in zip(names, worlds):
+        if world.dtype.kind == "i" and world.min() < 0:
+            raise InputError(f"{part}: found {world.min()}, expected counts from 0 on")
+    return _table(name, ("count", "count_neighbor"), worlds, outcomes, queries)
+
+
+def _law(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
+    if _inputs.is_path(value):
+        return _inputs.path("law", value)
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise InputError(f"law: found {type(value).__name__}, expected a path, or the probabilities of both worlds")
+    worlds = [_inputs.array("law", item, _inputs.NUMBERS).astype(np.float64) for item in value]
+    return _table("law", ("p", "q"), worlds, outcomes, queries)
+
+
+def _table(
+    name: str,
+    columns: tuple[str, str],
+    worlds: list[Any],
+    outcomes: Sequence[object] | None,
+    queries: Sequence[object] | None,
+) -> bytes:
+    """Two worlds of shape [outcome] or [query, outcome] as CSV."""
+    first, second = worlds
+    if first.shape != second.shape or first.ndim > 2 or first.ndim == 0:
+        raise InputError(
+            f"{name}: found shapes {first.shape} and {second.shape}, expected [outcome] or [query, outcome] twice"
+        )
+    names = _names(name, "outcomes", outcomes, first.shape[-1])
+    if first.ndim == 1:
+        return _csv(("outcome", *columns), zip(names, first.tolist(), second.tolist()))
+    every = zip(_names(name, "queries", queries, len(first)), first.tolist(), second.tolist())
+    rows = ((query, *row) for query, one, other in every for row in zip(names, one, other))
+    return _csv(("query", "outcome", *columns), rows)
+
+
+def _csv(columns: Sequence[str], rows: Any) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _names(name: str, axis: str, names: Sequence[object] | None, length: int) -> Sequence[object]:
+    if names is None:
+        return range(length)
+    if len(names) != length:
+        raise InputError(f"{axis}: found {len(names)} names, expected one for each of the {length} {axis} of {name}")
+    return names

@@ -1,0 +1,358 @@
+"""Results of the functions: a document with figures, tables and the numbers that one asks for first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leakbound import _documents
+from leakbound._core import UsageError
+from leakbound._documents import Counterexample, Level, Query, RateAt
+from leakbound._rdp import RdpCurve
+from leakbound._result import Result
+from leakbound._rows import Rows
+
+
+class Exact(_documents.ExactDocument, Result):
+    """The output distributions of both worlds and their divergences."""
+
+    _main = "divergences"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Divergences and accountants against the order."""
+        from leakbound._plots.curves import exact_curves
+
+        return exact_curves(self, ax)
+
+
+class CountsAudit(_documents.CountsDocument, Result):
+    """Lower bounds from the counts of two worlds."""
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The lower bound of ε at δ, of the larger direction, where one query was bounded by one method.
+
+        Methods have guarantees of their own, and of several queries the largest bound has none with
+        `failure_per="query"`.
+        """
+        if len({(row.query, row.method) for row in self.epsilon}) > 1:
+            raise UsageError(
+                "epsilon_lower: found bounds of several queries or methods, expected a choice in `epsilon`"
+            )
+        return best([row.epsilon_lower for row in self.epsilon])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bounds against the order; ε by method where no divergence was bounded."""
+        from leakbound._plots.bars import epsilon_by_method
+        from leakbound._plots.curves import bound_curves
+
+        return bound_curves(self, ax) if len(self.bounds) else epsilon_by_method(self, ax)
+
+
+class StreamAudit(_documents.StreamDocument, Result):
+    """Bounds that hold at any time, and where reading stopped."""
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bounds against the order."""
+        from leakbound._plots.curves import bound_curves
+
+        return bound_curves(self, ax)
+
+
+class VotesAudit(_documents.VotesDocument, Result):
+    """Lower bounds, the fitted model and accountants side by side, for each query and composed."""
+
+    _main = "queries"
+
+    def plot(self, ax: Any = None, direction: str = "forward") -> Any:
+        """Means over the queries against the order: lower bounds, the law of the model and accountants."""
+        from leakbound._plots.curves import votes_curves
+
+        return votes_curves(self.queries, ax, direction)
+
+    def _headline(self) -> str:
+        refuted = ", a claim is refuted" if self.refuted else ""
+        composed = self.composed
+        how = f", composed {composed.composition} ({composed.meaning})" if composed is not None else ""
+        return f"{len(self.queries)} queries{how}{refuted}"
+
+    def _table(self) -> list[dict[str, Any]]:
+        return queries_table(self.queries)
+
+
+def queries_table(queries: Rows[Query]) -> list[dict[str, Any]]:
+    """A row for each query, direction and order with a column for each bound, the exact value and each accountant."""
+    table: dict[tuple[int, str, float], dict[str, Any]] = {}
+    for position, query in enumerate(queries):
+        for direction in ("forward", "reverse"):
+            for exact in query.exact:
+                row = {"query": query.query, "label": query.label, "direction": direction, "order": exact.order}
+                table[position, direction, exact.order] = row
+            for bound in query.lower.where(direction=direction):
+                key = (position, direction, bound.order)
+                start = {"query": query.query, "label": query.label, "direction": direction, "order": bound.order}
+                table.setdefault(key, start)[bound.method] = bound.rdp_lower
+            for exact in query.exact:
+                table[position, direction, exact.order]["exact"] = getattr(exact, direction)
+            for upper in query.upper.where(direction=direction):
+                if (position, direction, upper.order) in table:
+                    table[position, direction, upper.order][upper.name] = upper.rdp
+    return list(table.values())
+
+
+class ScoresAudit(_documents.ScoresDocument, Result):
+    """Lower bounds of ε, μ and δ from the scores of canaries. All lines share one failure probability."""
+
+    _main = "epsilon"
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The lower bound of ε at δ: the larger direction, which holds as all lines hold together."""
+        return best([row.lower for row in self.epsilon])
+
+    @property
+    def mu_lower(self) -> float:
+        """The lower bound of μ."""
+        return best([row.lower for row in self.mu])
+
+    def plot(self, ax: Any = None) -> Any:
+        """The band of the rates of all thresholds."""
+        from leakbound._plots.rates import rate_band
+
+        return rate_band(self, ax)
+
+
+class EpsilonBound(ScoresAudit):
+    """A `ScoresAudit` that was asked for ε: `float()` gives the lower bound."""
+
+    @property
+    def value(self) -> float:
+        """The lower bound of ε at δ."""
+        return self.epsilon_lower
+
+    def __float__(self) -> float:
+        return self.value
+
+    def _headline(self) -> str:
+        if not len(self.epsilon):
+            return super()._headline()
+        row = max(self.epsilon, key=lambda row: row.lower)
+        return (
+            f"ε ≥ {row.lower:.4g} at δ = {row.delta:g} "
+            f"({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
+        )
+
+
+class MuBound(ScoresAudit):
+    """A `ScoresAudit` that was asked for μ: `float()` gives the lower bound."""
+
+    _main = "mu"
+
+    @property
+    def value(self) -> float:
+        """The lower bound of μ."""
+        return self.mu_lower
+
+    def __float__(self) -> float:
+        return self.value
+
+    def _headline(self) -> str:
+        if not len(self.mu):
+            return super()._headline()
+        row = max(self.mu, key=lambda row: row.lower)
+        return f"μ ≥ {row.lower:.4g} ({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
+
+
+class MembershipResult(_documents.MembershipDocument, Result):
+    """Membership inference: the population, its most vulnerable samples, and each sample on its own."""
+
+    _main = "levels"
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC of the population, of the first attack."""
+        return self._population().auc
+
+    def tpr_at_fpr(self, fpr: float, attack: str | None = None) -> RateAt:
+        """The population's TPR at one of the rates that were asked for by `fpr=`, with its limits."""
+        found = [rate for rate in self._population(attack).at if rate.target_fpr == fpr]
+        if not found:
+            targets = ", ".join(f"{rate.target_fpr:g}" for rate in self._population(attack).at)
+            raise KeyError(f"no rate at fpr {fpr!r}: the attack was run with fpr={targets}")
+        return found[0]
+
+    def plot(self, ax: Any = None) -> Any:
+        """The ROC of the population with its band on logarithmic axes."""
+        from leakbound._plots.rates import membership_roc
+
+        return membership_roc(self, ax)
+
+    def _population(self, attack: str | None = None) -> Level:
+        for level in self.levels:
+            if level.level == "population" and attack in (None, level.attack):
+                return level
+        raise KeyError(f"no guesses of the population, attack {attack!r}: the levels are those that were asked for")
+
+    def _headline(self) -> str:
+        parts = []
+        for level in self.levels.where(level="population"):
+            rates = ", ".join(f"TPR {rate.tpr:.3g} at FPR {rate.target_fpr:g}" for rate in level.at)
+            parts.append(f"{level.attack} AUC {level.auc:.4f}, {rates}")
+        return "; ".join(parts) or super()._headline()
+
+    def _table(self) -> list[dict[str, Any]]:
+        table = _without(self.levels, "at", "auc_bootstrap")
+        for row, level in zip(table, self.levels):
+            for rate in level.at:
+                row[f"tpr_at_{rate.target_fpr:g}"] = rate.tpr
+                row[f"tpr_at_{rate.target_fpr:g}_lower"] = rate.tpr_lower
+                row[f"tpr_at_{rate.target_fpr:g}_upper"] = rate.tpr_upper
+        return table
+
+
+class Memorization(_documents.MemorizationDocument, Result):
+    """Bounds of label privacy, and the published interval, which is a heuristic."""
+
+    _main = "epsilon"
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The finite-sample lower bound of ε."""
+        return best([row.epsilon_lower for row in self.epsilon if row.validity == "finite-sample"])
+
+    def plot(self, ax: Any = None) -> Any:
+        """ε by method."""
+        from leakbound._plots.bars import epsilon_by_method
+
+        return epsilon_by_method(self, ax)
+
+
+class PropertyDistance(_documents.PropertyDistanceDocument, Result):
+    """The value of the property whose ensembles the student resembles most, with a margin and a p-value."""
+
+    _main = "distances"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Distances by value of the property."""
+        from leakbound._plots.bars import distances
+
+        return distances(self, ax)
+
+    def _headline(self) -> str:
+        return f"value {self.inferred}, margin {self.margin:.4g}, p-value {self.p_value:.3g}"
+
+
+class SimulationResult(_documents.SimulationDocument, Result):
+    """Counts of simulated outputs; `audit_counts` takes it as it is."""
+
+    _main = "queries"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Frequencies of the outputs of the first query in both worlds."""
+        from leakbound._plots.bars import frequencies
+
+        return frequencies(self, ax)
+
+    def _headline(self) -> str:
+        plan = self.plan
+        return f"{plan.samples:g} outputs per query and world, {len(self.queries)} queries, seed {plan.seed}"
+
+    def _table(self) -> list[dict[str, Any]]:
+        return [
+            {"query": query.query, "outcome": label, "count": count, "count_neighbor": neighbor}
+            for query in self.queries
+            for label, count, neighbor in zip(query.labels, query.counts, query.counts_neighbor)
+        ]
+
+
+class Account(_documents.AccountDocument, Result):
+    """Accountants of all answers together, side by side."""
+
+    _main = "curves"
+
+    def curve(self, name: str) -> RdpCurve:
+        """The curve of an accountant at the orders of the table. ε of the document is taken over many more orders."""
+        for curve in self.curves:
+            if curve.name == name:
+                return RdpCurve(self.orders, curve.rdp)
+        raise KeyError(f"no accountant {name!r}: there are {', '.join(curve.name for curve in self.curves)}")
+
+    def plot(self, ax: Any = None) -> Any:
+        """ε against δ by accountant."""
+        from leakbound._plots.curves import account_profiles
+
+        return account_profiles(self, ax)
+
+    def _headline(self) -> str:
+        found = ", ".join(f"{curve.name} {curve.epsilon:.4g}" for curve in self.curves)
+        return f"ε at δ = {self.delta:g} of {self.queries} answers: {found}"
+
+    def _table(self) -> list[dict[str, Any]]:
+        table = _without(self.curves, "rdp", "profile")
+        losses = self.losses
+        if losses is not None:
+            shared = {"meaning": losses.meaning, "directions": "both", "validity": None}
+            for end in ("upper", "lower"):
+                table.append({"name": f"privacy-loss-{end}", **shared, "epsilon": losses.epsilon[end], "order": None})
+        return table
+
+
+class SelfCheck(_documents.SelfCheckDocument, Result):
+    """The checks of each method on null data and on data of known leakage."""
+
+    _main = "checks"
+
+    def plot(self, ax: Any = None) -> Any:
+        """The share of wrong audits by method, beside the nominal failure probability."""
+        from leakbound._plots.bars import wrong_shares
+
+        return wrong_shares(self, ax)
+
+    def _table(self) -> list[dict[str, Any]]:
+        return _without(self.checks, "tightness")
+
+
+class Bench(_documents.BenchDocument, Result):
+    """Simulated outputs per second against the number of threads."""
+
+    _main = "rows"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Outputs per second against the number of threads."""
+        from leakbound._plots.bars import rates_of_work
+
+        return rates_of_work(self, ax)
+
+
+class Verification(_documents.VerificationDocument, Result):
+    """The verdict on each property. Refuted comes with a case; not refuted is no proof."""
+
+    _main = "properties"
+
+    @property
+    def counterexamples(self) -> list[Counterexample]:
+        """The smallest case of each property that was refuted."""
+        return [row.counterexample for row in self.properties if row.counterexample is not None]
+
+    def plot(self, ax: Any = None) -> Any:
+        """How near the claims came to the limits, by property."""
+        from leakbound._plots.bars import verdicts
+
+        return verdicts(self, ax)
+
+    def _headline(self) -> str:
+        refuted = [row.property for row in self.properties if row.verdict == "refuted"]
+        return f"{self.accountant} is refuted: {', '.join(refuted)}" if refuted else f"{self.accountant} is not refuted"
+
+    def _table(self) -> list[dict[str, Any]]:
+        return _without(self.properties, "theorem", "closest", "counterexample", "declined_reason")
+
+
+def best(values: Sequence[float]) -> float:
+    """The largest of some lower bounds that hold together; 0 where there is none."""
+    return float(max(values, default=0.0))
+
+
+def _without(rows: Rows[Any], *names: str) -> list[dict[str, Any]]:
+    """The rows without some columns."""
+    return [{key: row[key] for key in row.to_dict() if key not in names} for row in rows]

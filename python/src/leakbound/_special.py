@@ -1,0 +1,59 @@
+"""Functions that are more than one call of one command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from leakbound import _core, _data
+from leakbound._canaries import CanaryScores
+from leakbound._core import UsageError
+from leakbound._run import COMMANDS, R, call, finished, given, run, watcher
+from leakbound._words import calling, option_words
+
+
+def accountants() -> list[str]:
+    """The names that `verify` knows; those that begin with `broken:` are wrong on purpose.
+
+    >>> "gnmax-worst-case" in leakbound.accountants()
+    True
+    """
+    return _core.accountants()
+
+
+def self_checked(function: Callable[..., R], kind: type[R], command: str, arguments: dict[str, Any]) -> R:
+    """A self-check of an audit of counts, or of one of scores."""
+    data = arguments.pop("data")
+    if not isinstance(data, CanaryScores):
+        return call(function, kind, command, {**arguments, "counts": data}, _data.counts)
+    if any(arguments.pop(name) is not None for name in ("counts_neighbor", "pilot", "law")):
+        raise UsageError("self_check: canaries have no counts_neighbor, pilot or law")
+    progress = arguments.pop("progress")
+    return run(kind, "self-check audit scores", given(function, arguments), named=data.files(), progress=progress)
+
+
+def verified(function: Callable[..., R], kind: type[R], command: str, arguments: dict[str, Any]) -> R:
+    """The tests of an accountant by its name, or of a function."""
+    accountant, progress = arguments.pop("accountant"), arguments.pop("progress")
+    _data.case(arguments)
+    options = given(function, arguments)
+    if isinstance(accountant, str):
+        return run(kind, command, {"accountant": accountant, **options}, progress=progress)
+    if not callable(accountant):
+        raise UsageError(f"accountant: found {type(accountant).__name__}, expected a name or a function of a request")
+    name = getattr(accountant, "__name__", type(accountant).__name__)
+    words = [command, "--command", name, *option_words(options)]
+    return finished(kind, *calling(COMMANDS.verify, words, _line_by_line(accountant), watcher(progress)))
+
+
+def _line_by_line(accountant: Callable[[dict[str, Any]], float]) -> Callable[[str], str]:
+    """The function as the program of `--command`: a line of JSON in, a line of JSON out."""
+
+    def answer(line: str) -> str:
+        try:
+            return json.dumps({"value": float(accountant(json.loads(line)))})
+        except NotImplementedError as reason:
+            return json.dumps({"error": str(reason) or "not implemented"})
+
+    return answer
