@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_a_table_without_rows_is_left_out() {
-        let expected = "Title\nsecond line\n\nBounds, at least\n  query      D\n  ────────────\n  ä      0.250\n  字\n\na note\n\n\
+        let expected = "Title\nsecond line\n\nBounds, at least\n  query       D\n  ───────────────\n  ä       0.250\n  字\n\na note\n\n\
                         Facts\n  case  <1>\n  n     2\n\na\n\u{9b}b\nwarning: few (hint: more)\n";
         assert_eq!(text(&content()), expected);
     }
