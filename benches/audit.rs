@@ -1,11 +1,11 @@
 //! The bounds from one linear functional: half-space, variational and region, for 20 orders in both directions.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leakbound::audit::{HalfSpace, ReferenceLaws, Region, Variational};
+use leakbound::audit::{HalfSpace, ReferenceDistributions, Region, Variational};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::interval::BinomialCounts;
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::{FailureProbability, Order};
 use std::hint::black_box;
 
@@ -20,20 +20,21 @@ fn goals() -> Vec<(Order, Direction)> {
     orders.flat_map(|order| Direction::BOTH.map(|direction| (order, direction))).collect()
 }
 
-/// Laws of C outcomes whose logarithmic ratios are spread over ±0.1, and counts at their frequencies.
-fn case(classes: usize) -> (ReferenceLaws, PairedCounts) {
+/// Distributions of C outcomes whose logarithmic ratios are spread over ±0.1, and counts at their frequencies.
+fn case(classes: usize) -> (ReferenceDistributions, PairedCounts) {
     let weight = |class: usize| 1.0 / (1.0 + class as f64).sqrt();
     let ratio = |class: usize| 0.1 * (1.7 * class as f64).sin();
-    let law = |sign: f64| {
+    let distribution = |sign: f64| {
         let weights: Vec<f64> = (0..classes).map(|class| weight(class) * (sign * ratio(class)).exp()).collect();
         let total: f64 = weights.iter().sum();
-        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>()).expect("a law")
+        OutcomeDistribution::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
+            .expect("a distribution")
     };
-    let (p, q) = (law(0.5), law(-0.5));
-    let counts = |law: &OutcomeLaw| law.p().iter().map(|p| (p * SAMPLES) as u64).collect();
+    let (p, q) = (distribution(0.5), distribution(-0.5));
+    let counts = |distribution: &OutcomeDistribution| distribution.p().iter().map(|p| (p * SAMPLES) as u64).collect();
     let labels = (0..classes).map(|class| class.to_string()).collect();
     let counts = PairedCounts::new(labels, counts(&p), counts(&q)).expect("counts");
-    (ReferenceLaws::from_laws(&p, &q).expect("laws"), counts)
+    (ReferenceDistributions::from_distributions(&p, &q).expect("distributions"), counts)
 }
 
 fn bounds(criterion: &mut Criterion) {

@@ -5,26 +5,28 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use leakbound::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
-use leakbound::law::OutcomeLaw;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use std::hint::black_box;
 
 const SAMPLES: f64 = 1e6;
 
-/// Laws of C outcomes whose logarithmic ratios are spread over ±0.1.
-fn laws(classes: usize) -> [OutcomeLaw; 2] {
+/// Distributions of C outcomes whose logarithmic ratios are spread over ±0.1.
+fn distributions(classes: usize) -> [OutcomeDistribution; 2] {
     [0.5, -0.5].map(|sign| {
         let weight = |class: usize| (sign * 0.1 * (1.7 * class as f64).sin()).exp() / (1.0 + class as f64).sqrt();
         let weights: Vec<f64> = (0..classes).map(weight).collect();
         let total: f64 = weights.iter().sum();
-        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>()).expect("a law")
+        OutcomeDistribution::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
+            .expect("a distribution")
     })
 }
 
 fn methods(criterion: &mut Criterion) {
     for classes in [10, 1000] {
-        let [p, q] = laws(classes);
-        let counts = |law: &OutcomeLaw| law.p().iter().map(|p| (p * SAMPLES) as u64).collect();
+        let [p, q] = distributions(classes);
+        let counts =
+            |distribution: &OutcomeDistribution| distribution.p().iter().map(|p| (p * SAMPLES) as u64).collect();
         let labels = (0..classes).map(|class| class.to_string()).collect();
         let counts = PairedCounts::new(labels, counts(&p), counts(&q)).expect("counts");
         let plan = |methods: &[Method]| AuditPlan {
@@ -37,7 +39,8 @@ fn methods(criterion: &mut Criterion) {
             resamples: 10_000,
         };
         let orders = plan(&[]).orders;
-        let guide = Guide::from_laws(&p, &q, &orders, &[Direction::Forward], SetSource::ExactLaw).expect("a guide");
+        let guide = Guide::from_distributions(&p, &q, &orders, &[Direction::Forward], SetSource::ExactDistribution)
+            .expect("a guide");
         let mut group = criterion.benchmark_group(format!("audit, C = {classes}"));
         group.sample_size(10);
         for method in Method::ALL {

@@ -1,23 +1,29 @@
 //! Composition by privacy-loss distributions.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::divergence::{PrivacyLoss, compose_losses};
 use leakbound::histogram::{Neighbor, VoteHistogram};
-use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use leakbound::quantity::Delta;
 use std::hint::black_box;
 
 /// Queries of ten classes, all different, each with a vote moved from the first class to the second.
 fn losses(queries: u64) -> Vec<(PrivacyLoss, u64)> {
     let noise: Noise = "gaussian:40".parse().expect("a noise");
-    let law = |histogram: &VoteHistogram| -> OutcomeLaw { noisy_argmax_law(histogram, noise).expect("a law") };
+    let distribution = |histogram: &VoteHistogram| -> OutcomeDistribution {
+        noisy_argmax_distribution(histogram, noise).expect("a distribution")
+    };
     (0..queries)
         .map(|query| {
             let mut counts = vec![130 - query % 77, 40 + query % 77, 20, 15, 12, 10, 8, 7, 5, 3];
             counts[(query % 7 + 2) as usize] += query % 13;
             let histogram = VoteHistogram::new(counts).expect("a histogram");
             let neighbor = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 }).expect("a neighbor");
-            (PrivacyLoss::of_laws(&law(&histogram), &law(&neighbor)).expect("same classes"), 1)
+            (
+                PrivacyLoss::of_distributions(&distribution(&histogram), &distribution(&neighbor))
+                    .expect("same classes"),
+                1,
+            )
         })
         .collect()
 }

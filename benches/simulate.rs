@@ -12,18 +12,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const SPREAD: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
 const CONCENTRATED: [f64; 10] = [0.96, 0.02, 0.01, 0.004, 0.003, 0.002, 0.001, 0.0, 0.0, 0.0];
 
-/// 250 laws like those of parties with data of their own: Dirichlet(6, 3, 1/8, .., 1/8).
+/// 250 distributions like those of parties with data of their own: Dirichlet(6, 3, 1/8, .., 1/8).
 fn parties() -> CapcModel {
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(0);
     let shapes = [6.0, 3.0].into_iter().chain([0.125; 8]);
     let gammas: Vec<Gamma<f64>> = shapes.map(|shape| Gamma::new(shape, 1.0).unwrap()).collect();
-    let mut law = || {
+    let mut distribution = || {
         let draws: Vec<f64> = gammas.iter().map(|gamma| gamma.sample(&mut generator)).collect();
         let total: f64 = draws.iter().sum();
         draws.into_iter().map(|draw| draw / total).collect::<Vec<f64>>()
     };
-    let laws: Vec<Vec<f64>> = (0..250).map(|_| law()).collect();
-    CapcModel::new(&laws, &law()).unwrap()
+    let distributions: Vec<Vec<f64>> = (0..250).map(|_| distribution()).collect();
+    CapcModel::new(&distributions, &distribution()).unwrap()
 }
 
 /// What 12 recorded trainings of each party leave: few classes each.
@@ -32,11 +32,11 @@ fn recorded_parties() -> CapcModel {
     let votes: Vec<Vec<u64>> = parties()
         .probabilities()
         .iter()
-        .map(|law| {
+        .map(|distribution| {
             let mut votes = vec![0; 10];
             for _ in 0..12 {
                 let mut left: f64 = generator.random();
-                let class = law.iter().position(|p| {
+                let class = distribution.iter().position(|p| {
                     left -= p;
                     left < 0.0
                 });

@@ -1,7 +1,7 @@
 //! Training side by side against one after another, for few steps: 48 multilayer perceptrons and 12 convolutional
-//! networks, on one thread and on all; alone, these are libtorch's own. And perceptrons as they are usually written, with
-//! automatic differentiation and libtorch's Adam on all its threads; the fused Adam of its Python half is not part of
-//! `tch`.
+//! networks, on one thread and on all; alone, these are libtorch's own. And perceptrons as they are usually written,
+//! with automatic differentiation and libtorch's Adam on all its threads; the fused Adam of its Python half is not part
+//! of `tch`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use leakbound::record::ImageSet;

@@ -1,9 +1,10 @@
 //! A mechanism of one's own, simulated, sharded and audited: report noisy max with rounded noise.
 //!
-//! The program under audit adds exponential noise of scale b to the votes and lets the first of the largest win. With real
-//! noise that is (1/b)-differentially private where a vote is added. This program rounds the noise up to a multiple of b
-//! first, which looks harmless; but ties become likely, and at a tie one vote decides for sure: class 0 wins with
-//! probability 1/(1 + e^-1) = 0.7311 when tied and 0.2689 when a vote behind, so that ε is 1 and not 1/b = 1/4.
+//! The program under audit adds exponential noise of scale b to the votes and lets the first of the largest win. With
+//! real noise that is (1/b)-differentially private where a vote is added. This program rounds the noise up to a
+//! multiple of b first, which looks harmless; but ties become likely, and at a tie one vote decides for sure: class 0
+//! wins with probability 1/(1 + e^-1) = 0.7311 when tied and 0.2689 when a vote behind, so that ε is 1 and not 1/b =
+//! 1/4.
 //!
 //! Run it with `cargo run --release --example own_mechanism`.
 
@@ -54,7 +55,8 @@ fn main() -> leakbound::Result<()> {
     // The whole simulation on all threads ..
     let counts = simulate(&mechanism, simulation, |_| ())?;
 
-    // .. is what three machines find together, each in steps of a million samples or so, between which it could save what it has.
+    // .. is what three machines find together, each in steps of a million samples or so, between which it could save
+    // what it has.
     let mut merged = PartialCounts::new(simulation, mechanism.outcomes())?;
     for number in 1..=3 {
         let blocks = Shard::new(number, 3)?.blocks(simulation)?;

@@ -87,7 +87,8 @@ impl fmt::Display for Direction {
 pub enum Directions {
     /// D(P‖Q) and D(Q‖P): what differential privacy is about.
     Both,
-    /// D(P‖Q) alone, dataset against neighbor: no bound of the mechanism, and its ε is not an ε of differential privacy.
+    /// D(P‖Q) alone, dataset against neighbor: no bound of the mechanism, and its ε is not an ε of differential
+    /// privacy.
     Forward,
 }
 
@@ -125,8 +126,8 @@ pub struct UpperBound {
 
 /// All certain figures of one quantity: exact values and upper bounds, none of which may exclude another.
 ///
-/// A program that computes a quantity in several ways can notice that one of them is wrong. Before an answer is shown its
-/// figures are put together here, and a contradiction ends the work as [`Error::Contradiction`].
+/// A program that computes a quantity in several ways can notice that one of them is wrong. Before an answer is shown
+/// its figures are put together here, and a contradiction ends the work as [`Error::Contradiction`].
 ///
 /// ```
 /// # use leakbound::bound::Figures;

@@ -43,14 +43,14 @@ pub enum Error {
         quantity: &'static str,
         /// The last measure of error.
         residual: f64,
-        /// The error that was asked for.
+        /// The largest error accepted.
         tolerance: f64,
         /// Steps taken.
         iterations: usize,
     },
     /// Something is well formed but cannot be done, with the reason.
     #[error("{operation}: {}", bounded(reason))]
-    Refused {
+    Rejected {
         /// What was asked.
         operation: &'static str,
         /// Why it is not done.
@@ -88,7 +88,7 @@ pub enum Error {
     /// A file holds something else than what was expected at a place.
     #[error(transparent)]
     Input(Box<InputError>),
-    /// The operating system refused to read or write a file.
+    /// The operating system rejected to read or write a file.
     #[error("{}: cannot {action}: {source}", shown(path))]
     Io {
         /// The file.
@@ -246,7 +246,7 @@ mod tests {
                 .to_string(),
             Error::Length { quantity: "histogram", found: 0, expected: "1 to 10000".into() }.to_string(),
             Error::NoConvergence { quantity: "root", residual: 0.5, tolerance: 1e-3, iterations: 9 }.to_string(),
-            Error::Refused { operation: "composition", reason: "teachers are shared".into() }.to_string(),
+            Error::Rejected { operation: "composition", reason: "teachers are shared".into() }.to_string(),
             Error::Unavailable { operation: "device cuda", reason: "there is no GPU".into() }.to_string(),
             Error::from(InputError {
                 file: "a.csv".into(),
@@ -258,7 +258,7 @@ mod tests {
             .to_string(),
             Error::Syntax { quantity: "noise", value: "\u{9b}x".repeat(50_000), expected: "gaussian:SIGMA" }
                 .to_string(),
-            Error::Refused {
+            Error::Rejected {
                 operation: "options",
                 reason: format!("query `{}` and key={}", "long name ".repeat(9), "é".repeat(100)),
             }

@@ -56,22 +56,22 @@ impl VoteHistogram {
     /// The histogram after one voter changed.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the class does not exist, has no vote to give, or the vote would not move.
+    /// [`Error::Rejected`] when the class does not exist, has no vote to give, or the vote would not move.
     pub fn neighbor(&self, change: Neighbor) -> Result<Self> {
-        let refuse = |reason: String| Error::Refused { operation: "neighboring histogram", reason };
+        let reject = |reason: String| Error::Rejected { operation: "neighboring histogram", reason };
         let mut counts = self.0.clone();
         let classes = self.classes();
         let mut shift = |class: usize, up: bool| -> Result<()> {
             let count = counts
                 .get_mut(class)
-                .ok_or_else(|| refuse(format!("class {class} does not exist; there are {classes} classes")))?;
+                .ok_or_else(|| reject(format!("class {class} does not exist; there are {classes} classes")))?;
             let shifted = if up { count.checked_add(1) } else { count.checked_sub(1) };
-            *count = shifted.ok_or_else(|| refuse(format!("class {class} has no vote to take away")))?;
+            *count = shifted.ok_or_else(|| reject(format!("class {class} has no vote to take away")))?;
             Ok(())
         };
         match change {
             Neighbor::Moved { from, to } if from == to => {
-                return Err(refuse(format!("the vote stays in class {from}")));
+                return Err(reject(format!("the vote stays in class {from}")));
             }
             Neighbor::Moved { from, to } => {
                 shift(from, false)?;
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_changes_are_refused_in_words() {
+    fn impossible_changes_are_rejected_in_words() {
         let histogram = VoteHistogram::new(vec![1, 0]).unwrap();
         let message = |change| histogram.neighbor(change).unwrap_err().to_string();
         assert_eq!(message(Neighbor::Removed { class: 1 }), "neighboring histogram: class 1 has no vote to take away");

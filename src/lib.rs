@@ -1,20 +1,22 @@
 //! Bounds on the privacy leakage of real mechanisms, from below and from above.
 //!
-//! The outputs of a mechanism have one distribution for a dataset and a slightly different one for its neighbor. This crate
-//! measures the difference as Rényi divergences and as (ε, δ):
+//! The outputs of a mechanism have one distribution for a dataset and a slightly different one for its neighbor. This
+//! crate measures the difference as Rényi divergences and as (ε, δ):
 //!
-//! - **from below**, from counts of recorded or simulated outputs: [`audit::audit_counts`] with a failure probability that
-//!   is spent once and a [`bound::Validity`] that says what is guaranteed;
-//! - **exactly**, where the distribution can be computed: [`law::noisy_argmax_law`] for fixed votes
-//!   ([`law::custom_argmax_law`] for user-defined noise), [`law::multinomial_argmax_law`] and [`law::marked_argmax_law`] for
-//!   random votes, compared by [`divergence::renyi_divergence`] and [`divergence::hockey_stick`];
-//! - **from above**, by accountants such as [`accountant::gnmax_data_dependent`], composed as [`divergence::RdpCurve`]s.
+//! - **from below**, from counts of recorded or simulated outputs: [`audit::audit_counts`] with a failure probability
+//!   that is spent once and a [`bound::Validity`] that says what is guaranteed;
+//! - **exactly**, where the distribution can be computed: [`distribution::noisy_argmax_distribution`] for fixed votes
+//!   ([`distribution::custom_argmax_distribution`] for user-defined noise),
+//!   [`distribution::multinomial_argmax_distribution`] and [`distribution::marked_argmax_distribution`] for random
+//!   votes, compared by [`divergence::renyi_divergence`] and [`divergence::hockey_stick`];
+//! - **from above**, by accountants such as [`accountant::gnmax_data_dependent`], composed as
+//!   [`divergence::RdpCurve`]s.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`study`] | whole questions, each with one request and one typed answer: start here |
 //! | [`mechanism`] | mechanisms as data: parameters, output distribution, sampler, theorems |
-//! | [`law`], [`divergence`] | output distributions and their divergences, privacy losses, composition |
+//! | [`distribution`], [`divergence`] | output distributions and their divergences, privacy losses, composition |
 //! | [`audit`], [`interval`], [`roc`] | lower bounds from counts and scores, and the confidence limits below them |
 //! | [`accountant`], [`verify`] | upper bounds, and tests of anyone's accountant |
 //! | [`model`], [`simulate`] | vote models of private prediction; samplers on any number of threads |
@@ -22,13 +24,13 @@
 //! | [`record`], [`report`] | files in, documents out |
 //! | [`quantity`], [`counts`], [`histogram`], [`bound`], [`error`] | the vocabulary; [`prelude`] has the names that most programs need |
 //!
-//! [`simulate::simulate`] draws the outputs of a [`model::VoteModel`], or of any [`simulate::Sampler`], reproducibly on any
-//! number of threads. Divergences and ε are in nats; probabilities that matter in the tails travel with their logarithms or
-//! complements.
+//! [`simulate::simulate`] draws the outputs of a [`model::VoteModel`], or of any [`simulate::Sampler`], reproducibly on
+//! any number of threads. Divergences and ε are in nats; probabilities that matter in the tails travel with their
+//! logarithms or complements.
 //!
 //! ```
 //! use leakbound::divergence::renyi_divergence;
-//! use leakbound::law::noisy_argmax_law;
+//! use leakbound::distribution::noisy_argmax_distribution;
 //! use leakbound::model::PromptPateModel;
 //! use leakbound::prelude::*;
 //! use leakbound::simulate::ArgmaxSampler;
@@ -40,7 +42,7 @@
 //! let order = Order::new(2.0)?;
 //!
 //! // Exact leakage.
-//! let (p, q) = (noisy_argmax_law(&histogram, noise)?, noisy_argmax_law(&neighbor, noise)?);
+//! let (p, q) = (noisy_argmax_distribution(&histogram, noise)?, noisy_argmax_distribution(&neighbor, noise)?);
 //! let exact = renyi_divergence(&p, &q, order)?;
 //! assert!((exact - 0.239_564_145_745_804).abs() < 1e-14);
 //!
@@ -56,7 +58,7 @@
 //!     seed: 0,
 //!     resamples: 10_000,
 //! };
-//! let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw)?;
+//! let guide = Guide::from_distributions(&p, &q, &plan.orders, &plan.directions, SetSource::ExactDistribution)?;
 //! let lower = audit_counts(&counts, &guide, &plan)?.rdp[0].bound;
 //! assert!(lower.value > 0.2 && lower.value < exact && lower.validity == Validity::FiniteSample);
 //! # Ok::<(), leakbound::Error>(())
@@ -66,12 +68,12 @@ pub mod accountant;
 pub mod audit;
 pub mod bound;
 pub mod counts;
+pub mod distribution;
 pub mod divergence;
 pub mod error;
 pub mod histogram;
 pub mod interval;
 pub mod label_dp;
-pub mod law;
 pub mod mechanism;
 pub mod membership;
 pub mod model;
@@ -108,10 +110,10 @@ pub mod prelude {
     pub use crate::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
     pub use crate::bound::{Direction, LowerBound, UpperBound, Validity};
     pub use crate::counts::PairedCounts;
+    pub use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
     pub use crate::divergence::RdpCurve;
     pub use crate::error::{Error, Result};
     pub use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-    pub use crate::law::{Noise, OutcomeLaw, OutputPair};
     pub use crate::mechanism::NoisyArgmax;
     pub use crate::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
     pub use crate::simulate::{Simulation, simulate};

@@ -1,8 +1,8 @@
 //! Loops compiled for every instruction set that is known, and run with the widest that this machine has.
 //!
-//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorized`] is compiled once more for
-//! each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point operations,
-//! so that the results are the same on all of them.
+//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorized`] is compiled once more
+//! for each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point
+//! operations, so that the results are the same on all of them.
 
 pub(crate) use pulp::Arch;
 
@@ -18,7 +18,8 @@ impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
     }
 }
 
-/// Runs with the instructions of `arch` the `work`, a closure marked `#[inline(always)]` whose functions are marked so too.
+/// Runs with the instructions of `arch` the `work`, a closure marked `#[inline(always)]` whose functions are marked so
+/// too.
 #[inline(always)]
 pub(crate) fn vectorized<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     arch.dispatch(Work(work))

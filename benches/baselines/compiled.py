@@ -194,10 +194,10 @@ def program(fill):
     return run
 
 
-def alias_table(law):
+def alias_table(distribution):
     """Walker's table: column i is kept with probability keep[i] / 2^32 and gives alias[i] otherwise."""
-    scaled = law / law.sum() * law.size
-    keep, alias = np.ones(law.size), np.arange(law.size)
+    scaled = distribution / distribution.sum() * distribution.size
+    keep, alias = np.ones(distribution.size), np.arange(distribution.size)
     small, large = list(np.flatnonzero(scaled < 1)), list(np.flatnonzero(scaled >= 1))
     while small and large:
         lower, upper = small.pop(), large[-1]

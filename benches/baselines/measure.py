@@ -58,16 +58,16 @@ def in_threads(part, total, threads):
         return sum(pool.map(lambda thread: part(thread + 1, share), range(threads)))
 
 
-def check(counts, law, what):
-    """Stops if class counts do not have the law: a fast program that is wrong is no baseline.
+def check(counts, distribution, what):
+    """Stops if class counts do not have the distribution: a fast program that is wrong is no baseline.
 
-    The largest of ten |z| exceeds 6 with probability 2e-8 if counts have the law. Single precision and ties that count
+    The largest of ten |z| exceeds 6 with probability 2e-8 if counts have the distribution. Single precision and ties that count
     for two classes move it by less than 1 at the sizes used here.
     """
     counts, total = np.asarray(counts, float), float(np.sum(counts))
-    z = (counts - total * law) / np.sqrt(total * law * (1 - law))
+    z = (counts - total * distribution) / np.sqrt(total * distribution * (1 - distribution))
     if not np.max(np.abs(z)) < 7:
-        raise SystemExit(f"{what}: class counts differ from the law by {np.max(np.abs(z)):.1f} standard deviations")
+        raise SystemExit(f"{what}: class counts differ from the distribution by {np.max(np.abs(z)):.1f} standard deviations")
 
 
 def poisson_log_weights(mean, top):

@@ -1,7 +1,7 @@
 """Membership inference by NumPy: usage `membership.py lira|roc [SAMPLES = 50000]`.
 
 `lira` is the leave-one-out likelihood-ratio attack on 64 recorded models in 18 views: each model in turn is the victim,
-and normal laws are fitted to the scores of the other 63, those that were trained on a sample and those that were not.
+and normal distributions are fitted to the scores of the other 63, those that were trained on a sample and those that were not.
 `roc` is the ROC of 3.2 million guesses, its area, and the true positive rate at a false positive rate of 0.1 %.
 """
 
@@ -33,7 +33,7 @@ def moments(sums, squares, count):
 
 
 def log_likelihoods(scores, members):
-    """ln of in-law over out-law for each model and sample, summed over views, from sums over all models.
+    """ln of in-distribution over out-distribution for each model and sample, summed over views, from sums over all models.
 
     The victim is taken out of the sums of its own side only, so no sum is formed twice.
     """
@@ -56,7 +56,7 @@ def log_likelihoods(scores, members):
     other_mean, other_variance = np.where(inside, mean_out, mean_in), np.where(inside, variance_out, variance_in)
     own = (scores - own_mean) ** 2 / own_variance + np.log(own_variance)
     other = (scores - other_mean) ** 2 / other_variance + np.log(other_variance)
-    # Members' own law is the in-law, others' the out-law.
+    # Members' own distribution is the in-distribution, others' the out-distribution.
     sign = np.where(members, np.float32(0.5), np.float32(-0.5))
     return sign * (other - own).sum(2)
 

@@ -1,8 +1,8 @@
 """Outputs of a noisy argmax by NumPy and by numba: usage `noisy_argmax.py fixed|pate|private-knn|capc [N = 1000000]`.
 
 Each output is argmax(H + Normal(0, sigma^2)) over ten classes, and only the counts of the classes are kept. H is fixed
-votes (`fixed`), Multinomial(k, P) (`pate`, `private-knn`), or a sum of votes with a law of each party (`capc`).
-Before its rate is believed, the counts of a program are held against the exact law.
+votes (`fixed`), Multinomial(k, P) (`pate`, `private-knn`), or a sum of votes with a distribution of each party (`capc`).
+Before its rate is believed, the counts of a program are held against the exact distribution.
 """
 
 import sys
@@ -11,7 +11,7 @@ from measure import CLASSES, P, THREADS, VOTES, check, in_threads, measure, part
 
 import numpy as np
 
-import exact_law
+import exact_distribution
 
 
 def count_winners(noisy):
@@ -51,14 +51,14 @@ def multinomial_votes(k):
     return lambda generator, outputs: generator.multinomial(k, P, size=outputs).T
 
 
-def party_votes(laws):
+def party_votes(distributions):
     """Votes of parties by comparing one uniform variable with the distribution function of each party."""
-    limits = np.cumsum(laws, 1)[:, :-1].astype(np.float32)
+    limits = np.cumsum(distributions, 1)[:, :-1].astype(np.float32)
 
     def votes(generator, outputs):
         # below[c]: parties whose vote is at most c; 250 fit into eight bits.
         below = np.zeros((CLASSES, outputs), np.uint8)
-        below[-1] = len(laws)
+        below[-1] = len(distributions)
         uniform, hit = np.empty(outputs, np.float32), np.empty(outputs, bool)
         for party in limits:
             generator.random(out=uniform, dtype=np.float32)
@@ -70,17 +70,17 @@ def party_votes(laws):
     return votes
 
 
-def near_law(law, name):
-    """A check of counts against an exact law."""
-    return lambda counts: check(counts, law, name)
+def near_distribution(distribution, name):
+    """A check of counts against an exact distribution."""
+    return lambda counts: check(counts, distribution, name)
 
 
-def near_plain_program(laws, sigma, outputs=200_000):
-    """A check of counts against the shortest program, which draws every vote; the exact law has no short formula."""
+def near_plain_program(distributions, sigma, outputs=200_000):
+    """A check of counts against the shortest program, which draws every vote; the exact distribution has no short formula."""
     generator = np.random.default_rng(3)
     votes = np.zeros((outputs, CLASSES))
-    for law in laws:
-        votes += generator.multinomial(1, law, size=outputs)
+    for distribution in distributions:
+        votes += generator.multinomial(1, distribution, size=outputs)
     winners = (votes + sigma * generator.standard_normal(votes.shape)).argmax(1)
     plain = np.bincount(winners, minlength=CLASSES)
 
@@ -103,19 +103,19 @@ class Work:
 
 def works():
     """All works by name."""
-    laws = parties()
+    distributions = parties()
 
     def pate(k, sigma):
-        checker = lambda: near_law(exact_law.law(k, sigma, P), "pate")  # noqa: E731
+        checker = lambda: near_distribution(exact_distribution.distribution(k, sigma, P), "pate")  # noqa: E731
         return Work(multinomial_votes(k), ("multinomial", k), sigma, f"k={k}", checker)
 
     return {
         "fixed": Work(
-            fixed_votes, ("fixed", VOTES), 40.0, "C=10", lambda: near_law(exact_law.fixed(VOTES, 40.0), "fixed")
+            fixed_votes, ("fixed", VOTES), 40.0, "C=10", lambda: near_distribution(exact_distribution.fixed(VOTES, 40.0), "fixed")
         ),
         "pate": pate(250, 40.0),
         "private-knn": pate(200, 30.0),
-        "capc": Work(party_votes(laws), ("parties", laws), 40.0, "250 laws", lambda: near_plain_program(laws, 40.0)),
+        "capc": Work(party_votes(distributions), ("parties", distributions), 40.0, "250 distributions", lambda: near_plain_program(distributions, 40.0)),
     }
 
 

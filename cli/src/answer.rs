@@ -42,7 +42,7 @@ pub struct Answer {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum Rejection {
     /// An argument cannot be used: exit status 2 of the command.
     Usage(String),
     /// The data or the system failed: exit status 1.
@@ -51,7 +51,7 @@ pub enum Refusal {
     Interrupted,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Rejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(sentence) => formatter.write_str(sentence),
@@ -61,12 +61,12 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for Rejection {}
 
 /// Runs one command and gives its document; nothing is printed.
 ///
 /// # Errors
-/// [`Refusal`], with the sentence that the command would print.
+/// [`Rejection`], with the sentence that the command would print.
 ///
 /// # Panics
 /// Passes on panics, which are faults of this library.
@@ -77,10 +77,10 @@ impl std::error::Error for Refusal {}
 /// let words = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --orders 2";
 /// let found = answer(Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }).unwrap();
 /// assert!(found.json.contains("\"forward\": 0.239564145745"), "{}", found.json);
-/// let refused = answer(Request { words: vec!["exact".into()], ..Request::default() }).unwrap_err();
-/// assert!(refused.to_string().starts_with("the following required arguments were not provided"));
+/// let rejected = answer(Request { words: vec!["exact".into()], ..Request::default() }).unwrap_err();
+/// assert!(rejected.to_string().starts_with("the following required arguments were not provided"));
 /// ```
-pub fn answer(request: Request) -> Result<Answer, Refusal> {
+pub fn answer(request: Request) -> Result<Answer, Rejection> {
     Commands::default().answer(request)
 }
 
@@ -99,11 +99,11 @@ impl Commands {
     /// Runs one command, as [`answer`] does.
     ///
     /// # Errors
-    /// [`Refusal`], with the sentence that the command would print.
+    /// [`Rejection`], with the sentence that the command would print.
     ///
     /// # Panics
     /// Passes on panics, which are faults of this library.
-    pub fn answer(&self, request: Request) -> Result<Answer, Refusal> {
+    pub fn answer(&self, request: Request) -> Result<Answer, Rejection> {
         let words = request.words.clone();
         let kept = self.read.lock().unwrap_or_else(PoisonError::into_inner).remove(&words);
         let mut cli = match kept {
@@ -111,7 +111,7 @@ impl Commands {
             None => {
                 let mut parser = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
                 usage::read_with(parser.get_or_insert_with(Cli::command), &words)
-                    .map_err(|error| Refusal::Usage(usage::sentence(&error)))?
+                    .map_err(|error| Rejection::Usage(usage::sentence(&error)))?
             }
         };
         let found = run_for(&mut cli, request);
@@ -126,10 +126,10 @@ impl Commands {
 }
 
 /// Runs a command for a program.
-fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Refusal> {
+fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
     let Request { files, progress, interruption, accountant, .. } = request;
     if !cli.command.has_document() {
-        return Err(Refusal::Usage("this command prints a text and has no document".into()));
+        return Err(Rejection::Usage("this command prints a text and has no document".into()));
     }
     let host = Arc::new(Host {
         progress,
@@ -142,7 +142,7 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Refusal> {
     cli.common.format = Format::Json;
     let work = || files.provide(|| run(cli));
     let ended = match cli.common.threads {
-        None => threads::start(None, Alone::Refuses).and_then(|fewer| {
+        None => threads::start(None, Alone::Rejects).and_then(|fewer| {
             host.note(fewer);
             work()
         }),
@@ -153,13 +153,13 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Refusal> {
     };
     let refuted = match ended {
         Ok(verdict) => verdict == Verdict::Refuted,
-        Err(Error::Interrupted) => return Err(Refusal::Interrupted),
-        Err(error) if usage::is_usage(&error) => return Err(Refusal::Usage(error.to_string())),
-        Err(error) => return Err(Refusal::Failed(error)),
+        Err(Error::Interrupted) => return Err(Rejection::Interrupted),
+        Err(error) if usage::is_usage(&error) => return Err(Rejection::Usage(error.to_string())),
+        Err(error) => return Err(Rejection::Failed(error)),
     };
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Found { json, forms } =
-        found.ok_or_else(|| Refusal::Usage("this command prints a text and has no document".into()))?;
+        found.ok_or_else(|| Rejection::Usage("this command prints a text and has no document".into()))?;
     Ok(Answer { json, forms, refuted })
 }
 
@@ -187,13 +187,13 @@ mod tests {
     #[test]
     fn sentences_are_those_of_the_command() {
         let sentence = |words: &str| answer(request(words)).unwrap_err();
-        assert!(matches!(sentence("audit counts missing.csv"), Refusal::Failed(_)));
+        assert!(matches!(sentence("audit counts missing.csv"), Rejection::Failed(_)));
         let line = sentence("exact --histogram 3,-1 --neighbor 2,0 --noise gaussian:2").to_string();
         assert!(line.starts_with("invalid value '3,-1' for '--histogram"), "{line}");
         let line = sentence("exact --histogram 3,1 --neighborr 2,0").to_string();
         assert!(line.contains("--neighbor") && !line.contains('\n'), "{line}");
-        assert!(matches!(sentence("man"), Refusal::Usage(_)));
-        assert!(matches!(sentence("verify --accountant list"), Refusal::Usage(_)));
+        assert!(matches!(sentence("man"), Rejection::Usage(_)));
+        assert!(matches!(sentence("verify --accountant list"), Rejection::Usage(_)));
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         });
         let files = MemoryFiles::from_iter([("s.toml".into(), MemoryFile::of_bytes(SCENARIO.into()))]);
         let request = Request { files, progress: Some(progress), interruption, ..request("simulate s.toml") };
-        assert!(matches!(answer(request), Err(Refusal::Interrupted)));
+        assert!(matches!(answer(request), Err(Rejection::Interrupted)));
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub use votes::{ModelName, Queries, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use leakbound::audit::{BinRule, FailurePer};
+use leakbound::distribution::Noise;
 use leakbound::histogram::{Adjacency, VoteHistogram};
-use leakbound::law::Noise;
 use leakbound::model::Composition;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::MemoryBudget;
@@ -285,7 +285,7 @@ pub enum AuditCommand {
                             `s,OUTPUT` or `s_prime,OUTPUT` below the header `world,output`. Outputs of one world must \
                             be independent, and which world is asked next must not depend on them.\n\nWith --state a batch is \
                             counted once: a run that was ended in any way is repeated with the same input, and an \
-                            input that was counted before is refused.")]
+                            input that was counted before is rejected.")]
     Stream(StreamOptions),
 }
 
@@ -361,14 +361,14 @@ pub struct CountsOptions {
     #[serde(flatten)]
     pub bound: BoundOptions,
     /// Choose the output sets from a pilot recording, which is not used for the bounds
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pilot_fraction", "law"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pilot_fraction", "distribution"])]
     pub pilot: Option<PathBuf>,
     /// Fraction of the recorded outputs to set aside as a pilot
-    #[arg(long, value_name = "F", conflicts_with = "law", value_parser = fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "F", conflicts_with = "distribution", value_parser = fraction, allow_hyphen_values = true)]
     pub pilot_fraction: Option<f64>,
-    /// Choose the output sets from the exact law: CSV or JSON with columns outcome,p,q[,query]
+    /// Choose the output sets from the exact distribution: CSV or JSON with columns outcome,p,q[,query]
     #[arg(long, value_name = "FILE")]
-    pub law: Option<PathBuf>,
+    pub distribution: Option<PathBuf>,
 }
 
 /// Further results of an audit.
@@ -390,7 +390,7 @@ pub struct AuditCountsOptions {
     #[serde(flatten)]
     pub audit: CountsOptions,
     /// Bins for numeric outputs: quantile:K (K equal shares of the pilot) or edges:A,B,...
-    #[arg(long, value_name = "RULE", conflicts_with = "law", value_parser = bins, allow_hyphen_values = true)]
+    #[arg(long, value_name = "RULE", conflicts_with = "distribution", value_parser = bins, allow_hyphen_values = true)]
     pub bins: Option<BinRule>,
     /// Further results
     #[command(flatten)]

@@ -37,5 +37,5 @@ pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verd
     cli.common.session = Session::of(Arc::clone(&host));
     let verdict = run(&cli)?;
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-    Ok((verdict, found.ok_or(Error::Refused { operation: "document", reason: "the command has none".into() })?))
+    Ok((verdict, found.ok_or(Error::Rejected { operation: "document", reason: "the command has none".into() })?))
 }

@@ -46,13 +46,13 @@ impl Interruption {
         self.noted.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether it was asked for.
+    /// Whether it was requested.
     #[must_use]
     pub fn is_noted(&self) -> bool {
         self.noted.load(Ordering::Relaxed)
     }
 
-    /// True as soon as it was asked for.
+    /// True as soon as it was requested.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.noted)
     }

@@ -1,8 +1,8 @@
 //! The command `leakbound`, for a terminal and for programs that run its commands in their own process.
 //!
-//! [`main`] is the whole program: stdout is data, everything else goes to stderr. [`answer`] runs one command for another
-//! program, which hands over files that are in memory and is told how far the work is: the same parser, the same work, the
-//! same JSON to the last digit.
+//! [`main`] is the whole program: stdout is data, everything else goes to stderr. [`answer`] runs one command for
+//! another program, which hands over files that are in memory and is told how far the work is: the same parser, the
+//! same work, the same JSON to the last digit.
 
 mod answer;
 mod args;
@@ -16,7 +16,7 @@ mod signals;
 mod threads;
 mod usage;
 
-pub use self::answer::{Answer, Commands, Refusal, Request, answer};
+pub use self::answer::{Answer, Commands, Rejection, Request, answer};
 pub use self::interruption::Interruption;
 pub use self::session::{Ask, Forms, Progress};
 
@@ -41,14 +41,14 @@ pub fn main() -> ExitCode {
     if cli.command.has_document() {
         match threads::start(cli.common.threads, Alone::Works) {
             Ok(fewer) => _ = fewer.map(|fewer| usage::warn(&fewer.sentence())),
-            Err(error) => return usage::refuse(&error, None),
+            Err(error) => return usage::reject(&error, None),
         }
     }
     match run(&cli) {
         Ok(Verdict::Passed) => ExitCode::SUCCESS,
         Ok(Verdict::Refuted) => ExitCode::from(REFUTED),
         Ok(Verdict::Broken(line)) => usage::fail(&line),
-        Err(error) => usage::refuse(&error, cli.common.session.terminal().signal()),
+        Err(error) => usage::reject(&error, cli.common.session.terminal().signal()),
     }
 }
 

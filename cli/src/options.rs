@@ -22,9 +22,9 @@ impl Schema {
         Self(command)
     }
 
-    /// The arguments of `leakbound COMMAND` for these options: names with hyphens or underscores, lists for options with
-    /// several values, `true` for flags. Null, `false`, empty lists and defaults are left out, because some options
-    /// exclude each other even with their default values.
+    /// The arguments of `leakbound COMMAND` for these options: names with hyphens or underscores, lists for options
+    /// with several values, `true` for flags. Null, `false`, empty lists and defaults are left out, because some
+    /// options exclude each other even with their default values.
     ///
     /// Paths are relative to `folder`, if given.
     ///

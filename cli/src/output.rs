@@ -37,7 +37,7 @@ impl Output {
     /// `inputs` are the files that the command reads: a result never replaces one of them.
     pub fn open(common: &Common, inputs: &[&Path]) -> Result<Self> {
         if let Some(output) = &common.output {
-            refuse_any("--output", output, inputs, "the input file itself")?;
+            reject_any("--output", output, inputs, "the input file itself")?;
         }
         let report = Report::open(common, inputs)?;
         let file = common.output.as_ref().map(AtomicFile::create).transpose()?;
@@ -51,7 +51,8 @@ impl Output {
 
     /// Page and figures first: a reader of the result finds them there.
     pub fn write<D: Document + Clone + Send + Sync + 'static>(self, document: &D) -> Result<()> {
-        // JSON is written piece by piece; the others are small, or refuse what they cannot say before anything is written.
+        // JSON is written piece by piece; the others are small, or reject what they cannot say before anything is
+        // written.
         let text = match self.format {
             Format::Json => None,
             // Files have the same lines on every machine.
@@ -81,15 +82,15 @@ impl Report {
         let Some(page) = &common.report else {
             return match &common.figures {
                 None => Ok(None),
-                Some(_) => Err(Error::Refused {
+                Some(_) => Err(Error::Rejected {
                     operation: "--figures",
                     reason: "the figures are those of a page, and --report FILE.html is missing".into(),
                 }),
             };
         };
-        refuse_any("--report", page, inputs, "the input file itself")?;
+        reject_any("--report", page, inputs, "the input file itself")?;
         let output: Vec<&Path> = common.output.iter().map(PathBuf::as_path).collect();
-        refuse_any("--report", page, &output, "the file of --output itself")?;
+        reject_any("--report", page, &output, "the file of --output itself")?;
         let figures = common.figures.as_ref().map(|folder| folder.join(page.file_stem().unwrap_or_default()));
         if let Some(figures) = &figures {
             if let Some(taken) = inputs.iter().chain(&output).find(|taken| is_figure(taken, figures)) {
@@ -127,7 +128,7 @@ fn is_figure(path: &Path, figures: &Path) -> bool {
 }
 
 /// A result never replaces one of these files.
-pub fn refuse_any(option: &'static str, path: &Path, others: &[&Path], found: &str) -> Result<()> {
+pub fn reject_any(option: &'static str, path: &Path, others: &[&Path], found: &str) -> Result<()> {
     // Without a place there is nothing to replace.
     let same = |other: &&Path| matches!((place(other), place(path)), (Some(other), Some(path)) if other == path);
     if others.iter().any(same) { Err(replaces(option, path, found)) } else { Ok(()) }
@@ -168,8 +169,8 @@ fn print_with(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Resul
 }
 
 /// The columns of the terminal that stdout is; none where it is a file or a pipe, so that those have the same lines
-/// everywhere. `COLUMNS` comes first, as the user's word about a terminal, and 80 are the columns of a terminal that does
-/// not tell.
+/// everywhere. `COLUMNS` comes first, as the user's word about a terminal, and 80 are the columns of a terminal that
+/// does not tell.
 fn terminal_width() -> Option<usize> {
     let stdout = io::stdout();
     let given = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns: &usize| columns > 0);

@@ -66,7 +66,7 @@ pub(super) struct Host {
     pub(super) progress: Option<Progress>,
     pub(super) interruption: Interruption,
     pub(super) accountant: Mutex<Option<Ask>>,
-    /// Whether the system starts fewer threads than were asked for.
+    /// Whether the system starts fewer threads than requested.
     pub(super) fewer: Mutex<Option<Fewer>>,
     pub(super) found: Mutex<Option<Found>>,
 }

@@ -59,8 +59,8 @@ fn note_signals(_: &Interruption, _: Second) -> io::Result<()> {
 
 /// The signals to look after, by what the system says of this process: the mask of ignored signals in hexadecimal.
 ///
-/// Where it cannot be asked without unsafe code, a hangup is left as it was found: ignored under `nohup`, and the end of
-/// the process otherwise.
+/// Where it cannot be asked without unsafe code, a hangup is left as it was found: ignored under `nohup`, and the end
+/// of the process otherwise.
 #[cfg(unix)]
 fn heeded(ignored: Option<&str>) -> Vec<Signal> {
     let mask = ignored.and_then(|mask| u128::from_str_radix(mask, 16).ok());

@@ -1,4 +1,4 @@
-//! The threads that compute, and how work goes on where the system starts fewer than were asked for.
+//! The threads that compute, and how work goes on where the system starts fewer than requested.
 
 use super::args::MOST_THREADS as MOST;
 use leakbound::error::{Error, Result};
@@ -11,12 +11,12 @@ use std::thread;
 /// The variable that says how many threads there are where `--threads` does not.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Fewer threads than were asked for.
+/// Fewer threads than requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fewer {
     /// How many work.
     pub started: usize,
-    /// How many were asked for.
+    /// How many were requested.
     pub wanted: usize,
     /// Why there are not more.
     pub reason: String,
@@ -34,8 +34,8 @@ impl Fewer {
 /// kept as long.
 static STARTED: Mutex<Option<Option<Fewer>>> = Mutex::new(None);
 
-/// Starts the threads on which everything is computed, once in a process: as many as were asked for, or else one for each
-/// core; fewer where the system does not start so many.
+/// Starts the threads on which everything is computed, once in a process: as many as were requested, or else one for
+/// each core; fewer where the system does not start so many.
 ///
 /// # Errors
 /// [`Error::Unavailable`] when not even one can be started and nobody works without.
@@ -51,17 +51,17 @@ pub(super) fn start(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>>
 
 fn start_all(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>> {
     let (wanted, capped) = wanted(asked, std::env::var(VARIABLE).ok().as_deref());
-    let (seats, refused) = seats(wanted, start_one);
+    let (seats, rejected) = seats(wanted, start_one);
     let builder = ThreadPoolBuilder::new();
     // It can only fail where the threads of the process are there already, and then they are used.
     let _ = match (seats.len(), alone) {
-        (0, Alone::Refuses) => return Err(none(&refused)),
+        (0, Alone::Rejects) => return Err(none(&rejected)),
         (0, Alone::Works) => builder.num_threads(1).use_current_thread().build_global(),
         (started, _) => builder.num_threads(started).spawn_handler(|thread| seat(&seats, thread)).build_global(),
     };
     let started = seats.len().max(1);
     let fewer = |error: io::Error| Fewer { started, wanted, reason: format!("the system starts no more ({error})") };
-    Ok(refused.map(fewer).or(capped))
+    Ok(rejected.map(fewer).or(capped))
 }
 
 /// Threads of their own for one piece of work.
@@ -69,15 +69,15 @@ fn start_all(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>> {
 /// # Errors
 /// [`Error::Unavailable`] when not even one can be started.
 pub(super) fn pool(wanted: usize) -> Result<(ThreadPool, Option<Fewer>)> {
-    let (seats, refused) = seats(wanted, start_one);
+    let (seats, rejected) = seats(wanted, start_one);
     if seats.is_empty() {
-        return Err(none(&refused));
+        return Err(none(&rejected));
     }
     let started = seats.len();
     let builder = ThreadPoolBuilder::new().num_threads(started).spawn_handler(|thread| seat(&seats, thread));
     let pool = builder.build().map_err(|error| none(&Some(io::Error::other(error))))?;
     let fewer = |error| Fewer { started, wanted, reason: format!("the system starts no more ({error})") };
-    Ok((pool, refused.map(fewer)))
+    Ok((pool, rejected.map(fewer)))
 }
 
 /// Who works where no thread can be started.
@@ -86,15 +86,15 @@ pub(super) enum Alone {
     /// The thread that calls, which must be the only one that ever does.
     Works,
     /// Nobody.
-    Refuses,
+    Rejects,
 }
 
-fn none(refused: &Option<io::Error>) -> Error {
-    let reason = refused.as_ref().map_or_else(|| "no thread was started".to_owned(), ToString::to_string);
+fn none(rejected: &Option<io::Error>) -> Error {
+    let reason = rejected.as_ref().map_or_else(|| "no thread was started".to_owned(), ToString::to_string);
     Error::Unavailable { operation: "threads", reason: format!("not even one can be started: {reason}") }
 }
 
-/// How many threads are wanted, and whether that is fewer than somebody asked for.
+/// How many threads are wanted, and whether that is fewer than somebody requested.
 fn wanted(asked: Option<usize>, variable: Option<&str>) -> (usize, Option<Fewer>) {
     let of_variable = || variable?.trim().parse::<usize>().ok().filter(|&count| count > 0);
     let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -106,8 +106,8 @@ fn wanted(asked: Option<usize>, variable: Option<&str>) -> (usize, Option<Fewer>
 /// A thread that was started and waits for its work.
 type Seat = SyncSender<ThreadBuilder>;
 
-/// Starts a thread that does the work that comes, or ends when nobody can send it any more; returns once it runs, because
-/// a thread takes memory until then.
+/// Starts a thread that does the work that comes, or ends when nobody can send it any more; returns once it runs,
+/// because a thread takes memory until then.
 fn start_one(index: usize) -> io::Result<Seat> {
     let (sender, receiver) = sync_channel::<ThreadBuilder>(1);
     let (runs, is_running) = sync_channel::<()>(1);
@@ -134,9 +134,8 @@ fn seat(seats: &[Seat], thread: ThreadBuilder) -> io::Result<()> {
 /// As many threads as wanted; or, where one does not start, half of those that did, so that something is left for what
 /// else the process and its neighbors start.
 ///
-/// The threads are there before the pool is: a pool that fails half way cannot be built again, and one that fails in the
-/// middle of the work is a panic.
-/// Without memory for it there is no thread but the one that calls.
+/// The threads are there before the pool is: a pool that fails half way cannot be built again, and one that fails in
+/// the middle of the work is a panic. Without memory for it there is no thread but the one that calls.
 fn seats<T>(wanted: usize, mut start: impl FnMut(usize) -> io::Result<T>) -> (Vec<T>, Option<io::Error>) {
     let mut seats = Vec::new();
     let mut reserve = Vec::<u8>::new();
@@ -171,8 +170,8 @@ mod tests {
         for (wanted, most, kept) in
             [(8, 8, 8), (8, 7, 4), (8, 4, 2), (8, 3, 2), (8, 2, 1), (8, 1, 1), (8, 0, 0), (1, 0, 0)]
         {
-            let (seats, refused) = seats(wanted, starting(most));
-            assert_eq!((seats.len(), refused.is_some()), (kept, most < wanted), "{wanted} {most}");
+            let (seats, rejected) = seats(wanted, starting(most));
+            assert_eq!((seats.len(), rejected.is_some()), (kept, most < wanted), "{wanted} {most}");
             if kept == 0 {
                 continue;
             }

@@ -65,7 +65,7 @@ fn command_name(matches: &ArgMatches) -> String {
 }
 
 /// The exit status of an error, which is printed: that of the signal where one ended the work.
-pub(super) fn refuse(error: &Error, signal: Option<Signal>) -> ExitCode {
+pub(super) fn reject(error: &Error, signal: Option<Signal>) -> ExitCode {
     complain(&error.to_string());
     ExitCode::from(match signal {
         Some(signal) if error.is_interruption() => signal.status(),
@@ -80,9 +80,9 @@ pub(super) fn fail(line: &str) -> ExitCode {
     ExitCode::from(FAILED)
 }
 
-/// Files are refused as input errors; what else lies outside a domain was written on the command line.
+/// Files are rejected as input errors; what else lies outside a domain was written on the command line.
 pub(super) const fn is_usage(error: &Error) -> bool {
-    matches!(error, Error::Domain { .. } | Error::Syntax { .. } | Error::Length { .. } | Error::Refused { .. })
+    matches!(error, Error::Domain { .. } | Error::Syntax { .. } | Error::Length { .. } | Error::Rejected { .. })
 }
 
 /// One line on stderr; nothing is left to report a closed stderr to.
@@ -104,7 +104,7 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
         && !error.use_stderr()
         && source.kind() != io::ErrorKind::BrokenPipe
     {
-        return refuse(&Error::Io { path: "stdout".into(), action: "write", source }, None);
+        return reject(&Error::Io { path: "stdout".into(), action: "write", source }, None);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
 }

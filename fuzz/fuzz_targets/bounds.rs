@@ -40,7 +40,7 @@ fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
     for guide in [fixed, Guide::declared(first), pilot] {
         let audit = audit_counts(&counts, &guide, &plan).unwrap_or_else(|error| panic!("{counts:?}: {error}"));
         let rdp = audit.rdp.iter().map(|row| row.bound.value);
-        // Two normal laws that differ have an infinite ε at δ = 0.
+        // Two normal distributions that differ have an infinite ε at δ = 0.
         let infinite = |method: &str| method == "gdp" && delta.get() == 0.0;
         let epsilon = audit.epsilon.iter().filter(|row| !infinite(row.bound.method)).map(|row| row.bound.value);
         assert!(rdp.chain(epsilon).all(|value| value.is_finite() && value >= 0.0), "{counts:?} {guide:?}: {audit:?}");

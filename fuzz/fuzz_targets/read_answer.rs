@@ -1,4 +1,5 @@
-//! Any line as a mechanism, a case, and the answer of an external accountant: a number, a reason or a fault, each on one line, and never a panic.
+//! Any line as a mechanism, a case, and the answer of an external accountant: a number, a reason or a fault, each on
+//! one line, and never a panic.
 #![no_main]
 
 use leakbound::mechanism;

@@ -1,4 +1,4 @@
-//! Any bytes as recorded counts: refused in one line, or read and then the same when written as CSV and read again.
+//! Any bytes as recorded counts: rejected in one line, or read and then the same when written as CSV and read again.
 #![no_main]
 
 use leakbound::record::{CountsFile, counts_from_bytes};

@@ -1,4 +1,4 @@
-//! Any bytes as canaries with wrong labels in a file: refused in one line, or canaries that can be audited.
+//! Any bytes as canaries with wrong labels in a file: rejected in one line, or canaries that can be audited.
 //!
 //! Bytes that start with `l` or a byte-order mark are a table, all others an archive, see `leakbound_fuzz::archive`.
 #![no_main]

@@ -1,4 +1,5 @@
-//! Any bytes as answers of a student and of ensembles in a file: refused in one line, or probabilities that fit together.
+//! Any bytes as answers of a student and of ensembles in a file: rejected in one line, or probabilities that fit
+//! together.
 #![no_main]
 
 use leakbound::property::property_distance;
@@ -15,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         let (values, members, points, classes) = answers.ensembles.dim();
         assert!(values > 1 && members > 0 && answers.student.dim() == (points, classes));
         assert!(answers.student.iter().chain(&answers.ensembles).all(|p| (0.0..=1.0).contains(p)));
-        // Rows that do not sum to 1 are refused here, and nothing panics.
+        // Rows that do not sum to 1 are rejected here, and nothing panics.
         let _ = property_distance(answers.student.view(), answers.ensembles.view(), 5, 0);
     }
 });

@@ -1,4 +1,4 @@
-//! Any bytes as a scenario: refused in one line, or queries whose identity and outcomes can be told.
+//! Any bytes as a scenario: rejected in one line, or queries whose identity and outcomes can be told.
 #![no_main]
 
 use leakbound::record::scenario_from_bytes;

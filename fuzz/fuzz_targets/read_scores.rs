@@ -1,4 +1,4 @@
-//! Any bytes as scores of canaries in a file: refused in one line, or scores of both kinds that are no NaN.
+//! Any bytes as scores of canaries in a file: rejected in one line, or scores of both kinds that are no NaN.
 //!
 //! Bytes that start with the mark of numpy are an array of the members and of the others, all others a table.
 #![no_main]

@@ -1,4 +1,4 @@
-//! Any bytes as recorded answers of shadow models: refused in one line, or finite scores that attacks can use.
+//! Any bytes as recorded answers of shadow models: rejected in one line, or finite scores that attacks can use.
 //!
 //! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.

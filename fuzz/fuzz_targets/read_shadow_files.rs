@@ -1,4 +1,4 @@
-//! Any bytes as recorded answers of shadow models in a file, where arrays that are not compressed stay: refused in one
+//! Any bytes as recorded answers of shadow models in a file, where arrays that are not compressed stay: rejected in one
 //! line, or the scores that the same bytes have in memory, and the hash of all of them.
 //!
 //! Bytes that start with `m` are a table, all others an archive, see `leakbound_fuzz::archive`.

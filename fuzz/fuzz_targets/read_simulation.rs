@@ -1,7 +1,7 @@
-//! Any bytes as a checkpoint and as a document of a simulation: refused in one line, or counts that fit their blocks.
+//! Any bytes as a checkpoint and as a document of a simulation: rejected in one line, or counts that fit their blocks.
 //!
-//! Bytes that start with `{` are the content of a checkpoint, to which the line with its checksum is added: the checksum
-//! would otherwise stop every change.
+//! Bytes that start with `{` are the content of a checkpoint, to which the line with its checksum is added: the
+//! checksum would otherwise stop every change.
 #![no_main]
 
 use leakbound::record::{Checkpoint, InputFile, PartialSimulation, merge_simulated, simulated_from_bytes};

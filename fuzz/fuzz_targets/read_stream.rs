@@ -1,4 +1,5 @@
-//! Any bytes as raw outputs of a stream: a refusal of one line, or bounds that are numbers, and that grow with no claim.
+//! Any bytes as raw outputs of a stream: a rejection of one line, or bounds that are numbers, and that grow with no
+//! claim.
 #![no_main]
 
 use leakbound::audit::{EProcess, OutputWorld, PairStream};

@@ -1,4 +1,4 @@
-//! Any bytes as recorded votes in a file: refused in one line, or the votes that the same bytes have in memory.
+//! Any bytes as recorded votes in a file: rejected in one line, or the votes that the same bytes have in memory.
 #![no_main]
 
 use leakbound::model::Adversary;

@@ -1,4 +1,4 @@
-//! Any bytes as recorded votes: refused in one line, or histograms that keep every vote.
+//! Any bytes as recorded votes: rejected in one line, or histograms that keep every vote.
 //!
 //! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.

@@ -8,7 +8,7 @@ use zip::CompressionMethod;
 /// What a reader may take: the fuzzer ends a target that takes 2 GiB.
 pub const MEMORY: u64 = 256 << 20;
 
-/// Reads bytes as a file whose name has this ending. A refusal is one line that names the file.
+/// Reads bytes as a file whose name has this ending. A rejection is one line that names the file.
 ///
 /// # Panics
 /// If it is not, and if no file can be written.
@@ -25,9 +25,9 @@ pub fn on_disk<T>(bytes: &[u8], ending: &str, read: impl FnOnce(&Path) -> Result
     }
 }
 
-/// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two bytes
-/// (little-endian) and content: the checksums of an archive would stop nearly every change. Arrays of an even index of
-/// a name are compressed, if the first byte is odd; all are stored otherwise.
+/// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two
+/// bytes (little-endian) and content: the checksums of an archive would stop nearly every change. Arrays of an even
+/// index of a name are compressed, if the first byte is odd; all are stored otherwise.
 ///
 /// # Panics
 /// If memory does not take a byte.

@@ -3,7 +3,7 @@
 use crate::errors::{Error, raised};
 use crate::files::in_memory;
 use crate::worker::{Ended, begin, soon};
-use leakbound_cli::{Answer, Ask, Forms, Interruption, Progress, Refusal, Request};
+use leakbound_cli::{Answer, Ask, Forms, Interruption, Progress, Rejection, Request};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -101,7 +101,7 @@ impl Commands {
             return Err(error);
         }
         match found {
-            Ok(found) => found.map_err(|refusal| raised(&refusal)),
+            Ok(found) => found.map_err(|rejection| raised(&rejection)),
             Err(cause) => {
                 let words = cause.downcast_ref::<String>().map(String::as_str);
                 let words = words.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no words");
@@ -123,7 +123,7 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     format!("{error}; {traceback}")
 }
 
-type Found = Ended<Result<Answer, Refusal>>;
+type Found = Ended<Result<Answer, Rejection>>;
 
 fn wait(py: Python<'_>, mut receiver: Receiver<Found>, interruption: &Interruption) -> PyResult<Found> {
     let gone = || Error::new_err("the work ended without an answer");

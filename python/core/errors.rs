@@ -1,24 +1,24 @@
 //! Errors of the library as exceptions: the sentence that the command would print.
 
-use leakbound_cli::Refusal;
+use leakbound_cli::Rejection;
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 
-create_exception!(leakbound, Error, PyValueError, "What the library refused, in one sentence.");
-create_exception!(leakbound, InputError, Error, "Data were refused, or could not be read.");
-create_exception!(leakbound, UsageError, Error, "An argument was refused.");
+create_exception!(leakbound, Error, PyValueError, "What the library rejected, in one sentence.");
+create_exception!(leakbound, InputError, Error, "Data were rejected, or could not be read.");
+create_exception!(leakbound, UsageError, Error, "An argument was rejected.");
 
-/// A refusal as an exception.
-pub fn raised(refusal: &Refusal) -> PyErr {
-    match refusal {
-        Refusal::Usage(sentence) => UsageError::new_err(sentence.clone()),
-        Refusal::Failed(error) => InputError::new_err(error.to_string()),
-        Refusal::Interrupted => PyKeyboardInterrupt::new_err(()),
+/// A rejection as an exception.
+pub fn raised(rejection: &Rejection) -> PyErr {
+    match rejection {
+        Rejection::Usage(sentence) => UsageError::new_err(sentence.clone()),
+        Rejection::Failed(error) => InputError::new_err(error.to_string()),
+        Rejection::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }
 
 /// An argument outside of its domain as an exception.
-pub fn refused(error: leakbound::Error) -> PyErr {
+pub fn rejected(error: leakbound::Error) -> PyErr {
     UsageError::new_err(error.to_string())
 }

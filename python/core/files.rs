@@ -2,7 +2,7 @@
 
 use crate::errors::{InputError, raised};
 use leakbound::record::{MemoryArray, MemoryFile, MemoryFiles};
-use leakbound_cli::Refusal;
+use leakbound_cli::Rejection;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -52,7 +52,7 @@ fn of(value: &Bound<'_, PyAny>) -> PyResult<MemoryFile> {
         arrays.iter().map(|(name, value)| Ok((name.extract()?, array(&value)?))).collect::<PyResult<_>>()?;
     // Arrays are packed without the lock: they may be large.
     let file = value.py().detach(|| MemoryFile::of_arrays(arrays));
-    file.map_err(|error| raised(&Refusal::Failed(error)))
+    file.map_err(|error| raised(&Rejection::Failed(error)))
 }
 
 fn array(value: &Bound<'_, PyAny>) -> PyResult<MemoryArray> {

@@ -1,6 +1,6 @@
 //! Functions of the library that no command has for itself.
 
-use crate::errors::refused;
+use crate::errors::rejected;
 use leakbound::divergence::RdpCurve;
 use leakbound::interval::BinomialCounts;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
@@ -21,7 +21,7 @@ pub fn rdp_epsilon(
     delta: f64,
 ) -> PyResult<(f64, f64)> {
     let found = curve(&orders, &values).and_then(|curve| Ok(curve.epsilon(Delta::new(delta)?)));
-    found.map(|(epsilon, order)| (epsilon.get(), order.get())).map_err(refused)
+    found.map(|(epsilon, order)| (epsilon.get(), order.get())).map_err(rejected)
 }
 
 /// δ at ε of a curve of Rényi divergences, and the order that attains it.
@@ -32,7 +32,7 @@ pub fn rdp_delta(
     epsilon: f64,
 ) -> PyResult<(f64, f64)> {
     let found = curve(&orders, &values).and_then(|curve| Ok(curve.delta(Epsilon::new(epsilon)?)));
-    found.map(|(delta, order)| (delta, order.get())).map_err(refused)
+    found.map(|(delta, order)| (delta, order.get())).map_err(rejected)
 }
 
 /// The two-sided Clopper-Pearson interval of a proportion.
@@ -40,7 +40,7 @@ pub fn rdp_delta(
 pub fn clopper_pearson(successes: u64, trials: u64, failure_probability: f64) -> PyResult<(f64, f64)> {
     let found = BinomialCounts::new(successes, trials)
         .and_then(|counts| leakbound::interval::clopper_pearson(counts, FailureProbability::new(failure_probability)?));
-    found.map(|interval| (interval.lower, interval.upper)).map_err(refused)
+    found.map(|interval| (interval.lower, interval.upper)).map_err(rejected)
 }
 
 /// False positive rates, true positive rates and thresholds of every point of a ROC curve.
@@ -54,7 +54,7 @@ pub fn roc<'py>(
     non_members: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Curve<'py>> {
     let (members, others) = (members.as_array().to_vec(), non_members.as_array().to_vec());
-    let roc = py.detach(|| Roc::new(&members, &others)).map_err(refused)?;
+    let roc = py.detach(|| Roc::new(&members, &others)).map_err(rejected)?;
     let points: Vec<_> = roc.points().collect();
     let column = |value: &dyn Fn(leakbound::roc::RocPoint) -> f64| -> Bound<'py, PyArray1<f64>> {
         points.iter().map(|&point| value(point)).collect::<Vec<f64>>().into_pyarray(py)

@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).resolve().parents[2]
 
 # Options that name files: in memory they are called otherwise.
-FILES = {"file", "files", "members", "non_members", "logits", "labels", "keep", "scores", "scenario", "pilot", "law"}
+FILES = {"file", "files", "members", "non_members", "logits", "labels", "keep", "scores", "scenario", "pilot", "distribution"}
 FILES |= {"train"}
 
 

@@ -73,7 +73,7 @@ def test_queries_in_parts_have_the_bounds_of_one_call(dask, data):
     assert len(found.to_pandas()) == 5 * 2 * 2 and len(found.warnings) < 6
 
 
-def test_bad_work_is_refused_in_one_sentence(dask, data, scenarios):
+def test_bad_work_is_rejected_in_one_sentence(dask, data, scenarios):
     path = data / "fashion_votes.npz"
     bad = [
         (lambda: distributed.simulate(PATE, samples=1e5, shards=3, client=dask), leakbound.UsageError, "block"),
@@ -116,7 +116,7 @@ def test_bad_work_is_refused_in_one_sentence(dask, data, scenarios):
             call()
 
 
-def test_closed_clients_are_refused():
+def test_closed_clients_are_rejected():
     cluster = pytest.importorskip("distributed")
     with cluster.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as local:
         client = cluster.Client(local, set_as_default=False)

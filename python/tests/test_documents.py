@@ -72,15 +72,15 @@ def test_audit_counts(command):
     same(leakbound.audit_counts(table[1], table[2], outcomes=table[0], **call), words, inputs=True)
 
 
-def test_audit_counts_of_several_queries_with_a_law(command, tmp_path):
+def test_audit_counts_of_several_queries_with_a_distribution(command, tmp_path):
     counts, neighbor = np.array([[600, 400], [90, 910]]), np.array([[500, 500], [100, 900]])
     p, q = np.array([[0.6, 0.4], [0.1, 0.9]]), np.array([[0.5, 0.5], [0.1, 0.9]])
     rows = [f"{i},{'ab'[j]},{counts[i, j]},{neighbor[i, j]}" for i in range(2) for j in range(2)]
-    laws = [f"{i},{'ab'[j]},{p[i, j]},{q[i, j]}" for i in range(2) for j in range(2)]
+    distributions = [f"{i},{'ab'[j]},{p[i, j]},{q[i, j]}" for i in range(2) for j in range(2)]
     (tmp_path / "counts.csv").write_text("\n".join(["query,outcome,count,count_neighbor", *rows, ""]))
-    (tmp_path / "law.csv").write_text("\n".join(["query,outcome,p,q", *laws, ""]))
-    words = ("audit", "counts", tmp_path / "counts.csv", "--law", tmp_path / "law.csv", "--seed", 5)
-    same(leakbound.audit_counts(counts, neighbor, outcomes="ab", law=(p, q), seed=5), command(*words))
+    (tmp_path / "distribution.csv").write_text("\n".join(["query,outcome,p,q", *distributions, ""]))
+    words = ("audit", "counts", tmp_path / "counts.csv", "--distribution", tmp_path / "distribution.csv", "--seed", 5)
+    same(leakbound.audit_counts(counts, neighbor, outcomes="ab", distribution=(p, q), seed=5), command(*words))
 
 
 def test_audit_confusion(command):
@@ -100,14 +100,14 @@ def test_audit_votes_of_every_model(command):
     for model, file in (("prompt-pate", PROMPT), ("capc", VOTES), ("private-knn", KNN)):
         queries = {"prompt-pate": [0, 3], "capc": [18], "private-knn": [3]}[model]
         words = ["audit", "votes", file, "--model", model, "--noise", "gaussian:30", "--samples", 20000, "--orders", 2]
-        words += ["--queries", ",".join(map(str, queries)), "--claim-rdp", "2:1e-9", "--sampling", "exact-law"]
+        words += ["--queries", ",".join(map(str, queries)), "--claim-rdp", "2:1e-9", "--sampling", "exact-distribution"]
         call = {
             "model": model,
             "noise": "gaussian:30",
             "samples": 20_000,
             "orders": 2,
             "queries": queries,
-            "sampling": "exact-law",
+            "sampling": "exact-distribution",
         }
         same(leakbound.audit_votes(dict(np.load(file)), **call, claim_rdp={2: 1e-9}), command(*words))
 
@@ -206,9 +206,9 @@ def test_simulation_and_merge(command, scenarios, tmp_path):
 
 
 def test_counts_of_a_simulation_are_audited_as_they_are(command, scenarios, tmp_path):
-    text = command("simulate", scenarios / "prompt-pate.toml", "--samples", "2e5", "--no-law")
+    text = command("simulate", scenarios / "prompt-pate.toml", "--samples", "2e5", "--no-distribution")
     (tmp_path / "counts.json").write_text(text)
-    counts = leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=2e5, no_law=True)
+    counts = leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=2e5, no_distribution=True)
     same(leakbound.audit_counts(counts, orders=2), command("audit", "counts", tmp_path / "counts.json", "--orders", 2))
 
 
@@ -220,7 +220,7 @@ def test_scenario_as_a_dict(command, tmp_path):
     (tmp_path / "scenario.toml").write_text(toml, encoding="utf-8")
     expected = digits(command("simulate", tmp_path / "scenario.toml", "--samples", 70000))
     found = digits(leakbound.Simulation(scenario).run(samples=70_000).to_json())
-    assert found["queries"] == expected["queries"] and found["laws"] == expected["laws"]
+    assert found["queries"] == expected["queries"] and found["distributions"] == expected["distributions"]
 
 
 def test_account(command, scenarios):

@@ -143,7 +143,7 @@ ELSEWHERE = {
     "keep",
     "scores",
     "pilot",
-    "law",
+    "distribution",
     "train",
     "outcomes",
     "state",
@@ -174,7 +174,7 @@ def test_warnings_speak_of_parameters():
     assert "--pilot-fraction 0.1" in result.warnings[0].hint
 
 
-def test_unknown_arguments_are_refused_by_python():
+def test_unknown_arguments_are_rejected_by_python():
     with pytest.raises(TypeError, match="order"):
         leakbound.exact([5, 3], [4, 4], noise="gaussian:1", order=2)
 

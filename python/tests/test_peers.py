@@ -57,6 +57,6 @@ def test_tpr_at_fpr_is_the_largest_of_the_curve():
         assert float(found) == max(np.mean(inside >= t) for t in allowed)
         assert found.fpr <= target and found.fpr == np.mean(outside >= found.threshold)
         assert found.tpr_lower <= found.tpr and found.fpr_upper >= found.fpr
-        # The law that the scores were drawn from, within the limits: they are wrong with probability 0.05.
+        # The distribution that the scores were drawn from, within the limits: they are wrong with probability 0.05.
         if np.isfinite(found.threshold):
             assert found.tpr_lower <= norm.sf(found.threshold, 1.5) and norm.sf(found.threshold) <= found.fpr_upper

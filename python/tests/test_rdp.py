@@ -45,7 +45,7 @@ def test_the_curve_of_an_account(scenarios):
         costs.curve("gnmax")
 
 
-def test_what_is_no_curve_is_refused():
+def test_what_is_no_curve_is_rejected():
     for orders, values, sentence in (
         ([1, 2], [0, 0], "not above 1"),
         ([2, 3], [0, -1], "below 0"),

@@ -17,34 +17,34 @@ EXACT = {"noise": "gaussian:2", "orders": [2, 10]}
 
 
 @pytest.fixture(scope="module")
-def law():
+def distribution():
     return leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
 
 
-def test_attributes_are_the_keys_of_the_document(law):
-    document = json.loads(law.to_json())
-    assert law.to_dict() == document
-    assert set(document) <= set(dir(law))
-    assert law.seed == 0 and law.schema == "leakbound.exact/1" and law.options.noise == "gaussian:2"
-    assert law.divergences[0].forward == document["divergences"][0]["forward"]
-    assert [row.order for row in law.divergences] == [2, 10] and law.divergences[-1].order == 10
-    assert len(law.accountants.where(name="gnmax-worst-case", direction="forward")) == 2
-    np.testing.assert_array_equal(law.outcomes.column("label"), ["0", "1", "2"])
+def test_attributes_are_the_keys_of_the_document(distribution):
+    document = json.loads(distribution.to_json())
+    assert distribution.to_dict() == document
+    assert set(document) <= set(dir(distribution))
+    assert distribution.seed == 0 and distribution.schema == "leakbound.exact/1" and distribution.options.noise == "gaussian:2"
+    assert distribution.divergences[0].forward == document["divergences"][0]["forward"]
+    assert [row.order for row in distribution.divergences] == [2, 10] and distribution.divergences[-1].order == 10
+    assert len(distribution.accountants.where(name="gnmax-worst-case", direction="forward")) == 2
+    np.testing.assert_array_equal(distribution.outcomes.column("label"), ["0", "1", "2"])
     with pytest.raises(AttributeError, match="Divergence has no 'backward'; it has order, forward, reverse"):
-        _ = law.divergences[0].backward
+        _ = distribution.divergences[0].backward
 
 
 def test_the_document_is_parsed_when_it_is_asked_for(monkeypatch):
-    law = leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
+    distribution = leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
     monkeypatch.setattr(json, "loads", lambda text: pytest.fail("parsed"))
-    assert law.to_json() and not law.refuted
+    assert distribution.to_json() and not distribution.refuted
     with pytest.raises(pytest.fail.Exception):
-        _ = law.divergences
+        _ = distribution.divergences
 
 
 def test_words_that_python_reserves_are_items():
-    law = leakbound.exact([14, 12, 10], worst_neighbor="moved", **EXACT)
-    change = law.divergences[0].forward_change
+    distribution = leakbound.exact([14, 12, 10], worst_neighbor="moved", **EXACT)
+    change = distribution.divergences[0].forward_change
     assert change["from"] == 1 and change.to == 0
 
 
@@ -55,37 +55,37 @@ def test_infinity_is_a_number_in_rows_and_a_string_in_the_document():
     assert rates.column("threshold").dtype == np.float64
 
 
-def test_pandas(law):
-    frame = law.to_pandas()
+def test_pandas(distribution):
+    frame = distribution.to_pandas()
     assert list(frame.columns) == ["order", "forward", "reverse"] and len(frame) == 2
-    assert law.accountants.to_pandas().rdp.iloc[0] == law.accountants[0].rdp
+    assert distribution.accountants.to_pandas().rdp.iloc[0] == distribution.accountants[0].rdp
 
 
-def test_missing_libraries_have_a_sentence(law, monkeypatch):
+def test_missing_libraries_have_a_sentence(distribution, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"to_pandas needs pandas: pip install 'leakbound\[pandas\]'"):
-        law.to_pandas()
+        distribution.to_pandas()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install 'leakbound\[plot\]'"):
-        law.plot()
+        distribution.plot()
 
 
-def test_printing_shows_the_tables_of_the_command(law, command):
+def test_printing_shows_the_tables_of_the_command(distribution, command):
     words = ("exact", "--histogram", "14,12,10", "--neighbor", "13,13,10", "--noise", "gaussian:2", "--orders", "2,10")
-    assert str(law) == command(*words, form="text") and repr(law) == f"<Exact: {law._headline()}>"
-    assert str(pickle.loads(pickle.dumps(law))) == str(law) == f"{law}"
+    assert str(distribution) == command(*words, form="text") and repr(distribution) == f"<Exact: {distribution._headline()}>"
+    assert str(pickle.loads(pickle.dumps(distribution))) == str(distribution) == f"{distribution}"
     # What was put together elsewhere has no text of the command.
-    apart = leakbound.Exact(law.to_json(), False)
-    assert str(apart).startswith(repr(law)) and "order" in str(apart) and "reverse" in str(apart)
+    apart = leakbound.Exact(distribution.to_json(), False)
+    assert str(apart).startswith(repr(distribution)) and "order" in str(apart) and "reverse" in str(apart)
 
 
-def test_results_travel(law):
-    for other in (pickle.loads(pickle.dumps(law)), copy.deepcopy(law)):
-        assert other == law and other.divergences == law.divergences and type(other) is type(law)
+def test_results_travel(distribution):
+    for other in (pickle.loads(pickle.dumps(distribution)), copy.deepcopy(distribution)):
+        assert other == distribution and other.divergences == distribution.divergences and type(other) is type(distribution)
     with pytest.raises(leakbound.UsageError, match="to_html"):
-        pickle.loads(pickle.dumps(law)).to_html()
-    rows = pickle.loads(pickle.dumps(law.divergences))
-    assert rows == law.divergences and rows[0].order == 2
+        pickle.loads(pickle.dumps(distribution)).to_html()
+    rows = pickle.loads(pickle.dumps(distribution.divergences))
+    assert rows == distribution.divergences and rows[0].order == 2
 
 
 def test_warnings_are_issued_where_the_caller_stands(data):

@@ -65,7 +65,7 @@ for query in audit.queries:
 
 # %% [markdown]
 # The mean over the queries against the order. The accountants hold for any votes and any change of one vote; the black
-# line is the law of this model, and the triangles are what the answers alone certify of it.
+# line is the distribution of this model, and the triangles are what the answers alone certify of it.
 
 # %%
 axes = audit.plot()

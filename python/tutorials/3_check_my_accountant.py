@@ -7,7 +7,7 @@ draws the figure of this page into FOLDER, `figures` beside this file if not giv
 
 # %% [markdown]
 # An accountant claims upper bounds. A claim is wrong if the exact divergence of some pair of neighbors exceeds it.
-# `verify` computes exact laws of cases that are chosen where accountants go wrong, and shrinks the first case that
+# `verify` computes exact distributions of cases that are chosen where accountants go wrong, and shrinks the first case that
 # refutes a claim to the smallest one.
 
 # %%
@@ -76,9 +76,9 @@ for row in wrong.properties:
 
 found = next(row.counterexample for row in wrong.properties if row.property == "rdp-covers-exact")
 histogram, neighbor = found.case.histogram, found.violation.neighbor
-law = leakbound.exact(histogram, neighbor, noise=f"gaussian:{found.case.sigma}", orders=found.case.order)
-print(f"exact: D(P‖Q) = {law.divergences[0].forward:.6g}, D(Q‖P) = {law.divergences[0].reverse:.6g}")
-assert max(law.divergences[0].forward, law.divergences[0].reverse) > careless(found.case.to_dict())
+distribution = leakbound.exact(histogram, neighbor, noise=f"gaussian:{found.case.sigma}", orders=found.case.order)
+print(f"exact: D(P‖Q) = {distribution.divergences[0].forward:.6g}, D(Q‖P) = {distribution.divergences[0].reverse:.6g}")
+assert max(distribution.divergences[0].forward, distribution.divergences[0].reverse) > careless(found.case.to_dict())
 
 # %% [markdown]
 # How near the claims came to the exact values, over all cases of each property: above 1 they are refuted. Far below 1

@@ -8,12 +8,12 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// A budget of ε at δ and the RDP curve spent so far.
 ///
 /// Costs are added as curves and converted only to be compared with the budget, at the order that is best after each
-/// charge. A charge that would exceed the budget is refused and leaves it as it was, so the loop of a labeling campaign
-/// stops *before* its budget is crossed.
+/// charge. A charge that would exceed the budget is rejected and leaves it as it was, so the loop of a labeling
+/// campaign stops *before* its budget is crossed.
 ///
-/// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, the order must
-/// be fixed beforehand for the sum to be a theorem (Feldman and Zrnic 2021): give that one order. With many orders, of
-/// which the best is taken at the end, it is the figure that the literature reports.
+/// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, the order
+/// must be fixed beforehand for the sum to be a theorem (Feldman and Zrnic 2021): give that one order. With many
+/// orders, of which the best is taken at the end, it is the figure that the literature reports.
 ///
 /// ```
 /// # use leakbound::accountant::{PrivacyBudget, gnmax_data_independent};
@@ -66,7 +66,7 @@ impl PrivacyBudget {
     /// Spends a cost if the budget allows it; otherwise nothing is spent and the answer is false.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) when the cost is on other orders.
+    /// [`Error::Rejected`](crate::Error::Rejected) when the cost is on other orders.
     pub fn spend(&mut self, cost: &RdpCurve) -> Result<bool> {
         let after = self.curve.composed(cost)?;
         let fits = self.convert(&after).0 <= self.epsilon;
@@ -92,7 +92,7 @@ impl PrivacyBudget {
     /// counted.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) when the cost is on other orders.
+    /// [`Error::Rejected`](crate::Error::Rejected) when the cost is on other orders.
     pub fn queries_left(&self, cost: &RdpCurve) -> Result<u64> {
         self.curve.composed(cost)?;
         let left =

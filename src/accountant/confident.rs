@@ -2,9 +2,9 @@
 
 use super::gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
 use crate::bound::outward::{log_probability_up, product_down, product_up, sum_up, up};
+use crate::distribution::{ThresholdOdds, ThresholdTest};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::{ThresholdOdds, ThresholdTest};
 use crate::quantity::{NoiseScale, Order, Probability};
 use std::f64::consts::SQRT_2;
 
@@ -12,17 +12,18 @@ use std::f64::consts::SQRT_2;
 /// both forms of the test.
 ///
 /// *One noise on the maximum.* Every count moves by at most 1, so max_i n_i does: if |a_i - b_i| ≤ 1 for all i, then
-/// max a ≤ max (b + 1) = max b + 1, and the same the other way. The answer is post-processing of a Gaussian mechanism of
-/// sensitivity 1.
+/// max a ≤ max (b + 1) = max b + 1, and the same the other way. The answer is post-processing of a Gaussian mechanism
+/// of sensitivity 1.
 ///
 /// *Noise per class.* The noisy counts are a Gaussian mechanism of sensitivity √2, which as such costs α/σ₁², twice as
 /// much; but only one bit of them is printed. Let the vote move from class i to class j and let P, P' be the
-/// probabilities to pass before and after. Say P' ≥ P. Let P'' be the probability if only class j gained its vote: without
-/// the loss of class i it is at least P'. D_α of two Bernoulli laws increases with the distance of P' from P on either
-/// side of it, so D(P‖P') ≤ D(P‖P''), in both orders of the arguments, and P'' differs from P by one count that moved by
-/// 1: at most α/(2σ₁²) by data processing. If P' < P, take P'' with the loss only. ∎ This is about one printed bit; it does
-/// not make the two forms the same mechanism: their probabilities, and with them every data-dependent cost, differ. And
-/// noisy counts that were used again for the argmax would cost α/σ₁² with it; the argmax draws noise of its own.
+/// probabilities to pass before and after. Say P' ≥ P. Let P'' be the probability if only class j gained its vote:
+/// without the loss of class i it is at least P'. D_α of two Bernoulli distributions increases with the distance of P'
+/// from P on either side of it, so D(P‖P') ≤ D(P‖P''), in both orders of the arguments, and P'' differs from P by one
+/// count that moved by 1: at most α/(2σ₁²) by data processing. If P' < P, take P'' with the loss only. ∎ This is about
+/// one printed bit; it does not make the two forms the same mechanism: their probabilities, and with them every
+/// data-dependent cost, differ. And noisy counts that were used again for the argmax would cost α/σ₁² with it; the
+/// argmax draws noise of its own.
 ///
 /// ```
 /// # use leakbound::accountant::threshold_data_independent;
@@ -46,7 +47,7 @@ pub fn threshold_data_independent(order: Order, sigma: NoiseScale) -> f64 {
 ///
 /// ```
 /// # use leakbound::accountant::threshold_data_dependent;
-/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
 /// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(150.0, NoiseScale::new(30.0)?, ThresholdForm::Max)?;
 /// let log_q = test.odds(&VoteHistogram::new(vec![240, 5, 5])?).log_q();
@@ -95,7 +96,7 @@ pub fn confident_gnmax_data_independent(order: Order, sigma1: NoiseScale, sigma2
 ///
 /// | total | is |
 /// |---|---|
-/// | [`whole`](Self::whole) | a bound of the RDP of the query, answered or not: what to compare with an exact law |
+/// | [`whole`](Self::whole) | a bound of the RDP of the query, answered or not: what to compare with an exact distribution |
 /// | [`realized`](Self::realized) | what is charged for the query that happened: the test always, GNMax if it answered |
 /// | [`expected`](Self::expected) | the mean of that over the noise of the test, for planning; no bound of any one run |
 ///
@@ -137,7 +138,7 @@ impl ConfidentCost {
 ///
 /// ```
 /// # use leakbound::accountant::confident_gnmax_cost;
-/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
 /// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(200.0, NoiseScale::new(150.0)?, ThresholdForm::Max)?;
 /// let votes = VoteHistogram::new(vec![230, 15, 5])?;
@@ -167,7 +168,7 @@ pub fn confident_gnmax_cost(
 ///
 /// ```
 /// # use leakbound::accountant::interactive_gnmax_cost;
-/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
 /// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(100.0, NoiseScale::new(50.0)?, ThresholdForm::Max)?;
 /// let (votes, order) = (VoteHistogram::new(vec![240, 10])?, Order::new(8.0)?);
@@ -209,11 +210,11 @@ fn cost(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::{Noise, ThresholdForm, confident_argmax_distribution, interactive_argmax_distribution};
     use crate::divergence::{
         Conversion, RdpCurve, bernoulli_renyi_of_logs, order_grid, renyi_divergence, smallest_epsilon,
     };
     use crate::histogram::Adjacency;
-    use crate::law::{Noise, ThresholdForm, confident_argmax_law, interactive_argmax_law};
     use crate::quantity::Delta;
     use proptest::prelude::*;
 
@@ -254,7 +255,7 @@ mod tests {
 
     /// Whole mechanisms with all their outcomes.
     #[test]
-    fn costs_bound_the_exact_laws() {
+    fn costs_bound_the_exact_distributions() {
         let student = [0.6, 0.3, 0.1].map(|p| Probability::new(p).unwrap());
         for counts in [[9, 1, 0], [4, 4, 2], [6, 3, 1], [0, 0, 10]] {
             let histogram = VoteHistogram::new(counts.to_vec()).unwrap();
@@ -272,11 +273,14 @@ mod tests {
                     assert!(confident.expected() <= confident.whole());
                     for change in histogram.neighbors(Adjacency::Moved) {
                         let other = histogram.neighbor(change).unwrap();
-                        let law = |histogram| confident_argmax_law(histogram, &test, noise).unwrap();
-                        let exact = renyi_divergence(&law(&histogram), &law(&other), order(a)).unwrap();
+                        let distribution = |histogram| confident_argmax_distribution(histogram, &test, noise).unwrap();
+                        let exact =
+                            renyi_divergence(&distribution(&histogram), &distribution(&other), order(a)).unwrap();
                         assert!(exact <= confident.whole() * (1.0 + 1e-12), "{histogram} {form} {a}");
-                        let law = |histogram| interactive_argmax_law(histogram, &student, &test, noise).unwrap();
-                        let exact = renyi_divergence(&law(&histogram), &law(&other), order(a)).unwrap();
+                        let distribution =
+                            |histogram| interactive_argmax_distribution(histogram, &student, &test, noise).unwrap();
+                        let exact =
+                            renyi_divergence(&distribution(&histogram), &distribution(&other), order(a)).unwrap();
                         assert!(exact <= interactive.whole() * (1.0 + 1e-12), "{histogram} {form} {a}");
                     }
                 }

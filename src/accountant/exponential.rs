@@ -12,12 +12,12 @@ const MARGIN: f64 = 1e-12;
 const SMALLEST: f64 = 1e-290;
 
 /// RDP of the exponential mechanism with parameter ε, and of every mechanism of ε-bounded range: the largest D_α of two
-/// laws whose log ratios lie in an interval of length ε.
+/// distributions whose log ratios lie in an interval of length ε.
 ///
-/// The exponential mechanism chooses r with probability proportional to exp(ε u(r)/(2Δ)); one changed record moves every
-/// utility by Δ at most and the log ratio of probabilities to within [t - ε, t] for some t in [0, ε]. Let t be the upper
-/// end. The mean of the ratio x under Q is 1, and E_Q x^α is convex in x, so it is largest with the two ends of the
-/// interval only: with q = (e^{-t} - e^{-ε})/(1 - e^{-ε}) on e^t,
+/// The exponential mechanism chooses r with probability proportional to exp(ε u(r)/(2Δ)); one changed record moves
+/// every utility by Δ at most and the log ratio of probabilities to within [t - ε, t] for some t in [0, ε]. Let t be
+/// the upper end. The mean of the ratio x under Q is 1, and E_Q x^α is convex in x, so it is largest with the two ends
+/// of the interval only: with q = (e^{-t} - e^{-ε})/(1 - e^{-ε}) on e^t,
 /// ```text
 /// (1 - e^{-ε}) E_Q x^α = e^{(α-1)t} (1 - e^{-αε}) - e^{αt} (e^{-ε} - e^{-αε}),
 /// ```
@@ -61,8 +61,8 @@ pub fn exponential_mechanism_rdp(order: Order, epsilon: Epsilon) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::OutcomeDistribution;
     use crate::divergence::renyi_divergence;
-    use crate::law::OutcomeLaw;
 
     fn rdp(a: f64, e: f64) -> f64 {
         exponential_mechanism_rdp(Order::new(a).unwrap(), Epsilon::new(e).unwrap())
@@ -87,19 +87,19 @@ mod tests {
         }
     }
 
-    /// Exact laws of the exponential mechanism on neighboring utilities, all moves of each by 0, ±1/2 or ±1.
+    /// Exact distributions of the exponential mechanism on neighboring utilities, all moves of each by 0, ±1/2 or ±1.
     #[test]
     fn exact_exponential_mechanisms_leak_less() {
         let e = 1.3;
-        let law = |utilities: [f64; 3]| {
+        let distribution = |utilities: [f64; 3]| {
             let weights = utilities.map(|u: f64| (0.5 * e * u).exp());
-            OutcomeLaw::from_probabilities(&weights.map(|w| w / weights.iter().sum::<f64>())).unwrap()
+            OutcomeDistribution::from_probabilities(&weights.map(|w| w / weights.iter().sum::<f64>())).unwrap()
         };
         let mut closest = 0.0f64;
         for code in 0..125 {
             let moves: [f64; 3] = std::array::from_fn(|i| f64::from(code / [1, 5, 25][i] % 5 - 2) / 2.0);
             for utilities in [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [0.0, 0.0, -9.0]] {
-                let (p, q) = (law(utilities), law(std::array::from_fn(|i| utilities[i] + moves[i])));
+                let (p, q) = (distribution(utilities), distribution(std::array::from_fn(|i| utilities[i] + moves[i])));
                 for a in [1.1, 2.0, 8.0] {
                     let order = Order::new(a).unwrap();
                     let share = renyi_divergence(&p, &q, order).unwrap() / rdp(a, e);

@@ -12,7 +12,8 @@ pub(super) const LN_Q_UNITS: f64 = 8.0;
 /// What probabilities below the normal doubles lose to underflow, before they are divided by α - 1.
 const UNDERFLOW: f64 = 1e-321;
 
-/// RDP of GNMax whatever the votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing. Rounded up.
+/// RDP of GNMax whatever the votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing. Rounded
+/// up.
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_data_independent;
@@ -53,14 +54,14 @@ pub fn log_flip_probability(histogram: &VoteHistogram, sigma: NoiseScale) -> f64
     log_probability_up(union.min(libm::log1p(-1.0 / counts.len() as f64)), LN_Q_UNITS)
 }
 
-/// ln q for the votes of independent parties with laws of their own (CaPC), an upper bound of the probability that
-/// GNMax does not print the class i* of the most expected votes:
+/// ln q for the votes of independent parties with distributions of their own (CaPC), an upper bound of the probability
+/// that GNMax does not print the class i* of the most expected votes:
 /// ```text
 /// q = min(1, Σ_{c≠i*} E Φ(-(H_{i*} - H_c)/(σ√2))),    H_{i*} - H_c = Σ_j X_j,
 /// ```
-/// by the union bound, where X_j is 1, -1 or 0 as party j votes for i*, for c, or otherwise; the law of their sum is
-/// their convolution. `parties` has a law per party, rows of the same C classes that sum to 1, and the cost is about
-/// C k² additions for k parties: 2 ms for k = 250 and C = 10.
+/// by the union bound, where X_j is 1, -1 or 0 as party j votes for i*, for c, or otherwise; the distribution of their
+/// sum is their convolution. `parties` has a distribution per party, rows of the same C classes that sum to 1, and the
+/// cost is about C k² additions for k parties: 2 ms for k = 250 and C = 10.
 ///
 /// `-inf` for a single class, 0 (q = 1) for no party or rows of different lengths.
 ///
@@ -119,10 +120,10 @@ pub fn log_flip_probability_of_parties(parties: &[Vec<f64>], sigma: NoiseScale) 
 /// A = (1-q)/(1 - (q e^{ε₂})^{(μ₂-1)/μ₂}),   B = e^{ε₁}/q^{1/(μ₁-1)}.
 /// ```
 /// Everything is in logarithms: q reaches 1e-300 and less. The bound holds for any mechanism that satisfies
-/// (μ, μ/σ²)-RDP, so q may also be the exact probability from a law, and the histogram may be random.
+/// (μ, μ/σ²)-RDP, so q may also be the exact probability from a distribution, and the histogram may be random.
 ///
-/// Rounded up by a bound of its rounding errors, which is 1e-14 of it unless |ln q| is large or 1 - q e^{ε₂} is small; an
-/// inequality that holds only to within rounding counts as not holding, and the bound is then α/σ².
+/// Rounded up by a bound of its rounding errors, which is 1e-14 of it unless |ln q| is large or 1 - q e^{ε₂} is small;
+/// an inequality that holds only to within rounding counts as not holding, and the bound is then α/σ².
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_data_dependent;
@@ -173,8 +174,8 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
 /// ln[(1-q) e^s + q e^x]/l for s, x ≥ 0, rounded up, where s is known to `units` times 2^-52 of itself and x to 16.
 ///
 /// Without the 1 that cancels it is ln(1 + (1-q)(e^s - 1) + q (e^x - 1))/l, of positive terms. With s < 1 and q e^x < 1
-/// relative errors of terms are at most 1.6 `units` (x/(1 - e^-x) ≤ 1.6 up to 1) and those of [`times_expm1`]; beyond, the
-/// logarithm has the absolute errors of the exponents.
+/// relative errors of terms are at most 1.6 `units` (x/(1 - e^-x) ≤ 1.6 up to 1) and those of [`times_expm1`]; beyond,
+/// the logarithm has the absolute errors of the exponents.
 pub(super) fn cost_of_branches(l: f64, log_q: f64, stay: f64, units: f64, leave: f64) -> f64 {
     let q = libm::exp(log_q);
     let value = if log_q + leave < 0.0 && stay < 1.0 {
@@ -204,7 +205,7 @@ pub(super) fn times_expm1_units(log_q: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::noisy_argmax_law;
+    use crate::distribution::noisy_argmax_distribution;
 
     /// Theorem 6 as it is written, without logarithms, where nothing over- or underflows.
     #[test]
@@ -265,7 +266,8 @@ mod tests {
         }
     }
 
-    /// Against the exact law, by enumeration of all votes of five parties: above it, and equal for two classes.
+    /// Against the exact distribution, by enumeration of all votes of five parties: above it, and equal for two
+    /// classes.
     #[test]
     fn parties_flip_at_most_as_often_as_the_union_bound_says() {
         let rows = [[0.7, 0.2, 0.1], [0.9, 0.05, 0.05], [0.4, 0.5, 0.1], [1.0, 0.0, 0.0], [0.25, 0.25, 0.5]];
@@ -284,8 +286,9 @@ mod tests {
                 let weight: f64 = parties.iter().zip(&votes).map(|(party, &vote)| party[vote]).product();
                 let counts = (0..classes).map(|class| votes.iter().filter(|vote| **vote == class).count() as u64);
                 let histogram = VoteHistogram::new(counts.collect()).unwrap();
-                let law = noisy_argmax_law(&histogram, crate::law::Noise::Gaussian(sigma)).unwrap();
-                flip += weight * law.complement()[0];
+                let distribution =
+                    noisy_argmax_distribution(&histogram, crate::distribution::Noise::Gaussian(sigma)).unwrap();
+                flip += weight * distribution.complement()[0];
             }
             let bound = log_flip_probability_of_parties(&parties, sigma);
             assert!(bound >= flip.ln() - 1e-13, "{classes} {sigma}: {bound} {}", flip.ln());

@@ -8,28 +8,29 @@ use crate::special::{exp_remainder, log_remainder};
 /// ```text
 /// D = α e^{-2β}/(2σ² (1 - αu)) - [½ ln(1 - αu) + αβ]/(α-1),    u = 1 - e^{-2β},
 /// ```
-/// for α u < 1, infinite beyond. It is attained by a chain of datasets along which the steps of f grow by e^β, so nothing
-/// smaller holds for all f.
+/// for α u < 1, infinite beyond. It is attained by a chain of datasets along which the steps of f grow by e^β, so
+/// nothing smaller holds for all f.
 ///
-/// *Proof.* Two neighbors have s₀ = SS(D), s₁ = SS(D') with r = s₁/s₀ in [e^{-β}, e^β], and |f(D) - f(D')| ≤ min(s₀, s₁),
-/// as the local sensitivity of either bounds the difference. The divergence of two normal laws is α Δ²/(2 s*²) +
-/// ln(s*/(s₀^{1-α} s₁^α))/(1-α), s*² = (1-α) s₀² + α s₁², with standard deviations σ s_i, that is with w = 1 + α (r²-1):
+/// *Proof.* Two neighbors have s₀ = SS(D), s₁ = SS(D') with r = s₁/s₀ in [e^{-β}, e^β], and |f(D) - f(D')| ≤ min(s₀,
+/// s₁), as the local sensitivity of either bounds the difference. The divergence of two normal distributions is α Δ²/(2
+/// s*²) + ln(s*/(s₀^{1-α} s₁^α))/(1-α), s*² = (1-α) s₀² + α s₁², with standard deviations σ s_i, that is with w = 1 + α
+/// (r²-1):
 /// ```text
 /// α min(1, r²)/(2σ² w) + g(r),    g(r) = [½ ln w - α ln r]/(1-α).
 /// ```
 /// The first term decreases in r below 1 and above; r g'(r) = α (r²-1)/w, so g falls to 0 at r = 1 and rises after it,
-/// at every distance |ln r| less than it falls before: with v = 1 - e^{-2t}, αv/(1-αv) ≥ αv/(1 + (α-1)v). So the largest
-/// value is at r = e^{-β}. ∎
+/// at every distance |ln r| less than it falls before: with v = 1 - e^{-2t}, αv/(1-αv) ≥ αv/(1 + (α-1)v). So the
+/// largest value is at r = e^{-β}. ∎
 ///
-/// *In doubles.* With E = e^{2β} - 1 and z = (α-1)E, α u < 1 is z < 1, 1 - αu = (1-z) e^{-2β}, and both parts are sums of
-/// positive terms that grow with E and z:
+/// *In doubles.* With E = e^{2β} - 1 and z = (α-1)E, α u < 1 is z < 1, 1 - αu = (1-z) e^{-2β}, and both parts are sums
+/// of positive terms that grow with E and z:
 /// ```text
 /// D = α/(2σ² (1-z)) + ½ [e^{2β} - 1 - 2β + (-ln(1-z) - z)/(α-1)].
 /// ```
 /// E and z are rounded up, and so is D, by 4e-15 of it; it is infinite where z reaches 1 to within rounding.
 ///
-/// *The published formula* is [`gnss_rdp_as_published`](crate::verify::broken::gnss_rdp_as_published): its first term is α e^{2β}/σ², twice as large where αβ is small,
-/// and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
+/// *The published formula* is [`gnss_rdp_as_published`](crate::verify::broken::gnss_rdp_as_published): its first term
+/// is α e^{2β}/σ², twice as large where αβ is small, and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
 /// ```
 /// # use leakbound::accountant::gnss_rdp;
@@ -41,7 +42,8 @@ use crate::special::{exp_remainder, log_remainder};
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE", appendix B.4, for the mechanism; Gil, Alajaji and
-/// Linder (2013) for the divergence of normal laws; Nissim, Raskhodnikova and Smith (2007) for smooth sensitivity.
+/// Linder (2013) for the divergence of normal distributions; Nissim, Raskhodnikova and Smith (2007) for smooth
+/// sensitivity.
 #[must_use]
 pub fn gnss_rdp(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
     let (a, s) = (order.get(), sigma.get());

@@ -7,7 +7,8 @@ use crate::quantity::Order;
 /// ```text
 /// D(α) ≤ 3^c ρ(2^c α)   for α ≥ 2,   c = ⌈log₂ m⌉,
 /// ```
-/// where ρ is the curve. Rounded up. Orders below 2 get the value of order 2, since divergences do not decrease with the order.
+/// where ρ is the curve. Rounded up. Orders below 2 get the value of order 2, since divergences do not decrease with
+/// the order.
 ///
 /// The proposition says: if a change of 2^c points is a chain of as many changes of one and the mechanism has RDP
 /// (α', ρ), α' ≥ 2^{c+1}, then a change of 2^c points has RDP (α'/2^c, 3^c ρ). Set α = α'/2^c. Here c counts
@@ -62,21 +63,21 @@ mod tests {
         assert_eq!(at(1e300, u64::MAX), f64::INFINITY);
     }
 
-    /// Chains of Bernoulli laws: the ends are no further apart than the largest step allows.
+    /// Chains of Bernoulli distributions: the ends are no further apart than the largest step allows.
     #[test]
     fn ends_of_a_chain_are_bounded_by_its_steps() {
         for step in [1e-4, 0.02, 0.05] {
             for points in [2u64, 3, 4, 8] {
                 for start in [0.02, 0.2, 0.4] {
                     let p = |i: u64| start + step * i as f64;
-                    let law = |i: u64| (p(i), 1.0 - p(i));
+                    let distribution = |i: u64| (p(i), 1.0 - p(i));
                     let largest = |order: Order| {
                         let ways = (0..points).flat_map(|i| [(i, i + 1), (i + 1, i)]);
-                        ways.map(|(i, j)| bernoulli_renyi(law(i), law(j), order)).fold(0.0, f64::max)
+                        ways.map(|(i, j)| bernoulli_renyi(distribution(i), distribution(j), order)).fold(0.0, f64::max)
                     };
                     for a in [1.1, 2.0, 3.5, 20.0] {
                         let order = Order::new(a).unwrap();
-                        let ends = bernoulli_renyi(law(points), law(0), order);
+                        let ends = bernoulli_renyi(distribution(points), distribution(0), order);
                         assert!(ends <= group_rdp(order, points, largest), "{step} {points} {start} {a}");
                     }
                 }

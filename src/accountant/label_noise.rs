@@ -18,8 +18,8 @@ use crate::quantity::{Epsilon, NoiseScale, Order};
 /// ```
 ///
 /// # References
-/// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", Algorithm 3; Mironov (2017),
-/// Proposition 6, for each coordinate.
+/// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", Algorithm 3; Mironov
+/// (2017), Proposition 6, for each coordinate.
 #[must_use]
 pub fn alibi_rdp(order: Order, lambda: NoiseScale) -> f64 {
     2.0 * laplace_rdp(order, lambda)
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn no_scale_has_an_epsilon_of_nothing_or_infinity() {
-        let refused = |epsilon| alibi_scale(Epsilon::new(epsilon).unwrap()).unwrap_err().to_string();
-        assert_eq!(refused(0.0), "epsilon = 0 is not in (0, inf)");
-        assert_eq!(refused(f64::INFINITY), "epsilon = inf is not in (0, inf)");
+        let rejected = |epsilon| alibi_scale(Epsilon::new(epsilon).unwrap()).unwrap_err().to_string();
+        assert_eq!(rejected(0.0), "epsilon = 0 is not in (0, inf)");
+        assert_eq!(rejected(f64::INFINITY), "epsilon = inf is not in (0, inf)");
     }
 }

@@ -55,7 +55,7 @@ impl Labeling {
 /// does the ε that it reports: neither is private by itself.
 ///
 /// # Errors
-/// [`Error::Refused`](crate::Error::Refused) when a cost is on other orders than the budget.
+/// [`Error::Rejected`](crate::Error::Rejected) when a cost is on other orders than the budget.
 ///
 /// ```
 /// # use leakbound::accountant::{Answer, PrivacyBudget, label_until_spent};

@@ -6,20 +6,20 @@ use crate::special::exp_remainder;
 
 /// Below this α s/b the curve is its quadratic bound to within rounding.
 const SMALL: f64 = 1e-17;
-/// Units of 2^-52 by which the curve is rounded up: the remainders are off by 8 of themselves and 2.4 for the rounding of
-/// each argument, the weights by 2, the logarithm and the quotient by 2; for much leakage t - [...] is off by 8.
+/// Units of 2^-52 by which the curve is rounded up: the remainders are off by 8 of themselves and 2.4 for the rounding
+/// of each argument, the weights by 2, the logarithm and the quotient by 2; for much leakage t - [...] is off by 8.
 const UNITS: f64 = 24.0;
 
 /// RDP of the Laplace mechanism with scale b and sensitivity 1:
 /// ln[α/(2α-1) e^{(α-1)/b} + (α-1)/(2α-1) e^{-α/b}]/(α-1), rounded up.
 ///
-/// With t = 1/b the first orders of the two exponentials cancel, and what is left is small beside them for much noise or
-/// orders near 1. Written without them both terms are positive:
+/// With t = 1/b the first orders of the two exponentials cancel, and what is left is small beside them for much noise
+/// or orders near 1. Written without them both terms are positive:
 /// ```text
 /// D = ln[1 + (φ((α-1)t) + r φ(-αt))/(1 + r)]/(α-1),   φ(z) = e^z - 1 - z,   r = (α-1)/α,
 /// ```
-/// and nothing cancels at any order or noise. t is rounded up, with which D grows, and so is D, by 6e-15 of itself; it is
-/// never above t, and below αt = 1e-17 it is α t²/2, which it does not exceed.
+/// and nothing cancels at any order or noise. t is rounded up, with which D grows, and so is D, by 6e-15 of itself; it
+/// is never above t, and below αt = 1e-17 it is α t²/2, which it does not exceed.
 ///
 /// ```
 /// # use leakbound::accountant::laplace_rdp;
@@ -33,7 +33,8 @@ const UNITS: f64 = 24.0;
 /// ```
 ///
 /// # References
-/// Mironov (2017), Proposition 6; Bun and Steinke (2016), "Concentrated differential privacy", Proposition 3.3, for α t²/2.
+/// Mironov (2017), Proposition 6; Bun and Steinke (2016), "Concentrated differential privacy", Proposition 3.3, for α
+/// t²/2.
 #[must_use]
 pub fn laplace_rdp(order: Order, b: NoiseScale) -> f64 {
     shifted(order.get(), quotient_up(1.0, b.get()))

@@ -11,8 +11,8 @@ use crate::special::{log_sum_exp, softplus};
 /// ```text
 /// q = min(1 - 1/C, Σ_{i≠i*} (2 + g_i)/4 e^{-g_i}),    g_i = (n_{i*} - n_i)/b,
 /// ```
-/// by the union bound: a summand is the probability that the difference of two Laplace variables exceeds g_i. Rounded up
-/// by 8 units of 2^-52 of 1 + |ln q|: a gap is off by half a unit of itself, which is at most 1.3 (1 + |ln q|).
+/// by the union bound: a summand is the probability that the difference of two Laplace variables exceeds g_i. Rounded
+/// up by 8 units of 2^-52 of 1 + |ln q|: a gap is off by half a unit of itself, which is at most 1.3 (1 + |ln q|).
 ///
 /// `-inf` for a single class.
 ///
@@ -45,14 +45,14 @@ pub fn log_flip_probability_laplace(histogram: &VoteHistogram, b: NoiseScale) ->
 /// ```text
 /// D ≤ ln[(1-q) ((1-q)/(1 - e^ε q))^l + q e^{εl}]/l.
 /// ```
-/// *Proof.* Let r ≤ q be P(output ≠ i*). Each other output has P/P' ≤ e^ε, so they add at most r e^{εl} to E_P (P/P')^l;
-/// and P'(output ≠ i*) ≤ e^ε r gives P'(i*) ≥ 1 - e^ε r. So the bound holds with r for q, and it remains that it
-/// increases: with t = (1-r)/(1 - e^ε r) ≥ 1 its derivative is l e^ε t^{l+1} - (l+1) t^l + e^{εl}, which increases with
-/// t (its own derivative is l (l+1) t^{l-1} (e^ε t - 1)) from l (e^ε - 1) + e^{εl} - 1 ≥ 0 at t = 1. Beyond
-/// 1/(e^ε + 1), where t > e^ε, pure privacy is the better bound.
+/// *Proof.* Let r ≤ q be P(output ≠ i*). Each other output has P/P' ≤ e^ε, so they add at most r e^{εl} to E_P
+/// (P/P')^l; and P'(output ≠ i*) ≤ e^ε r gives P'(i*) ≥ 1 - e^ε r. So the bound holds with r for q, and it remains that
+/// it increases: with t = (1-r)/(1 - e^ε r) ≥ 1 its derivative is l e^ε t^{l+1} - (l+1) t^l + e^{εl}, which increases
+/// with t (its own derivative is l (l+1) t^{l-1} (e^ε t - 1)) from l (e^ε - 1) + e^{εl} - 1 ≥ 0 at t = 1. Beyond 1/(e^ε
+/// + 1), where t > e^ε, pure privacy is the better bound.
 ///
 /// The bound holds for every mechanism that is ε-differentially private, so q may also be the exact probability from a
-/// law, and the histogram may be random.
+/// distribution, and the histogram may be random.
 ///
 /// Rounded up: ε = 2/b is, with which the bound grows, and the result by a bound of its rounding errors, which is 1e-14
 /// of it unless |ln q| is large or 1 - e^ε q small.
@@ -92,28 +92,29 @@ pub fn lnmax_data_dependent(order: Order, b: NoiseScale, log_q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::{Noise, noisy_argmax_distribution};
     use crate::divergence::renyi_divergence;
     use crate::histogram::Adjacency;
-    use crate::law::{Noise, noisy_argmax_law};
 
     /// Above the exact divergence of every neighbor, and the flip probability above the exact one.
     #[test]
-    fn bounds_the_exact_law() {
+    fn bounds_the_exact_distribution() {
         for counts in [vec![3, 0], vec![5, 4], vec![9, 2, 1], vec![40, 3, 3, 0], vec![7, 7, 7], vec![120, 5]] {
             let histogram = VoteHistogram::new(counts).unwrap();
             for b in [0.3, 1.0, 4.0, 20.0] {
                 let b = NoiseScale::new(b).unwrap();
-                let law = noisy_argmax_law(&histogram, Noise::Laplace(b)).unwrap();
+                let distribution = noisy_argmax_distribution(&histogram, Noise::Laplace(b)).unwrap();
                 let log_q = log_flip_probability_laplace(&histogram, b);
-                let top = (0..law.outcomes()).max_by_key(|&class| histogram.counts()[class]).unwrap();
-                assert!(log_q >= law.complement()[top].ln() - 1e-12, "{histogram} {b}");
+                let top = (0..distribution.outcomes()).max_by_key(|&class| histogram.counts()[class]).unwrap();
+                assert!(log_q >= distribution.complement()[top].ln() - 1e-12, "{histogram} {b}");
                 for a in [1.01, 2.0, 10.0, 100.0] {
                     let order = Order::new(a).unwrap();
                     let bound = lnmax_data_dependent(order, b, log_q);
                     assert!(bound <= lnmax_data_independent(order, b));
                     for change in histogram.neighbors(Adjacency::Moved) {
-                        let other = noisy_argmax_law(&histogram.neighbor(change).unwrap(), Noise::Laplace(b)).unwrap();
-                        let exact = renyi_divergence(&law, &other, order).unwrap();
+                        let other =
+                            noisy_argmax_distribution(&histogram.neighbor(change).unwrap(), Noise::Laplace(b)).unwrap();
+                        let exact = renyi_divergence(&distribution, &other, order).unwrap();
                         assert!(exact <= bound * (1.0 + 1e-11), "{histogram} {b} {a}: {exact} {bound}");
                     }
                 }

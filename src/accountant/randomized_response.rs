@@ -35,8 +35,8 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
 /// ```text
 /// D = ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1).
 /// ```
-/// *Derivation.* Two truths have laws that differ in two answers: Σ P^α Q^{1-α} = λ (e^{αε} + e^{(1-α)ε} + k - 2), and
-/// less 1 = λ (e^ε + k - 1) that is λ (e^{αε} + e^{(1-α)ε} - 1 - e^ε), which factors as above: both factors are
+/// *Derivation.* Two truths have distributions that differ in two answers: Σ P^α Q^{1-α} = λ (e^{αε} + e^{(1-α)ε} + k -
+/// 2), and less 1 = λ (e^ε + k - 1) that is λ (e^{αε} + e^{(1-α)ε} - 1 - e^ε), which factors as above: both factors are
 /// positive, so no digit cancels at any order or ε. Rounded up by the rounding errors of the logarithms of its factors.
 ///
 /// # Errors
@@ -77,7 +77,8 @@ fn response(a: f64, epsilon: f64, answers: f64) -> f64 {
         epsilon + libm::log1p((answers - 1.0) * libm::exp(-epsilon))
     };
     let (ln_first, ln_second) = ((-libm::expm1(-x)).ln(), ln_expm1(a * epsilon));
-    // Factors that are off by two units of themselves move their logarithms by as much, a product α ε by a unit of itself.
+    // Factors that are off by two units of themselves move their logarithms by as much, a product α ε by a unit of
+    // itself.
     let error = f64::EPSILON * (8.0 + 2.0 * (ln_first.abs() + ln_second.abs() + ln_total.abs()));
     let value = up(softplus(ln_first + ln_second - ln_total + error) / (a - 1.0), 4.0);
     // Products of order and ε that are beyond the doubles on either side.
@@ -92,15 +93,15 @@ fn ln_expm1(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::OutcomeDistribution;
     use crate::divergence::{bernoulli_renyi, renyi_divergence};
-    use crate::law::OutcomeLaw;
 
     fn order(a: f64) -> Order {
         Order::new(a).unwrap()
     }
 
     #[test]
-    fn agrees_with_the_divergence_of_the_laws() {
+    fn agrees_with_the_divergence_of_the_distributions() {
         for a in [1.0001, 1.5, 2.0, 7.3, 64.0, 1000.0] {
             for p in [0.5 + 1e-9, 0.51, 0.6, 0.75, 0.25, 0.999, 1e-12] {
                 let value = randomized_response_rdp(order(a), Probability::new(p).unwrap());
@@ -109,12 +110,12 @@ mod tests {
             }
             for (epsilon, k) in [(0.01, 3usize), (1.0, 2), (2.5, 10), (8.0, 1000)] {
                 let lie = 1.0 / (f64::exp(epsilon) + (k - 1) as f64);
-                let law = |truth: usize| {
+                let distribution = |truth: usize| {
                     let mut p = vec![lie; k];
                     p[truth] = f64::exp(epsilon) * lie;
-                    OutcomeLaw::from_probabilities(&p).unwrap()
+                    OutcomeDistribution::from_probabilities(&p).unwrap()
                 };
-                let expected = renyi_divergence(&law(0), &law(1), order(a)).unwrap();
+                let expected = renyi_divergence(&distribution(0), &distribution(1), order(a)).unwrap();
                 let value = k_ary_randomized_response_rdp(order(a), Epsilon::new(epsilon).unwrap(), k as u64).unwrap();
                 assert!((value / expected - 1.0).abs() < 1e-12, "{a} {epsilon} {k}: {value} {expected}");
             }

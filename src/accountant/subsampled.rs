@@ -27,17 +27,17 @@ const LEVELS: usize = 4;
 ///
 /// *Sensitivity in Private-kNN.* An added point x is in the subsample T ∪ {x} with probability γ. If it is, and among
 /// the k nearest, it adds a vote for its label and displaces the vote of the k-th neighbor: the votes move by
-/// e_{y'} - e_c, of norm √2, or not at all, or by 1 where fewer than k points were in the subsample. Given T, the answers
-/// are N(h, σ²I) without x and (1-γ) N(h, σ²I) + γ N(h + v, σ²I) with it, ‖v‖ ≤ √2, a pair in one dimension; and since
-/// exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although neighbors
-/// differ in one added point, `sensitivity` is √2, not 1.
+/// e_{y'} - e_c, of norm √2, or not at all, or by 1 where fewer than k points were in the subsample. Given T, the
+/// answers are N(h, σ²I) without x and (1-γ) N(h, σ²I) + γ N(h + v, σ²I) with it, ‖v‖ ≤ √2, a pair in one dimension;
+/// and since exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although
+/// neighbors differ in one added point, `sensitivity` is √2, not 1.
 ///
 /// The integral is taken by the trapezoid rule in the form E[(1+u)^α - 1 - αu], u = γ (e^w - 1), where nothing cancels
-/// and all terms are positive. The integrand grows with w like e^{kw}, k between 0 and max(α, 2): like e^{2w} as long as αu is
-/// small, however close α is to 1. So its peaks are between 0 and max(α, 2) ν. Relative error below 1e-12, to which the
-/// rounding of exponents is added where they are large; the result is rounded up by as much, and so is ν. Where the order or
-/// ν is so large that the rule needs more than 65,536 nodes, Minkowski's inequality gives
-/// D ≤ α/(α-1) ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
+/// and all terms are positive. The integrand grows with w like e^{kw}, k between 0 and max(α, 2): like e^{2w} as long
+/// as αu is small, however close α is to 1. So its peaks are between 0 and max(α, 2) ν. Relative error below 1e-12, to
+/// which the rounding of exponents is added where they are large; the result is rounded up by as much, and so is ν.
+/// Where the order or ν is so large that the rule needs more than 65,536 nodes, Minkowski's inequality gives D ≤
+/// α/(α-1) ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
 ///
 /// ```
 /// # use leakbound::accountant::subsampled_gaussian_rdp;
@@ -78,9 +78,9 @@ pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScal
 /// with D(γ, s) of [`subsampled_gaussian_rdp`]. For m = 1 that is D(γ, s) itself. Rounded up.
 ///
 /// *Proof.* Given the other points of the subsample, b of the m are in it with probability w_b and move the votes by
-/// some v_b, ‖v_b‖ ≤ b s. With N_v = N(h + v, σ²I) the answers are N_0 without the points and Σ_b w_b N_{v_b} with them,
-/// which is the mixture with weights w_b/γ_m of (1-γ_m) N_0 + γ_m N_{v_b}. exp((α-1) D) is jointly convex, in either
-/// direction.
+/// some v_b, ‖v_b‖ ≤ b s. With N_v = N(h + v, σ²I) the answers are N_0 without the points and Σ_b w_b N_{v_b} with
+/// them, which is the mixture with weights w_b/γ_m of (1-γ_m) N_0 + γ_m N_{v_b}. exp((α-1) D) is jointly convex, in
+/// either direction.
 ///
 /// ```
 /// # use leakbound::accountant::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
@@ -156,8 +156,9 @@ fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
         let terms = integrand.largest_terms(nodes.ceil() as usize);
         let value = log_sum_exp(terms.iter().map(|(_, term)| *term)) + step.ln();
         if before.is_some_and(|before: f64| (before - value).abs() <= TOLERANCE) {
-            // The largest term decides: w = t ν - ν²/2 is off by units of its parts and counts with the weight max(α, 2), and
-            // so do ln q, where it is added to w, and t²/2. Terms far from it are smaller by more than their errors are larger.
+            // The largest term decides: w = t ν - ν²/2 is off by units of its parts and counts with the weight max(α,
+            // 2), and so do ln q, where it is added to w, and t²/2. Terms far from it are smaller by more than their
+            // errors are larger.
             let (peak, _) =
                 terms.iter().fold((0, f64::NEG_INFINITY), |best, &at| if at.1 > best.1 { at } else { best });
             let t = integrand.at(peak);
@@ -197,9 +198,9 @@ impl Integrand {
 
     /// The terms of nodes 0 to `last` in order, without those below e^-[`NEGLIGIBLE`] of the largest.
     ///
-    /// A peak is some units wide and the range max(α, 2) ν, so that most nodes of a large order do not count. Ranges of nodes are halved
-    /// until they hold no more node or none that counts: (1+u)^a - 1 - au falls up to u = 0 and grows from there on, so that it is
-    /// largest at an end of any range, and t²/2 is smallest at an end or at t = 0.
+    /// A peak is some units wide and the range max(α, 2) ν, so that most nodes of a large order do not count. Ranges of
+    /// nodes are halved until they hold no more node or none that counts: (1+u)^a - 1 - au falls up to u = 0 and grows
+    /// from there on, so that it is largest at an end of any range, and t²/2 is smallest at an end or at t = 0.
     fn largest_terms(&self, last: usize) -> Vec<(usize, f64)> {
         let ends = [(0, self.excess(0)), (last, self.excess(last))];
         let mut terms: Vec<(usize, f64)> = ends.iter().map(|&(node, excess)| (node, self.term(node, excess))).collect();

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The mechanism and how far the neighbors are apart: the bound holds for all data at that distance and adds up over
-    /// any answers.
+    /// The mechanism and how far the neighbors are apart: the bound holds for all data at that distance and adds up
+    /// over any answers.
     AnyData,
     /// The data too: the bound holds for these data against their neighbors. It is not private itself, and over answers
     /// that share random teachers it does not add up.
@@ -91,7 +91,7 @@ enum Cost {
 /// # use leakbound::accountant::WorstCases;
 /// # use leakbound::bound::Direction;
 /// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::law::Noise;
+/// # use leakbound::distribution::Noise;
 /// # use leakbound::mechanism::NoisyArgmax;
 /// # use leakbound::quantity::Order;
 /// let mechanism = NoisyArgmax::new("laplace:0.5".parse()?);
@@ -102,7 +102,8 @@ enum Cost {
 /// let order = Order::new(2.0)?;
 /// // The cost as published says nothing about the reverse direction.
 /// assert!(forward.at(order, Direction::Reverse).is_none());
-/// assert!(both.at(order, Direction::Reverse).unwrap().value > 10.0 * forward.at(order, Direction::Forward).unwrap().value);
+/// assert!(both.at(order, Direction::Reverse).unwrap().value > 10.0 * forward.at(order,
+/// Direction::Forward).unwrap().value);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Clone)]
@@ -160,8 +161,8 @@ impl Theorem {
     }
 
     /// The bound for a group of `points`, each of which changes the data once (Mironov 2017, Proposition 2), from this
-    /// theorem for a single point. None for a theorem about these data only: it says nothing about the other steps of the
-    /// chain from one dataset to the other.
+    /// theorem for a single point. None for a theorem about these data only: it says nothing about the other steps of
+    /// the chain from one dataset to the other.
     #[must_use]
     pub fn of_group(self, points: u64) -> Option<Self> {
         (self.statement.scope == Scope::AnyData).then(|| {
@@ -189,7 +190,8 @@ type Known = BTreeMap<(u64, Adjacency, Vec<u64>), Arc<[f64]>>;
 const KEPT: usize = 256;
 
 impl WorstCases {
-    /// The supremum of D_α over all votes and all neighbors of a relation, [`gnmax_worst_case`](crate::accountant::gnmax_worst_case).
+    /// The supremum of D_α over all votes and all neighbors of a relation,
+    /// [`gnmax_worst_case`](crate::accountant::gnmax_worst_case).
     #[must_use]
     pub fn theorem(&self, sigma: NoiseScale, adjacency: Adjacency) -> Theorem {
         let known = self.clone();
@@ -267,8 +269,8 @@ impl ComposedTheorem {
         self.curves[direction as usize].as_ref()
     }
 
-    /// The larger sum at each order, for a theorem that holds in both directions. All answers are about the same neighbor,
-    /// so that all have the same direction.
+    /// The larger sum at each order, for a theorem that holds in both directions. All answers are about the same
+    /// neighbor, so that all have the same direction.
     #[must_use]
     pub fn both_directions(&self) -> Option<RdpCurve> {
         let [Some(forward), Some(reverse)] = &self.curves else { return None };

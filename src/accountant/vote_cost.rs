@@ -6,8 +6,8 @@ use super::laplace::lnmax_data_independent;
 use super::lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 use crate::bound::Direction;
 use crate::bound::outward::{log_probability_up, sum_up};
+use crate::distribution::{Noise, ThresholdTest};
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::law::{Noise, ThresholdTest};
 use crate::quantity::{NoiseScale, Order};
 use crate::special::{log_ndtr, log_sum_exp};
 use std::f64::consts::{LN_2, SQRT_2};
@@ -15,10 +15,10 @@ use std::f64::consts::{LN_2, SQRT_2};
 /// ln q for each direction: q is at least the probability, under the dataset that comes *first* in the divergence, that
 /// the likeliest outcome is not printed.
 ///
-/// A data-dependent theorem (Papernot et al. 2018, Theorem 6; Papernot et al. 2017, Theorem 3) bounds D(M(X)‖M(X')) by a
-/// function of q ≥ P(M(X) ≠ i*). The relation of neighbors is symmetric, so with X = S it bounds the forward divergence
-/// D(S‖S') through the q of S, and with X = S' the reverse divergence D(S'‖S) through the q of S'. One q bounds one
-/// direction only: at small noise the reverse divergence exceeds the forward cost many times.
+/// A data-dependent theorem (Papernot et al. 2018, Theorem 6; Papernot et al. 2017, Theorem 3) bounds D(M(X)‖M(X')) by
+/// a function of q ≥ P(M(X) ≠ i*). The relation of neighbors is symmetric, so with X = S it bounds the forward
+/// divergence D(S‖S') through the q of S, and with X = S' the reverse divergence D(S'‖S) through the q of S'. One q
+/// bounds one direction only: at small noise the reverse divergence exceeds the forward cost many times.
 ///
 /// Where S' is not known, the reverse q is a bound for every neighbor of S. The theorems hold for any q that is large
 /// enough, so that no monotonicity is needed.
@@ -27,7 +27,7 @@ use std::f64::consts::{LN_2, SQRT_2};
 /// # use leakbound::accountant::FlipProbability;
 /// # use leakbound::bound::Direction;
 /// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::law::Noise;
+/// # use leakbound::distribution::Noise;
 /// let noise: Noise = "laplace:0.5".parse()?;
 /// let (votes, neighbor) = (VoteHistogram::new(vec![6, 0])?, VoteHistogram::new(vec![5, 1])?);
 /// let pair = FlipProbability::of_pair(&votes, &neighbor, noise);
@@ -60,8 +60,8 @@ impl FlipProbability {
 
     /// The noisy argmax of a known histogram against every histogram that one moved vote away from it.
     ///
-    /// A moved vote lowers the lead of the plurality class i* over one class by at most 2 votes and over every other class
-    /// by at most 1:
+    /// A moved vote lowers the lead of the plurality class i* over one class by at most 2 votes and over every other
+    /// class by at most 1:
     /// ```text
     /// q' = min(1 - 1/C, max_j [t(n_{i*} - n_j - 2) + Σ_{i ≠ i*, j} t(n_{i*} - n_i - 1)])
     /// ```
@@ -82,13 +82,13 @@ impl FlipProbability {
 
     /// The answer of a threshold test on a known histogram against every histogram one moved vote away.
     ///
-    /// A moved vote raises one count and lowers another by one. P(pass) increases with every count, so it is at most that
-    /// of the histogram with one vote more for the best class, and P(fail) at most that with one vote less. The smaller
-    /// of the two maxima is at least min(P(pass), P(fail)) under every neighbor.
+    /// A moved vote raises one count and lowers another by one. P(pass) increases with every count, so it is at most
+    /// that of the histogram with one vote more for the best class, and P(fail) at most that with one vote less. The
+    /// smaller of the two maxima is at least min(P(pass), P(fail)) under every neighbor.
     #[must_use]
     pub fn of_test_moved_vote(test: &ThresholdTest, votes: &VoteHistogram) -> Self {
         let log_q = log_rare_answer(test, votes);
-        let largest = |adjacency, pick: fn(crate::law::ThresholdOdds) -> f64| {
+        let largest = |adjacency, pick: fn(crate::distribution::ThresholdOdds) -> f64| {
             let changed = votes.neighbors(adjacency).into_iter().filter_map(|change| votes.neighbor(change).ok());
             changed.map(|changed| pick(test.odds(&changed))).fold(f64::NEG_INFINITY, f64::max)
         };
@@ -165,7 +165,7 @@ fn log_exceedance(noise: Noise, d: f64) -> f64 {
 /// # use leakbound::accountant::VoteCost;
 /// # use leakbound::bound::Direction;
 /// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::law::Noise;
+/// # use leakbound::distribution::Noise;
 /// # use leakbound::quantity::Order;
 /// // Fourteen votes against one with little noise: the reverse direction costs far more.
 /// let noise: Noise = "gaussian:2".parse()?;
@@ -266,8 +266,8 @@ pub fn argmax_data_independent(noise: Noise, test: Option<&ThresholdTest>, order
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::{ThresholdForm, confident_argmax_distribution, noisy_argmax_distribution};
     use crate::divergence::renyi_divergence;
-    use crate::law::{ThresholdForm, confident_argmax_law, noisy_argmax_law};
     use proptest::prelude::*;
 
     fn noise(kind: bool, scale: f64) -> Noise {
@@ -291,15 +291,15 @@ mod tests {
             let test = ThresholdTest::new(threshold, NoiseScale::new(scale.exp()).unwrap(), form).unwrap();
             let test = tested.then_some(test);
             let order = Order::new(1.0 + a.exp()).unwrap();
-            let law = |votes: &VoteHistogram| match &test {
-                Some(test) => confident_argmax_law(votes, test, noise).unwrap(),
-                None => noisy_argmax_law(votes, noise).unwrap(),
+            let distribution = |votes: &VoteHistogram| match &test {
+                Some(test) => confident_argmax_distribution(votes, test, noise).unwrap(),
+                None => noisy_argmax_distribution(votes, noise).unwrap(),
             };
-            let p = law(&votes);
+            let p = distribution(&votes);
             let any = VoteCost::of_moved_vote(noise, test.as_ref(), &votes);
             for change in votes.neighbors(Adjacency::Moved) {
                 let neighbor = votes.neighbor(change).unwrap();
-                let q = law(&neighbor);
+                let q = distribution(&neighbor);
                 let pair = VoteCost::of_pair(noise, test.as_ref(), &votes, &neighbor);
                 for (direction, first, second) in [(Direction::Forward, &p, &q), (Direction::Reverse, &q, &p)] {
                     let exact = renyi_divergence(first, second, order).unwrap();
@@ -344,8 +344,8 @@ mod tests {
         }
     }
 
-    /// (2 + g)/4 e^-g at g = 8 for the best neighbor of 6:0 with Laplace noise of 0.5; a lead of less than two votes may
-    /// turn round.
+    /// (2 + g)/4 e^-g at g = 8 for the best neighbor of 6:0 with Laplace noise of 0.5; a lead of less than two votes
+    /// may turn round.
     #[test]
     fn the_flip_probability_of_a_moved_vote_is_the_tail_of_its_lead() {
         let noise = noise(false, 0.5);

@@ -14,9 +14,9 @@ const MARGIN: f64 = 1e-12;
 /// two) Jeffreys limits, each at a quarter (a half) of the failure probability, for A = O and its complement.
 ///
 /// All limits are those of one event: one failure probability covers both directions and every δ. *Asymptotic*: each
-/// limit fails with its share in the limit of many samples, and above it for some laws at every sample size; in other
-/// words a posterior statement under independent priors Beta(1/2, 1/2). [`Rectangle::epsilon`] is the finite-sample
-/// bound of the same form and about 1/(2k) below, k the smallest count involved.
+/// limit fails with its share in the limit of many samples, and above it for some distributions at every sample size;
+/// in other words a posterior statement under independent priors Beta(1/2, 1/2). [`Rectangle::epsilon`] is the
+/// finite-sample bound of the same form and about 1/(2k) below, k the smallest count involved.
 ///
 /// # Errors
 /// As [`jeffreys_lower`].
@@ -64,8 +64,8 @@ pub fn jeffreys_epsilon(
 ///
 /// A set, a direction and a side are an event of their own: with four tails A = O and its complement get half of the
 /// failure probability each, and a caller who wants both directions to hold at once must split it between them.
-/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbor the limit is [`adjusted_log_lower`](crate::interval::adjusted_log_lower)
-/// (Walter).
+/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbor the limit is
+/// [`adjusted_log_lower`](crate::interval::adjusted_log_lower) (Walter).
 ///
 /// # Example
 /// ```

@@ -20,7 +20,8 @@ const ENOUGH_SIGNAL: f64 = 1e3;
 pub enum BootstrapInterval {
     /// The quantile at the failure probability γ.
     Percentile,
-    /// The quantile at Φ(z₀ + (z₀ + z)/(1 - a(z₀ + z))), z = Φ⁻¹(γ): corrected for bias z₀ and acceleration a (Efron 1987).
+    /// The quantile at Φ(z₀ + (z₀ + z)/(1 - a(z₀ + z))), z = Φ⁻¹(γ): corrected for bias z₀ and acceleration a (Efron
+    /// 1987).
     Bca,
 }
 
@@ -35,12 +36,12 @@ pub enum BootstrapInterval {
 /// quantile is, the bound is 0.
 ///
 /// # No guarantee
-/// Validity is [`Validity::Heuristic`]. Percentile bounds **never cover a divergence of 0**: resampled laws of equal
-/// worlds differ, so that the lower quantile is above 0 in every run. At n χ² ≈ 8 (χ² = Σ (p-q)²/q, n samples a side)
-/// the percentile k-cut claimed more than the truth in 30 to 40 % of runs at a nominal 5 %, at n χ² ≈ 80 in 9 %, at 800
-/// in 6 to 10 %; it is close to nominal in Fig. 6 of Chadha et al. (n χ² ≈ 2,700).
-/// BCa bounds cover 0 in 30 to 80 % of runs and cost a fifth of the bound at n χ² ≈ 80. [`Bootstrap::is_doubtful`]
-/// tells when a bound deserves no trust.
+/// Validity is [`Validity::Heuristic`]. Percentile bounds **never cover a divergence of 0**: resampled distributions of
+/// equal worlds differ, so that the lower quantile is above 0 in every run. At n χ² ≈ 8 (χ² = Σ (p-q)²/q, n samples a
+/// side) the percentile k-cut claimed more than the truth in 30 to 40 % of runs at a nominal 5 %, at n χ² ≈ 80 in 9 %,
+/// at 800 in 6 to 10 %; it is close to nominal in Fig. 6 of Chadha et al. (n χ² ≈ 2,700). BCa bounds cover 0 in 30 to
+/// 80 % of runs and cost a fifth of the bound at n χ² ≈ 80. [`Bootstrap::is_doubtful`] tells when a bound deserves no
+/// trust.
 ///
 /// # Example
 /// ```
@@ -57,9 +58,9 @@ pub enum BootstrapInterval {
 /// ```
 ///
 /// # References
-/// Chadha et al. (2024), "Auditing Private Prediction", appendix B; Efron and Tibshirani (1993), "An Introduction to the
-/// Bootstrap", chapters 13 and 14; Efron (1987), "Better bootstrap confidence intervals"; Andrews (2000) for the failure
-/// at a boundary.
+/// Chadha et al. (2024), "Auditing Private Prediction", appendix B; Efron and Tibshirani (1993), "An Introduction to
+/// the Bootstrap", chapters 13 and 14; Efron (1987), "Better bootstrap confidence intervals"; Andrews (2000) for the
+/// failure at a boundary.
 #[derive(Debug, Clone)]
 pub struct Bootstrap {
     k_cut: Resamples,
@@ -73,7 +74,7 @@ impl Bootstrap {
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 100 to 1,000,000 resamples, or when a set has another number of outcomes;
-    /// [`Error::Refused`] when outcomes and sets times resamples would need more than 1 GiB.
+    /// [`Error::Rejected`] when outcomes and sets times resamples would need more than 1 GiB.
     pub fn new(counts: &PairedCounts, sets: &[OutputSet], resamples: usize, seed: u64) -> Result<Self> {
         if !RESAMPLES.contains(&resamples) {
             let expected = "100 to 1000000 resamples".into();
@@ -86,7 +87,7 @@ impl Bootstrap {
         let cells = own.iter().max().map_or(0, |most| most + 1);
         let kept = (4 * cells + 8 * sets.len()).saturating_mul(resamples);
         if kept > MAX_KEPT {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "bootstrap",
                 reason: format!(
                     "{resamples} resamples of {cells} outcomes and {} sets need more than 1 GiB",
@@ -131,8 +132,8 @@ impl Bootstrap {
         bound("bootstrap-k-cut", failure, quantile(&self.k_cut, order, direction, failure, interval))
     }
 
-    /// n χ² as it is estimated from the counts: Σ_c (p̂-q̂)²/((p̂+q̂)/2) less what chance gives, times the harmonic mean of
-    /// the samples of both worlds; 0 where chance explains all.
+    /// n χ² as it is estimated from the counts: Σ_c (p̂-q̂)²/((p̂+q̂)/2) less what chance gives, times the harmonic
+    /// mean of the samples of both worlds; 0 where chance explains all.
     #[must_use]
     pub const fn signal(&self) -> f64 {
         self.signal

@@ -13,7 +13,7 @@ use super::method::{Bounded, Method};
 use super::output_set::OutputSets;
 use super::plan::{AuditPlan, EpsilonBound, QueryAudit, RdpBound, Skipped};
 use super::rectangle::Rectangle;
-use super::reference_laws::ReferenceLaws;
+use super::reference_distributions::ReferenceDistributions;
 use super::region::Region;
 use super::tails::Tails;
 use super::variational::Variational;
@@ -28,8 +28,8 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
 
 /// What a method needs that the guide lacks.
-const NEEDS_LAWS: &str = "a pilot or a law, for a score of the outcomes";
-const NEEDS_DIRECTION: &str = "a pilot, a law or a declared set, to know which of P(O) and Q(O) is larger";
+const NEEDS_DISTRIBUTIONS: &str = "a pilot or a distribution, for a score of the outcomes";
+const NEEDS_DIRECTION: &str = "a pilot, a distribution or a declared set, to know which of P(O) and Q(O) is larger";
 
 /// Why a posterior gives no limit.
 const NEEDS_ROOT: &str = "a limit of its posterior, which was not found for these counts";
@@ -39,8 +39,8 @@ const NEEDS_ROOT: &str = "a limit of its posterior, which was not found for thes
 /// The guide must not have been made by looking at `counts`. Every bound of a method holds at once except with the
 /// failure probability of the plan: methods at output sets divide it among the sets; `k-cut-variational`, `e-process`,
 /// `jeffreys`, `katz-log` and `joint-beta` divide it among the orders and directions that need events of their own; the
-/// bootstrap, a heuristic, spends all of it on each; all others cover every order and direction with one event. A method that needs what the guide lacks is listed in
-/// [`QueryAudit::skipped`].
+/// bootstrap, a heuristic, spends all of it on each; all others cover every order and direction with one event. A
+/// method that needs what the guide lacks is listed in [`QueryAudit::skipped`].
 ///
 /// # Errors
 /// [`Error::Length`] when the guide does not fit the counts; as [`Rectangle::four_tails`].
@@ -69,7 +69,7 @@ pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> R
         return Err(Error::Length { quantity: "output sets", found: 0, expected: "at least 1 set".into() });
     }
     let task = Task { counts, guide, plan };
-    // Results, and the first fault, stand in the order asked for.
+    // Results, and the first fault, stand in the order requested.
     let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(|&method| task.run(method)).collect();
     let mut audit = QueryAudit::default();
     for one in found {
@@ -81,7 +81,8 @@ pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> R
     Ok(audit)
 }
 
-/// D_α never falls in α and the bounds hold at once, so each order has the largest bound of those that are not above it.
+/// D_α never falls in α and the bounds hold at once, so each order has the largest bound of those that are not above
+/// it.
 fn raise(rows: &mut [RdpBound]) {
     let values: Vec<(Order, f64)> = rows.iter().map(|row| (row.order, row.bound.value)).collect();
     for row in rows {
@@ -95,7 +96,7 @@ impl Guide {
     #[must_use]
     pub fn lacks(&self, method: Method) -> Option<&'static str> {
         match method {
-            Method::KCutVariational | Method::KCutRegion if self.reference().is_none() => Some(NEEDS_LAWS),
+            Method::KCutVariational | Method::KCutRegion if self.reference().is_none() => Some(NEEDS_DISTRIBUTIONS),
             Method::TwoCutHalfSpace if !self.sets.directed => Some(NEEDS_DIRECTION),
             _ => None,
         }
@@ -234,7 +235,7 @@ impl<'a> Task<'a> {
                 let mut process = EProcess::new(counts.outcomes())?
                     .with_fixed_length(counts.trials().min(counts.trials_neighbor()))?;
                 if let Some((pair, outputs)) = self.guide.pair_with_outputs() {
-                    process = process.with_laws(pair.dataset(), pair.neighbor(), outputs)?;
+                    process = process.with_distributions(pair.dataset(), pair.neighbor(), outputs)?;
                 }
                 process.observe_counts(counts, self.plan.seed)?;
                 let share = self.share_of_goal();
@@ -249,8 +250,8 @@ impl<'a> Task<'a> {
         })
     }
 
-    fn reference(&self) -> Result<&'a ReferenceLaws> {
-        self.guide.reference().ok_or(Error::Refused { operation: "k-cut", reason: NEEDS_LAWS.into() })
+    fn reference(&self) -> Result<&'a ReferenceDistributions> {
+        self.guide.reference().ok_or(Error::Rejected { operation: "k-cut", reason: NEEDS_DISTRIBUTIONS.into() })
     }
 
     fn epsilon(&self, method: Method, direction: Direction) -> Result<LowerBound> {
@@ -310,13 +311,13 @@ fn largest(nothing: LowerBound, bounds: impl Iterator<Item = LowerBound>) -> Low
 mod tests {
     use super::*;
     use crate::audit::{SetSource, expected_counts, variational_bound};
-    use crate::law::OutcomeLaw;
+    use crate::distribution::OutcomeDistribution;
     use crate::quantity::Delta;
 
     #[test]
     fn a_single_goal_has_the_whole_failure_probability() {
-        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
-        let (p, q) = (law(&[0.5, 0.3, 0.2]), law(&[0.4, 0.3, 0.3]));
+        let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();
+        let (p, q) = (distribution(&[0.5, 0.3, 0.2]), distribution(&[0.4, 0.3, 0.3]));
         let (order, failure) = (Order::new(2.0).unwrap(), FailureProbability::new(0.05).unwrap());
         let plan = AuditPlan {
             orders: vec![order],
@@ -327,11 +328,12 @@ mod tests {
             seed: 0,
             resamples: 1,
         };
-        let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
+        let guide =
+            Guide::from_distributions(&p, &q, &plan.orders, &plan.directions, SetSource::ExactDistribution).unwrap();
         let counts = expected_counts(&p, &q, 100_000).unwrap();
         let audit = audit_counts(&counts, &guide, &plan).unwrap();
         let found = audit.rdp_bound(Method::KCutVariational, Direction::Forward, order).unwrap().value;
-        let reference = ReferenceLaws::from_laws(&p, &q).unwrap();
+        let reference = ReferenceDistributions::from_distributions(&p, &q).unwrap();
         let alone = variational_bound(&counts, &reference, order, Direction::Forward, failure).unwrap().value;
         assert!(alone > 0.0 && (found / alone - 1.0).abs() < 1e-12, "{found} {alone}");
     }

@@ -1,16 +1,16 @@
-//! A lower bound of the divergence of any two laws in two boxes, from one tangent of it.
+//! A lower bound of the divergence of any two distributions in two boxes, from one tangent of it.
 //!
 //! F(p, q) = Σ p^α q^{1-α} is convex and homogeneous, so for any ratios r ≥ 0
-//! F(p, q) ≥ Σ [α r^{α-1} p - (α-1) r^α q] (the tangent of x^α at r, x = p/q, times q), and for any λ, μ > 0 the minimum
-//! of this over both boxes and simplices is at least (weak duality: g_λ Σ p = g_λ, h_μ Σ q = h_μ)
+//! F(p, q) ≥ Σ [α r^{α-1} p - (α-1) r^α q] (the tangent of x^α at r, x = p/q, times q), and for any λ, μ > 0 the
+//! minimum of this over both boxes and simplices is at least (weak duality: g_λ Σ p = g_λ, h_μ Σ q = h_μ)
 //!
 //! ```text
 //! g_λ - h_μ + Σ_c min over [p_l, p_u] of (g_c - g_λ) p - Σ_c max over [q_l, q_u] of (h_c - h_μ) q,
 //! g = α r^{α-1}, h = (α-1) r^α,
 //! ```
 //!
-//! with equality where r, λ and μ are those of the least favorable pair ([`super::least_favorable`]): whatever they are,
-//! the sum less its rounding errors is a bound.
+//! with equality where r, λ and μ are those of the least favorable pair ([`super::least_favorable`]): whatever they
+//! are, the sum less its rounding errors is a bound.
 
 use crate::bound::Direction;
 use crate::interval::ProportionRange;
@@ -54,7 +54,7 @@ impl Class {
 pub(super) struct Tangent {
     /// Classes of ratio ρ = λ = μ contribute nothing and are left out.
     classes: Vec<Class>,
-    /// A class with more than half of both laws, kept as p - 1 and q - 1: with its ln r as base, g_λ - h_μ +
+    /// A class with more than half of both distributions, kept as p - 1 and q - 1: with its ln r as base, g_λ - h_μ +
     /// (g_c - g_λ) p - (h_c - h_μ) q = g_c - h_c + (g_c - g_λ)(p - 1) - (h_c - h_μ)(q - 1), where nothing cancels when
     /// all else is rare.
     heaviest: Option<Class>,
@@ -80,7 +80,7 @@ impl Tangent {
         Self { classes, heaviest, ln_lambda, ln_mu }
     }
 
-    /// The smallest D_α of two laws in the boxes, in nats, rounded down; at least 0.
+    /// The smallest D_α of two distributions in the boxes, in nats, rounded down; at least 0.
     pub(super) fn divergence(&self, order: Order, direction: Direction) -> f64 {
         // Reversed, q plays p with the inverse ratios: its multiplier is 1/μ, that of p 1/λ.
         let (sign, ln_lambda, ln_mu) = match direction {
@@ -141,7 +141,8 @@ impl Powers {
         Self { scale: (largest_exponent > PLAIN).then_some(largest_exponent) }
     }
 
-    /// e^z, less 1 or scaled. The error of z itself, |z| 2^-53, makes one of |z| e^z: at most (1 + max(z, 0)) |e^z - 1|.
+    /// e^z, less 1 or scaled. The error of z itself, |z| 2^-53, makes one of |z| e^z: at most (1 + max(z, 0)) |e^z -
+    /// 1|.
     fn of(self, z: f64) -> Rounded {
         let (value, factor) = match self.scale {
             None => (libm::expm1(z), 4.0 + z.max(0.0)),
@@ -184,9 +185,9 @@ mod tests {
         }
     }
 
-    /// Equal laws, and the tangent of ratios e^±400.
+    /// Equal distributions, and the tangent of ratios e^±400.
     #[test]
-    fn a_tangent_far_from_both_laws_says_nothing() {
+    fn a_tangent_far_from_both_distributions_says_nothing() {
         let half = crate::interval::ProportionLimit { value: 0.5, complement: 0.5 };
         let fair = ProportionRange { lower: half, upper: half };
         let pairs = [((fair, fair), 400.0), ((fair, fair), -400.0)];

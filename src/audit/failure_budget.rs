@@ -24,7 +24,8 @@ use std::str::FromStr;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FailurePer {
-    /// For every number of an answer together that has a finite-sample guarantee, so that a reader may pick any of them.
+    /// For every number of an answer together that has a finite-sample guarantee, so that a reader may pick any of
+    /// them.
     #[default]
     Answer,
     /// For the bounds of one method on one query, each for itself: among many of them some may be wrong.
@@ -155,16 +156,17 @@ impl Guide {
 
 /// How the failure probability f of an answer is divided among the events that its numbers are read from.
 ///
-/// An answer about Q queries reads its numbers from at most E events about each query ([`BoundEvent`]), and from J events
-/// about all queries together ([`joint_bound`](crate::audit::joint_bound)). With [`FailurePer::Answer`] each event about a query
-/// has the failure probability f/(Q (E + J)) and each joint one f/(E + J). By the union bound some event fails with
-/// probability at most Q E f/(Q (E + J)) + J f/(E + J) = f; where none does, every number of the answer holds, so that a
-/// reader may pick any of them, the largest included. Nothing is assumed of the dependence between queries or methods.
+/// An answer about Q queries reads its numbers from at most E events about each query ([`BoundEvent`]), and from J
+/// events about all queries together ([`joint_bound`](crate::audit::joint_bound)). With [`FailurePer::Answer`] each
+/// event about a query has the failure probability f/(Q (E + J)) and each joint one f/(E + J). By the union bound some
+/// event fails with probability at most Q E f/(Q (E + J)) + J f/(E + J) = f; where none does, every number of the
+/// answer holds, so that a reader may pick any of them, the largest included. Nothing is assumed of the dependence
+/// between queries or methods.
 ///
 /// The numbers of queries and events must not depend on the counts that are bounded.
 ///
-/// With [`FailurePer::Query`] each event about a query has f for itself; what is said of all queries at once (claims and
-/// composed bounds) still divides f among them.
+/// With [`FailurePer::Query`] each event about a query has f for itself; what is said of all queries at once (claims
+/// and composed bounds) still divides f among them.
 ///
 /// # Example
 /// ```
@@ -314,7 +316,7 @@ mod tests {
     fn methods_of_one_event_pay_once() {
         let free = Guide::fixed_list(3);
         assert_eq!(free.events(&[Method::TwoCutPaper, Method::TwoCutCorner, Method::ClopperPearson]).len(), 1);
-        // Neither a law nor a declared direction, and methods without a guarantee.
+        // Neither a distribution nor a declared direction, and methods without a guarantee.
         let skipped = [Method::KCutRegion, Method::TwoCutHalfSpace, Method::Gdp, Method::BootstrapKCut];
         assert_eq!(free.events(&skipped), []);
         let declared = Guide::declared(OutputSet::new(vec![true, false]));

@@ -1,9 +1,9 @@
 //! How many samples a method would need.
 
-use super::reference_laws::ReferenceLaws;
+use super::reference_distributions::ReferenceDistributions;
 use crate::counts::{MAX_COUNT, PairedCounts};
+use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
-use crate::law::OutcomeLaw;
 use crate::variate::Multinomial;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -14,28 +14,28 @@ const STEP: f64 = 1.044_273_782_427_413_8;
 /// Draws of counts whose median stands for what an audit finds, where expected counts cannot.
 const DRAWS: u64 = 5;
 
-/// Expected counts stand for drawn ones while rounding them moves at most this share of the distance of both laws.
+/// Expected counts stand for drawn ones while rounding them moves at most this share of the distance of both
+/// distributions.
 const FAITHFUL: f64 = 0.05;
 
-/// The fewest samples per world, within 5 %, with which a bound reaches `goal` if these are the laws.
+/// The fewest samples per world, within 5 %, with which a bound reaches `goal` if these are the distributions.
 ///
 /// It is the number of samples at which [`typical_bound`] reaches the goal: a forecast, not a guarantee. `bound` must
 /// not fall in n.
 ///
 /// # Errors
-/// [`Error::Length`] when the laws differ in outcomes; those of `bound`.
+/// [`Error::Length`] when the distributions differ in outcomes; those of `bound`.
 ///
 /// # Example
 /// ```
 /// # use leakbound::audit::{Rectangle, samples_to_reach};
 /// # use leakbound::bound::Direction;
 /// # use leakbound::interval::BinomialCounts;
-/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::{FailureProbability, Order};
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.6, 0.4])?, OutcomeLaw::from_probabilities(&[0.5, 0.5])?);
-/// let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?);
-/// let half = 0.5 * leakbound::divergence::renyi_divergence(&p, &q, order)?;
-/// let samples = samples_to_reach(&p, &q, half, |counts| {
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.6, 0.4])?, OutcomeDistribution::from_probabilities(&[0.5,
+/// 0.5])?); let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?); let half = 0.5 *
+/// leakbound::divergence::renyi_divergence(&p, &q, order)?; let samples = samples_to_reach(&p, &q, half, |counts| {
 ///     let inside = BinomialCounts::new(counts.counts()[0], counts.trials())?;
 ///     let inside_neighbor = BinomialCounts::new(counts.counts_neighbor()[0], counts.trials_neighbor())?;
 ///     Ok(Rectangle::four_tails(inside, inside_neighbor, failure)?.corner(order, Direction::Forward).value)
@@ -44,8 +44,8 @@ const FAITHFUL: f64 = 0.05;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn samples_to_reach(
-    p: &OutcomeLaw,
-    q: &OutcomeLaw,
+    p: &OutcomeDistribution,
+    q: &OutcomeDistribution,
     goal: f64,
     bound: impl Fn(&PairedCounts) -> Result<f64>,
 ) -> Result<Option<u64>> {
@@ -69,23 +69,24 @@ pub fn samples_to_reach(
     Ok(Some(samples(above)))
 }
 
-/// What a bound is about, halfway between the luckiest and the unluckiest audit, with `samples` outputs of each law.
+/// What a bound is about, halfway between the luckiest and the unluckiest audit, with `samples` outputs of each
+/// distribution.
 ///
-/// With many samples of each outcome that is the bound at the counts that the laws lead to expect. With few, expected
-/// counts are fractions, and rounding them would invent differences of both worlds and hide their noise. Where rounding
-/// moves more than a twentieth of the distance Σ|p - q|, the value is the median bound of five draws: of the counts of
-/// the outcomes within groups of equal ratio p/q, or of nearly equal ones beyond 64 groups, whose own counts are those
-/// expected, so that the luck of a few draws does not decide; or, where even the groups have few samples, of all counts.
-/// The seeds are fixed: the value is a function of the laws and the samples.
+/// With many samples of each outcome that is the bound at the counts that the distributions lead to expect. With few,
+/// expected counts are fractions, and rounding them would invent differences of both worlds and hide their noise. Where
+/// rounding moves more than a twentieth of the distance Σ|p - q|, the value is the median bound of five draws: of the
+/// counts of the outcomes within groups of equal ratio p/q, or of nearly equal ones beyond 64 groups, whose own counts
+/// are those expected, so that the luck of a few draws does not decide; or, where even the groups have few samples, of
+/// all counts. The seeds are fixed: the value is a function of the distributions and the samples.
 ///
 /// # Errors
-/// [`Error::Length`] when the laws differ in outcomes; those of `bound`.
+/// [`Error::Length`] when the distributions differ in outcomes; those of `bound`.
 ///
 /// # Example
 /// ```
 /// # use leakbound::audit::typical_bound;
-/// # use leakbound::law::OutcomeLaw;
-/// let uniform = OutcomeLaw::from_probabilities(&vec![1e-3; 1000])?;
+/// # use leakbound::distribution::OutcomeDistribution;
+/// let uniform = OutcomeDistribution::from_probabilities(&vec![1e-3; 1000])?;
 /// // Ten samples of a thousand outcomes are ten different outcomes, not the first ten.
 /// let both = typical_bound(&uniform, &uniform, 10, |counts| {
 ///     let pairs = counts.counts().iter().zip(counts.counts_neighbor());
@@ -95,8 +96,8 @@ pub fn samples_to_reach(
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn typical_bound(
-    p: &OutcomeLaw,
-    q: &OutcomeLaw,
+    p: &OutcomeDistribution,
+    q: &OutcomeDistribution,
     samples: u64,
     bound: impl Fn(&PairedCounts) -> Result<f64>,
 ) -> Result<f64> {
@@ -110,12 +111,12 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Counts that samples of both laws lead to expect: one pair where rounding does not matter, otherwise an odd number of
-/// draws.
-pub(super) fn typical_counts([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Result<Vec<PairedCounts>> {
+/// Counts that samples of both distributions lead to expect: one pair where rounding does not matter, otherwise an odd
+/// number of draws.
+pub(super) fn typical_counts([p, q]: [&OutcomeDistribution; 2], trials: [u64; 2]) -> Result<Vec<PairedCounts>> {
     if p.outcomes() != q.outcomes() {
         return Err(Error::Length {
-            quantity: "law of the neighbor",
+            quantity: "distribution of the neighbor",
             found: q.outcomes(),
             expected: format!("{} outcomes", p.outcomes()),
         });
@@ -124,20 +125,20 @@ pub(super) fn typical_counts([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Resu
     if faithful([p.p(), q.p()], [expected.counts(), expected.counts_neighbor()], trials) {
         return Ok(vec![expected]);
     }
-    let reference = ReferenceLaws::from_laws(p, q)?;
+    let reference = ReferenceDistributions::from_distributions(p, q)?;
     let worlds = [p.p(), q.p()];
-    let groups = [0, 1].map(|world| rounded(reference.laws()[world], trials[world]));
-    let parts: Vec<Vec<usize>> = if faithful(reference.laws(), [&groups[0], &groups[1]], trials) {
+    let groups = [0, 1].map(|world| rounded(reference.distributions()[world], trials[world]));
+    let parts: Vec<Vec<usize>> = if faithful(reference.distributions(), [&groups[0], &groups[1]], trials) {
         reference.members()
     } else {
         vec![(0..p.outcomes()).collect()]
     };
     let stratified = parts.len() > 1;
-    // Of each world, the law within each part.
-    let laws = worlds.map(|law| {
+    // Of each world, the distribution within each part.
+    let distributions = worlds.map(|distribution| {
         let within = |part: &Vec<usize>| {
-            let total: f64 = part.iter().map(|&outcome| law[outcome]).sum();
-            let share = |&outcome: &usize| if total > 0.0 { law[outcome] / total } else { 0.0 };
+            let total: f64 = part.iter().map(|&outcome| distribution[outcome]).sum();
+            let share = |&outcome: &usize| if total > 0.0 { distribution[outcome] / total } else { 0.0 };
             Multinomial::new(&part.iter().map(share).collect::<Vec<f64>>())
         };
         parts.iter().map(within).collect::<Vec<_>>()
@@ -146,9 +147,9 @@ pub(super) fn typical_counts([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Resu
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
         let [counts, counts_neighbor] = [0, 1].map(|world| {
             let mut counts = vec![0; p.outcomes()];
-            for (part, (law, members)) in laws[world].iter().zip(&parts).enumerate() {
+            for (part, (distribution, members)) in distributions[world].iter().zip(&parts).enumerate() {
                 let total = if stratified { groups[world][part] } else { trials[world] };
-                law.add(total, &mut stream, |place, count| counts[members[place]] += count);
+                distribution.add(total, &mut stream, |place, count| counts[members[place]] += count);
             }
             counts
         });
@@ -157,27 +158,27 @@ pub(super) fn typical_counts([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Resu
     (0..DRAWS).map(draw).collect()
 }
 
-/// Whether rounding n p and n' q to these counts moves little of the distance of the laws.
-fn faithful(laws: [&[f64]; 2], counts: [&[u64]; 2], trials: [u64; 2]) -> bool {
+/// Whether rounding n p and n' q to these counts moves little of the distance of the distributions.
+fn faithful(distributions: [&[f64]; 2], counts: [&[u64]; 2], trials: [u64; 2]) -> bool {
     let moved = |world: usize| -> f64 {
         let share = |count: u64| count as f64 / trials[world] as f64;
-        laws[world].iter().zip(counts[world]).map(|(p, &count)| (p - share(count)).abs()).sum()
+        distributions[world].iter().zip(counts[world]).map(|(p, &count)| (p - share(count)).abs()).sum()
     };
-    let distance: f64 = laws[0].iter().zip(laws[1]).map(|(p, q)| (p - q).abs()).sum();
+    let distance: f64 = distributions[0].iter().zip(distributions[1]).map(|(p, q)| (p - q).abs()).sum();
     // The rounding of doubles is nothing that a draw would mend.
-    moved(0).max(moved(1)) <= FAITHFUL * distance + f64::EPSILON * laws[0].len() as f64
+    moved(0).max(moved(1)) <= FAITHFUL * distance + f64::EPSILON * distributions[0].len() as f64
 }
 
-/// The counts that n samples of both laws lead to expect, rounded to whole numbers that sum to n.
+/// The counts that n samples of both distributions lead to expect, rounded to whole numbers that sum to n.
 ///
 /// # Errors
 /// As [`PairedCounts::new`].
-pub fn expected_counts(p: &OutcomeLaw, q: &OutcomeLaw, samples: u64) -> Result<PairedCounts> {
+pub fn expected_counts(p: &OutcomeDistribution, q: &OutcomeDistribution, samples: u64) -> Result<PairedCounts> {
     expected_counts_of([p, q], [samples; 2])
 }
 
 /// The same for numbers of samples of their own.
-pub(super) fn expected_counts_of([p, q]: [&OutcomeLaw; 2], trials: [u64; 2]) -> Result<PairedCounts> {
+pub(super) fn expected_counts_of([p, q]: [&OutcomeDistribution; 2], trials: [u64; 2]) -> Result<PairedCounts> {
     let labels = (0..p.outcomes()).map(|outcome| outcome.to_string()).collect();
     PairedCounts::new(labels, rounded(p.p(), trials[0]), rounded(q.p(), trials[1]))
 }
@@ -218,10 +219,10 @@ mod tests {
         ) {
             let total: f64 = weights.iter().sum();
             prop_assume!(total > 0.0);
-            let law = OutcomeLaw::from_probabilities(&weights.iter().map(|w| w / total).collect::<Vec<_>>()).unwrap();
-            let counts = expected_counts(&law, &law, samples).unwrap();
+            let distribution = OutcomeDistribution::from_probabilities(&weights.iter().map(|w| w / total).collect::<Vec<_>>()).unwrap();
+            let counts = expected_counts(&distribution, &distribution, samples).unwrap();
             prop_assert_eq!(counts.trials(), samples);
-            for (count, p) in counts.counts().iter().zip(law.p()) {
+            for (count, p) in counts.counts().iter().zip(distribution.p()) {
                 prop_assert!((*count as f64 - p * samples as f64).abs() <= 1.0 + 1e-15 * 40.0 * samples as f64);
                 prop_assert!(*count == 0 || *p > 0.0);
             }
@@ -230,10 +231,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_reached_is_not() {
-        let law = OutcomeLaw::from_probabilities(&[0.5, 0.5]).unwrap();
-        assert_eq!(samples_to_reach(&law, &law, 1.0, |_| Ok(0.5)).unwrap(), None);
-        assert_eq!(samples_to_reach(&law, &law, 0.0, |_| Ok(0.0)).unwrap(), Some(1));
-        let needed = samples_to_reach(&law, &law, 1.0, |counts| Ok(f64::from(u8::from(counts.trials() >= 1000))));
+        let distribution = OutcomeDistribution::from_probabilities(&[0.5, 0.5]).unwrap();
+        assert_eq!(samples_to_reach(&distribution, &distribution, 1.0, |_| Ok(0.5)).unwrap(), None);
+        assert_eq!(samples_to_reach(&distribution, &distribution, 0.0, |_| Ok(0.0)).unwrap(), Some(1));
+        let needed = samples_to_reach(&distribution, &distribution, 1.0, |counts| {
+            Ok(f64::from(u8::from(counts.trials() >= 1000)))
+        });
         assert!((1000..1050).contains(&needed.unwrap().unwrap()));
     }
 
@@ -241,11 +244,11 @@ mod tests {
     /// every draw has as many.
     #[test]
     fn draws_have_the_trials_of_each_group_of_ratios() {
-        let law = |first: f64| {
+        let distribution = |first: f64| {
             let p: Vec<f64> = (0..10).map(|outcome| if outcome < 5 { first } else { 0.2 - first }).collect();
-            OutcomeLaw::from_probabilities(&p).unwrap()
+            OutcomeDistribution::from_probabilities(&p).unwrap()
         };
-        let draws = typical_counts([&law(0.12), &law(0.08)], [20, 20]).unwrap();
+        let draws = typical_counts([&distribution(0.12), &distribution(0.08)], [20, 20]).unwrap();
         assert_eq!(draws.len() as u64, DRAWS);
         for counts in &draws {
             assert_eq!(counts.counts()[..5].iter().sum::<u64>(), 12);
@@ -253,10 +256,10 @@ mod tests {
         }
         assert!(draws.iter().any(|counts| counts != &draws[0]));
         // A rounding that moves 0.06 is much of a distance of 0.4.
-        assert_eq!(typical_counts([&law(0.12), &law(0.08)], [70, 70]).unwrap().len() as u64, DRAWS);
+        assert_eq!(typical_counts([&distribution(0.12), &distribution(0.08)], [70, 70]).unwrap().len() as u64, DRAWS);
         // Whole numbers need no draw, and where no group has one all outcomes are drawn together.
-        assert_eq!(typical_counts([&law(0.12), &law(0.08)], [25, 25]).unwrap().len(), 1);
-        let together = typical_counts([&law(0.12), &law(0.08)], [11, 13]).unwrap();
+        assert_eq!(typical_counts([&distribution(0.12), &distribution(0.08)], [25, 25]).unwrap().len(), 1);
+        let together = typical_counts([&distribution(0.12), &distribution(0.08)], [11, 13]).unwrap();
         assert_eq!(together.len() as u64, DRAWS);
         assert!(together.iter().all(|counts| [counts.trials(), counts.trials_neighbor()] == [11, 13]));
     }

@@ -1,14 +1,15 @@
 //! What is known of both worlds before the counts are seen.
 
 use super::output_set::{OutputSet, OutputSets, SetSource, shown};
-use super::reference_laws::{ReferenceLaws, shrunken_pair};
+use super::reference_distributions::{ReferenceDistributions, shrunken_pair};
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
+use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::Result;
-use crate::law::{OutcomeLaw, OutputPair};
 use crate::quantity::Order;
 
-/// Output sets, and guesses of both laws where there are some: from an exact law, from a pilot, or from nothing.
+/// Output sets, and guesses of both distributions where there are some: from an exact distribution, from a pilot, or
+/// from nothing.
 ///
 /// A wrong guess loosens bounds and never invalidates one, as long as it was not made by looking at the counts.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,16 +19,16 @@ pub struct Guide {
     guess: Option<Guess>,
 }
 
-/// An exact law is worth more outputs than any recording has.
-const LAW_OUTPUTS: u64 = 1 << 40;
+/// An exact distribution is worth more outputs than any recording has.
+const DISTRIBUTION_OUTPUTS: u64 = 1 << 40;
 
-/// Guesses of both laws.
+/// Guesses of both distributions.
 #[derive(Debug, Clone, PartialEq)]
 struct Guess {
     pair: OutputPair,
     /// Outputs per world that it is worth.
     outputs: u64,
-    reference: ReferenceLaws,
+    reference: ReferenceDistributions,
     /// ln(P/Q) of each outcome, by which a trade-off band sorts.
     score: Vec<f64>,
 }
@@ -45,22 +46,22 @@ impl Guide {
         OutputSets::declared(set).into()
     }
 
-    /// From the laws of both worlds: [`OutputSets::from_laws`].
+    /// From the distributions of both worlds: [`OutputSets::from_distributions`].
     ///
     /// # Errors
-    /// As [`OutputSets::from_laws`].
-    pub fn from_laws(
-        p: &OutcomeLaw,
-        q: &OutcomeLaw,
+    /// As [`OutputSets::from_distributions`].
+    pub fn from_distributions(
+        p: &OutcomeDistribution,
+        q: &OutcomeDistribution,
         orders: &[Order],
         directions: &[Direction],
         source: SetSource,
     ) -> Result<Self> {
-        let sets = OutputSets::from_laws(p, q, orders, directions, source)?;
-        let reference = ReferenceLaws::from_laws(p, q)?;
+        let sets = OutputSets::from_distributions(p, q, orders, directions, source)?;
+        let reference = ReferenceDistributions::from_distributions(p, q)?;
         let pair = OutputPair::new(p.clone(), q.clone())?;
         let score = log_ratio(&pair);
-        let guess = Guess { pair, outputs: LAW_OUTPUTS, reference, score };
+        let guess = Guess { pair, outputs: DISTRIBUTION_OUTPUTS, reference, score };
         Ok(Self { sets, guess: Some(guess) })
     }
 
@@ -71,7 +72,7 @@ impl Guide {
     pub fn from_pilot(pilot: &PairedCounts, orders: &[Order], directions: &[Direction]) -> Result<Self> {
         let sets = OutputSets::from_pilot(pilot, orders, directions)?;
         let pair = shrunken_pair(pilot)?;
-        let reference = ReferenceLaws::from_laws(pair.dataset(), pair.neighbor())?;
+        let reference = ReferenceDistributions::from_distributions(pair.dataset(), pair.neighbor())?;
         let (shown, members) = shown(pilot)?;
         let of_shown = log_ratio(&shrunken_pair(&shown)?);
         let lowest = of_shown.iter().copied().fold(f64::INFINITY, f64::min);
@@ -81,8 +82,8 @@ impl Guide {
         Ok(Self { sets, guess: Some(Guess { pair, outputs, reference, score }) })
     }
 
-    /// The guessed laws under the dataset and its neighbor; those of a pilot are shrunken toward each other as far as
-    /// its noise suggests ([`shrunken_pair`]).
+    /// The guessed distributions under the dataset and its neighbor; those of a pilot are shrunken toward each other as
+    /// far as its noise suggests ([`shrunken_pair`]).
     #[must_use]
     pub fn pair(&self) -> Option<&OutputPair> {
         self.guess.as_ref().map(|guess| &guess.pair)
@@ -103,9 +104,9 @@ impl Guide {
         self.guess.as_ref().map(|guess| &*guess.score)
     }
 
-    /// The guessed laws with outcomes of equal ratio merged.
+    /// The guessed distributions with outcomes of equal ratio merged.
     #[must_use]
-    pub fn reference(&self) -> Option<&ReferenceLaws> {
+    pub fn reference(&self) -> Option<&ReferenceDistributions> {
         self.guess.as_ref().map(|guess| &guess.reference)
     }
 }

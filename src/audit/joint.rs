@@ -2,22 +2,22 @@
 
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
+use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
 use crate::interval::{LevelSplit, LinearFunctional, SimplexBox};
-use crate::law::OutcomeLaw;
 use crate::quantity::{FailureProbability, Order};
 use crate::special::{CompensatedSum, ndtri};
 use rayon::prelude::*;
 
-/// One query of a product: its counts, and guesses of both laws that were made without looking at them.
+/// One query of a product: its counts, and guesses of both distributions that were made without looking at them.
 #[derive(Debug, Clone, Copy)]
 pub struct JointQuery<'a> {
     /// Counts of this query.
     pub counts: &'a PairedCounts,
-    /// A guess of the law under the dataset: an exact law, or a pilot's frequencies.
-    pub p: &'a OutcomeLaw,
-    /// A guess of the law under the neighbor.
-    pub q: &'a OutcomeLaw,
+    /// A guess of the distribution under the dataset: an exact distribution, or a pilot's frequencies.
+    pub p: &'a OutcomeDistribution,
+    /// A guess of the distribution under the neighbor.
+    pub q: &'a OutcomeDistribution,
 }
 
 /// The ratio of a class is trusted as far as this many expected outputs of it bear it out.
@@ -36,15 +36,15 @@ const MARGIN: f64 = 1e-9;
 /// ```text
 /// F ≥ 1 + l,   l = Σ_c [α r_c^{α-1} P_c - (α-1) r_c^α Q_c] - 1,   so (α-1) D_α ≥ ln max(1, 1 + l).
 /// ```
-/// For any weight w fixed in advance, ln max(1, 1+l) = w l + φ(l) with φ concave for l ≥ 0 and not negative for l ≤ 0, so
-/// over an interval of l its minimum is at an end or at 0. Then
+/// For any weight w fixed in advance, ln max(1, 1+l) = w l + φ(l) with φ concave for l ≥ 0 and not negative for l ≤ 0,
+/// so over an interval of l its minimum is at an end or at 0. Then
 /// ```text
 /// (α-1) Σ_q D_α(q) ≥ Σ_q w_q l_q + Σ_q min φ_q,
 /// ```
-/// and Σ w_q l_q is one mean of independent bounded variables: one confidence limit, however many queries there are. The
-/// intervals of the l_q come from the Clopper-Pearson limits that this limit needs anyway. Weights are 1/(1 + l) at the
-/// guessed laws, the slope of the logarithm there; ratios are guessed ones to a common power that is best at the numbers
-/// of samples. Wrong guesses loosen the bound and never invalidate it.
+/// and Σ w_q l_q is one mean of independent bounded variables: one confidence limit, however many queries there are.
+/// The intervals of the l_q come from the Clopper-Pearson limits that this limit needs anyway. Weights are 1/(1 + l) at
+/// the guessed distributions, the slope of the logarithm there; ratios are guessed ones to a common power that is best
+/// at the numbers of samples. Wrong guesses loosen the bound and never invalidate it.
 ///
 /// For Q queries of equal χ² it needs about 5.6 Q times fewer samples than bounds of the single queries, each at a
 /// failure probability of 1/Q.
@@ -57,13 +57,11 @@ const MARGIN: f64 = 1e-9;
 /// # use leakbound::audit::{JointQuery, expected_counts, joint_bound};
 /// # use leakbound::divergence::renyi_divergence;
 /// # use leakbound::prelude::*;
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.51, 0.49])?, OutcomeLaw::from_probabilities(&[0.5, 0.5])?);
-/// let counts = expected_counts(&p, &q, 100_000)?;
-/// let queries = vec![JointQuery { counts: &counts, p: &p, q: &q }; 100];
-/// let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?);
-/// let bound = joint_bound(&queries, order, Direction::Forward, failure)?;
-/// let exact = 100.0 * renyi_divergence(&p, &q, order)?; // 0.04
-/// assert!(bound.value > 0.9 * exact && bound.value < exact);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.51, 0.49])?,
+/// OutcomeDistribution::from_probabilities(&[0.5, 0.5])?); let counts = expected_counts(&p, &q, 100_000)?; let queries
+/// = vec![JointQuery { counts: &counts, p: &p, q: &q }; 100]; let (order, failure) = (Order::new(2.0)?,
+/// FailureProbability::new(0.05)?); let bound = joint_bound(&queries, order, Direction::Forward, failure)?; let exact =
+/// 100.0 * renyi_divergence(&p, &q, order)?; // 0.04 assert!(bound.value > 0.9 * exact && bound.value < exact);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn joint_bound(
@@ -76,11 +74,11 @@ pub fn joint_bound(
         return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1 query".into() });
     }
     for query in queries {
-        for law in [query.p, query.q] {
-            if law.outcomes() != query.counts.outcomes() {
+        for distribution in [query.p, query.q] {
+            if distribution.outcomes() != query.counts.outcomes() {
                 return Err(Error::Length {
-                    quantity: "guessed law",
-                    found: law.outcomes(),
+                    quantity: "guessed distribution",
+                    found: distribution.outcomes(),
                     expected: format!("{} outcomes, as the counts", query.counts.outcomes()),
                 });
             }
@@ -108,11 +106,11 @@ pub fn joint_bound(
     Ok(LowerBound { value, failure_probability: failure, method: "joint-linear", validity: Validity::FiniteSample })
 }
 
-/// A query as the divergence sees it: first the law in front.
+/// A query as the divergence sees it: first the distribution in front.
 struct Worlds<'a> {
     counts: [&'a [u64]; 2],
     trials: [f64; 2],
-    laws: [&'a [f64]; 2],
+    distributions: [&'a [f64]; 2],
 }
 
 /// What a query adds to the statistic.
@@ -129,19 +127,24 @@ impl<'a> Worlds<'a> {
     fn new(query: &JointQuery<'a>, direction: Direction) -> Self {
         let counts = [query.counts.counts(), query.counts.counts_neighbor()];
         let trials = [query.counts.trials() as f64, query.counts.trials_neighbor() as f64];
-        let laws = [query.p.p(), query.q.p()];
+        let distributions = [query.p.p(), query.q.p()];
         match direction {
-            Direction::Forward => Self { counts, trials, laws },
-            Direction::Reverse => {
-                Self { counts: [counts[1], counts[0]], trials: [trials[1], trials[0]], laws: [laws[1], laws[0]] }
-            }
+            Direction::Forward => Self { counts, trials, distributions },
+            Direction::Reverse => Self {
+                counts: [counts[1], counts[0]],
+                trials: [trials[1], trials[0]],
+                distributions: [distributions[1], distributions[0]],
+            },
         }
     }
 
     /// The tangent's values in both worlds, α r^{α-1} and -(α-1) r^α.
     fn tangent(&self, power: f64, a: f64) -> [Vec<f64>; 2] {
         let least = BORNE_OUT / self.trials[0].min(self.trials[1]);
-        let ratios = self.laws[0].iter().zip(self.laws[1]).map(|(&p, &q)| (p.max(least) / q.max(least)).powf(power));
+        let ratios = self.distributions[0]
+            .iter()
+            .zip(self.distributions[1])
+            .map(|(&p, &q)| (p.max(least) / q.max(least)).powf(power));
         // A ratio whose power leaves the doubles would make the bound useless, and not wrong.
         let most = 1e100_f64.powf(1.0 / a);
         let (front, back) = ratios
@@ -151,10 +154,10 @@ impl<'a> Worlds<'a> {
         [front, back]
     }
 
-    /// l, the weight and the variance of the estimated w l under the guessed laws.
+    /// l, the weight and the variance of the estimated w l under the guessed distributions.
     fn expected(&self, values: &[Vec<f64>; 2]) -> (f64, f64, f64) {
         let mean = |world: usize, map: &dyn Fn(f64) -> f64| {
-            let terms = self.laws[world].iter().zip(&values[world]).map(|(&p, &value)| p * map(value));
+            let terms = self.distributions[world].iter().zip(&values[world]).map(|(&p, &value)| p * map(value));
             terms.collect::<CompensatedSum>().value()
         };
         let means = [0, 1].map(|world| mean(world, &|value| value));
@@ -221,28 +224,28 @@ mod tests {
         FailureProbability::new(FAILURE).unwrap()
     }
 
-    /// Pairs of laws on five classes whose χ² spreads over three orders of magnitude.
-    fn pairs(queries: usize, scale: f64) -> Vec<[OutcomeLaw; 2]> {
+    /// Pairs of distributions on five classes whose χ² spreads over three orders of magnitude.
+    fn pairs(queries: usize, scale: f64) -> Vec<[OutcomeDistribution; 2]> {
         let mut rng = ChaCha8Rng::seed_from_u64(9);
-        let mut law = |change: f64, weights: &[f64; 5]| {
+        let mut distribution = |change: f64, weights: &[f64; 5]| {
             let changed: Vec<f64> = weights.iter().map(|w| w * (change * (rng.random::<f64>() - 0.5)).exp()).collect();
             let total: f64 = changed.iter().sum();
-            OutcomeLaw::from_probabilities(&changed.iter().map(|w| w / total).collect::<Vec<_>>()).unwrap()
+            OutcomeDistribution::from_probabilities(&changed.iter().map(|w| w / total).collect::<Vec<_>>()).unwrap()
         };
         (0..queries)
             .map(|query| {
                 let weights = [0.5, 0.3, 0.1, 0.07, 0.03];
                 let change = scale * 10f64.powf(-1.5 * query as f64 / queries as f64);
-                [law(0.0, &weights), law(change, &weights)]
+                [distribution(0.0, &weights), distribution(change, &weights)]
             })
             .collect()
     }
 
-    fn total(pairs: &[[OutcomeLaw; 2]], a: f64) -> f64 {
+    fn total(pairs: &[[OutcomeDistribution; 2]], a: f64) -> f64 {
         pairs.iter().map(|[p, q]| renyi_divergence(p, q, order(a)).unwrap()).sum()
     }
 
-    fn bound(pairs: &[[OutcomeLaw; 2]], counts: &[PairedCounts], a: f64) -> f64 {
+    fn bound(pairs: &[[OutcomeDistribution; 2]], counts: &[PairedCounts], a: f64) -> f64 {
         let queries: Vec<JointQuery> =
             pairs.iter().zip(counts).map(|([p, q], counts)| JointQuery { counts, p, q }).collect();
         joint_bound(&queries, order(a), Direction::Forward, failure()).unwrap().value
@@ -266,20 +269,21 @@ mod tests {
         }
     }
 
-    /// 400 audits each of equal and of different laws: more than 40 failures have probability below 2e-5 each.
+    /// 400 audits each of equal and of different distributions: more than 40 failures have probability below 2e-5 each.
     #[test]
     fn coverage_holds() {
         let different = pairs(60, 0.2);
-        let equal: Vec<[OutcomeLaw; 2]> = different.iter().map(|[p, _]| [p.clone(), p.clone()]).collect();
+        let equal: Vec<[OutcomeDistribution; 2]> = different.iter().map(|[p, _]| [p.clone(), p.clone()]).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let samples = 10_000;
         for (guesses, truth) in [(&different, &different), (&different, &equal)] {
             let exact = total(truth, 2.0);
             let (mut failures, mut mean) = (0, 0.0);
             for _ in 0..400 {
-                let mut draw = |law: &OutcomeLaw| {
+                let mut draw = |distribution: &OutcomeDistribution| {
                     let (mut left, mut mass) = (samples, 1.0f64);
-                    law.p()
+                    distribution
+                        .p()
                         .iter()
                         .map(|p| {
                             let drawn = Binomial::new(left, (p / mass).clamp(0.0, 1.0)).unwrap().sample(&mut rng);
@@ -311,8 +315,8 @@ mod tests {
     /// A hundred equal queries need 5.6 · 100 times fewer samples than each by itself.
     #[test]
     fn a_hundred_queries_pay_one_quantile() {
-        let p = OutcomeLaw::from_probabilities(&[0.51, 0.49]).unwrap();
-        let q = OutcomeLaw::from_probabilities(&[0.5, 0.5]).unwrap();
+        let p = OutcomeDistribution::from_probabilities(&[0.51, 0.49]).unwrap();
+        let q = OutcomeDistribution::from_probabilities(&[0.5, 0.5]).unwrap();
         let exact = 100.0 * renyi_divergence(&p, &q, order(2.0)).unwrap();
         let samples = crate::audit::samples_to_reach(&p, &q, 0.5 * exact, |counts| {
             Ok(bound(&vec![[p.clone(), q.clone()]; 100], &vec![counts.clone(); 100], 2.0))
@@ -320,7 +324,7 @@ mod tests {
         // 23.3 z²/χ² over 100, with z = 1.695 and χ² = 4e-4.
         let expected = 23.3 * 1.695f64.powi(2) / 4e-4 / 100.0;
         let samples = samples.unwrap().unwrap() as f64;
-        println!("{samples} samples a query, {expected} by the law of small χ²");
+        println!("{samples} samples a query, {expected} by the distribution of small χ²");
         assert!((samples / expected - 1.0).abs() < 0.25);
     }
 
@@ -338,11 +342,11 @@ mod tests {
                 .filter_map(|&(x, y, z, w)| PairedCounts::new(labels.clone(), vec![x, y, z], vec![y, w, z]).ok())
                 .collect();
             prop_assume!(!counts.is_empty());
-            let law = |weights: &[f64]| {
+            let distribution = |weights: &[f64]| {
                 let total: f64 = weights.iter().sum();
-                OutcomeLaw::from_probabilities(&weights.iter().map(|w| w / total).collect::<Vec<_>>())
+                OutcomeDistribution::from_probabilities(&weights.iter().map(|w| w / total).collect::<Vec<_>>())
             };
-            let (Ok(p), Ok(q)) = (law(&guess[..3]), law(&[guess[3], 0.0, guess[4]])) else { return Ok(()) };
+            let (Ok(p), Ok(q)) = (distribution(&guess[..3]), distribution(&[guess[3], 0.0, guess[4]])) else { return Ok(()) };
             let queries: Vec<JointQuery> = counts.iter().map(|counts| JointQuery { counts, p: &p, q: &q }).collect();
             for direction in Direction::BOTH {
                 let bound = joint_bound(&queries, order(a), direction, FailureProbability::new(f).unwrap()).unwrap();

@@ -111,7 +111,7 @@ fn bayesian(value: f64, failure: FailureProbability) -> LowerBound {
 mod tests {
     use super::*;
     use crate::interval::clopper_pearson_upper;
-    use crate::special::{BetaLaw, log_binomial_pmf};
+    use crate::special::{BetaDistribution, log_binomial_pmf};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Beta, Distribution};
@@ -124,8 +124,8 @@ mod tests {
         FailureProbability::new(f).unwrap()
     }
 
-    /// Draws of the posterior: at the limit the share of private pairs is f within 4.5 standard errors, false-alarm rate
-    /// 7e-6 for each of twelve comparisons.
+    /// Draws of the posterior: at the limit the share of private pairs is f within 4.5 standard errors, false-alarm
+    /// rate 7e-6 for each of twelve comparisons.
     #[test]
     fn the_limit_is_the_quantile_of_posterior_draws() {
         const DRAWS: usize = 200_000;
@@ -134,9 +134,9 @@ mod tests {
             [(90, 100, 5, 100, 1e-5), (40, 50, 0, 70, 0.0), (50, 50, 7, 300, 0.1), (510, 1000, 480, 1000, 0.0)]
         {
             let draw = |k: u64, n: u64| Beta::new(k as f64 + 0.5, (n - k) as f64 + 0.5).unwrap();
-            let (p_law, q_law) = (draw(k, n), draw(l, m));
+            let (p_distribution, q_distribution) = (draw(k, n), draw(l, m));
             let pairs: Vec<(f64, f64)> =
-                (0..DRAWS).map(|_| (p_law.sample(&mut stream), q_law.sample(&mut stream))).collect();
+                (0..DRAWS).map(|_| (p_distribution.sample(&mut stream), q_distribution.sample(&mut stream))).collect();
             for f in [0.01, 0.05, 0.3] {
                 let (p, q, level) = (counts(k, n), counts(l, m), Delta::new(delta).unwrap());
                 let one = joint_beta_epsilon(p, q, level, Direction::Forward, failure(f), Tails::Two).unwrap().value;
@@ -210,7 +210,7 @@ mod tests {
             failure(0.02),
             Tails::Two,
         );
-        let p = BetaLaw::new(30.5, 10.5).quantile(0.02).unwrap().value;
+        let p = BetaDistribution::new(30.5, 10.5).quantile(0.02).unwrap().value;
         assert!((bound.unwrap().value - ((p - 0.05) / 0.1).ln()).abs() < 1e-4);
         assert!(clopper_pearson_upper(counts(m / 10, m), failure(0.05)).unwrap().value < 0.100_001);
     }

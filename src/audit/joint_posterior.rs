@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
 use crate::quantity::Delta;
-use crate::special::{BetaLaw, UnitPoint, ndtri};
+use crate::special::{BetaDistribution, UnitPoint, ndtri};
 
 /// The absolute error asked of each integral, as a share of the failure probability.
 const INTEGRAL: f64 = 1e-11;
@@ -34,8 +34,8 @@ fn log_odds(at: UnitPoint) -> f64 {
 
 /// Independent posteriors of p and q under Jeffreys priors, and the inequalities that make a pair private.
 pub(super) struct Posterior {
-    p: BetaLaw,
-    q: BetaLaw,
+    p: BetaDistribution,
+    q: BetaDistribution,
     /// (p, 1-p) and (q, 1-q) at the means.
     p_mean: UnitPoint,
     q_mean: UnitPoint,
@@ -43,14 +43,14 @@ pub(super) struct Posterior {
     inequalities: Inequalities,
 }
 
-fn law(counts: BinomialCounts) -> (BetaLaw, UnitPoint) {
+fn distribution(counts: BinomialCounts) -> (BetaDistribution, UnitPoint) {
     let (a, b) = (counts.successes() as f64 + 0.5, (counts.trials() - counts.successes()) as f64 + 0.5);
-    (BetaLaw::new(a, b), UnitPoint { value: a / (a + b), complement: b / (a + b) })
+    (BetaDistribution::new(a, b), UnitPoint { value: a / (a + b), complement: b / (a + b) })
 }
 
 impl Posterior {
     pub(super) fn new(p: BinomialCounts, q: BinomialCounts, delta: Delta, inequalities: Inequalities) -> Self {
-        let ((p, p_mean), (q, q_mean)) = (law(p), law(q));
+        let ((p, p_mean), (q, q_mean)) = (distribution(p), distribution(q));
         Self { p, q, p_mean, q_mean, delta: delta.get(), inequalities }
     }
 
@@ -98,7 +98,7 @@ impl Posterior {
         })
     }
 
-    /// The limit as a normal law of ln((p-δ)/q) would have it, at z = Φ⁻¹(f) standard deviations.
+    /// The limit as a normal distribution of ln((p-δ)/q) would have it, at z = Φ⁻¹(f) standard deviations.
     fn guess(&self, z: f64) -> f64 {
         let excess = (self.p_mean.value - self.delta).max(1e-3 * self.p_mean.value);
         let spread = self.p.log_odds_spread() * self.p_mean.value * self.p_mean.complement / excess;
@@ -223,8 +223,8 @@ impl Posterior {
         }
     }
 
-    /// Log-odds of q where the integrand bends: where a limit of p leaves (0, 1), where two change places, and where one
-    /// passes the mean of p.
+    /// Log-odds of q where the integrand bends: where a limit of p leaves (0, 1), where two change places, and where
+    /// one passes the mean of p.
     fn kinks(&self, epsilon: f64) -> Vec<f64> {
         let (grown, shrunk, delta) = (libm::exp(epsilon), libm::exp(-epsilon), self.delta);
         let UnitPoint { value: p, complement: p_other } = self.p_mean;

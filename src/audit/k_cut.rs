@@ -87,13 +87,13 @@ impl SimultaneousIntervals {
 
     /// Lower bound of D_α as printed: ln[Σ_c p_l(c)^α q_u(c)^{1-α}]/(α-1), never below 0.
     ///
-    /// Every term is at most p(c)^α q(c)^{1-α} where the intervals hold. Each class sits at its own worst corner, so like
-    /// [`Rectangle::termwise`](crate::audit::Rectangle::termwise) it needs of the order 1/χ⁴ samples. Rounded down by a relative
-    /// 1e-12 and the rounding of the logarithms.
+    /// Every term is at most p(c)^α q(c)^{1-α} where the intervals hold. Each class sits at its own worst corner, so
+    /// like [`Rectangle::termwise`](crate::audit::Rectangle::termwise) it needs of the order 1/χ⁴ samples. Rounded down
+    /// by a relative 1e-12 and the rounding of the logarithms.
     ///
     /// # References
-    /// Chadha et al. (2024), "Auditing Private Prediction", appendix B, Eq. (5) and the bound below it, with the failure
-    /// probability split over the two worlds.
+    /// Chadha et al. (2024), "Auditing Private Prediction", appendix B, Eq. (5) and the bound below it, with the
+    /// failure probability split over the two worlds.
     #[must_use]
     pub fn bound(&self, order: Order, direction: Direction) -> LowerBound {
         let (p, q) = match direction {
@@ -103,9 +103,9 @@ impl SimultaneousIntervals {
         self.lower_bound(self.methods[0], termwise(p, q, order.get()))
     }
 
-    /// Lower bound of D_α as the smallest divergence of two laws within the intervals: never below
-    /// [`SimultaneousIntervals::bound`] but for rounding, and as [`KCutBox`](crate::audit::KCutBox) with limits that are
-    /// asymptotic.
+    /// Lower bound of D_α as the smallest divergence of two distributions within the intervals: never below
+    /// [`SimultaneousIntervals::bound`] but for rounding, and as [`KCutBox`](crate::audit::KCutBox) with limits that
+    /// are asymptotic.
     #[must_use]
     pub fn nearest(&self, order: Order, direction: Direction) -> LowerBound {
         let value = self.least.as_ref().map_or(0.0, |least| least.divergence(order, direction));

@@ -8,13 +8,14 @@ use crate::error::Result;
 use crate::interval::clopper_pearson_simultaneous;
 use crate::quantity::{FailureProbability, Order};
 
-/// Clopper-Pearson limits of the probabilities of all outcomes in both worlds, and the closest two laws within them.
+/// Clopper-Pearson limits of the probabilities of all outcomes in both worlds, and the closest two distributions within
+/// them.
 ///
-/// All 4C limits (four for two outcomes, which share theirs) hold at once except with the failure probability, for every
-/// number of samples. Then D_α(P‖Q) is at least the smallest divergence of two laws within the limits:
-/// min Σ p^α q^{1-α} over p_l ≤ p ≤ p_u, q_l ≤ q ≤ q_u, Σ p = Σ q = 1. One pair of laws attains the minimum for all
-/// orders and both directions, so that it is sought once; each bound is the value of the tangent there minimized over
-/// the whole box, which stays below the true minimum wherever the search ended. For two outcomes it is
+/// All 4C limits (four for two outcomes, which share theirs) hold at once except with the failure probability, for
+/// every number of samples. Then D_α(P‖Q) is at least the smallest divergence of two distributions within the limits:
+/// min Σ p^α q^{1-α} over p_l ≤ p ≤ p_u, q_l ≤ q ≤ q_u, Σ p = Σ q = 1. One pair of distributions attains the minimum
+/// for all orders and both directions, so that it is sought once; each bound is the value of the tangent there
+/// minimized over the whole box, which stays below the true minimum wherever the search ended. For two outcomes it is
 /// [`Rectangle::corner`](crate::audit::Rectangle::corner) with four tails.
 ///
 /// One event covers everything: all orders and both directions are paid for once.
@@ -34,9 +35,9 @@ use crate::quantity::{FailureProbability, Order};
 /// ```
 ///
 /// # References
-/// Clopper and Pearson (1934) for the limits; Huber and Strassen (1973), "Minimax tests and the Neyman-Pearson lemma for
-/// capacities", for least favorable pairs; the solution and its certificate are proved in `audit/least_favorable.rs` and
-/// `audit/tangent.rs`.
+/// Clopper and Pearson (1934) for the limits; Huber and Strassen (1973), "Minimax tests and the Neyman-Pearson lemma
+/// for capacities", for least favorable pairs; the solution and its certificate are proved in
+/// `audit/least_favorable.rs` and `audit/tangent.rs`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KCutBox {
     least: Option<Tangent>,

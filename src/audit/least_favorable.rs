@@ -1,22 +1,23 @@
-//! The two laws in two boxes of proportions that are hardest to tell apart, and the divergence that is left between them.
+//! The two distributions in two boxes of proportions that are hardest to tell apart, and the divergence that is left
+//! between them.
 //!
 //! **One pair for all orders and both directions.** For boxes p ∈ [p_l, p_u] and q ∈ [q_l, q_u], both summing to 1, the
-//! minimum of F = Σ p^α q^{1-α}, jointly convex, is where each law is best given the other. For q fixed the multiplier
-//! rule says that p/q = λ for every class with p inside its range, p = p_l where p/q > λ and p = p_u where p/q < λ; for
-//! p fixed the same with μ and q_u, q_l. In other words p = clip(λ q) and q = clip(p/μ), in which α does not occur: one
-//! pair minimizes F for every α, and Σ q^α p^{1-α} too. It is Huber and Strassen's (1973) least favorable pair, and is
-//! solved for here once and directly:
+//! minimum of F = Σ p^α q^{1-α}, jointly convex, is where each distribution is best given the other. For q fixed the
+//! multiplier rule says that p/q = λ for every class with p inside its range, p = p_l where p/q > λ and p = p_u where
+//! p/q < λ; for p fixed the same with μ and q_u, q_l. In other words p = clip(λ q) and q = clip(p/μ), in which α does
+//! not occur: one pair minimizes F for every α, and Σ q^α p^{1-α} too. It is Huber and Strassen's (1973) least
+//! favorable pair, and is solved for here once and directly:
 //!
 //! - λ < μ: every class has q_l or p_l at hand, p = clip(λ q_l) and q = clip(p_l/μ), so that λ and μ each solve a
 //!   monotone equation (the sum is 1). λ > μ: p = clip(λ q_u), q = clip(p_u/μ) likewise.
 //! - Otherwise λ = μ = ρ, and a class has ratio p_l/q_u if that is above ρ (set U), p_u/q_l if that is below ρ (set D),
 //!   and ρ if its ranges allow. The masses left to the last kind agree if
-//!   G(ρ) = Σ_U (p_l - ρ q_u) - Σ_D (ρ q_l - p_u) - (1 - ρ) = 0. With λ_l, μ_l from the first case and λ_u, μ_u from the
-//!   second, the mass left can be placed for ρ between max(λ_u, μ_l) and min(λ_l, μ_u); there the slope of G is that
-//!   mass, so G does not decrease, and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
+//!   G(ρ) = Σ_U (p_l - ρ q_u) - Σ_D (ρ q_l - p_u) - (1 - ρ) = 0. With λ_l, μ_l from the first case and λ_u, μ_u from
+//!   the second, the mass left can be placed for ρ between max(λ_u, μ_l) and min(λ_l, μ_u); there the slope of G is
+//!   that mass, so G does not decrease, and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
 //!
-//! None of this has to be exact: ratios and multipliers fix a tangent, and its minimum over the boxes is a bound wherever
-//! the search ended ([`super::dual_tangent`]).
+//! None of this has to be exact: ratios and multipliers fix a tangent, and its minimum over the boxes is a bound
+//! wherever the search ended ([`super::dual_tangent`]).
 
 use super::dual_tangent::{LARGEST_LN, Tangent};
 use crate::interval::{ProportionLimit, ProportionRange};
@@ -25,15 +26,15 @@ use crate::special::CompensatedSum;
 /// Halvings of a bracket of at most 1400: to the last digit of a double.
 const HALVINGS: usize = 70;
 
-/// The tangent at the least favorable pair, for ranges of the proportions of both laws, class by class; None where a
-/// box holds no law at all.
+/// The tangent at the least favorable pair, for ranges of the proportions of both distributions, class by class; None
+/// where a box holds no distribution at all.
 pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> Option<Tangent> {
-    // A box that holds a law by a rounding error only is none that data can give.
-    let holds_a_law = |ranges: &[ProportionRange]| {
+    // A box that holds a distribution by a rounding error only is none that data can give.
+    let holds_a_distribution = |ranges: &[ProportionRange]| {
         let sum = |limit: fn(&ProportionRange) -> f64| ranges.iter().map(limit).collect::<CompensatedSum>().value();
         sum(|range| range.lower.value) <= 1.0 + 1e-12 && sum(|range| range.upper.value) >= 1.0 - 1e-12
     };
-    if p.len() != q.len() || !holds_a_law(p) || !holds_a_law(q) {
+    if p.len() != q.len() || !holds_a_distribution(p) || !holds_a_distribution(q) {
         return None;
     }
     let pairs: Vec<(ProportionRange, ProportionRange)> = p.iter().copied().zip(q.iter().copied()).collect();
@@ -71,7 +72,7 @@ pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> O
     Some(Tangent::new(apart, ln_ratio, ln_ratio))
 }
 
-/// λ and μ where the other law sits at one end of its ranges; infinite where no multiplier gives the sum 1.
+/// λ and μ where the other distribution sits at one end of its ranges; infinite where no multiplier gives the sum 1.
 #[derive(Debug, Clone, Copy)]
 struct Multipliers {
     ln_lambda: f64,
@@ -175,8 +176,8 @@ fn ln_quotient(x: ProportionLimit, y: ProportionLimit) -> f64 {
 mod tests {
     use super::*;
     use crate::bound::Direction;
+    use crate::distribution::OutcomeDistribution;
     use crate::divergence::renyi_divergence;
-    use crate::law::OutcomeLaw;
     use crate::quantity::Order;
     use proptest::prelude::*;
 
@@ -189,8 +190,8 @@ mod tests {
         Order::new(a).unwrap()
     }
 
-    fn law(p: &[f64]) -> OutcomeLaw {
-        OutcomeLaw::from_probabilities(p).unwrap()
+    fn distribution(p: &[f64]) -> OutcomeDistribution {
+        OutcomeDistribution::from_probabilities(p).unwrap()
     }
 
     /// Of two outcomes next to a tie. The order is lowered, and still leaves all but a thousandth of the largest ratio.
@@ -206,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_just_hold_a_law_are_a_box() {
+    fn limits_that_just_hold_a_distribution_are_a_box() {
         let wide = [range(0.0, 1.0); 2];
         for just in [[range(0.2, 0.5); 2], [range(0.5, 0.7); 2]] {
             assert!(least_favorable(&just, &wide).is_some() && least_favorable(&wide, &just).is_some());
         }
     }
 
-    /// Ranges around a law, so that the box holds one.
+    /// Ranges around a distribution, so that the box holds one.
     fn boxes(classes: std::ops::Range<usize>) -> impl Strategy<Value = [Vec<ProportionRange>; 2]> {
         let world = |weights: Vec<(f64, f64, f64)>| -> Vec<ProportionRange> {
             let total: f64 = weights.iter().map(|weight| weight.0).sum();
@@ -269,7 +270,7 @@ mod tests {
             let [x, y] = alternate(&p, &q);
             for (direction, x, y) in [(Direction::Forward, &x, &y), (Direction::Reverse, &y, &x)] {
                 let found = least.divergence(order(a), direction);
-                let reached = renyi_divergence(&law(x), &law(y), order(a)).unwrap();
+                let reached = renyi_divergence(&distribution(x), &distribution(y), order(a)).unwrap();
                 prop_assert!(found <= reached + 1e-11, "{found} {reached}");
                 prop_assert!(found >= reached - 1e-6 * reached - 1e-9, "{direction}: {found} {reached}");
             }
@@ -334,14 +335,14 @@ mod tests {
         for (p, q) in cases {
             let least = least_favorable(&p, &q).unwrap();
             let [x, y] = alternate(&p, &q);
-            let reached = renyi_divergence(&law(&x), &law(&y), order(3.0)).unwrap();
+            let reached = renyi_divergence(&distribution(&x), &distribution(&y), order(3.0)).unwrap();
             let found = least.divergence(order(3.0), Direction::Forward);
             assert!((found - reached).abs() <= 1e-9 * (1.0 + reached), "{found} {reached} {least:?}");
         }
     }
 
     #[test]
-    fn boxes_without_a_law_say_nothing_and_huge_orders_reach_the_largest_ratio() {
+    fn boxes_without_a_distribution_say_nothing_and_huge_orders_reach_the_largest_ratio() {
         assert!(least_favorable(&[range(0.0, 0.4), range(0.0, 0.5)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none());
         assert!(least_favorable(&[range(0.6, 1.0), range(0.5, 1.0)], &[range(0.0, 1.0), range(0.0, 1.0)]).is_none());
         assert!(least_favorable(&[], &[]).is_none());

@@ -8,7 +8,8 @@ use std::str::FromStr;
 /// A method that turns counts into lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {
-    /// Rényi: each term of the 2-cut at its own worst corner ([`Rectangle::termwise`](crate::audit::Rectangle::termwise)).
+    /// Rényi: each term of the 2-cut at its own worst corner
+    /// ([`Rectangle::termwise`](crate::audit::Rectangle::termwise)).
     TwoCutPaper,
     /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`](crate::audit::Rectangle::corner)).
     TwoCutCorner,
@@ -20,7 +21,8 @@ pub enum Method {
     KCutSisonGlaz,
     /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`](crate::audit::KCutBox)).
     KCutBox,
-    /// Rényi: one limit of the tangent of the divergence at a reference ([`variational_bound`](crate::audit::variational_bound)).
+    /// Rényi: one limit of the tangent of the divergence at a reference
+    /// ([`variational_bound`](crate::audit::variational_bound)).
     KCutVariational,
     /// Rényi: the box cut by one half-space, for all orders ([`Region`](crate::audit::Region)).
     KCutRegion,

@@ -2,10 +2,10 @@
 
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
+use crate::distribution::OutcomeDistribution;
 use crate::divergence::bernoulli_renyi;
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
-use crate::law::OutcomeLaw;
 use crate::quantity::Order;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -55,9 +55,15 @@ impl OutputSet {
     }
 
     /// Probability of the set and of its complement.
-    fn probability(&self, law: &OutcomeLaw) -> (f64, f64) {
+    fn probability(&self, distribution: &OutcomeDistribution) -> (f64, f64) {
         let sum = |inside: bool| {
-            law.p().iter().zip(&self.contains).filter(|(_, member)| **member == inside).map(|(p, _)| p).sum::<f64>()
+            distribution
+                .p()
+                .iter()
+                .zip(&self.contains)
+                .filter(|(_, member)| **member == inside)
+                .map(|(p, _)| p)
+                .sum::<f64>()
         };
         (sum(true), sum(false))
     }
@@ -67,8 +73,8 @@ impl OutputSet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetSource {
-    /// Likelihood-ratio prefixes of the exact law of both worlds.
-    ExactLaw,
+    /// Likelihood-ratio prefixes of the exact distribution of both worlds.
+    ExactDistribution,
     /// Likelihood-ratio prefixes of a pilot sample that is not used for the bound.
     Pilot,
     /// A fixed list: each outcome alone, with the failure probability divided among them.
@@ -80,7 +86,7 @@ pub enum SetSource {
 impl fmt::Display for SetSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
-            Self::ExactLaw => "exact law",
+            Self::ExactDistribution => "exact distribution",
             Self::Pilot => "pilot",
             Self::FixedList => "fixed list",
             Self::Declared => "declared",
@@ -117,7 +123,7 @@ impl OutputSets {
         Self { sets: vec![set], source: SetSource::Declared, directed: true }
     }
 
-    /// Sets from the laws of both worlds: prefixes of the outcomes sorted by p/q.
+    /// Sets from the distributions of both worlds: prefixes of the outcomes sorted by p/q.
     ///
     /// The 2-cut divergence is largest at a likelihood-ratio threshold test (Neyman and Pearson; f is jointly convex),
     /// so C-1 prefixes suffice. One prefix serves all `orders` and `directions` if it reaches 90 % of the best 2-cut at
@@ -125,17 +131,17 @@ impl OutputSets {
     /// sets.
     ///
     /// # Errors
-    /// [`Error::Length`] when the laws differ in outcomes.
-    pub fn from_laws(
-        p: &OutcomeLaw,
-        q: &OutcomeLaw,
+    /// [`Error::Length`] when the distributions differ in outcomes.
+    pub fn from_distributions(
+        p: &OutcomeDistribution,
+        q: &OutcomeDistribution,
         orders: &[Order],
         directions: &[Direction],
         source: SetSource,
     ) -> Result<Self> {
         if p.outcomes() != q.outcomes() {
             return Err(Error::Length {
-                quantity: "law of the neighbor",
+                quantity: "distribution of the neighbor",
                 found: q.outcomes(),
                 expected: format!("{} outcomes", p.outcomes()),
             });
@@ -184,16 +190,16 @@ impl OutputSets {
     /// nothing depends on which further outcomes the counts name.
     ///
     /// # Errors
-    /// As [`OutputSets::from_laws`].
+    /// As [`OutputSets::from_distributions`].
     pub fn from_pilot(pilot: &PairedCounts, orders: &[Order], directions: &[Direction]) -> Result<Self> {
         let (shown, members) = shown(pilot)?;
-        let law = |counts: &[u64]| {
+        let distribution = |counts: &[u64]| {
             let total: f64 = counts.iter().map(|&count| count as f64 + 0.5).sum();
             let p: Vec<f64> = counts.iter().map(|&count| (count as f64 + 0.5) / total).collect();
-            OutcomeLaw::from_probabilities(&p)
+            OutcomeDistribution::from_probabilities(&p)
         };
-        let (p, q) = (law(shown.counts())?, law(shown.counts_neighbor())?);
-        let mut found = Self::from_laws(&p, &q, orders, directions, SetSource::Pilot)?;
+        let (p, q) = (distribution(shown.counts())?, distribution(shown.counts_neighbor())?);
+        let mut found = Self::from_distributions(&p, &q, orders, directions, SetSource::Pilot)?;
         for set in &mut found.sets {
             let mut contains = vec![false; pilot.outcomes()];
             members.iter().zip(&set.contains).for_each(|(&member, &inside)| contains[member] = inside);
@@ -213,7 +219,7 @@ pub(super) fn shown(pilot: &PairedCounts) -> Result<(PairedCounts, Vec<usize>)> 
 }
 
 /// The proper prefixes of the outcomes sorted by falling likelihood ratio; ties stay together.
-fn ratio_prefixes(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<OutputSet> {
+fn ratio_prefixes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<OutputSet> {
     let ratio = |outcome: usize| {
         let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
         if ln_p == ln_q { 0.0 } else { ln_p - ln_q }
@@ -240,11 +246,11 @@ mod tests {
         /// No set of outcomes beats the best prefix (methods: Neyman-Pearson), by enumeration of all of them.
         #[test]
         fn a_prefix_is_the_best_of_all_sets(weights in prop::collection::vec((0.01f64..1.0, 0.01f64..1.0), 2..8), a in 1.1f64..20.0) {
-            let law = |pick: fn(&(f64, f64)) -> f64| {
+            let distribution = |pick: fn(&(f64, f64)) -> f64| {
                 let total: f64 = weights.iter().map(pick).sum();
-                OutcomeLaw::from_probabilities(&weights.iter().map(|w| pick(w) / total).collect::<Vec<_>>()).unwrap()
+                OutcomeDistribution::from_probabilities(&weights.iter().map(|w| pick(w) / total).collect::<Vec<_>>()).unwrap()
             };
-            let (p, q) = (law(|w| w.0), law(|w| w.1));
+            let (p, q) = (distribution(|w| w.0), distribution(|w| w.1));
             let order = Order::new(a).unwrap();
             let cut = |set: &OutputSet| bernoulli_renyi(set.probability(&p), set.probability(&q), order);
             let best = ratio_prefixes(&p, &q).iter().map(cut).fold(0.0, f64::max);
@@ -256,19 +262,24 @@ mod tests {
     }
 
     #[test]
-    fn equal_laws_and_single_outcomes_have_a_set() {
-        let law = OutcomeLaw::from_probabilities(&[0.5, 0.25, 0.25]).unwrap();
-        let sets =
-            OutputSets::from_laws(&law, &law, &[Order::new(2.0).unwrap()], &Direction::BOTH, SetSource::ExactLaw)
-                .unwrap();
+    fn equal_distributions_and_single_outcomes_have_a_set() {
+        let distribution = OutcomeDistribution::from_probabilities(&[0.5, 0.25, 0.25]).unwrap();
+        let sets = OutputSets::from_distributions(
+            &distribution,
+            &distribution,
+            &[Order::new(2.0).unwrap()],
+            &Direction::BOTH,
+            SetSource::ExactDistribution,
+        )
+        .unwrap();
         assert!(!sets.sets.is_empty());
         assert_eq!(OutputSets::fixed_list(1).sets.len(), 1);
     }
 
     #[test]
     fn a_set_and_its_complement_have_their_probabilities() {
-        let law = OutcomeLaw::from_probabilities(&[0.5, 0.25, 0.125, 0.125]).unwrap();
-        assert_eq!(OutputSet::new(vec![true, false, true, false]).probability(&law), (0.625, 0.375));
-        assert_eq!(OutputSet::new(vec![false; 4]).probability(&law), (0.0, 1.0));
+        let distribution = OutcomeDistribution::from_probabilities(&[0.5, 0.25, 0.125, 0.125]).unwrap();
+        assert_eq!(OutputSet::new(vec![true, false, true, false]).probability(&distribution), (0.625, 0.375));
+        assert_eq!(OutputSet::new(vec![false; 4]).probability(&distribution), (0.0, 1.0));
     }
 }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Outputs of the world that is ahead wait as counts, so that memory does not grow; an output of the other world is
 /// paired with one of them chosen at random, each equally likely. If the outputs of each world are independent and
 /// identically distributed and the order of the worlds does not depend on what came out, then the output chosen has the
-/// law of its world whatever was paired before, and the pairs are what an e-process asks for. The choice is a function
-/// of the seed.
+/// distribution of its world whatever was paired before, and the pairs are what an e-process asks for. The choice is a
+/// function of the seed.
 ///
 /// ```
 /// # use leakbound::audit::{EProcess, PairStream};
@@ -174,7 +174,7 @@ impl TryFrom<State> for PairStream {
             && state.waiting.iter().all(|&(_, count)| count > 0);
         if !listed || state.ahead > 1 || total == u64::MAX {
             let reason = "the waiting outputs are impossible".into();
-            return Err(Error::Refused { operation: "state of a stream", reason });
+            return Err(Error::Rejected { operation: "state of a stream", reason });
         }
         let mut stream = Self::new(state.process, state.seed);
         stream.ahead = state.ahead;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_states_are_refused() {
+    fn impossible_states_are_rejected() {
         let mut stream = PairStream::new(EProcess::new(2).unwrap(), 0);
         stream.observe(1).unwrap();
         assert!(stream.observe(2).is_err());

@@ -12,7 +12,8 @@ use rand_distr::{Binomial, Distribution};
 /// probability. The split is a function of the counts and the seed.
 ///
 /// # Errors
-/// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Refused`] when a world has no output left in one of the parts.
+/// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Rejected`] when a world has no output left in one of the
+/// parts.
 ///
 /// # Example
 /// ```
@@ -42,7 +43,7 @@ pub fn split_pilot(counts: &PairedCounts, fraction: f64, seed: u64) -> Result<(P
     let (pilot, rest) = thin(counts.counts())?;
     let (pilot_neighbor, rest_neighbor) = thin(counts.counts_neighbor())?;
     let part = |counts_s, counts_neighbor| {
-        PairedCounts::new(counts.labels().to_vec(), counts_s, counts_neighbor).map_err(|_| Error::Refused {
+        PairedCounts::new(counts.labels().to_vec(), counts_s, counts_neighbor).map_err(|_| Error::Rejected {
             operation: "pilot split",
             reason: format!("a fraction of {fraction} leaves a world without samples"),
         })

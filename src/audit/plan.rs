@@ -46,7 +46,7 @@ pub struct EpsilonBound {
     pub bound: LowerBound,
 }
 
-/// A method that was asked for and does not apply.
+/// A method that was requested and does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skipped {
     /// The method.

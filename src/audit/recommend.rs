@@ -29,9 +29,9 @@ const HALF_SPACE_FROM: u64 = 1000;
 /// The valid method that is expected to certify most with `trials` samples under the dataset and its neighbor.
 ///
 /// It depends on the guide, the numbers of samples and the plan, never on the counts, so that using it costs no failure
-/// probability. With guessed laws, each candidate is applied to the counts that the guess leads to expect, or to draws of
-/// them where they are few, and the largest (median) mean share of the guessed divergence over all orders and directions wins. Without, it is the method that needs no
-/// guess.
+/// probability. With guessed distributions, each candidate is applied to the counts that the guess leads to expect, or
+/// to draws of them where they are few, and the largest (median) mean share of the guessed divergence over all orders
+/// and directions wins. Without, it is the method that needs no guess.
 ///
 /// # Errors
 /// As [`audit_counts`].
@@ -40,8 +40,8 @@ const HALF_SPACE_FROM: u64 = 1000;
 /// ```
 /// # use leakbound::audit::{KCutBox, recommend};
 /// # use leakbound::prelude::*;
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.3, 0.2])?, OutcomeLaw::from_probabilities(&[0.49, 0.3, 0.21])?);
-/// let plan = AuditPlan {
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.3, 0.2])?,
+/// OutcomeDistribution::from_probabilities(&[0.49, 0.3, 0.21])?); let plan = AuditPlan {
 ///     orders: vec![Order::new(2.0)?],
 ///     delta: Delta::new(0.0)?,
 ///     failure: FailureProbability::new(0.05)?,
@@ -50,7 +50,7 @@ const HALF_SPACE_FROM: u64 = 1000;
 ///     seed: 0,
 ///     resamples: 10_000,
 /// };
-/// let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw)?;
+/// let guide = Guide::from_distributions(&p, &q, &plan.orders, &plan.directions, SetSource::ExactDistribution)?;
 /// let recommendation = recommend(&guide, [1_000_000, 1_000_000], &plan)?;
 /// assert_eq!(recommendation.renyi, Method::KCutVariational);
 /// let recommendation = recommend(&Guide::fixed_list(3), [1_000_000, 1_000_000], &plan)?;
@@ -66,7 +66,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         } else if guide.sets.directed || outcomes <= 2 {
             (Method::TwoCutCorner, "there is one output set")
         } else {
-            (Method::KCutBox, "it needs neither a pilot nor a law")
+            (Method::KCutBox, "it needs neither a pilot nor a distribution")
         };
         return Ok(Recommendation { renyi, epsilon, reason: reason.into() });
     };
@@ -118,14 +118,14 @@ mod tests {
     use super::*;
     use crate::audit::SetSource;
     use crate::bound::Direction;
-    use crate::law::OutcomeLaw;
+    use crate::distribution::OutcomeDistribution;
     use crate::quantity::{Delta, FailureProbability, Order};
 
     /// With a million samples of distributions that differ plainly the reason names a large share.
     #[test]
     fn the_expected_share_is_named() {
-        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
-        let (p, q) = (law(&[0.5, 0.3, 0.2]), law(&[0.4, 0.3, 0.3]));
+        let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();
+        let (p, q) = (distribution(&[0.5, 0.3, 0.2]), distribution(&[0.4, 0.3, 0.3]));
         let one = AuditPlan {
             orders: vec![Order::new(2.0).unwrap()],
             delta: Delta::new(0.0).unwrap(),
@@ -138,7 +138,8 @@ mod tests {
         let orders = [1.5, 2.0, 3.0].map(|a| Order::new(a).unwrap()).to_vec();
         let many = AuditPlan { orders, directions: Direction::BOTH.to_vec(), ..one.clone() };
         for plan in [one, many] {
-            let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
+            let guide = Guide::from_distributions(&p, &q, &plan.orders, &plan.directions, SetSource::ExactDistribution)
+                .unwrap();
             let share = |trials: u64| {
                 let reason = recommend(&guide, [trials, trials], &plan).unwrap().reason;
                 let percent =

@@ -9,7 +9,8 @@ use crate::special::ndtri;
 
 /// Clopper-Pearson limits of p = P(O) and q = Q(O), all of which hold at once except with the failure probability.
 ///
-/// An output set must be chosen before the counts are seen: from an exact law, a pilot, or as one of a fixed list.
+/// An output set must be chosen before the counts are seen: from an exact distribution, a pilot, or as one of a fixed
+/// list.
 ///
 /// ```
 /// # use leakbound::audit::Rectangle;
@@ -59,8 +60,8 @@ impl Rectangle {
     }
 
     /// Only a lower limit of P(O) and an upper limit of Q(O), half of the failure probability for each: for an O of
-    /// which P(O) ≥ Q(O) is expected from a law or a pilot. Where that expectation is wrong the bounds are 0, never
-    /// invalid.
+    /// which P(O) ≥ Q(O) is expected from a distribution or a pilot. Where that expectation is wrong the bounds are 0,
+    /// never invalid.
     ///
     /// # Errors
     /// As [`clopper_pearson_lower`].

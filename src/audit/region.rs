@@ -1,6 +1,7 @@
-//! A k-cut bound for every order and both directions from one event: a box and one half-space in the laws themselves.
+//! A k-cut bound for every order and both directions from one event: a box and one half-space in the distributions
+//! themselves.
 
-use super::reference_laws::ReferenceLaws;
+use super::reference_distributions::ReferenceDistributions;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
@@ -17,23 +18,24 @@ const TILTS: u64 = 10;
 /// Newton steps of the dual in which the numerator is free.
 const STEPS: usize = 7;
 
-/// The laws (P, Q) within limits of every class and with Σ s_c (P_c - Q_c) ≥ Δ for one score s fixed beforehand, the
-/// logarithmic ratio of a [`ReferenceLaws`]. The true pair is one of them except with the failure probability.
+/// The distributions (P, Q) within limits of every class and with Σ s_c (P_c - Q_c) ≥ Δ for one score s fixed
+/// beforehand, the logarithmic ratio of a [`ReferenceDistributions`]. The true pair is one of them except with the
+/// failure probability.
 ///
 /// A tenth of the failure probability limits the classes, the rest is the deviation of the one functional. Every bound
 /// is the least divergence over the region or a little less, so all orders and both directions hold at once. Near P = Q
 /// the gradients of all Rényi sums are multiples of s, and nothing is lost against a bound made for one order; where
-/// the laws are far apart and the order is large, k-cut-variational is sharper.
+/// the distributions are far apart and the order is large, k-cut-variational is sharper.
 ///
 /// ```
-/// # use leakbound::audit::{ReferenceLaws, Region};
+/// # use leakbound::audit::{ReferenceDistributions, Region};
 /// # use leakbound::prelude::*;
 /// let (p, q) = ([0.5, 0.3, 0.2], [0.4, 0.3, 0.3]);
-/// let reference = ReferenceLaws::from_laws(
-///     &OutcomeLaw::from_probabilities(&p)?,
-///     &OutcomeLaw::from_probabilities(&q)?,
+/// let reference = ReferenceDistributions::from_distributions(
+///     &OutcomeDistribution::from_probabilities(&p)?,
+///     &OutcomeDistribution::from_probabilities(&q)?,
 /// )?;
-/// let counts = |law: [f64; 3]| law.map(|p| (p * 1e6) as u64).to_vec();
+/// let counts = |distribution: [f64; 3]| distribution.map(|p| (p * 1e6) as u64).to_vec();
 /// let counts = PairedCounts::new(["a", "b", "c"].map(String::from).to_vec(), counts(p), counts(q))?;
 /// let region = Region::new(&counts, &reference, FailureProbability::new(0.05)?)?;
 /// let bound = region.bound(Order::new(2.0)?, Direction::Forward);
@@ -45,7 +47,7 @@ const STEPS: usize = 7;
 pub struct Region {
     score: Vec<f64>,
     /// Frequencies with half a count added: where the search starts.
-    laws: [Vec<f64>; 2],
+    distributions: [Vec<f64>; 2],
     boxes: [SimplexBox; 2],
     difference: f64,
     failure: FailureProbability,
@@ -57,7 +59,7 @@ impl Region {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) when the reference has other outcomes than the counts; as
     /// [`clopper_pearson_lower`](crate::interval::clopper_pearson_lower).
-    pub fn new(counts: &PairedCounts, reference: &ReferenceLaws, failure: FailureProbability) -> Result<Self> {
+    pub fn new(counts: &PairedCounts, reference: &ReferenceDistributions, failure: FailureProbability) -> Result<Self> {
         let sizes = [counts.trials(), counts.trials_neighbor()];
         let counts = reference.grouped(counts)?;
         let LevelSplit { tail, main } = LevelSplit::new(failure, 2 * SimplexBox::tails(reference.groups()));
@@ -67,11 +69,11 @@ impl Region {
         let negative: Vec<f64> = score.iter().map(|score| -score).collect();
         difference.add(&counts[0], &score, &boxes[0]);
         difference.add(&counts[1], &negative, &boxes[1]);
-        let laws = counts.map(|world| {
+        let distributions = counts.map(|world| {
             let total = world.iter().sum::<u64>() as f64 + 0.5 * world.len() as f64;
             world.iter().map(|&count| (count as f64 + 0.5) / total).collect()
         });
-        Ok(Self { score, laws, boxes, difference: difference.lower_limit(main), failure })
+        Ok(Self { score, distributions, boxes, difference: difference.lower_limit(main), failure })
     }
 
     /// The lower limit Δ of Σ s_c (P_c - Q_c).
@@ -105,7 +107,7 @@ impl Region {
             score,
             top: &self.boxes[top],
             base: &self.boxes[base],
-            law: &self.laws[base],
+            distribution: &self.distributions[base],
             difference: self.difference,
         };
         let excess = if self.difference > 0.0 { dual.best_tilt().max(dual.best_with_free_numerator()) } else { 0.0 };
@@ -114,12 +116,12 @@ impl Region {
     }
 }
 
-/// The logarithmic ratio of the reference, cut where rare outcomes would cost more than they tell: of a few cuts the one
-/// with the largest predicted Δ in units of the standard deviation of the score, whose square a divergence follows.
+/// The logarithmic ratio of the reference, cut where rare outcomes would cost more than they tell: of a few cuts the
+/// one with the largest predicted Δ in units of the standard deviation of the score, whose square a divergence follows.
 ///
 /// A function of the reference, the sample sizes and the level only.
-fn score(reference: &ReferenceLaws, sizes: [u64; 2], main: FailureProbability) -> Vec<f64> {
-    let [p, q] = reference.laws();
+fn score(reference: &ReferenceDistributions, sizes: [u64; 2], main: FailureProbability) -> Vec<f64> {
+    let [p, q] = reference.distributions();
     let predicted = |score: &[f64]| {
         let negative: Vec<f64> = score.iter().map(|score| -score).collect();
         let ((mean, gain), (mean_cost, cost)) = (Moments::under(p, score), Moments::under(q, &negative));
@@ -134,14 +136,14 @@ fn score(reference: &ReferenceLaws, sizes: [u64; 2], main: FailureProbability) -
         .map_or_else(Vec::new, |(_, score)| score)
 }
 
-/// The dual of one order and direction: F of a law in `top` against a law in `base`.
+/// The dual of one order and direction: F of a distribution in `top` against a distribution in `base`.
 struct Dual<'a> {
     order: Order,
     score: &'a [f64],
     top: &'a SimplexBox,
     base: &'a SimplexBox,
-    /// A guess of the law in `base`.
-    law: &'a [f64],
+    /// A guess of the distribution in `base`.
+    distribution: &'a [f64],
     difference: f64,
 }
 
@@ -163,12 +165,13 @@ impl Dual<'_> {
         pull + self.top.minimum(&above) + self.base.minimum(&below) - 4.0 * f64::EPSILON * sizes
     }
 
-    /// The best certificate among the tilts r = e^{τ s}/Z of the base law, each with the multiplier dF/dΔ along them.
+    /// The best certificate among the tilts r = e^{τ s}/Z of the base distribution, each with the multiplier dF/dΔ
+    /// along them.
     fn best_tilt(&self) -> f64 {
         let a = self.order.get();
         let certificate = |strength: f64| {
             let weights: Vec<f64> =
-                self.law.iter().zip(self.score).map(|(q, score)| q * libm::exp(strength * score)).collect();
+                self.distribution.iter().zip(self.score).map(|(q, score)| q * libm::exp(strength * score)).collect();
             let total: f64 = weights.iter().sum();
             let mean = weights.iter().zip(self.score).map(|(w, score)| w * score).sum::<f64>() / total;
             let log_ratio: Vec<f64> = self.score.iter().map(|score| strength * score - total.ln()).collect();
@@ -185,8 +188,8 @@ impl Dual<'_> {
         maximize([0.0, 1.1], 1e-3, TILTS, certificate).map_or(0.0, |(_, value)| libm::expm1(value))
     }
 
-    /// The best certificate with gain = α (ν + κ' s) and κ = α κ', so that every law has the same Σ P (gain - κ s): then
-    /// P need not be in its box, and the dual is concave in (ν, κ').
+    /// The best certificate with gain = α (ν + κ' s) and κ = α κ', so that every distribution has the same Σ P (gain -
+    /// κ s): then P need not be in its box, and the dual is concave in (ν, κ').
     ///
     /// Newton's method on J = α(κ' Δ + ν) - Σ Q (cost - κ s), with ∂J/∂ν = α (1 - Σ Q r), ∂J/∂κ' = α (Δ - Σ Q (r-1) s)
     /// and dr/dy = r/((α-1)(1+y)) at r^{α-1} = 1 + y, at the frequencies Q.
@@ -202,7 +205,7 @@ impl Dual<'_> {
             }
             let (mut flow, mut pull) = (0.0, self.difference);
             let (mut second, mut mixed, mut squares) = (0.0, 0.0, 0.0);
-            for (((q, score), ratio), y) in self.law.iter().zip(self.score).zip(&log_ratio).zip(&shift) {
+            for (((q, score), ratio), y) in self.distribution.iter().zip(self.score).zip(&log_ratio).zip(&shift) {
                 let (mass, change) = (q * libm::exp(*ratio), q * libm::expm1(*ratio));
                 flow -= change;
                 pull -= change * score;
@@ -236,7 +239,7 @@ impl Dual<'_> {
 mod tests {
     use super::*;
     use crate::audit::variational::tests::{FIG_6, FIVE, TEN, TIE, reference_and_counts, share};
-    use crate::law::OutcomeLaw;
+    use crate::distribution::OutcomeDistribution;
     use crate::quantity::FailureProbability;
     use proptest::prelude::*;
 
@@ -278,7 +281,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Pairs of laws inside the region are never below the bound.
+        /// Pairs of distributions inside the region are never below the bound.
         #[test]
         fn no_pair_of_the_region_is_below_the_bound(
             weights in prop::collection::vec((20u64..2000, -0.7f64..0.7), 2..6), a in 1.05f64..20.0,
@@ -288,36 +291,36 @@ mod tests {
             let p: Vec<u64> = weights.iter().map(|weight| (weight.0 as f64 * weight.1.exp()) as u64 + 1).collect();
             let labels = (0..q.len()).map(|class| class.to_string()).collect();
             let counts = PairedCounts::new(labels, p, q).unwrap();
-            let reference = ReferenceLaws::from_pilot(&counts).unwrap();
+            let reference = ReferenceDistributions::from_pilot(&counts).unwrap();
             let region = Region::new(&counts, &reference, failure(0.3)).unwrap();
-            let mut laws = region.laws.clone();
+            let mut distributions = region.distributions.clone();
             // Walk inside box and half-space, toward the boundary of the half-space more often than not.
             for (from, to, step, first) in moves {
                 let (world, classes) = (usize::from(first), region.score.len());
                 let (from, to) = (from % classes, to % classes);
                 let limits = &region.boxes[world];
-                let mut most = (laws[world][from] - limits.low()[from]).min(limits.high()[to] - laws[world][to]);
+                let mut most = (distributions[world][from] - limits.low()[from]).min(limits.high()[to] - distributions[world][to]);
                 let per_unit = (region.score[to] - region.score[from]) * if world == 0 { 1.0 } else { -1.0 };
-                let gap: f64 = (0..classes).map(|c| region.score[c] * (laws[0][c] - laws[1][c])).sum::<f64>()
+                let gap: f64 = (0..classes).map(|c| region.score[c] * (distributions[0][c] - distributions[1][c])).sum::<f64>()
                     - region.difference;
                 if per_unit < 0.0 {
                     most = most.min(gap / -per_unit);
                 }
                 if most > 0.0 {
                     let step = if per_unit < 0.0 { step.sqrt() } else { 0.3 * step * step };
-                    laws[world][from] -= step * most;
-                    laws[world][to] += step * most;
+                    distributions[world][from] -= step * most;
+                    distributions[world][to] += step * most;
                 }
             }
-            let gap: f64 = (0..region.score.len()).map(|c| region.score[c] * (laws[0][c] - laws[1][c])).sum();
-            let inside = |world: usize| laws[world].iter().enumerate().all(|(c, p)| {
+            let gap: f64 = (0..region.score.len()).map(|c| region.score[c] * (distributions[0][c] - distributions[1][c])).sum();
+            let inside = |world: usize| distributions[world].iter().enumerate().all(|(c, p)| {
                 (region.boxes[world].low()[c]..=region.boxes[world].high()[c]).contains(p)
             });
             prop_assume!(gap >= region.difference && inside(0) && inside(1));
-            let laws = laws.map(|law| OutcomeLaw::from_probabilities(&law).unwrap());
+            let distributions = distributions.map(|distribution| OutcomeDistribution::from_probabilities(&distribution).unwrap());
             for direction in Direction::BOTH {
                 let (x, y) = if direction == Direction::Forward { (0, 1) } else { (1, 0) };
-                let divergence = crate::divergence::renyi_divergence(&laws[x], &laws[y], order(a)).unwrap();
+                let divergence = crate::divergence::renyi_divergence(&distributions[x], &distributions[y], order(a)).unwrap();
                 let bound = region.bound(order(a), direction).value;
                 prop_assert!(bound <= divergence * (1.0 + 1e-12), "{bound} {divergence}");
             }
@@ -336,14 +339,14 @@ mod tests {
             prop_assume!(p.iter().sum::<u64>() > 0 && q.iter().sum::<u64>() > 0);
             let counts = PairedCounts::new(labels, p, q).unwrap();
             let reference = if pilot {
-                ReferenceLaws::from_pilot(&counts).unwrap()
+                ReferenceDistributions::from_pilot(&counts).unwrap()
             } else {
-                let law = |counts: &[u64], total: u64| {
+                let distribution = |counts: &[u64], total: u64| {
                     let p: Vec<f64> = counts.iter().map(|&count| count as f64 / total as f64).collect();
-                    OutcomeLaw::from_probabilities(&p).unwrap()
+                    OutcomeDistribution::from_probabilities(&p).unwrap()
                 };
-                ReferenceLaws::from_laws(
-                    &law(counts.counts(), counts.trials()), &law(counts.counts_neighbor(), counts.trials_neighbor()),
+                ReferenceDistributions::from_distributions(
+                    &distribution(counts.counts(), counts.trials()), &distribution(counts.counts_neighbor(), counts.trials_neighbor()),
                 ).unwrap()
             };
             let region = Region::new(&counts, &reference, failure(f)).unwrap();
@@ -378,21 +381,21 @@ mod tests {
         }
     }
 
-    /// Next to one Q the least χ² of laws with Σ s (P - Q) = Δ is Δ²/Var_Q s, by Cauchy and Schwarz.
+    /// Next to one Q the least χ² of distributions with Σ s (P - Q) = Δ is Δ²/Var_Q s, by Cauchy and Schwarz.
     #[test]
     fn the_free_numerator_finds_the_least_chi_square() {
         let (p, q) = ([0.5, 0.3, 0.2], [0.1, 0.3, 0.6]);
-        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
-        let reference = ReferenceLaws::from_laws(&law(&p), &law(&q)).unwrap();
-        let counts = |law: [f64; 3]| law.map(|p| (p * 1e14).round() as u64).to_vec();
+        let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();
+        let reference = ReferenceDistributions::from_distributions(&distribution(&p), &distribution(&q)).unwrap();
+        let counts = |distribution: [f64; 3]| distribution.map(|p| (p * 1e14).round() as u64).to_vec();
         let labels = ["a", "b", "c"].map(String::from).to_vec();
         let counts = PairedCounts::new(labels, counts(p), counts(q)).unwrap();
         let region = Region::new(&counts, &reference, failure(0.05)).unwrap();
-        let ([top, base], law) = (&region.boxes, &region.laws[1]);
+        let ([top, base], distribution) = (&region.boxes, &region.distributions[1]);
         let difference = region.difference;
-        let dual = Dual { order: order(2.0), score: &region.score, top, base, law, difference };
-        let mean: f64 = law.iter().zip(&region.score).map(|(q, s)| q * s).sum();
-        let variance: f64 = law.iter().zip(&region.score).map(|(q, s)| q * (s - mean).powi(2)).sum();
+        let dual = Dual { order: order(2.0), score: &region.score, top, base, distribution, difference };
+        let mean: f64 = distribution.iter().zip(&region.score).map(|(q, s)| q * s).sum();
+        let variance: f64 = distribution.iter().zip(&region.score).map(|(q, s)| q * (s - mean).powi(2)).sum();
         let (found, least) = (dual.best_with_free_numerator(), difference * difference / variance);
         assert!(found > 0.0 && (found / least - 1.0).abs() < 1e-4, "{found} {least}");
     }

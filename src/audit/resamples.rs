@@ -59,7 +59,7 @@ impl Resamples {
     pub(super) fn draw(counts: &PairedCounts, partitions: &[Vec<usize>], resamples: usize, seed: u64) -> Vec<Self> {
         let worlds = [counts.counts(), counts.counts_neighbor()];
         let totals = [counts.trials(), counts.trials_neighbor()];
-        let laws = [0, 1].map(|world| shares(worlds[world]));
+        let distributions = [0, 1].map(|world| shares(worlds[world]));
         let sizes: Vec<usize> = partitions.iter().map(|cells| cells.iter().max().map_or(1, |most| most + 1)).collect();
         let ends: Vec<usize> = sizes
             .iter()
@@ -78,8 +78,8 @@ impl Resamples {
                 let length = BLOCK.min(resamples - block * BLOCK);
                 let mut drawn = vec![[0.0; 2]; width * length];
                 for row in drawn.chunks_exact_mut(width) {
-                    for (world, law) in laws.iter().enumerate() {
-                        multinomial(law, totals[world], &mut stream, |outcome, count| {
+                    for (world, distribution) in distributions.iter().enumerate() {
+                        multinomial(distribution, totals[world], &mut stream, |outcome, count| {
                             for &place in places.of(outcome) {
                                 row[place][world] += count as f64;
                             }
@@ -235,8 +235,8 @@ impl Resamples {
 /// Where the count of each outcome is added in a row with the cells of all partitions.
 ///
 /// The cell of a partition with the most outcomes is left out and filled afterwards with what the other cells leave of
-/// the total, so that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53, hence
-/// the differences are the sums, to the last digit.
+/// the total, so that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53,
+/// hence the differences are the sums, to the last digit.
 struct Places {
     /// Places of all outcomes, one outcome after the other, and where each outcome's begin.
     places: Vec<usize>,
@@ -305,8 +305,12 @@ fn shares(counts: &[u64]) -> Vec<(usize, f64)> {
 fn multinomial(shares: &[(usize, f64)], total: u64, stream: &mut ChaCha8Rng, mut add: impl FnMut(usize, u64)) {
     let mut left = total;
     for &(outcome, share) in shares {
-        // A share is a probability, so that the law exists.
-        let count = if share < 1.0 { Binomial::new(left, share).map_or(0, |law| law.sample(stream)) } else { left };
+        // A share is a probability, so that the distribution exists.
+        let count = if share < 1.0 {
+            Binomial::new(left, share).map_or(0, |distribution| distribution.sample(stream))
+        } else {
+            left
+        };
         add(outcome, count);
         left -= count.min(left);
         if left == 0 {

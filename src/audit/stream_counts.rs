@@ -37,7 +37,7 @@ impl StreamCounts {
     /// Counts an output. Those of a pilot choose the bins and are not bounded.
     ///
     /// # Errors
-    /// [`Error::Refused`] for a number without bins and for an outcome with bins; [`Error::Domain`] for NaN and for an
+    /// [`Error::Rejected`] for a number without bins and for an outcome with bins; [`Error::Domain`] for NaN and for an
     /// outcome that the process does not have.
     pub fn push(&mut self, world: OutputWorld, output: StreamOutput) -> Result<()> {
         let side = usize::from(world == OutputWorld::Neighbor);
@@ -46,7 +46,7 @@ impl StreamCounts {
             (StreamOutput::Value(value), Some(bins)) => bins.take(value, side)?,
             _ => {
                 let reason = "numbers are counted in bins, and other outcomes without bins".into();
-                return Err(Error::Refused { operation: "count of an output", reason });
+                return Err(Error::Rejected { operation: "count of an output", reason });
             }
         };
         match (world, outcome) {

@@ -3,8 +3,8 @@
 /// Whether it was known before the counts were seen that the dataset prints an outcome of O more often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tails {
-    /// P(O) ≥ Q(O) was declared: from an exact law, a pilot, or the meaning of an attack's positive answer. The forward
-    /// bound looks at A = O only, the reverse bound at its complement only.
+    /// P(O) ≥ Q(O) was declared: from an exact distribution, a pilot, or the meaning of an attack's positive answer.
+    /// The forward bound looks at A = O only, the reverse bound at its complement only.
     Two,
     /// Nothing is known: both bounds look at A = O and at its complement, and pay for both.
     Four,

@@ -1,11 +1,11 @@
-//! Tangents of the Rényi sum: linear lower bounds that hold for every pair of laws.
+//! Tangents of the Rényi sum: linear lower bounds that hold for every pair of distributions.
 
 use crate::quantity::Order;
 
 /// Beyond this exponent e^{α l} would overflow; logarithmic ratios are cut where it is reached.
 const MOST_EXPONENT: f64 = 650.0;
 
-/// A linear lower bound of F(P, Q) = Σ P^α Q^{1-α} for all laws P, Q: F - 1 ≥ Σ P_c gain_c - Σ Q_c cost_c.
+/// A linear lower bound of F(P, Q) = Σ P^α Q^{1-α} for all distributions P, Q: F - 1 ≥ Σ P_c gain_c - Σ Q_c cost_c.
 ///
 /// For every ratio r_c ≥ 0, F ≥ Σ [α r^{α-1} P - (α-1) r^α Q], with equality where r = P/Q.
 /// *Proof.* x^α is convex, so x^α ≥ α r^{α-1} x - (α-1) r^α; put x = P_c/Q_c, multiply by Q_c and add. ∎
@@ -54,11 +54,11 @@ mod tests {
         /// No tangent exceeds F - 1, and the one at the ratios themselves reaches it.
         #[test]
         fn tangents_are_below_and_touch(
-            laws in prop::collection::vec((0.05f64..1.0, 0.05f64..1.0, -1.0f64..1.0), 2..6), a in 1.01f64..30.0,
+            distributions in prop::collection::vec((0.05f64..1.0, 0.05f64..1.0, -1.0f64..1.0), 2..6), a in 1.01f64..30.0,
         ) {
-            let total = |pick: fn(&(f64, f64, f64)) -> f64| laws.iter().map(pick).sum::<f64>();
-            let (p_total, q_total) = (total(|law| law.0), total(|law| law.1));
-            let pairs: Vec<(f64, f64)> = laws.iter().map(|law| (law.0 / p_total, law.1 / q_total)).collect();
+            let total = |pick: fn(&(f64, f64, f64)) -> f64| distributions.iter().map(pick).sum::<f64>();
+            let (p_total, q_total) = (total(|distribution| distribution.0), total(|distribution| distribution.1));
+            let pairs: Vec<(f64, f64)> = distributions.iter().map(|distribution| (distribution.0 / p_total, distribution.1 / q_total)).collect();
             let order = Order::new(a).unwrap();
             let excess: f64 = pairs.iter().map(|(p, q)| p.powf(a) * q.powf(1.0 - a)).sum::<f64>() - 1.0;
             let at = |ratios: Vec<f64>| {
@@ -68,7 +68,7 @@ mod tests {
             let slack = 1e-13 * a * a * (1.0 + excess);
             let exact = at(pairs.iter().map(|(p, q)| (p / q).ln()).collect());
             prop_assert!((exact - excess).abs() <= slack, "{exact} {excess}");
-            prop_assert!(at(laws.iter().map(|law| law.2).collect()) <= excess + slack);
+            prop_assert!(at(distributions.iter().map(|distribution| distribution.2).collect()) <= excess + slack);
         }
     }
 

@@ -23,17 +23,18 @@ pub struct TradeOffBand {
 /// The simultaneous band for all thresholds of a score: outcomes with equal scores stay together, and the empty set and
 /// the set of all outcomes are left out.
 ///
-/// `score` has one number per outcome and must be chosen before the counts are seen: from an exact law (p/q), a pilot,
-/// or the meaning of the outcomes. An outcome that the counts do not list is taken to have the lowest score, and so must
-/// one that was not known when the scores were chosen ([`Guide::score`](crate::audit::Guide::score) does that).
+/// `score` has one number per outcome and must be chosen before the counts are seen: from an exact distribution (p/q),
+/// a pilot, or the meaning of the outcomes. An outcome that the counts do not list is taken to have the lowest score,
+/// and so must one that was not known when the scores were chosen ([`Guide::score`](crate::audit::Guide::score) does
+/// that).
 ///
-/// **What holds, and why.** Let t_1 > ... > t_D be the different scores, the t_i functions of nothing but what was known
-/// before, and O_i = {score ≥ t_i}. Every set O_1, ..., O_{D-1} is a fixed set of outcomes: it is listed in full, because
-/// outcomes that are not listed have the score t_D and belong to its complement, which is bounded with it (P of the
-/// complement is 1 - P(O)). So N(O_i) ~ Bin(n, P(O_i)) with a probability that does not depend on the counts, the number
-/// of sets does not depend on them either, and the union over 4 (D-1) limits is one over fixed events. The samples'
-/// scores are independent with the law of the score of all outcomes, listed or not, to which the inequality of
-/// Dvoretzky, Kiefer and Wolfowitz applies.
+/// **What holds, and why.** Let t_1 > ... > t_D be the different scores, the t_i functions of nothing but what was
+/// known before, and O_i = {score ≥ t_i}. Every set O_1, ..., O_{D-1} is a fixed set of outcomes: it is listed in full,
+/// because outcomes that are not listed have the score t_D and belong to its complement, which is bounded with it (P of
+/// the complement is 1 - P(O)). So N(O_i) ~ Bin(n, P(O_i)) with a probability that does not depend on the counts, the
+/// number of sets does not depend on them either, and the union over 4 (D-1) limits is one over fixed events. The
+/// samples' scores are independent with the distribution of the score of all outcomes, listed or not, to which the
+/// inequality of Dvoretzky, Kiefer and Wolfowitz applies.
 ///
 /// Half of the failure probability goes to the 4 (D-1) Clopper-Pearson limits, the other half to one
 /// Dvoretzky-Kiefer-Wolfowitz band in each world, whose width does not depend on D; each limit is the tighter of the
@@ -165,8 +166,8 @@ mod tests {
             let band =
                 trade_off_band(&counts, &[5.0, 4.0, 3.0, 2.0, 1.0], FailureProbability::new(FAILURE).unwrap()).unwrap();
             let holds = band.rectangles.iter().enumerate().all(|(index, rectangle)| {
-                let contains = |[low, high]: [ProportionLimit; 2], law: &[f64]| {
-                    let truth: f64 = law[..=index].iter().sum();
+                let contains = |[low, high]: [ProportionLimit; 2], distribution: &[f64]| {
+                    let truth: f64 = distribution[..=index].iter().sum();
                     low.value <= truth && truth <= high.value
                 };
                 contains(rectangle.inside(), &p) && contains(rectangle.inside_neighbor(), &q)
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_stay_together_and_odd_scores_are_refused() {
+    fn ties_stay_together_and_odd_scores_are_rejected() {
         let counts = |n: usize| PairedCounts::new(vec![String::new(); n], vec![1; n], vec![1; n]).unwrap();
         let failure = FailureProbability::new(0.05).unwrap();
         let band = trade_off_band(&counts(4), &[0.0, -0.0, 1.0, f64::NEG_INFINITY], failure).unwrap();

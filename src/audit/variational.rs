@@ -1,7 +1,7 @@
 //! A k-cut bound from one tangent of the Rényi sum: its width does not grow with the number of classes.
 
 use super::clips::clips;
-use super::reference_laws::ReferenceLaws;
+use super::reference_distributions::ReferenceDistributions;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
@@ -19,16 +19,16 @@ const EVALUATIONS: u64 = 12;
 /// Counts prepared for k-cut-variational bounds of several orders and directions.
 ///
 /// For fixed ratios r ≥ 0, F(P, Q) = Σ P^α Q^{1-α} ≥ Σ [α r^{α-1} P - (α-1) r^α Q], an equality for r = P/Q; the right
-/// side is one linear functional of both laws and is bounded as one mean, whatever the number C of outcomes. Near
-/// P = Q the share of the divergence that is certified is about (1 - η)², η = z √(2/(n χ²)), for every order.
+/// side is one linear functional of both distributions and is bounded as one mean, whatever the number C of outcomes.
+/// Near P = Q the share of the divergence that is certified is about (1 - η)², η = z √(2/(n χ²)), for every order.
 ///
-/// r is the guess of [`ReferenceLaws`], drawn toward 1 by the factor that is expected to give the largest bound at
-/// these sample sizes; the sizes are all that is looked at of the counts to choose it.
+/// r is the guess of [`ReferenceDistributions`], drawn toward 1 by the factor that is expected to give the largest
+/// bound at these sample sizes; the sizes are all that is looked at of the counts to choose it.
 #[derive(Debug, Clone)]
 pub struct Variational {
     counts: [Vec<u64>; 2],
     boxes: [SimplexBox; 2],
-    reference: ReferenceLaws,
+    reference: ReferenceDistributions,
     failure: FailureProbability,
     main: FailureProbability,
 }
@@ -42,7 +42,7 @@ impl Variational {
     /// [`clopper_pearson_lower`](crate::interval::clopper_pearson_lower).
     pub fn new(
         counts: &PairedCounts,
-        reference: &ReferenceLaws,
+        reference: &ReferenceDistributions,
         failure: FailureProbability,
         bounds: usize,
     ) -> Result<Self> {
@@ -62,7 +62,7 @@ impl Variational {
         self.lower_bound(excess, order)
     }
 
-    /// The same at ratios of one's own: `log_ratio[g]` is ln r of group g of the reference, in the order of its rising
+    /// The same at given ratios: `log_ratio[g]` is ln r of group g of the reference, in the order of its rising
     /// ratios. They must not have been chosen by looking at the counts.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Variational {
     /// The tangent with the largest predicted bound, a function of reference, sample sizes, order and level only.
     fn tangent(&self, order: Order, direction: Direction) -> Option<Tangent> {
         let a = order.get();
-        let [p, q] = self.reference.laws();
+        let [p, q] = self.reference.distributions();
         let sizes = [0, 1].map(|world: usize| self.counts[world].iter().sum::<u64>());
         let (sign, top, base, sizes) = match direction {
             Direction::Forward => (1.0, p, q, sizes),
@@ -144,14 +144,14 @@ impl Variational {
 ///
 /// # Example
 /// ```
-/// # use leakbound::audit::{ReferenceLaws, variational_bound};
+/// # use leakbound::audit::{ReferenceDistributions, variational_bound};
 /// # use leakbound::prelude::*;
 /// let (p, q) = ([0.5, 0.3, 0.2], [0.4, 0.3, 0.3]);
-/// let reference = ReferenceLaws::from_laws(
-///     &OutcomeLaw::from_probabilities(&p)?,
-///     &OutcomeLaw::from_probabilities(&q)?,
+/// let reference = ReferenceDistributions::from_distributions(
+///     &OutcomeDistribution::from_probabilities(&p)?,
+///     &OutcomeDistribution::from_probabilities(&q)?,
 /// )?;
-/// let counts = |law: [f64; 3]| law.map(|p| (p * 1e6) as u64).to_vec();
+/// let counts = |distribution: [f64; 3]| distribution.map(|p| (p * 1e6) as u64).to_vec();
 /// let counts = PairedCounts::new(["a", "b", "c"].map(String::from).to_vec(), counts(p), counts(q))?;
 /// let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?);
 /// let bound = variational_bound(&counts, &reference, order, Direction::Forward, failure)?;
@@ -161,7 +161,7 @@ impl Variational {
 /// ```
 pub fn variational_bound(
     counts: &PairedCounts,
-    reference: &ReferenceLaws,
+    reference: &ReferenceDistributions,
     order: Order,
     direction: Direction,
     failure: FailureProbability,
@@ -172,9 +172,9 @@ pub fn variational_bound(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
     use crate::divergence::renyi_divergence;
     use crate::histogram::VoteHistogram;
-    use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
     use crate::quantity::NoiseScale;
     use rand::SeedableRng;
     use rand_distr::{Binomial, Distribution};
@@ -185,25 +185,36 @@ pub(super) mod tests {
     pub(crate) const TIE: Case = (&[125, 125], &[124, 126], 40.0);
     pub(crate) const FIVE: Case = (&[90, 88, 40, 20, 12], &[89, 89, 40, 20, 12], 40.0);
 
-    pub(crate) fn laws((votes, neighbor, scale): Case) -> [OutcomeLaw; 2] {
+    pub(crate) fn distributions((votes, neighbor, scale): Case) -> [OutcomeDistribution; 2] {
         let noise = Noise::Gaussian(NoiseScale::new(scale).unwrap());
-        [votes, neighbor].map(|votes| noisy_argmax_law(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
+        [votes, neighbor]
+            .map(|votes| noisy_argmax_distribution(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
     }
 
     /// The tables name the three largest counts of this case only; the others hardly matter to its χ² of 6.9e-4.
     pub(crate) const TEN: Case = (&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0);
 
-    /// The exact laws as reference, and counts at exactly their frequencies.
-    pub(crate) fn reference_and_counts(case: Case, n: f64) -> (ReferenceLaws, PairedCounts) {
-        let [p, q] = laws(case);
-        let counts = |law: &OutcomeLaw| law.p().iter().map(|p| (p * n).round() as u64).collect::<Vec<_>>();
+    /// The exact distributions as reference, and counts at exactly their frequencies.
+    pub(crate) fn reference_and_counts(case: Case, n: f64) -> (ReferenceDistributions, PairedCounts) {
+        let [p, q] = distributions(case);
+        let counts = |distribution: &OutcomeDistribution| {
+            distribution.p().iter().map(|p| (p * n).round() as u64).collect::<Vec<_>>()
+        };
         let labels = (0..p.outcomes()).map(|class| class.to_string()).collect();
-        (ReferenceLaws::from_laws(&p, &q).unwrap(), PairedCounts::new(labels, counts(&p), counts(&q)).unwrap())
+        (
+            ReferenceDistributions::from_distributions(&p, &q).unwrap(),
+            PairedCounts::new(labels, counts(&p), counts(&q)).unwrap(),
+        )
     }
 
-    /// The share of the divergence that is certified at exactly the frequencies of the laws.
-    pub(crate) fn share(case: Case, n: f64, order: Order, bound: impl Fn(&PairedCounts, &ReferenceLaws) -> f64) -> f64 {
-        let [p, q] = laws(case);
+    /// The share of the divergence that is certified at exactly the frequencies of the distributions.
+    pub(crate) fn share(
+        case: Case,
+        n: f64,
+        order: Order,
+        bound: impl Fn(&PairedCounts, &ReferenceDistributions) -> f64,
+    ) -> f64 {
+        let [p, q] = distributions(case);
         let (reference, counts) = reference_and_counts(case, n);
         bound(&counts, &reference) / renyi_divergence(&p, &q, order).unwrap()
     }
@@ -216,8 +227,8 @@ pub(super) mod tests {
         FailureProbability::new(0.05).unwrap()
     }
 
-    /// Methods 1.4, at the frequencies of the laws; the tabulated values were made with the normal quantile at 5 %, ours
-    /// spends a tenth of it on the moments.
+    /// Methods 1.4, at the frequencies of the distributions; the tabulated values were made with the normal quantile at
+    /// 5 %, ours spends a tenth of it on the moments.
     #[test]
     fn typical_shares_are_as_tabulated() {
         for (case, n, expected) in [
@@ -264,7 +275,7 @@ pub(super) mod tests {
     fn bounds_grow_with_the_sample_and_approach_the_divergence() {
         for case in [FIG_6, FIVE] {
             for a in [1.5, 2.0, 8.0] {
-                let bound = |counts: &PairedCounts, reference: &ReferenceLaws| {
+                let bound = |counts: &PairedCounts, reference: &ReferenceDistributions| {
                     variational_bound(counts, reference, order(a), Direction::Forward, failure()).unwrap().value
                 };
                 let shares = [1e3, 1e4, 1e5, 1e6, 1e8, 1e10, 1e12, 1e14].map(|n| share(case, n, order(a), bound));
@@ -277,9 +288,9 @@ pub(super) mod tests {
     /// A wrong reference loses, up to everything, and stays valid.
     #[test]
     fn a_reversed_guess_certifies_nothing() {
-        let [p, q] = laws(FIG_6);
+        let [p, q] = distributions(FIG_6);
         let (_, counts) = reference_and_counts(FIG_6, 1e6);
-        let reversed = ReferenceLaws::from_laws(&q, &p).unwrap();
+        let reversed = ReferenceDistributions::from_distributions(&q, &p).unwrap();
         for direction in Direction::BOTH {
             let bound = variational_bound(&counts, &reversed, order(2.0), direction, failure()).unwrap();
             assert_eq!(bound.value, 0.0);
@@ -287,9 +298,10 @@ pub(super) mod tests {
     }
 
     /// Multinomial counts by conditional binomials.
-    fn draw(law: &OutcomeLaw, n: u64, stream: &mut rand_chacha::ChaCha8Rng) -> Vec<u64> {
+    fn draw(distribution: &OutcomeDistribution, n: u64, stream: &mut rand_chacha::ChaCha8Rng) -> Vec<u64> {
         let (mut left, mut mass) = (n, 1.0);
-        law.p()
+        distribution
+            .p()
             .iter()
             .map(|p| {
                 let count = Binomial::new(left, (p / mass).clamp(0.0, 1.0)).unwrap().sample(stream);
@@ -307,11 +319,12 @@ pub(super) mod tests {
         let f = FailureProbability::new(0.2).unwrap();
         let null: Case = (&[14, 12, 10], &[14, 12, 10], 2.0);
         for (case, n, a) in [(FIG_6, 1_000, 2.0), (FIG_6, 300, 8.0), (FIVE, 100_000, 2.0), (null, 1_000, 2.0)] {
-            let [p, q] = laws(case);
+            let [p, q] = distributions(case);
             let exact = renyi_divergence(&p, &q, order(a)).unwrap();
-            // Under equal laws the reference of Figure 6 is as good as any.
-            let [p0, q0] = if exact == 0.0 { laws((&[14, 12, 10], &[13, 13, 10], 2.0)) } else { laws(case) };
-            let reference = ReferenceLaws::from_laws(&p0, &q0).unwrap();
+            // Under equal distributions the reference of Figure 6 is as good as any.
+            let [p0, q0] =
+                if exact == 0.0 { distributions((&[14, 12, 10], &[13, 13, 10], 2.0)) } else { distributions(case) };
+            let reference = ReferenceDistributions::from_distributions(&p0, &q0).unwrap();
             let mut stream = rand_chacha::ChaCha8Rng::seed_from_u64(7);
             let labels: Vec<String> = (0..p.outcomes()).map(|class| class.to_string()).collect();
             let mut failed = [0; 2];

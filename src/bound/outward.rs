@@ -1,8 +1,8 @@
 //! Outward rounding: the one home of the steps by which published bounds are moved to their safe side.
 //!
-//! Two kinds. A sum, product or quotient of two doubles has an exactly known rounding error, so it is moved by one double
-//! only if it was rounded to the wrong side: 2·3/4 stays 1.5, and what is exact stays exact. Everything else is moved by
-//! a share that its author has derived: [`up`] in units of 2^-52.
+//! Two kinds. A sum, product or quotient of two doubles has an exactly known rounding error, so it is moved by one
+//! double only if it was rounded to the wrong side: 2·3/4 stays 1.5, and what is exact stays exact. Everything else is
+//! moved by a share that its author has derived: [`up`] in units of 2^-52.
 //!
 //! Arguments are at least 0 where nothing else is said. Infinities and NaN pass.
 

@@ -62,8 +62,8 @@ const EVALUATIONS: u64 = 40;
 
 /// The smallest ε at δ over all orders of a mechanism whose RDP is the function `rdp` of the order, and that order.
 ///
-/// The orders of [`order_grid`](crate::divergence::order_grid) bracket the minimum, and Brent's method in ln(α-1) narrows
-/// it. Every order gives a valid ε, so a curve with several minima costs sharpness at most.
+/// The orders of [`order_grid`](crate::divergence::order_grid) bracket the minimum, and Brent's method in ln(α-1)
+/// narrows it. Every order gives a valid ε, so a curve with several minima costs sharpness at most.
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_data_independent;

@@ -64,10 +64,10 @@ impl RdpCurve {
     /// Order-wise sum: the guarantee of running both mechanisms (Mironov 2017, Proposition 1). Rounded up.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the curves are on different orders.
+    /// [`Error::Rejected`] when the curves are on different orders.
     pub fn composed(&self, other: &Self) -> Result<Self> {
         if self.orders != other.orders {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "composition",
                 reason: "the two RDP curves are on different orders".into(),
             });
@@ -186,8 +186,8 @@ fn at_least_zero(epsilon: f64, delta: f64) -> Epsilon {
 
 /// δ at ε of an (α, ρ)-RDP mechanism: exp((α-1)(ρ-ε)) (1-1/α)^{α-1}/α, at most 1.
 ///
-/// Rounded up by the rounding errors of the exponent, which are 1e-15 of α (ρ + ε): a δ below the doubles is the smallest
-/// of them.
+/// Rounded up by the rounding errors of the exponent, which are 1e-15 of α (ρ + ε): a δ below the doubles is the
+/// smallest of them.
 ///
 /// # References
 /// The same theorem solved for δ.

@@ -1,8 +1,8 @@
-//! The smallest parameters with which a pair of laws satisfies differential privacy.
+//! The smallest parameters with which a pair of distributions satisfies differential privacy.
 
 use super::{hockey_stick, same_outcomes};
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
-use crate::law::OutcomeLaw;
 use crate::quantity::{Delta, Epsilon};
 use crate::special::{log_sum_exp, ndtri};
 
@@ -10,25 +10,26 @@ use crate::special::{log_sum_exp, ndtri};
 /// between consecutive ratios p/q.
 ///
 /// # Errors
-/// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+/// [`Error::Length`](crate::Error::Length) when the distributions have different numbers of outcomes.
 ///
 /// # Example
 /// ```
 /// # use leakbound::divergence::epsilon_at_delta;
-/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::Delta;
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
-/// assert!((epsilon_at_delta(&p, &q, Delta::new(0.0)?)?.get() - 3f64.ln()).abs() < 1e-15);
-/// assert!((epsilon_at_delta(&p, &q, Delta::new(0.25)?)?.get() - 2f64.ln()).abs() < 1e-15);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?,
+/// OutcomeDistribution::from_probabilities(&[0.25, 0.75])?); assert!((epsilon_at_delta(&p, &q, Delta::new(0.0)?)?.get()
+/// - 3f64.ln()).abs() < 1e-15); assert!((epsilon_at_delta(&p, &q, Delta::new(0.25)?)?.get() - 2f64.ln()).abs() <
+/// 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
-pub fn epsilon_at_delta(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Result<Epsilon> {
+pub fn epsilon_at_delta(p: &OutcomeDistribution, q: &OutcomeDistribution, delta: Delta) -> Result<Epsilon> {
     same_outcomes(p, q)?;
     Ok(of_same_outcomes(p, q, delta))
 }
 
 /// The same of two distributions that are on the same outcomes.
-pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> Epsilon {
+pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution, delta: Delta) -> Epsilon {
     if hockey_stick::of_same_outcomes(p, q, Epsilon::ZERO) <= delta.get() {
         return Epsilon::ZERO;
     }
@@ -57,32 +58,34 @@ pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, delta: Delta) -> 
 }
 
 /// The smallest μ with which the pair is μ-GDP: the largest Φ⁻¹(P(O)) - Φ⁻¹(Q(O)) over the likelihood-ratio sets O,
-/// the corners of the trade-off curve. Infinite when an outcome is impossible in one law only.
+/// the corners of the trade-off curve. Infinite when an outcome is impossible in one distribution only.
 ///
 /// # Errors
-/// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+/// [`Error::Length`](crate::Error::Length) when the distributions have different numbers of outcomes.
 ///
 /// # References
 /// Dong, Roth and Su (2022), "Gaussian differential privacy", section 2.
 ///
 /// # Example
 /// ```
-/// # use leakbound::divergence::gdp_of_laws;
-/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::divergence::gdp_of_distributions;
+/// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::special::ndtr;
-/// let law = |x: f64| OutcomeLaw::from_probabilities(&[ndtr(x), ndtr(-x)]);
-/// assert!((gdp_of_laws(&law(0.7)?, &law(-0.3)?)? - 1.0).abs() < 1e-14);
+/// let distribution = |x: f64| OutcomeDistribution::from_probabilities(&[ndtr(x), ndtr(-x)]);
+/// assert!((gdp_of_distributions(&distribution(0.7)?, &distribution(-0.3)?)? - 1.0).abs() < 1e-14);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
-pub fn gdp_of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<f64> {
+pub fn gdp_of_distributions(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<f64> {
     same_outcomes(p, q)?;
     Ok(mu_of_same_outcomes(p, q))
 }
 
 /// The same of two distributions that are on the same outcomes.
-pub(super) fn mu_of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> f64 {
+pub(super) fn mu_of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> f64 {
     let order = by_falling_ratio(p, q);
-    let tail = |law: &OutcomeLaw, outcomes: &[usize]| outcomes.iter().map(|&outcome| law.p()[outcome]).sum::<f64>();
+    let tail = |distribution: &OutcomeDistribution, outcomes: &[usize]| {
+        outcomes.iter().map(|&outcome| distribution.p()[outcome]).sum::<f64>()
+    };
     // Φ⁻¹ from the smaller side, which holds the digits.
     let quantile = |inside: f64, outside: f64| if inside <= outside { ndtri(inside) } else { -ndtri(outside.min(1.0)) };
     let mut mu: f64 = 0.0;
@@ -98,12 +101,12 @@ pub(super) fn mu_of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> f64 {
     mu
 }
 
-fn log_ratio(p: &OutcomeLaw, q: &OutcomeLaw, outcome: usize) -> f64 {
+fn log_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution, outcome: usize) -> f64 {
     let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
     if ln_p == ln_q { 0.0 } else { ln_p - ln_q }
 }
 
-fn by_falling_ratio(p: &OutcomeLaw, q: &OutcomeLaw) -> Vec<usize> {
+fn by_falling_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.outcomes()).collect();
     order.sort_by(|&a, &b| log_ratio(p, q, b).total_cmp(&log_ratio(p, q, a)));
     order
@@ -120,9 +123,12 @@ mod tests {
     fn probabilities_that_no_double_holds_have_an_epsilon() {
         let row = |ln_value: f64| LogIntegral { ln_value, error: 0.0 };
         let half = 0.5f64.ln();
-        let law =
-            |logs: &[f64]| OutcomeLaw::from_integrals(&logs.iter().map(|&ln| row(ln)).collect::<Vec<_>>()).unwrap();
-        let at = |p: &[f64], q: &[f64]| epsilon_at_delta(&law(p), &law(q), Delta::new(0.1).unwrap()).unwrap().get();
+        let distribution = |logs: &[f64]| {
+            OutcomeDistribution::from_integrals(&logs.iter().map(|&ln| row(ln)).collect::<Vec<_>>()).unwrap()
+        };
+        let at = |p: &[f64], q: &[f64]| {
+            epsilon_at_delta(&distribution(p), &distribution(q), Delta::new(0.1).unwrap()).unwrap().get()
+        };
         let one = at(&[half, half], &[-2000.0, 0.0]);
         assert!((one - (0.4f64.ln() + 2000.0)).abs() < 1e-11, "{one}");
         let quarter = 0.25f64.ln();
@@ -135,11 +141,11 @@ mod tests {
         fn epsilon_at_delta_inverts_the_hockey_stick(
             weights in prop::collection::vec((0.01f64..1.0, 0.01f64..1.0), 2..9), delta in 0.0f64..0.3,
         ) {
-            let law = |pick: fn(&(f64, f64)) -> f64| {
+            let distribution = |pick: fn(&(f64, f64)) -> f64| {
                 let total: f64 = weights.iter().map(pick).sum();
-                OutcomeLaw::from_probabilities(&weights.iter().map(|w| pick(w) / total).collect::<Vec<_>>()).unwrap()
+                OutcomeDistribution::from_probabilities(&weights.iter().map(|w| pick(w) / total).collect::<Vec<_>>()).unwrap()
             };
-            let (p, q) = (law(|w| w.0), law(|w| w.1));
+            let (p, q) = (distribution(|w| w.0), distribution(|w| w.1));
             let epsilon = epsilon_at_delta(&p, &q, Delta::new(delta).unwrap()).unwrap();
             let at = hockey_stick(&p, &q, epsilon).unwrap();
             prop_assert!(at <= delta + 1e-12);
@@ -150,12 +156,15 @@ mod tests {
     /// μ of two normal distributions a distance apart that are cut at one point, also where an outcome is impossible.
     #[test]
     fn mu_is_the_distance_at_the_corner() {
-        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
-        let cut = |x: f64| law(&[crate::special::ndtr(x), crate::special::ndtr(-x)]);
+        let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();
+        let cut = |x: f64| distribution(&[crate::special::ndtr(x), crate::special::ndtr(-x)]);
         for (a, b) in [(0.7, -0.3), (2.0, 1.5), (-1.0, -1.0), (-3.0, 4.0)] {
-            let found = gdp_of_laws(&cut(a), &cut(b)).unwrap();
+            let found = gdp_of_distributions(&cut(a), &cut(b)).unwrap();
             assert!((found - f64::abs(a - b)).abs() < 1e-12, "{a} {b}: {found}");
         }
-        assert_eq!(gdp_of_laws(&law(&[0.5, 0.5]), &law(&[1.0, 0.0])).unwrap(), f64::INFINITY);
+        assert_eq!(
+            gdp_of_distributions(&distribution(&[0.5, 0.5]), &distribution(&[1.0, 0.0])).unwrap(),
+            f64::INFINITY
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The trade-off of two normal laws N(0, 1) and N(μ, 1): what μ-GDP promises as (ε, δ).
+//! The trade-off of two normal distributions N(0, 1) and N(μ, 1): what μ-GDP promises as (ε, δ).
 
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, NoiseScale};
@@ -73,11 +73,11 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
 /// The least noise of the Gaussian mechanism of sensitivity 1 that is (ε, δ)-differentially private: σ = 1/μ with
 /// δ(ε) of μ-GDP at most δ, rounded up by 1e-12 of itself.
 ///
-/// For a sensitivity s multiply by s. [`gdp_delta`] increases with μ, so that any σ whose δ(ε) is not above δ is valid; the
-/// one returned is checked to be, and a σ smaller by about 1e-12 of it is not.
+/// For a sensitivity s multiply by s. [`gdp_delta`] increases with μ, so that any σ whose δ(ε) is not above δ is valid;
+/// the one returned is checked to be, and a σ smaller by about 1e-12 of it is not.
 ///
 /// # Errors
-/// [`Error::Refused`] where no noise is needed (ε infinite), or none in the range of doubles is enough (δ = 0).
+/// [`Error::Rejected`] where no noise is needed (ε infinite), or none in the range of doubles is enough (δ = 0).
 ///
 /// # Example
 /// ```
@@ -91,11 +91,11 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
 /// # References
 /// Balle and Wang (2018), Algorithm 1, here by bisection of μ.
 pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
-    let refuse =
-        |reason: &str| Err(Error::Refused { operation: "noise of the Gaussian mechanism", reason: reason.into() });
+    let reject =
+        |reason: &str| Err(Error::Rejected { operation: "noise of the Gaussian mechanism", reason: reason.into() });
     // Profiles underflow to 0, which is no proof.
     if delta.get() == 0.0 {
-        return refuse("no noise is private enough");
+        return reject("no noise is private enough");
     }
     // Powers of two on both sides of the largest μ that is private: δ(ε) is nearly 1 at the upper end of all.
     // δ is computed to 1e-13 of itself. Above one half its complement has the digits, which a δ next to 1 needs.
@@ -112,14 +112,14 @@ pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
         low = high;
         high *= 2.0;
         if high > MOST_MU {
-            return refuse("any noise is private enough");
+            return reject("any noise is private enough");
         }
     }
     while !private(low)? {
         high = low;
         low *= 0.5;
         if low < LEAST_MU {
-            return refuse("no noise is private enough");
+            return reject("no noise is private enough");
         }
     }
     for _ in 0..60 {
@@ -216,10 +216,10 @@ mod tests {
                 assert!(at(sigma * (1.0 - 1e-10)) > delta.get(), "{epsilon} {delta}: {sigma}");
             }
         }
-        let refused = |epsilon: f64, delta: f64| {
+        let rejected = |epsilon: f64, delta: f64| {
             gaussian_sigma(Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap()).is_err()
         };
-        assert!(refused(1.0, 0.0) && refused(f64::INFINITY, 0.1));
+        assert!(rejected(1.0, 0.0) && rejected(f64::INFINITY, 0.1));
     }
 
     #[test]

@@ -9,15 +9,15 @@
 //! whatever the number of classes.
 //!
 //! *Positive whole powers.* With M(t) = Σ_y P_y e^{t r_y}, E (kL)^α = α! [t^α] M(t)^k, a power series with positive
-//! terms. At the tilt t where kt M'(t)/M(t) = α, M(tz)/M(t) generates a law of whole numbers, a mixture of Poisson laws
-//! of means t r_y, and the coefficient is the probability that k of them add up to α, divided by that of Poi(kt) for
-//! the constant ratio L = 1.
+//! terms. At the tilt t where kt M'(t)/M(t) = α, M(tz)/M(t) generates a distribution of whole numbers, a mixture of
+//! Poisson distributions of means t r_y, and the coefficient is the probability that k of them add up to α, divided by
+//! that of Poi(kt) for the constant ratio L = 1.
 //!
 //! *Negative powers.* E L^{-n} = ∫_0^∞ τ^{n-1} E e^{-τL} dτ / Γ(n) for every real n > 0, with
-//! E e^{-τL} = (Σ_y P_y e^{-τ r_y/k})^k. In u = ln τ it is a mixture of ∫ e^{nu - L e^u} du, so that the trapezoid rule of
-//! step h has a relative error of at most 2 (cos θ)^{-n} e^{-2πθ/h} for every θ < π/2, whatever P, P' and k: below 1e-18 for
-//! the step taken. The part that L = 1 has alone is subtracted inside, which leaves a positive integrand: nothing
-//! cancels where the two laws are close.
+//! E e^{-τL} = (Σ_y P_y e^{-τ r_y/k})^k. In u = ln τ it is a mixture of ∫ e^{nu - L e^u} du, so that the trapezoid rule
+//! of step h has a relative error of at most 2 (cos θ)^{-n} e^{-2πθ/h} for every θ < π/2, whatever P, P' and k: below
+//! 1e-18 for the step taken. The part that L = 1 has alone is subtracted inside, which leaves a positive integrand:
+//! nothing cancels where the two distributions are close.
 
 use crate::error::{Error, Result};
 use crate::special::{exp_remainder, log_poisson_pmf, log_sum_exp};
@@ -25,7 +25,7 @@ use crate::special::{exp_remainder, log_poisson_pmf, log_sum_exp};
 /// The classes that voters of the dataset may choose, and how often they are that voter's choice.
 pub(super) struct MeanRatio {
     k: f64,
-    /// P_y > 0, r_y and r_y - 1, which r_y itself has not where the laws are close.
+    /// P_y > 0, r_y and r_y - 1, which r_y itself has not where the distributions are close.
     classes: Vec<(f64, f64, f64)>,
     /// P'(P = 0): votes that the dataset never has.
     outside: f64,
@@ -40,7 +40,7 @@ const NEGLIGIBLE: f64 = 1e-60;
 const SMALLEST_SHARE: f64 = 1e-40;
 
 impl MeanRatio {
-    /// k voters with P (`p`) and P' (`p_marked`), both laws on the same classes.
+    /// k voters with P (`p`) and P' (`p_marked`), both distributions on the same classes.
     pub(super) fn new(k: u64, p: &[f64], p_marked: &[f64]) -> Self {
         let pairs = || p.iter().zip(p_marked).map(|(&p, &marked)| (p, marked));
         Self {
@@ -95,7 +95,7 @@ impl MeanRatio {
         Ok(value * UP + rounding)
     }
 
-    /// t with kt M'(t)/M(t) = power: the mean of r under the tilted law lies between 1 and its maximum.
+    /// t with kt M'(t)/M(t) = power: the mean of r under the tilted distribution lies between 1 and its maximum.
     fn tilt(&self, power: f64) -> f64 {
         let largest = self.classes.iter().map(|class| class.1).fold(1.0, f64::max);
         let (mut low, mut high) = (power / (self.k * largest), power / self.k);
@@ -259,9 +259,9 @@ mod tests {
         println!("largest relative difference {worst:e}");
     }
 
-    /// Close laws: E L^α - 1 = α(α-1)/2 χ²/k + O(d³), and E L^{-n} with n(n+1)/2.
+    /// Close distributions: E L^α - 1 = α(α-1)/2 χ²/k + O(d³), and E L^{-n} with n(n+1)/2.
     #[test]
-    fn close_laws_keep_their_digits() {
+    fn close_distributions_keep_their_digits() {
         let d = 1e-7;
         let chi_square = d * d * (1.0 / 0.3 + 1.0 / 0.7);
         let ratio = MeanRatio::new(250, &[0.3, 0.7], &[0.3 + d, 0.7 - d]);

@@ -1,4 +1,4 @@
-//! Divergences between two laws. Nothing here sees a sample.
+//! Divergences between two distributions. Nothing here sees a sample.
 
 mod best_order;
 mod convert;
@@ -14,7 +14,7 @@ mod worst_neighbor;
 
 pub use best_order::{Conversion, smallest_epsilon};
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
-pub use epsilon::{epsilon_at_delta, gdp_of_laws};
+pub use epsilon::{epsilon_at_delta, gdp_of_distributions};
 pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
 pub use privacy_loss::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
@@ -23,22 +23,22 @@ pub(crate) use renyi::{bernoulli_renyi_of_logs, two_ratios_renyi};
 pub use shared_teachers::SharedTeachers;
 pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors, worst_neighbors_of};
 
+use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
-use crate::law::OutcomeLaw;
 
-/// Two laws can be compared only on the same outcomes.
-fn same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<()> {
+/// Two distributions can be compared only on the same outcomes.
+fn same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<()> {
     if p.outcomes() == q.outcomes() {
         return Ok(());
     }
     Err(Error::Length {
-        quantity: "law of the neighbor",
+        quantity: "distribution of the neighbor",
         found: q.outcomes(),
-        expected: format!("{} outcomes, as the other law", p.outcomes()),
+        expected: format!("{} outcomes, as the other distribution", p.outcomes()),
     })
 }
 
-/// One outcome under both laws, with the complements of its probabilities.
+/// One outcome under both distributions, with the complements of its probabilities.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     p: f64,
@@ -50,8 +50,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// Outcome `i` of two laws.
-    fn of(p: &OutcomeLaw, q: &OutcomeLaw, i: usize) -> Self {
+    /// Outcome `i` of two distributions.
+    fn of(p: &OutcomeDistribution, q: &OutcomeDistribution, i: usize) -> Self {
         Self {
             p: p.p()[i],
             q: q.p()[i],

@@ -2,7 +2,7 @@
 
 use super::{PrivacyLoss, epsilon, hockey_stick, privacy_loss, renyi};
 use crate::bound::Direction;
-use crate::law::OutputPair;
+use crate::distribution::OutputPair;
 use crate::quantity::{Delta, Epsilon, Order};
 
 impl OutputPair {
@@ -33,7 +33,8 @@ impl OutputPair {
         epsilon::of_same_outcomes(p, q, delta)
     }
 
-    /// The smallest μ with which the pair is μ-GDP, the same in both directions: [`gdp_of_laws`](crate::divergence::gdp_of_laws).
+    /// The smallest μ with which the pair is μ-GDP, the same in both directions:
+    /// [`gdp_of_distributions`](crate::divergence::gdp_of_distributions).
     #[must_use]
     pub fn mu(&self) -> f64 {
         epsilon::mu_of_same_outcomes(self.dataset(), self.neighbor())

@@ -1,44 +1,44 @@
-//! Rényi divergence in a form that keeps its digits when the two laws are nearly equal.
+//! Rényi divergence in a form that keeps its digits when the two distributions are nearly equal.
 
 use super::{Pair, same_outcomes};
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
-use crate::law::OutcomeLaw;
 use crate::quantity::Order;
 use crate::special::{CompensatedSum, log_sum_exp};
 
 /// D_α(P‖Q) = ln(Σ p_i^α q_i^{1-α})/(α-1), in nats.
 ///
-/// Because both laws sum to 1, the sum minus 1 equals Σ [p_i expm1((α-1) l_i) - (α-1) q_i expm1(l_i)] with
+/// Because both distributions sum to 1, the sum minus 1 equals Σ [p_i expm1((α-1) l_i) - (α-1) q_i expm1(l_i)] with
 /// l = ln p - ln q, where every term is ≥ 0: nothing cancels between outcomes, and divergences of 1e-30 keep a
 /// relative accuracy of about 1e-14. Infinite when P puts mass where Q has none.
 ///
 /// # Errors
-/// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
+/// [`Error::Length`](crate::Error::Length) when the distributions have different numbers of outcomes.
 ///
 /// # Example
 /// ```
 /// # use leakbound::divergence::renyi_divergence;
-/// # use leakbound::law::OutcomeLaw;
+/// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::Order;
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.5, 0.5])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
-/// let expected = (0.5f64 * 2.0 + 0.5 * (0.5 / 0.75)).ln();
-/// assert!((renyi_divergence(&p, &q, Order::new(2.0)?)? - expected).abs() < 1e-15);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.5])?, OutcomeDistribution::from_probabilities(&[0.25,
+/// 0.75])?); let expected = (0.5f64 * 2.0 + 0.5 * (0.5 / 0.75)).ln(); assert!((renyi_divergence(&p, &q,
+/// Order::new(2.0)?)? - expected).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # References
 /// Rényi (1961); Mironov (2017), "Rényi differential privacy", Definition 3.
-pub fn renyi_divergence(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> Result<f64> {
+pub fn renyi_divergence(p: &OutcomeDistribution, q: &OutcomeDistribution, order: Order) -> Result<f64> {
     same_outcomes(p, q)?;
     Ok(of_same_outcomes(p, q, order))
 }
 
 /// The same of two distributions that are on the same outcomes.
-pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> f64 {
+pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution, order: Order) -> f64 {
     divergence(|| (0..p.outcomes()).map(|i| Pair::of(p, q, i)), order.get())
 }
 
-/// D_α of two Bernoulli laws given by both of their probabilities: P = (p, 1-p), Q = (q, 1-q).
+/// D_α of two Bernoulli distributions given by both of their probabilities: P = (p, 1-p), Q = (q, 1-q).
 ///
 /// The complements are arguments because either side may be tiny; each pair is trusted to sum to 1.
 ///
@@ -53,7 +53,7 @@ pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw, order: Order) -> 
 pub fn bernoulli_renyi(p: (f64, f64), q: (f64, f64), order: Order) -> f64 {
     // The logarithm of the larger side comes from the smaller one, which holds the digits.
     let log = |side: f64, other: f64| if side > 0.5 { libm::log1p(-other) } else { side.ln() };
-    let logs = |law: (f64, f64)| [log(law.0, law.1), log(law.1, law.0)];
+    let logs = |distribution: (f64, f64)| [log(distribution.0, distribution.1), log(distribution.1, distribution.0)];
     two_outcomes(p, logs(p), q, logs(q), order)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn bernoulli_renyi_of_logs(ln_p: [f64; 2], ln_q: [f64; 2], order: Ord
 }
 
 /// The same from the probabilities of Q, all of them positive, and the logarithms of the ratios p/q, which keep their
-/// digits however close the two laws are: the sums of both are trusted to be 1.
+/// digits however close the two distributions are: the sums of both are trusted to be 1.
 pub(crate) fn two_ratios_renyi(q: [f64; 2], ratios: [f64; 2], order: Order) -> f64 {
     let a = order.get();
     let log_terms = [0, 1].map(|i| a * ratios[i] + q[i].ln());
@@ -96,7 +96,8 @@ fn two_outcomes(p: (f64, f64), ln_p: [f64; 2], q: (f64, f64), ln_q: [f64; 2], or
 }
 
 fn divergence<I: Iterator<Item = Pair> + Clone>(terms: impl Fn() -> I, a: f64) -> f64 {
-    // An outcome that neither law has contributes nothing; one that only Q has contributes q to the excess below.
+    // An outcome that neither distribution has contributes nothing; one that only Q has contributes q to the excess
+    // below.
     let possible = terms().filter(|term| term.ln_p > f64::NEG_INFINITY);
     if possible.clone().any(|term| term.ln_q == f64::NEG_INFINITY) {
         return f64::INFINITY;
@@ -128,15 +129,15 @@ fn excess(term: Pair, a: f64) -> f64 {
     // In logarithms where p is below the normal doubles or its factor above them; the product is neither.
     let first =
         if power > 700.0 || p < f64::MIN_POSITIVE { libm::exp(power + ln_p) - p } else { p * libm::expm1(power) };
-    // q expm1(l) is p - q, which cancels where the laws are close, and never overflows.
+    // q expm1(l) is p - q, which cancels where the distributions are close, and never overflows.
     let second = if l.abs() > 1.0 { p - q } else { q * libm::expm1(l) };
     (first - (a - 1.0) * second).max(0.0)
 }
 
 /// Σ_{k≥2} (a^k - a) l^k/k! for |a l| ≤ 0.02: ten terms reach 1e-17 of the first.
 ///
-/// With u = a l a term is u (u^{k-1} - l^{k-1})/k!, and the differences d_m = u^m - l^m = u d_{m-1} + l^{m-1} (u - l) add
-/// up without cancellation for a next to 1 and without overflow for the largest a.
+/// With u = a l a term is u (u^{k-1} - l^{k-1})/k!, and the differences d_m = u^m - l^m = u d_{m-1} + l^{m-1} (u - l)
+/// add up without cancellation for a next to 1 and without overflow for the largest a.
 fn series(a: f64, l: f64) -> f64 {
     let (u, first) = (a * l, (a - 1.0) * l);
     let (mut difference, mut power, mut factorial) = (first, l, 2.0);
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ratios_have_the_divergence_of_their_laws() {
+    fn two_ratios_have_the_divergence_of_their_distributions() {
         for p in [0.3f64, 0.45, 0.5001] {
             for a in [1.5, 2.0, 8.0, 100.0] {
                 let order = Order::new(a).unwrap();
@@ -247,16 +248,22 @@ mod tests {
         }
     }
 
-    /// An outcome that neither distribution has changes nothing; one that only Q has is no reason for an infinite value.
+    /// An outcome that neither distribution has changes nothing; one that only Q has is no reason for an infinite
+    /// value.
     #[test]
     fn impossible_outcomes_leak_nothing() {
-        let law = |p: &[f64]| OutcomeLaw::from_probabilities(p).unwrap();
+        let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();
         let order = Order::new(2.0).unwrap();
-        let expected = renyi_divergence(&law(&[0.5, 0.5]), &law(&[0.25, 0.75]), order).unwrap();
-        let found = renyi_divergence(&law(&[0.5, 0.5, 0.0]), &law(&[0.25, 0.75, 0.0]), order).unwrap();
+        let expected = renyi_divergence(&distribution(&[0.5, 0.5]), &distribution(&[0.25, 0.75]), order).unwrap();
+        let found =
+            renyi_divergence(&distribution(&[0.5, 0.5, 0.0]), &distribution(&[0.25, 0.75, 0.0]), order).unwrap();
         assert_eq!(found, expected);
-        let found = renyi_divergence(&law(&[0.5, 0.5, 0.0]), &law(&[0.25, 0.5, 0.25]), order).unwrap();
+        let found =
+            renyi_divergence(&distribution(&[0.5, 0.5, 0.0]), &distribution(&[0.25, 0.5, 0.25]), order).unwrap();
         assert!((found - 1.5f64.ln()).abs() < 1e-15, "{found}");
-        assert_eq!(renyi_divergence(&law(&[0.5, 0.5]), &law(&[1.0, 0.0]), order).unwrap(), f64::INFINITY);
+        assert_eq!(
+            renyi_divergence(&distribution(&[0.5, 0.5]), &distribution(&[1.0, 0.0]), order).unwrap(),
+            f64::INFINITY
+        );
     }
 }

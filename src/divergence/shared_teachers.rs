@@ -3,8 +3,8 @@
 use super::mean_ratio::{MAX_POWER, MeanRatio};
 use crate::bound::outward::{product_up, sum_up};
 use crate::bound::{Direction, UpperBound, Validity};
+use crate::distribution::{Noise, OutcomeDistribution, OutputPair, vote_probabilities};
 use crate::error::{Error, Result};
-use crate::law::{Noise, OutcomeLaw, OutputPair, vote_probabilities};
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 use crate::special::{log_binomial_pmf, log_sum_exp, ndtr};
@@ -48,11 +48,11 @@ const MOST_VOTERS_OF_CAP: u64 = 1_000_000;
 
 impl SharedTeachers {
     /// k teachers (`k`) with vote probabilities P (`p`), m of whom (`changed`) have P' (`p_marked`) under the neighbor.
-    /// Each of the two laws must sum to 1 within 1e-9 and is divided by its sum.
+    /// Each of the two distributions must sum to 1 within 1e-9 and is divided by its sum.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a k outside [1, 2^53], an m outside [1, k], a probability outside [0, 1] (NaN included) or a
-    /// wrong sum; [`Error::Length`] unless both laws have the same number of classes, 1 to 10,000.
+    /// [`Error::Domain`] for a k outside [1, 2^53], an m outside [1, k], a probability outside [0, 1] (NaN included) or
+    /// a wrong sum; [`Error::Length`] unless both distributions have the same number of classes, 1 to 10,000.
     pub fn new(k: u64, p: &[f64], p_marked: &[f64], changed: u64) -> Result<Self> {
         const MARKED: &str = "vote probabilities of the changed voter";
         if !(1..=1 << 53).contains(&k) {
@@ -71,24 +71,25 @@ impl SharedTeachers {
         Ok(Self { k, p, p_marked, changed })
     }
 
-    /// The exact laws, under the dataset and under its neighbor, of how many of n (`answers`) noisy argmaxes of two
-    /// classes are class 0: outcome j of 0 to n is j of them.
+    /// The exact distributions, under the dataset and under its neighbor, of how many of n (`answers`) noisy argmaxes
+    /// of two classes are class 0: outcome j of 0 to n is j of them.
     ///
     /// ```text
     /// P(j) = Σ_h P(H_0 = h) P(Bin(n, w(2h - k)) = j),    w(d) = P(Z_1 - Z_0 < d).
     /// ```
-    /// The number of them is sufficient, so that the [`renyi_divergence`](crate::divergence::renyi_divergence) of the two laws is that
-    /// of the whole sequence of answers. The cost grows like nk: 20 ms for k = 250 and n = 1,000.
+    /// The number of them is sufficient, so that the [`renyi_divergence`](crate::divergence::renyi_divergence) of the
+    /// two distributions is that of the whole sequence of answers. The cost grows like nk: 20 ms for k = 250 and n =
+    /// 1,000.
     ///
     /// # Errors
-    /// [`Error::Refused`] unless there are two classes, one answer or more, and (n+1)(k+1) ≤ 10^8.
+    /// [`Error::Rejected`] unless there are two classes, one answer or more, and (n+1)(k+1) ≤ 10^8.
     pub fn joint_pair(&self, noise: Noise, answers: u64) -> Result<OutputPair> {
-        let refused = |reason| Error::Refused { operation: "exact law of repeated answers", reason };
+        let rejected = |reason| Error::Rejected { operation: "exact distribution of repeated answers", reason };
         if self.p.len() != 2 {
-            return Err(refused(format!("it is known for 2 classes, not for {}", self.p.len())));
+            return Err(rejected(format!("it is known for 2 classes, not for {}", self.p.len())));
         }
         if answers == 0 || (answers.saturating_add(1)).saturating_mul(self.k + 1) > MAX_WORK {
-            return Err(refused(format!(
+            return Err(rejected(format!(
                 "{answers} answers of {} voters; there must be 1 or more, and answers times voters below {MAX_WORK:e}",
                 self.k,
                 MAX_WORK = MAX_WORK as f64
@@ -105,32 +106,33 @@ impl SharedTeachers {
                 })
             })
             .collect();
-        let law = |world: usize| {
+        let distribution = |world: usize| {
             let error = 1e-14 * (self.k as f64).sqrt().max(1.0);
             let integrals: Vec<LogIntegral> =
                 mixtures.iter().map(|ln| LogIntegral { ln_value: ln[world], error }).collect();
-            OutcomeLaw::from_integrals(&integrals)
+            OutcomeDistribution::from_integrals(&integrals)
         };
-        OutputPair::new(law(0)?, law(1)?)
+        OutputPair::new(distribution(0)?, distribution(1)?)
     }
 
-    /// An upper bound, rounded up, of the Rényi divergence of *all* answers together, however many there are and whatever they ask
-    /// about the votes: by data processing, that of the votes themselves, D_α(H‖H') forward and D_α(H'‖H) in reverse.
+    /// An upper bound, rounded up, of the Rényi divergence of *all* answers together, however many there are and
+    /// whatever they ask about the votes: by data processing, that of the votes themselves, D_α(H‖H') forward and
+    /// D_α(H'‖H) in reverse.
     ///
     /// For one changed teacher (m = 1), with r_y = P'_y/P_y and the mean ratio L = Σ_y H_y r_y/k,
     /// ```text
     /// D_α(H'‖H) = ln E_H L^α / (α-1) ≈ (α/2) χ²(P'‖P)/k,    D_α(H‖H') = ln E_H L^{1-α} / (α-1).
     /// ```
     /// Forward it is computed for every α up to 10^6 + 1. In reverse it is computed for whole α up to 1,024; between
-    /// whole orders (α-1) D_α, which is convex in α, is interpolated, from 0 at α = 1. Beyond these orders it is the limit D_∞. For m > 1 the voters are
-    /// divided into m groups of k/m with one changed voter each: the votes are a function of those of the groups, and
-    /// the divergences of the groups add, to about m² (α/2) χ²/k.
+    /// whole orders (α-1) D_α, which is convex in α, is interpolated, from 0 at α = 1. Beyond these orders it is the
+    /// limit D_∞. For m > 1 the voters are divided into m groups of k/m with one changed voter each: the votes are a
+    /// function of those of the groups, and the divergences of the groups add, to about m² (α/2) χ²/k.
     ///
     /// It is infinite forward where a class has P'_y = 0 < P_y, in reverse where P_y = 0 < P'_y: with that class alone
     /// the votes show which dataset they come from, however unlikely that is, and noise would hide it.
     ///
     /// # Errors
-    /// [`Error::NoConvergence`] when the law of the ratio is too uneven for its power series.
+    /// [`Error::NoConvergence`] when the distribution of the ratio is too uneven for its power series.
     ///
     /// # References
     /// Data processing and additivity: van Erven and Harremoës (2014), "Rényi divergence and Kullback-Leibler
@@ -213,7 +215,7 @@ fn ln_binomial(j: u64, n: u64, [p, other]: [f64; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::{marked_argmax_law, multinomial_argmax_law};
+    use crate::distribution::{marked_argmax_distribution, multinomial_argmax_distribution};
 
     const GAUSSIAN: &str = "gaussian:40";
 
@@ -226,14 +228,14 @@ mod tests {
     fn repeated_answers_saturate() {
         let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1).unwrap();
         for (answers, expected) in [(1, 6.58e-5), (10, 4.66e-4), (100, 1.19e-3), (1_000, 1.41e-3)] {
-            let laws = teachers.joint_pair(GAUSSIAN.parse().unwrap(), answers).unwrap();
+            let distributions = teachers.joint_pair(GAUSSIAN.parse().unwrap(), answers).unwrap();
             for direction in Direction::BOTH {
-                let joint = divergence(&laws, 2.0, direction);
+                let joint = divergence(&distributions, 2.0, direction);
                 println!("{answers} answers, {direction:?}: {joint:e}");
                 assert!((joint / expected - 1.0).abs() < 0.02);
                 for order in [1.01, 1.5, 2.0, 7.3, 64.0] {
                     let cap = teachers.cap(Order::new(order).unwrap(), direction).unwrap().value;
-                    assert!(divergence(&laws, order, direction) < cap);
+                    assert!(divergence(&distributions, order, direction) < cap);
                 }
             }
         }
@@ -241,17 +243,17 @@ mod tests {
         assert!((cap.value - 1.44e-3).abs() < 1e-5);
     }
 
-    /// One answer has the laws of a marked vote.
+    /// One answer has the distributions of a marked vote.
     #[test]
     fn one_answer_is_the_noisy_argmax() {
         let (p, marked) = ([0.6, 0.4], [0.1, 0.9]);
         for noise in ["gaussian:2", "gaussian:0.3"] {
             let noise: Noise = noise.parse().unwrap();
-            let laws = SharedTeachers::new(17, &p, &marked, 1).unwrap().joint_pair(noise, 1).unwrap();
-            let expected = multinomial_argmax_law(17, &p, noise).unwrap().p()[0];
-            assert!((laws.dataset().p()[1] - expected).abs() < 1e-13);
-            let expected = marked_argmax_law(17, &p, &marked, noise).unwrap().p()[0];
-            assert!((laws.neighbor().p()[1] - expected).abs() < 1e-12);
+            let distributions = SharedTeachers::new(17, &p, &marked, 1).unwrap().joint_pair(noise, 1).unwrap();
+            let expected = multinomial_argmax_distribution(17, &p, noise).unwrap().p()[0];
+            assert!((distributions.dataset().p()[1] - expected).abs() < 1e-13);
+            let expected = marked_argmax_distribution(17, &p, &marked, noise).unwrap().p()[0];
+            assert!((distributions.neighbor().p()[1] - expected).abs() < 1e-12);
         }
     }
 
@@ -263,8 +265,8 @@ mod tests {
         let teachers = SharedTeachers::new(u64::from(k), &p, &marked, u64::from(changed)).unwrap();
         for noise in ["gaussian:1.5", "laplace:0.8"] {
             let noise: Noise = noise.parse().unwrap();
-            let laws = teachers.joint_pair(noise, answers).unwrap();
-            for (world, law) in laws.into_distributions().iter().enumerate() {
+            let distributions = teachers.joint_pair(noise, answers).unwrap();
+            for (world, distribution) in distributions.into_distributions().iter().enumerate() {
                 let mut expected = vec![0.0; 4];
                 for votes in 0u32..1 << k {
                     let probability = |voter: u32| {
@@ -274,14 +276,14 @@ mod tests {
                     let weight: f64 = (0..k).map(probability).product();
                     let zeros = u64::from(k - votes.count_ones());
                     let histogram = crate::histogram::VoteHistogram::new(vec![zeros, u64::from(k) - zeros]).unwrap();
-                    let win = crate::law::noisy_argmax_law(&histogram, noise).unwrap();
+                    let win = crate::distribution::noisy_argmax_distribution(&histogram, noise).unwrap();
                     for sequence in 0u32..1 << answers {
                         let answer = |place: u64| win.p()[(sequence >> place & 1) as usize];
                         let ones = sequence.count_ones() as usize;
                         expected[3 - ones] += weight * (0..answers).map(answer).product::<f64>();
                     }
                 }
-                for (found, expected) in law.p().iter().zip(&expected) {
+                for (found, expected) in distribution.p().iter().zip(&expected) {
                     assert!((found / expected - 1.0).abs() < 1e-12, "{noise} {world}: {found} {expected}");
                 }
             }
@@ -289,8 +291,8 @@ mod tests {
     }
 
     /// Histograms of 3 classes by enumeration of all votes of k voters, of whom `changed` have P'.
-    fn histograms(k: u32, changed: u32, p: [f64; 3], marked: [f64; 3]) -> OutcomeLaw {
-        let mut law = vec![0.0; ((k + 1) * (k + 1)) as usize];
+    fn histograms(k: u32, changed: u32, p: [f64; 3], marked: [f64; 3]) -> OutcomeDistribution {
+        let mut distribution = vec![0.0; ((k + 1) * (k + 1)) as usize];
         for votes in 0..3u32.pow(k) {
             let (mut rest, mut weight, mut counts) = (votes, 1.0, [0; 3]);
             for voter in 0..k {
@@ -299,9 +301,9 @@ mod tests {
                 weight *= if voter < changed { marked } else { p }[class];
                 counts[class] += 1;
             }
-            law[(counts[0] * (k + 1) + counts[1]) as usize] += weight;
+            distribution[(counts[0] * (k + 1) + counts[1]) as usize] += weight;
         }
-        OutcomeLaw::from_probabilities(&law).unwrap()
+        OutcomeDistribution::from_probabilities(&distribution).unwrap()
     }
 
     /// Whole orders (reverse) and all orders (forward) are exact for one changed teacher; elsewhere the cap is above,
@@ -314,11 +316,12 @@ mod tests {
             (3, [0.3, 0.4, 0.3], [0.31, 0.39, 0.3]),
         ] {
             for changed in [1, 2, 3] {
-                let laws = OutputPair::new(histograms(k, 0, p, marked), histograms(k, changed, p, marked)).unwrap();
+                let distributions =
+                    OutputPair::new(histograms(k, 0, p, marked), histograms(k, changed, p, marked)).unwrap();
                 let teachers = SharedTeachers::new(u64::from(k), &p, &marked, u64::from(changed)).unwrap();
                 for direction in Direction::BOTH {
                     for order in [1.1, 1.5, 2.0, 2.5, 3.0, 4.0, 7.7, 16.0, 64.0, 1024.0, 1025.0, 1e9] {
-                        let exact = divergence(&laws, order, direction);
+                        let exact = divergence(&distributions, order, direction);
                         let cap = teachers.cap(Order::new(order).unwrap(), direction).unwrap().value;
                         assert!(cap >= exact * (1.0 - 1e-12), "{k} {changed} {direction:?} {order}: {cap} < {exact}");
                         let whole = direction == Direction::Forward || order.fract() == 0.0 && order <= 1024.0;
@@ -369,9 +372,9 @@ mod tests {
             number of changed teachers = 3 is not in [1, number of voters]
             vote probabilities of the changed voter has length 2; expected 1 classes
             vote probabilities = NaN is not in [0, 1]
-            exact law of repeated answers: it is known for 2 classes, not for 3
-            exact law of repeated answers: 0 answers of 5 voters; there must be 1 or more, and answers times voters below 1e8
-            exact law of repeated answers: 18446744073709551615 answers of 9007199254740992 voters; there must be 1 or more, and answers times voters below 1e8
+            exact distribution of repeated answers: it is known for 2 classes, not for 3
+            exact distribution of repeated answers: 0 answers of 5 voters; there must be 1 or more, and answers times voters below 1e8
+            exact distribution of repeated answers: 18446744073709551615 answers of 9007199254740992 voters; there must be 1 or more, and answers times voters below 1e8
             "
         );
     }

@@ -2,9 +2,9 @@
 
 use super::{hockey_stick, renyi_divergence};
 use crate::bound::Direction;
+use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
 
@@ -37,8 +37,8 @@ pub struct WorstNeighbors {
 /// Exhaustive, so the suprema are exact for this histogram; the supremum over all histograms is another quantity.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is no neighbor (a single class cannot lose a vote to another) or more than 50,000;
-/// as [`noisy_argmax_law`].
+/// [`Error::Rejected`] when there is no neighbor (a single class cannot lose a vote to another) or more than 50,000;
+/// as [`noisy_argmax_distribution`].
 ///
 /// # Example
 /// ```
@@ -56,37 +56,37 @@ pub fn worst_neighbors(
     orders: &[Order],
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
-    worst_neighbors_of(histogram, adjacency, |votes| noisy_argmax_law(votes, noise), orders, epsilons)
+    worst_neighbors_of(histogram, adjacency, |votes| noisy_argmax_distribution(votes, noise), orders, epsilons)
 }
 
-/// The same for any mechanism of the votes, by the `law` of its outputs; it must treat classes alike, so that a change
-/// between classes of equal counts stands for all of them.
+/// The same for any mechanism of the votes, by the `distribution` of its outputs; it must treat classes alike, so that
+/// a change between classes of equal counts stands for all of them.
 ///
 /// # Errors
-/// As [`worst_neighbors`], and those of `law`.
+/// As [`worst_neighbors`], and those of `distribution`.
 ///
 /// # Example
 /// ```
 /// # use leakbound::divergence::worst_neighbors_of;
-/// # use leakbound::law::{ThresholdForm, ThresholdTest, confident_argmax_law};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest, confident_argmax_distribution};
 /// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(12.0, NoiseScale::new(3.0)?, ThresholdForm::Max)?;
-/// let law = |votes: &VoteHistogram| confident_argmax_law(votes, &test, "gaussian:2".parse()?);
+/// let distribution = |votes: &VoteHistogram| confident_argmax_distribution(votes, &test, "gaussian:2".parse()?);
 /// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
-/// let worst = worst_neighbors_of(&histogram, Adjacency::Moved, law, &[Order::new(2.0)?], &[])?;
+/// let worst = worst_neighbors_of(&histogram, Adjacency::Moved, distribution, &[Order::new(2.0)?], &[])?;
 /// assert!(worst.renyi[0][0].value < 2.0 / 18.0 + 2.0 / 4.0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn worst_neighbors_of(
     histogram: &VoteHistogram,
     adjacency: Adjacency,
-    law_of: impl Fn(&VoteHistogram) -> Result<OutcomeLaw> + Sync,
+    distribution_of: impl Fn(&VoteHistogram) -> Result<OutcomeDistribution> + Sync,
     orders: &[Order],
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
     let changes = histogram.neighbors(adjacency);
     if changes.is_empty() || changes.len() > MAX_NEIGHBORS {
-        return Err(Error::Refused {
+        return Err(Error::Rejected {
             operation: "worst neighbor",
             reason: format!(
                 "the histogram has {} different neighbors; 1 to {MAX_NEIGHBORS} are searched",
@@ -94,14 +94,14 @@ pub fn worst_neighbors_of(
             ),
         });
     }
-    let law = law_of(histogram)?;
+    let distribution = distribution_of(histogram)?;
     // values[change][quantity][direction]
     let values: Vec<Vec<[f64; 2]>> = changes
         .par_iter()
         .map(|&change| {
-            let other = law_of(&histogram.neighbor(change)?)?;
-            let both = |value: &dyn Fn(&OutcomeLaw, &OutcomeLaw) -> Result<f64>| -> Result<[f64; 2]> {
-                Ok([value(&law, &other)?, value(&other, &law)?])
+            let other = distribution_of(&histogram.neighbor(change)?)?;
+            let both = |value: &dyn Fn(&OutcomeDistribution, &OutcomeDistribution) -> Result<f64>| -> Result<[f64; 2]> {
+                Ok([value(&distribution, &other)?, value(&other, &distribution)?])
             };
             let renyi = orders.iter().map(|&order| both(&|p, q| renyi_divergence(p, q, order)));
             let sticks = epsilons.iter().map(|&epsilon| both(&|p, q| hockey_stick(p, q, epsilon)));
@@ -132,13 +132,13 @@ mod tests {
         let noise: Noise = "gaussian:1.5".parse().unwrap();
         let order = Order::new(4.0).unwrap();
         let worst = worst_neighbors(&histogram, Adjacency::Moved, noise, &[order], &[]).unwrap();
-        let law = noisy_argmax_law(&histogram, noise).unwrap();
+        let distribution = noisy_argmax_distribution(&histogram, noise).unwrap();
         let mut best: f64 = 0.0;
         for from in 0..4 {
             for to in 0..4 {
                 if let Ok(neighbor) = histogram.neighbor(Neighbor::Moved { from, to }) {
-                    let other = noisy_argmax_law(&neighbor, noise).unwrap();
-                    best = best.max(renyi_divergence(&law, &other, order).unwrap());
+                    let other = noisy_argmax_distribution(&neighbor, noise).unwrap();
+                    best = best.max(renyi_divergence(&distribution, &other, order).unwrap());
                 }
             }
         }

@@ -15,17 +15,17 @@ const TRIES: usize = 12;
 
 /// Lower limits of a survival function at every point at once, from n samples.
 ///
-/// For samples X₁ ... X_n of any law and K(t) of them at or above t, P(X ≥ t) ≥ [`lower`](Self::lower)(K(t)) for **all**
-/// t at once except with the failure probability, for every n. The limit of k is that of Clopper and Pearson at one
-/// level a for all k; a is chosen so that the band as a whole spends between 98 % and all of the failure probability. It
-/// falls like 1/(ln n ln ln n), where the union bound over n thresholds needs 1/n.
+/// For samples X₁ ... X_n of any distribution and K(t) of them at or above t, P(X ≥ t) ≥ [`lower`](Self::lower)(K(t))
+/// for **all** t at once except with the failure probability, for every n. The limit of k is that of Clopper and
+/// Pearson at one level a for all k; a is chosen so that the band as a whole spends between 98 % and all of the failure
+/// probability. It falls like 1/(ln n ln ln n), where the union bound over n thresholds needs 1/n.
 ///
 /// # Proof
 /// Let U_i = P(X > X_i) + ξ_i P(X = X_i) with ξ_i uniform: uniform, and at most P(X ≥ X_i). A sample at or above t has
-/// U_i ≤ P(X ≥ X_i) ≤ P(X ≥ t), so K(t) of the U are at most P(X ≥ t): if P(X ≥ t) < b_k with k = K(t) for any t, the k-th
-/// smallest U is below b_k. Let N(b) count the U below b. The last k with N(b_k) ≥ k has N(b_k) = k, because the next
-/// k + 1 is not reached at b_{k+1} ≥ b_k; given it, the other n - k are uniform above b_k and meet no later boundary, with
-/// a probability R_k. Hence
+/// U_i ≤ P(X ≥ X_i) ≤ P(X ≥ t), so K(t) of the U are at most P(X ≥ t): if P(X ≥ t) < b_k with k = K(t) for any t, the
+/// k-th smallest U is below b_k. Let N(b) count the U below b. The last k with N(b_k) ≥ k has N(b_k) = k, because the
+/// next k + 1 is not reached at b_{k+1} ≥ b_k; given it, the other n - k are uniform above b_k and meet no later
+/// boundary, with a probability R_k. Hence
 /// ```text
 /// P(some U_(k) < b_k) = Σ_k w(0, k) R_k,   R_k = 1 - Σ_{j>k} w(k, j) R_j,
 /// w(k, j) = C(n-k, j-k) s^{j-k} (1-s)^{n-j},   s = (b_j - b_k)/(1 - b_k),   b_0 = 0. ∎
@@ -43,10 +43,9 @@ const TRIES: usize = 12;
 /// ```
 ///
 /// # References
-/// Berk and Jones (1979), "Goodness-of-fit test statistics that dominate the Kolmogorov statistics"; Moscovich, Nadler and
-/// Spiegelman (2016), "On the exact Berk-Jones statistics and their p-value calculation". Recursions
-/// for such probabilities are in Shorack and Wellner (1986), "Empirical processes with applications to statistics",
-/// section 9.3.
+/// Berk and Jones (1979), "Goodness-of-fit test statistics that dominate the Kolmogorov statistics"; Moscovich, Nadler
+/// and Spiegelman (2016), "On the exact Berk-Jones statistics and their p-value calculation". Recursions for such
+/// probabilities are in Shorack and Wellner (1986), "Empirical processes with applications to statistics", section 9.3.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BerkJones {
     /// Of k = 0, 1, ..., n.
@@ -101,7 +100,8 @@ fn limits(trials: u64, level: FailureProbability) -> Result<Vec<ProportionLimit>
     (0..=trials).map(|k| clopper_pearson_lower(BinomialCounts::new(k, trials)?, level)).collect()
 }
 
-/// P(some U_(k) < b_k) for n uniform samples and increasing boundaries b_0 = 0, b_1, ..., b_n; 1 where it cannot be told.
+/// P(some U_(k) < b_k) for n uniform samples and increasing boundaries b_0 = 0, b_1, ..., b_n; 1 where it cannot be
+/// told.
 ///
 /// Every w is off by the rounding of logarithms of size n ln n < 4e4, some 4e-11. R_k is off by the largest error of a
 /// later R times 1 - R_k, as Σ w R = 1 - R_k, and n roundings; the sum at the end has no differences.
@@ -174,7 +174,8 @@ mod tests {
         }
     }
 
-    /// Straight boundaries k/n - d: the law of the one-sided statistic of Kolmogorov, Birnbaum and Tingey (1951).
+    /// Straight boundaries k/n - d: the distribution of the one-sided statistic of Kolmogorov, Birnbaum and Tingey
+    /// (1951).
     #[test]
     fn straight_boundaries_are_those_of_kolmogorov() {
         for (n, d) in [(5usize, 0.4), (20, 0.25), (100, 0.12), (1000, 0.04)] {

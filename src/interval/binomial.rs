@@ -74,7 +74,8 @@ impl ProportionLimit {
 /// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against the tabulated
 /// roots of `validation/reference`.
 const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
-/// The same for each unit of |ln f| or |ln(1-f)|, which is the size of the logarithms that are solved for: more from f = 1e-7 on.
+/// The same for each unit of |ln f| or |ln(1-f)|, which is the size of the logarithms that are solved for: more from f
+/// = 1e-7 on.
 const MARGIN_OF_LOGARITHM: f64 = 4.0 * f64::EPSILON;
 
 /// The lower limit from an accurate root (x, 1 - x): the smaller of the two moves outwards and determines the other.

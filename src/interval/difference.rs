@@ -38,8 +38,8 @@ struct Cell {
 /// The width at (p, q), the smaller one of Berry and Esseen's and of Bennett's ([`Moments::width`]), depends on the
 /// variances u = p(1-p), v = q(1-q) and the third moments u(1-2u), v(1-2v), which rise in u, v ≤ 1/4. Its supremum over
 /// the box of (u, v) is found by bisection of the cell with the largest width, where each moment is taken at its worse
-/// end: with few outputs the box is wide, and no single pair of laws has all its worst ends. Every cell is covered
-/// whenever the search stops, so that it can only be too wide.
+/// end: with few outputs the box is wide, and no single pair of distributions has all its worst ends. Every cell is
+/// covered whenever the search stops, so that it can only be too wide.
 pub(crate) fn difference_width(p: Limited, q: Limited, main: FailureProbability) -> f64 {
     let trials = [p.trials, q.trials].map(|trials| trials as f64);
     let reach = (p.low.complement / trials[0]).max(q.high.value / trials[1]);

@@ -3,9 +3,10 @@
 use super::binomial::{BinomialCounts, ProportionLimit};
 use crate::error::Result;
 use crate::quantity::FailureProbability;
-use crate::special::BetaLaw;
+use crate::special::BetaDistribution;
 
-/// Outward margin, relative to the smaller of x and 1 - x: far above the error of the quantile, far below what it means.
+/// Outward margin, relative to the smaller of x and 1 - x: far above the error of the quantile, far below what it
+/// means.
 const MARGIN: f64 = 1e-12;
 
 /// The one-sided lower Jeffreys limit: the f-quantile of Beta(k + 1/2, n - k + 1/2), and 0 for k = 0.
@@ -64,8 +65,8 @@ pub fn jeffreys_upper(counts: BinomialCounts, failure: FailureProbability) -> Re
 }
 
 /// Beta(k + 1/2, n - k + 1/2).
-fn posterior(counts: BinomialCounts) -> BetaLaw {
-    BetaLaw::new(counts.successes() as f64 + 0.5, (counts.trials() - counts.successes()) as f64 + 0.5)
+fn posterior(counts: BinomialCounts) -> BetaDistribution {
+    BetaDistribution::new(counts.successes() as f64 + 0.5, (counts.trials() - counts.successes()) as f64 + 0.5)
 }
 
 #[cfg(test)]

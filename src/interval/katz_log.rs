@@ -1,4 +1,4 @@
-//! Limits of a log ratio of two proportions from its asymptotic normal law.
+//! Limits of a log ratio of two proportions from its asymptotic normal distribution.
 
 use super::binomial::BinomialCounts;
 use crate::quantity::{Delta, FailureProbability};
@@ -11,7 +11,8 @@ use crate::special::ndtri;
 ///
 /// The root is the standard deviation by the delta method: ln((p-δ)/q) has the derivatives 1/(p-δ) and -1/q, and p̂, q̂
 /// have the independent variances p(1-p)/n and q(1-q)/m; with δ = 0 it is √(1/k - 1/n + 1/l - 1/m), the limit of Katz
-/// et al. *Asymptotic*: P(limit > truth) tends to f as both counts grow, and may be well above f while a count is small.
+/// et al. *Asymptotic*: P(limit > truth) tends to f as both counts grow, and may be well above f while a count is
+/// small.
 ///
 /// Where l = 0 the estimate does not exist; half a success and half a trial are then added in both worlds, as in
 /// [`adjusted_log_lower`]. `-inf` where p̂ ≤ δ, which includes k = 0: nothing can be said.

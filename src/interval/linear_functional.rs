@@ -46,14 +46,15 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// The moments of v(X) for X with a law of which only the box is known.
+    /// The moments of v(X) for X with a distribution of which only the box is known.
     ///
     /// *Proofs.* Variance above: Var v ≤ E(v - c)² for every c, here at the mean of the frequencies, maximized over the
-    /// box; and E(max v - v)(v - min v) ≥ 0 gives Var v ≤ (max v - m)(m - min v) for m = E v, largest at the m nearest to
-    /// the middle. Variance below: Var v = ½ Σ_ij P_i P_j (v_i - v_j)² ≥ ½ Σ_ij l_i l_j (v_i - v_j)² = L Σ l_i (v_i - v̄_l)²
-    /// with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of center c and half-width d,
-    /// Var v = E(v - m)² ≥ E max(0, |v - c| - d)², minimized over the box. Third moment: E|v - m|³ is convex in m for
-    /// every law, so the larger of its maxima over the box at the two ends of the interval of m covers all. ∎
+    /// box; and E(max v - v)(v - min v) ≥ 0 gives Var v ≤ (max v - m)(m - min v) for m = E v, largest at the m nearest
+    /// to the middle. Variance below: Var v = ½ Σ_ij P_i P_j (v_i - v_j)² ≥ ½ Σ_ij l_i l_j (v_i - v_j)² = L Σ l_i (v_i
+    /// - v̄_l)² with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of center c and
+    /// half-width d, Var v = E(v - m)² ≥ E max(0, |v - c| - d)², minimized over the box. Third moment: E|v - m|³ is
+    /// convex in m for every distribution, so the larger of its maxima over the box at the two ends of the interval of
+    /// m covers all. ∎
     pub(crate) fn within(limits: &SimplexBox, values: &[f64], center: f64) -> Self {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -74,9 +75,10 @@ impl Moments {
         }
     }
 
-    /// The mean and the moments of v(X) for X with a known law: what to expect of a functional before it is used.
-    pub(crate) fn under(law: &[f64], values: &[f64]) -> (f64, Self) {
-        let terms = || law.iter().zip(values).filter(|(p, _)| **p > 0.0);
+    /// The mean and the moments of v(X) for X with a known distribution: what to expect of a functional before it is
+    /// used.
+    pub(crate) fn under(distribution: &[f64], values: &[f64]) -> (f64, Self) {
+        let terms = || distribution.iter().zip(values).filter(|(p, _)| **p > 0.0);
         let mean: f64 = terms().map(|(p, value)| p * value).sum();
         let mut moments = Self::default();
         for (p, value) in terms() {
@@ -155,9 +157,9 @@ fn pairwise_variance(weights: &[f64], values: &[f64]) -> f64 {
 /// the boxes of all samples at [`LevelSplit::tail`] and the deviation at [`LevelSplit::main`],
 /// [`LinearFunctional::lower_limit`] is at most the true value except with the failure probability that was split.
 ///
-/// *Proof.* For fixed laws θ the width w(θ) is a number, and the estimate exceeds its mean by w(θ) with probability
-/// at most `main`. Where the boxes hold, w(θ) is at most the width of the limits. Union bound. The boxes use the
-/// same counts as the estimate: no independence between the two events is needed. ∎
+/// *Proof.* For fixed distributions θ the width w(θ) is a number, and the estimate exceeds its mean by w(θ) with
+/// probability at most `main`. Where the boxes hold, w(θ) is at most the width of the limits. Union bound. The boxes
+/// use the same counts as the estimate: no independence between the two events is needed. ∎
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LinearFunctional {
     estimate: CompensatedSum,
@@ -166,7 +168,7 @@ pub(crate) struct LinearFunctional {
 }
 
 impl LinearFunctional {
-    /// Adds the mean of `values` under the law that `counts` were drawn from; `limits` is its box.
+    /// Adds the mean of `values` under the distribution that `counts` were drawn from; `limits` is its box.
     pub(crate) fn add(&mut self, counts: &[u64], values: &[f64], limits: &SimplexBox) {
         let trials: u64 = counts.iter().sum();
         let n = trials as f64;
@@ -224,7 +226,7 @@ mod tests {
         }
     }
 
-    /// A box that is next to one law has its moments.
+    /// A box that is next to one distribution has its moments.
     #[test]
     fn limits_of_many_samples_close_in_on_the_moments() {
         let (counts, values) = ([3_000_000_000u64, 5_000_000_000, 2_000_000_000], [0.3, -0.1, 0.7]);
@@ -237,8 +239,8 @@ mod tests {
         assert!(close(found.deviation, exact.deviation), "{found:?} {exact:?}");
     }
 
-    /// All laws of two values at distance 1, and a box with the same lower limit l twice: their limits are 1/4, 1, 1, 1
-    /// and l², beyond which the moments lie by the share of rounding.
+    /// All distributions of two values at distance 1, and a box with the same lower limit l twice: their limits are
+    /// 1/4, 1, 1, 1 and l², beyond which the moments lie by the share of rounding.
     #[test]
     fn moments_are_rounded_outwards() {
         let outside = |found: f64, exact: f64| found / exact - 1.0 > 0.5 * MARGIN && found / exact - 1.0 < 2.0 * MARGIN;
@@ -261,9 +263,9 @@ mod tests {
     }
 
     proptest! {
-        /// Laws inside the box have their moments inside the limits.
+        /// Distributions inside the box have their moments inside the limits.
         #[test]
-        fn moments_of_laws_in_the_box_are_within_their_limits(
+        fn moments_of_distributions_in_the_box_are_within_their_limits(
             counts in prop::collection::vec(0u64..5000, 3..8),
             values in prop::collection::vec(-2.0f64..3.0, 8),
             moves in prop::collection::vec((0usize..8, 0usize..8, 0.0f64..1.0), 12),
@@ -273,17 +275,17 @@ mod tests {
             prop_assume!(n > 0);
             let values = &values[..classes];
             let limits = SimplexBox::clopper_pearson(&counts, failure(1e-3)).unwrap();
-            let mut law: Vec<f64> = counts.iter().map(|&count| count as f64 / n as f64).collect();
-            let center = law.iter().zip(values).map(|(p, v)| p * v).sum();
+            let mut distribution: Vec<f64> = counts.iter().map(|&count| count as f64 / n as f64).collect();
+            let center = distribution.iter().zip(values).map(|(p, v)| p * v).sum();
             let moments = Moments::within(&limits, values, center);
             for (from, to, share) in moves {
                 let (from, to) = (from % classes, to % classes);
-                let most = (law[from] - limits.low()[from]).min(limits.high()[to] - law[to]).max(0.0);
-                law[from] -= share * most;
-                law[to] += share * most;
-                let mean: f64 = law.iter().zip(values).map(|(p, v)| p * v).sum();
+                let most = (distribution[from] - limits.low()[from]).min(limits.high()[to] - distribution[to]).max(0.0);
+                distribution[from] -= share * most;
+                distribution[to] += share * most;
+                let mean: f64 = distribution.iter().zip(values).map(|(p, v)| p * v).sum();
                 let moment = |power: i32| -> f64 {
-                    law.iter().zip(values).map(|(p, v)| p * (v - mean).abs().powi(power)).sum()
+                    distribution.iter().zip(values).map(|(p, v)| p * (v - mean).abs().powi(power)).sum()
                 };
                 prop_assert!(moments.variance_low <= moment(2) + 1e-14 && moment(2) <= moments.variance_high + 1e-14);
                 prop_assert!(moment(3) <= moments.third + 1e-14);

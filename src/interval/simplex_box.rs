@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::quantity::FailureProbability;
 use crate::special::CompensatedSum;
 
-/// The laws P on C classes with `low` ≤ P ≤ `high` in every class and Σ P = 1.
+/// The distributions P on C classes with `low` ≤ P ≤ `high` in every class and Σ P = 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SimplexBox {
     low: Vec<f64>,
@@ -96,7 +96,7 @@ impl SimplexBox {
         let sum = sum.value();
         let moved = self.spare_error + values.len() as f64 * f64::EPSILON * self.spare;
         let margin = moved * spread + f64::EPSILON * (8.0 * sum + 2.0 * least.abs());
-        // No law has a mean above the largest value.
+        // No distribution has a mean above the largest value.
         (least + sum + margin).min(most)
     }
 
@@ -128,11 +128,11 @@ mod tests {
             let mut best = f64::NEG_INFINITY;
             for free in 0..classes {
                 for bits in 0..1u32 << classes {
-                    let mut law: Vec<f64> =
+                    let mut distribution: Vec<f64> =
                         (0..classes).map(|c| if bits >> c & 1 == 1 { limits.high[c] } else { limits.low[c] }).collect();
-                    law[free] = 1.0 - (0..classes).filter(|&c| c != free).map(|c| law[c]).sum::<f64>();
-                    if law[free] >= limits.low[free] - 1e-12 && law[free] <= limits.high[free] + 1e-12 {
-                        best = best.max(law.iter().zip(values).map(|(p, v)| p * v).sum());
+                    distribution[free] = 1.0 - (0..classes).filter(|&c| c != free).map(|c| distribution[c]).sum::<f64>();
+                    if distribution[free] >= limits.low[free] - 1e-12 && distribution[free] <= limits.high[free] + 1e-12 {
+                        best = best.max(distribution.iter().zip(values).map(|(p, v)| p * v).sum());
                     }
                 }
             }

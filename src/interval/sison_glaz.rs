@@ -10,12 +10,12 @@ use crate::special::{LN_SQRT_2PI, binomial_tails, log_poisson_pmf, ndtr, ndtri_e
 /// How ν(c) = P(|X_i - x_i| ≤ c for all i), X ~ Mult(n, x/n), is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RectangleProbability {
-    /// Exactly: truncated Poisson laws convolved, given their sum.
+    /// Exactly: truncated Poisson distributions convolved, given their sum.
     Exact,
     /// By an Edgeworth expansion with four moments of the sum of truncated Poisson variables, as published.
     Edgeworth,
-    /// From below, as 1 minus the binomial tails of all classes: where failure probabilities are too small to be seen in
-    /// 1 - ν.
+    /// From below, as 1 minus the binomial tails of all classes: where failure probabilities are too small to be seen
+    /// in 1 - ν.
     UnionBound,
 }
 
@@ -43,8 +43,8 @@ const NEGLIGIBLE: f64 = 1e-30;
 ///
 /// With Y_i independent Poisson variables of mean x_i cut to x_i ± c, and W their sum,
 /// ν(c) = Π P(|Poi(x_i) - x_i| ≤ c) · P(W = n)/P(Poi(n) = n). The probability is taken at the observed frequencies, not
-/// at the unknown ones: the intervals are asymptotic however exactly ν is computed, and where a class was never seen they
-/// are too short for any n, because there its plug-in frequency is 0.
+/// at the unknown ones: the intervals are asymptotic however exactly ν is computed, and where a class was never seen
+/// they are too short for any n, because there its plug-in frequency is 0.
 ///
 /// `wanted` is [`Exact`](RectangleProbability::Exact) or [`Edgeworth`](RectangleProbability::Edgeworth), whose relative
 /// error depends on the number of classes rather than on n. The result tells what was used: Edgeworth where the exact
@@ -130,8 +130,8 @@ impl Rectangle {
 
     /// The c with miss(c) ≥ α > miss(c + 1), and both; miss = 1 - ν, 1 at c = 0 and 0 at c = n.
     ///
-    /// Evaluations are spent as by counting up from 1 would find it, but galloping from `start` by `stride` and then alternating
-    /// between interpolation of ln miss and bisection.
+    /// Evaluations are spent as by counting up from 1 would find it, but galloping from `start` by `stride` and then
+    /// alternating between interpolation of ln miss and bisection.
     fn crossing(&self, start: u64, mut stride: u64, alpha: f64, how: RectangleProbability) -> Result<(u64, [f64; 2])> {
         let (mut low, mut high) = ((0u64, 1.0f64), (self.n, 0.0f64));
         let (mut galloping, mut guess, mut turn) = (true, start, 0u32);
@@ -243,7 +243,7 @@ impl Rectangle {
     }
 }
 
-/// The law of a sum, without the weights that do not matter.
+/// The distribution of a sum, without the weights that do not matter.
 fn convolve(sum: Window, next: Window) -> Window {
     let mut weights = vec![0.0; sum.weights.len() + next.weights.len() - 1];
     let (short, long) = if sum.weights.len() < next.weights.len() {

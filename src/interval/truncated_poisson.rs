@@ -1,5 +1,5 @@
-//! Poisson laws cut to λ ± c, the pieces of which a multinomial is made: multinomial counts are independent Poisson
-//! counts given their sum.
+//! Poisson distributions cut to λ ± c, the pieces of which a multinomial is made: multinomial counts are independent
+//! Poisson counts given their sum.
 
 use crate::special::{log_poisson_density, log_poisson_pmf};
 
@@ -209,7 +209,8 @@ mod tests {
         assert!(worst < 1e-9);
     }
 
-    /// A window that holds everything has the moments of the Poisson law itself: variance, third and fourth cumulant λ.
+    /// A window that holds everything has the moments of the Poisson distribution itself: variance, third and fourth
+    /// cumulant λ.
     #[test]
     fn a_window_of_everything_leaves_the_poisson_moments() {
         for lambda in [1u64, 5, 40, 900, 100_000] {

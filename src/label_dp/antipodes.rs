@@ -45,18 +45,18 @@ impl AntipodesInterval {
 /// \[canary, alternative\] that in each of the other wrong labels y''.
 ///
 /// At each threshold τ of 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99 the attack guesses the more confident of y' and y'' where
-/// either reaches τ. Canary i has m_i guesses, a share a_i of which are right; with weights m_i over the N canaries that
-/// have any, the weighted mean and standard deviation (reliability weights) give mean ± 1.96 sd/√N, turned round where
-/// the mean is below one half, at least 0.5 and at most 1; with all guesses right the lower end is at most 1 - 3/N, and
-/// 0.5 for N ≤ 50. The interval of ε is ln(a/(1-a)) of both ends, at the τ with the largest lower end.
+/// either reaches τ. Canary i has m_i guesses, a share a_i of which are right; with weights m_i over the N canaries
+/// that have any, the weighted mean and standard deviation (reliability weights) give mean ± 1.96 sd/√N, turned round
+/// where the mean is below one half, at least 0.5 and at most 1; with all guesses right the lower end is at most 1 -
+/// 3/N, and 0.5 for N ≤ 50. The interval of ε is ln(a/(1-a)) of both ends, at the τ with the largest lower end.
 ///
 /// *Heuristic*: the best of seven thresholds without correction (as its authors say), a normal interval, guesses on one
-/// model taken for independent, and a direction chosen on the data. [`audit_labels`](crate::label_dp::audit_labels) is the valid
-/// counterpart.
+/// model taken for independent, and a direction chosen on the data. [`audit_labels`](crate::label_dp::audit_labels) is
+/// the valid counterpart.
 ///
 /// # Errors
-/// [`Error::Length`] unless there are as many rows as canaries, at least 1, and at least 1 alternative; [`Error::Domain`]
-/// for a confidence that is NaN.
+/// [`Error::Length`] unless there are as many rows as canaries, at least 1, and at least 1 alternative;
+/// [`Error::Domain`] for a confidence that is NaN.
 ///
 /// # Example
 /// ```

@@ -29,8 +29,8 @@ impl LabelCanaries {
     ///
     /// # Errors
     /// [`Error::Length`] without a canary, with fewer than 3 classes (no third label could be guessed) or labels that
-    /// do not fit; [`Error::Domain`] for a probability outside \[0, 1\], NaN included, and for a label that is no class;
-    /// [`Error::Refused`] where a trained label is the true one.
+    /// do not fit; [`Error::Domain`] for a probability outside \[0, 1\], NaN included, and for a label that is no
+    /// class; [`Error::Rejected`] where a trained label is the true one.
     pub fn new(probabilities: Array2<f64>, labels_true: Vec<usize>, labels_trained: Vec<usize>) -> Result<Self> {
         let (canaries, classes) = probabilities.dim();
         if canaries == 0 {
@@ -52,7 +52,7 @@ impl LabelCanaries {
             return Err(Error::Domain { quantity: "probability of a class", value, domain: "[0, 1]" });
         }
         if let Some(canary) = (0..canaries).find(|&canary| labels_true[canary] == labels_trained[canary]) {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "label-memorization audit",
                 reason: format!("canary {canary} was trained on its true label; a canary has a wrong one"),
             });
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_canaries_are_refused() {
+    fn impossible_canaries_are_rejected() {
         let row = array![[0.2, 0.3, 0.5]];
         for (truth, trained) in [(vec![], vec![]), (vec![0], vec![3]), (vec![2], vec![2]), (vec![0, 1], vec![1, 0])] {
             assert!(LabelCanaries::new(row.clone(), truth, trained).is_err());

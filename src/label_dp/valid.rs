@@ -38,22 +38,22 @@ pub struct LabelAudit {
 /// Lower bound of the ε of (ε, δ)-label privacy from one model trained on canaries with wrong labels.
 ///
 /// One alternative y''_i is drawn for each canary, uniformly among the classes other than y_i and y'_i, as a function
-/// of the seed and not of the model. The attack guesses the label of higher confidence among y'_i and y''_i where either
-/// reaches τ, ties by a coin, and abstains otherwise. With v right among r guesses about m canaries the bound is the one
-/// of one training run ([`one_run_epsilon`](crate::audit::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c the
-/// Clopper-Pearson lower limit of v out of r. *Finite-sample*.
+/// of the seed and not of the model. The attack guesses the label of higher confidence among y'_i and y''_i where
+/// either reaches τ, ties by a coin, and abstains otherwise. With v right among r guesses about m canaries the bound is
+/// the one of one training run ([`one_run_epsilon`](crate::audit::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c
+/// the Clopper-Pearson lower limit of v out of r. *Finite-sample*.
 ///
 /// Why it holds: y'_i is uniform among the wrong labels and y''_i among the rest, so given the unordered pair
 /// {y'_i, y''_i} each of the two is the trained one with probability 1/2, independently for all canaries. The attack
-/// sees the pairs and the model. Given the pairs, the coins b_i (which of the pair was trained on) are fair, and a model
-/// trained with ε-label privacy changes its law by at most e^ε when one coin, that is one label, changes. So given the
-/// model and all other coins the odds of a coin are at most e^ε either way, and each guess is right with probability at
-/// most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by a binomial variable. Guesses
-/// on one model need not be independent, which is where the published interval needs a heuristic. r depends on the
-/// model only, as the theorem asks.
+/// sees the pairs and the model. Given the pairs, the coins b_i (which of the pair was trained on) are fair, and a
+/// model trained with ε-label privacy changes its distribution by at most e^ε when one coin, that is one label,
+/// changes. So given the model and all other coins the odds of a coin are at most e^ε either way, and each guess is
+/// right with probability at most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by
+/// a binomial variable. Guesses on one model need not be independent, which is where the published interval needs a
+/// heuristic. r depends on the model only, as the theorem asks.
 ///
 /// # Errors
-/// [`Error::Domain`] for a threshold outside \[0, 1\]; [`Error::Refused`] for a split of 1 canary; as
+/// [`Error::Domain`] for a threshold outside \[0, 1\]; [`Error::Rejected`] for a split of 1 canary; as
 /// [`one_run_epsilon`](crate::audit::one_run_epsilon).
 ///
 /// # Example
@@ -87,7 +87,7 @@ pub fn audit_labels(
         LabelThreshold::Declared(threshold) => bounded(&games, threshold, delta, failure),
         LabelThreshold::Split => {
             if games.len() < 2 {
-                return Err(Error::Refused {
+                return Err(Error::Rejected {
                     operation: "split of canaries",
                     reason: "1 canary cannot be split; declare a threshold instead".into(),
                 });

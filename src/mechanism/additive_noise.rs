@@ -3,9 +3,9 @@
 use super::binned::{BetweenLaplace, Binned, Normal, edges_around, resolvable};
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
+use crate::distribution::{Noise, OutcomeDistribution};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::{Noise, OutcomeLaw};
 use crate::quantity::{NoiseScale, Order};
 use crate::simulate::Sampler;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Mechanism for AdditiveNoise {
         self.theorems().to_vec()
     }
 
-    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeLaw> {
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {
         self.binned(bins)?.distribution(data)
     }
 
@@ -119,7 +119,7 @@ mod tests {
     use crate::divergence::gdp_delta;
     use crate::quantity::Epsilon;
 
-    fn pair(text: &str, order: Option<Order>) -> crate::law::OutputPair {
+    fn pair(text: &str, order: Option<Order>) -> crate::distribution::OutputPair {
         let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
         parse(text).unwrap().output_pair(&data, &neighbor, Bins::at(order)).unwrap()
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_scales_are_refused() {
+    fn hopeless_scales_are_rejected() {
         let data = VoteHistogram::new(vec![0]).unwrap();
         assert!(parse("gaussian:sigma=1e-300").unwrap().output_distribution(&data, Bins::at(None)).is_err());
         let votes = VoteHistogram::new(vec![3, 1]).unwrap();

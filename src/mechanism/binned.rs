@@ -1,12 +1,12 @@
 //! Real-valued outputs, cut into bins.
 //!
-//! Cutting is post-processing: every divergence of the binned laws is at most that of the numbers themselves, so that a
-//! claim below it is wrong. Where the ratio of the densities is constant on a bin nothing is lost.
+//! Cutting is post-processing: every divergence of the binned distributions is at most that of the numbers themselves,
+//! so that a claim below it is wrong. Where the ratio of the densities is constant on a bin nothing is lost.
 
-use super::kind::refused;
+use super::kind::rejected;
+use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
 use crate::quadrature::LogIntegral;
 use crate::simulate::{Sampler, Stream, World};
 use crate::special::{log_ndtr, log_sum_exp};
@@ -36,8 +36,8 @@ pub(super) struct Binned {
 
 impl Binned {
     /// The distribution of the bin.
-    pub(super) fn distribution(&self, data: &VoteHistogram) -> Result<OutcomeLaw> {
-        OutcomeLaw::from_integrals(&self.outputs[record(data)?].bins(&self.edges))
+    pub(super) fn distribution(&self, data: &VoteHistogram) -> Result<OutcomeDistribution> {
+        OutcomeDistribution::from_integrals(&self.outputs[record(data)?].bins(&self.edges))
     }
 
     /// A sampler of the bin under these data and under a neighbor.
@@ -52,7 +52,7 @@ fn record(data: &VoteHistogram) -> Result<usize> {
     match data.counts() {
         [0] => Ok(0),
         [1] => Ok(1),
-        _ => Err(refused("a number has the histogram 0, which one record makes 1".into())),
+        _ => Err(rejected("a number has the histogram 0, which one record makes 1".into())),
     }
 }
 
@@ -186,7 +186,7 @@ pub(super) fn apart(mut edges: Vec<f64>, least: f64) -> Vec<f64> {
     edges
 }
 
-/// Refuses a shift, in noise scales, that is so large for an order that nothing can be resolved.
+/// Rejects a shift, in noise scales, that is so large for an order that nothing can be resolved.
 pub(super) fn resolvable(shift: f64, order: f64) -> Result<()> {
     if !(shift * order < 1e12) {
         return Err(Error::Domain { quantity: "order over noise scale", value: shift * order, domain: "[0, 1e12)" });
@@ -194,8 +194,8 @@ pub(super) fn resolvable(shift: f64, order: f64) -> Result<()> {
     Ok(())
 }
 
-/// ln of the probabilities of a normal law in the bins below, between and above the edges, which `standard` brings to
-/// N(0, 1).
+/// ln of the probabilities of a normal distribution in the bins below, between and above the edges, which `standard`
+/// brings to N(0, 1).
 fn normal_bins(edges: &[f64], standard: impl Fn(f64) -> f64) -> Vec<LogIntegral> {
     let ends = |i: usize| {
         let at = |i: usize| standard(edges[i]);

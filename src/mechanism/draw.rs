@@ -53,7 +53,7 @@ pub fn few_votes(stream: &mut ChaCha8Rng, _: bool) -> Vec<u64> {
     counts
 }
 
-/// Votes with at least one vote to move; few classes where their laws must be composed.
+/// Votes with at least one vote to move; few classes where their distributions must be composed.
 pub fn votes(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
     let classes = match stream.random_range(0..20u32) {
         0..9 => 2,

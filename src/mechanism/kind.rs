@@ -156,17 +156,17 @@ impl Parameters {
 
     fn get(&self, name: &str) -> Result<&Value> {
         let found = self.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
-        found.ok_or_else(|| refused(format!("{name} is missing")))
+        found.ok_or_else(|| rejected(format!("{name} is missing")))
     }
 
     /// A number.
     ///
     /// # Errors
-    /// [`Error::Refused`] when it is missing or a word.
+    /// [`Error::Rejected`] when it is missing or a word.
     pub fn number(&self, name: &str) -> Result<f64> {
         match self.get(name)? {
             Value::Number(number) => Ok(*number),
-            Value::Word(word) => Err(refused(format!("{name} = `{}` is no number", echo(word)))),
+            Value::Word(word) => Err(rejected(format!("{name} = `{}` is no number", echo(word)))),
         }
     }
 
@@ -191,17 +191,17 @@ impl Parameters {
     /// # Errors
     /// Those of [`Self::number`] and of `check`.
     pub fn in_domain<T>(&self, name: &str, check: impl Fn(f64) -> Result<T>) -> Result<T> {
-        check(self.number(name)?).map_err(|error| refused(format!("{name}: {error}")))
+        check(self.number(name)?).map_err(|error| rejected(format!("{name}: {error}")))
     }
 
     /// A finite number that is not negative.
     ///
     /// # Errors
-    /// Those of [`Self::number`], and [`Error::Refused`] for another number.
+    /// Those of [`Self::number`], and [`Error::Rejected`] for another number.
     pub fn not_negative(&self, name: &str) -> Result<f64> {
         let value = self.number(name)?;
         if !(0.0..f64::INFINITY).contains(&value) {
-            return Err(refused(format!("{name} = {value} is not in [0, inf)")));
+            return Err(rejected(format!("{name} = {value} is not in [0, inf)")));
         }
         Ok(value)
     }
@@ -209,18 +209,18 @@ impl Parameters {
     /// A word.
     ///
     /// # Errors
-    /// [`Error::Refused`] when it is missing or a number.
+    /// [`Error::Rejected`] when it is missing or a number.
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.get(name)? {
             Value::Word(word) => Ok(word),
-            Value::Number(number) => Err(refused(format!("{name} = {number} is no word"))),
+            Value::Number(number) => Err(rejected(format!("{name} = {number} is no word"))),
         }
     }
 }
 
 /// The error for what no mechanism is.
-pub(crate) const fn refused(reason: String) -> Error {
-    Error::Refused { operation: "mechanism", reason }
+pub(crate) const fn rejected(reason: String) -> Error {
+    Error::Rejected { operation: "mechanism", reason }
 }
 
 /// Rounder numbers nearby, and a few that are round.

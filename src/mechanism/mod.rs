@@ -1,4 +1,5 @@
-//! Mechanisms as data: parameters, neighboring relation, output distributions, samplers, and the theorems that bound them.
+//! Mechanisms as data: parameters, neighboring relation, output distributions, samplers, and the theorems that bound
+//! them.
 //!
 //! [`RELEASES`] is the registry of all mechanisms. A mechanism is one file that implements
 //! [`Mechanism`] and describes itself by a [`MechanismKind`], and a line of the registry.
@@ -33,13 +34,13 @@ pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
 
-pub(crate) use kind::{refused, rounder};
+pub(crate) use kind::{rejected, rounder};
 
 use crate::accountant::{Scope, Theorem, WorstCases};
 use crate::bound::{Direction, Validity};
+use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::{Result, echo};
 use crate::histogram::VoteHistogram;
-use crate::law::{OutcomeLaw, OutputPair};
 use crate::quantity::Order;
 use crate::simulate::Sampler;
 use std::any::Any;
@@ -50,8 +51,8 @@ use std::sync::Arc;
 pub const RELEASES: [&MechanismKind; 9] =
     [GNMAX, LNMAX, GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, CONFIDENT_GNMAX, CONFIDENT_LNMAX, RANDOMIZED_RESPONSE, GNSS];
 
-/// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above that
-/// of the outputs.
+/// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
+/// that of the outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bins {
     /// The Rényi order at which the divergence is to be resolved, if any.
@@ -87,8 +88,9 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// The distribution of one output for these data; of a real number by the bin it falls into.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) for data that the mechanism does not take, and those of the computation.
-    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeLaw>;
+    /// [`Error::Rejected`](crate::Error::Rejected) for data that the mechanism does not take, and those of the
+    /// computation.
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution>;
 
     /// Draws outputs for these data and for a neighbor, as outcomes of [`Self::output_distribution`].
     ///
@@ -192,25 +194,26 @@ impl fmt::Display for dyn Mechanism {
 /// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`.
 ///
 /// # Errors
-/// [`Error::Refused`](crate::Error::Refused) for an unknown mechanism or parameter, for one that is missing or comes twice,
-/// and for a value outside its domain.
+/// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
+/// twice, and for a value outside its domain.
 pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let kind = RELEASES.into_iter().find(|kind| kind.name == name.trim()).ok_or_else(|| {
         let names = RELEASES.map(|kind| kind.name).join(", ");
-        refused(format!("`{}` is none; there are {names}", echo(name)))
+        rejected(format!("`{}` is none; there are {names}", echo(name)))
     })?;
     let mut parameters = Parameters::default();
     for entry in rest.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
-        let (name, value) =
-            entry.split_once('=').ok_or_else(|| refused(format!("`{}` is not of the form name=value", echo(entry))))?;
+        let (name, value) = entry
+            .split_once('=')
+            .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
         let (name, value) = (name.trim(), value.trim());
         if !kind.parameters.iter().any(|parameter| parameter.name == name) {
             let names: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.name).collect();
-            return Err(refused(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
+            return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
         }
         if parameters.iter().any(|(known, _)| known == name) {
-            return Err(refused(format!("{name} comes twice")));
+            return Err(rejected(format!("{name} comes twice")));
         }
         let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
         parameters.set(name, value);

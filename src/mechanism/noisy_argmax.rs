@@ -7,10 +7,13 @@ use crate::accountant::{
     gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
 };
 use crate::bound::outward::sum_up;
+use crate::distribution::{
+    Noise, OutcomeDistribution, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_distribution,
+    noisy_argmax_distribution,
+};
 use crate::divergence::{WorstNeighbors, worst_neighbors_of};
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::law::{Noise, OutcomeLaw, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_law, noisy_argmax_law};
 use crate::model::PromptPateModel;
 use crate::quantity::{Epsilon, NoiseScale, Order};
 use crate::simulate::{ArgmaxSampler, ConfidentSampler, Sampler};
@@ -39,8 +42,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # References
-/// Papernot et al. (2017), "Semi-supervised knowledge transfer"; Papernot et al. (2018), "Scalable private learning with
-/// PATE".
+/// Papernot et al. (2017), "Semi-supervised knowledge transfer"; Papernot et al. (2018), "Scalable private learning
+/// with PATE".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoisyArgmax {
     /// The noise on every count.
@@ -187,11 +190,12 @@ impl NoisyArgmax {
     /// The distribution of the answer for known votes; abstention comes first where there is a test.
     ///
     /// # Errors
-    /// Those of [`noisy_argmax_law`](crate::law::noisy_argmax_law) and [`confident_argmax_law`](crate::law::confident_argmax_law).
-    pub fn distribution(&self, votes: &VoteHistogram) -> Result<OutcomeLaw> {
+    /// Those of [`noisy_argmax_distribution`](crate::distribution::noisy_argmax_distribution) and
+    /// [`confident_argmax_distribution`](crate::distribution::confident_argmax_distribution).
+    pub fn distribution(&self, votes: &VoteHistogram) -> Result<OutcomeDistribution> {
         match &self.test {
-            Some(test) => confident_argmax_law(votes, test, self.noise),
-            None => noisy_argmax_law(votes, self.noise),
+            Some(test) => confident_argmax_distribution(votes, test, self.noise),
+            None => noisy_argmax_distribution(votes, self.noise),
         }
     }
 
@@ -234,8 +238,8 @@ impl NoisyArgmax {
         self.with_cost(VoteCost::of_moved_vote(self.noise, self.test.as_ref(), votes), known)
     }
 
-    /// The theorems that bound the answer for two known histograms. Where they are equal or differ by one moved vote these
-    /// are the theorems of a noisy argmax, and otherwise those of noise on the vector of counts.
+    /// The theorems that bound the answer for two known histograms. Where they are equal or differ by one moved vote
+    /// these are the theorems of a noisy argmax, and otherwise those of noise on the vector of counts.
     ///
     /// # Panics
     /// When the histograms have different numbers of classes.
@@ -258,10 +262,11 @@ impl NoisyArgmax {
         theorems
     }
 
-    /// The theorems for random votes whose likeliest class is missed with these probabilities, when `points` votes move.
+    /// The theorems for random votes whose likeliest class is missed with these probabilities, when `points` votes
+    /// move.
     ///
-    /// Several votes that move by at most √2 each are one move with the noise scale divided by their number, which is also
-    /// the worst case of Laplace noise, whose RDP is convex in the shift. The theorem for given data holds for any
+    /// Several votes that move by at most √2 each are one move with the noise scale divided by their number, which is
+    /// also the worst case of Laplace noise, whose RDP is convex in the shift. The theorem for given data holds for any
     /// mechanism with the RDP of the argmax, the training of the voters included.
     pub(super) fn theorems_for_random_votes(
         &self,
@@ -295,8 +300,8 @@ impl NoisyArgmax {
         theorems
     }
 
-    /// The supremum over all votes, for Gaussian noise; the test adds its cost for any votes, which is proved for a moved
-    /// vote.
+    /// The supremum over all votes, for Gaussian noise; the test adds its cost for any votes, which is proved for a
+    /// moved vote.
     fn worst_case(&self, adjacency: Adjacency, known: &WorstCases) -> Option<Theorem> {
         let Noise::Gaussian(sigma) = self.noise else { return None };
         let known = known.clone();
@@ -363,7 +368,7 @@ impl Mechanism for NoisyArgmax {
         self.theorems_for_votes(data, known)
     }
 
-    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         self.distribution(data)
     }
 
@@ -375,8 +380,8 @@ impl Mechanism for NoisyArgmax {
         })
     }
 
-    /// As published: for a test with a noise on every count, the vote's move is √2 steps of the noisy histogram, although
-    /// one suffices.
+    /// As published: for a test with a noise on every count, the vote's move is √2 steps of the noisy histogram,
+    /// although one suffices.
     fn data_independent(&self, _: &VoteHistogram, order: Order) -> f64 {
         let test = self.test.map_or(0.0, |test| match test.form() {
             ThresholdForm::Max => gaussian_rdp(order, test.sigma(), 1.0),

@@ -2,8 +2,8 @@
 
 use super::{NoisyArgmax, SubsampledGaussian};
 use crate::accountant::{FlipProbability, Theorem, WorstCases, log_flip_probability_of_parties};
+use crate::distribution::{Noise, OutputPair};
 use crate::error::Result;
-use crate::law::{Noise, OutputPair};
 use crate::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
 use crate::quantity::Probability;
 
@@ -52,9 +52,9 @@ impl RandomVotes<'_> {
     /// The theorems that bound one answer; `pair` holds the distributions of [`Self::output_pair`].
     ///
     /// For random votes q is the probability, under each dataset, that the likeliest class is not printed: the theorem
-    /// holds for any mechanism with the RDP of the argmax, training included. For fixed votes q is the union bound of the
-    /// literature. The distribution of CaPC is a series, which is no bound; there q is a union bound too. All changed
-    /// points of CaPC are with one party, which has one vote.
+    /// holds for any mechanism with the RDP of the argmax, training included. For fixed votes q is the union bound of
+    /// the literature. The distribution of CaPC is a series, which is no bound; there q is a union bound too. All
+    /// changed points of CaPC are with one party, which has one vote.
     #[must_use]
     pub fn theorems(&self, pair: &OutputPair, known: &WorstCases) -> Vec<Theorem> {
         let argmax = NoisyArgmax::new(self.noise);
@@ -71,8 +71,9 @@ impl RandomVotes<'_> {
     fn pate(&self, model: &PateModel, pair: &OutputPair, known: &WorstCases) -> Vec<Theorem> {
         let argmax = NoisyArgmax::new(self.noise);
         // What the distribution may be wrong by is added: q must not be too small.
-        let [p, q] = [pair.dataset(), pair.neighbor()]
-            .map(|law| (law.complement()[law.mode()] * (1.0 + 2.0 * law.error())).ln().min(0.0));
+        let [p, q] = [pair.dataset(), pair.neighbor()].map(|distribution| {
+            (distribution.complement()[distribution.mode()] * (1.0 + 2.0 * distribution.error())).ln().min(0.0)
+        });
         let points = model.changed_teachers();
         let mut theorems = argmax.theorems_for_random_votes(Some(FlipProbability::new(p, q)), points, known);
         theorems.extend(group(argmax.any_votes(), points));

@@ -1,18 +1,18 @@
 //! One voter who answers at random.
 
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, refused};
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale, Probability};
 use crate::simulate::{Sampler, Stream, World};
 use rand::RngExt;
 use std::sync::Arc;
 
-/// The truth is e^ε times as likely as each other answer. The data are the votes of one voter, who has as many answers as
-/// there are classes; neighbors differ in the truth.
+/// The truth is e^ε times as likely as each other answer. The data are the votes of one voter, who has as many answers
+/// as there are classes; neighbors differ in the truth.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -102,7 +102,7 @@ fn only_vote(data: &VoteHistogram) -> Result<usize> {
     let counts = data.counts();
     let one = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) == 1;
     let voted = counts.iter().position(|&count| count == 1).filter(|_| one);
-    voted.ok_or_else(|| refused("randomized response has one voter".into()))
+    voted.ok_or_else(|| rejected("randomized response has one voter".into()))
 }
 
 impl Mechanism for RandomizedResponse {
@@ -118,22 +118,22 @@ impl Mechanism for RandomizedResponse {
         self.theorems(data.classes())
     }
 
-    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         let truth = only_vote(data)?;
         if self.epsilon().is_infinite() {
-            return Err(refused("an infinite epsilon always answers the truth".into()));
+            return Err(rejected("an infinite epsilon always answers the truth".into()));
         }
         let ln_truth = self.ln_truth(data.classes());
         let row = |answer: usize| {
             let ln_value = if answer == truth { ln_truth } else { ln_truth - self.epsilon() };
             LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }
         };
-        OutcomeLaw::from_integrals(&(0..data.classes()).map(row).collect::<Vec<_>>())
+        OutcomeDistribution::from_integrals(&(0..data.classes()).map(row).collect::<Vec<_>>())
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         if data.classes() != neighbor.classes() {
-            return Err(refused(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
+            return Err(rejected(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
         }
         let truths = [only_vote(data)?, only_vote(neighbor)?];
         Ok(Box::new(ResponseSampler {

@@ -1,22 +1,22 @@
 //! A number with Gaussian noise in proportion to its smooth sensitivity.
 //!
-//! A pair of datasets is two normal laws of different widths, which are cut into bins.
+//! A pair of datasets is two normal distributions of different widths, which are cut into bins.
 //!
 //! What the pair may be is what smooth sensitivity allows: widths w = SS(D), w' = SS(D') with |ln w'/w| ≤ β, and a step
 //! |f(D) - f(D')| of at most the smaller, because either bounds the change of f from its dataset to a neighbor (Nissim,
 //! Raskhodnikova and Smith 2007, Definition 2.2). Every such pair occurs for some f.
 //!
-//! In units of σ w the laws are N(0, 1) and N(m, r²) with r = w'/w. p^α q^{1-α} is a normal density again, of precision
-//! α + (1-α)/r², with its peak where it says; the divergence is finite only where that is positive (Gil, Alajaji and Linder
-//! 2013). Bins lie where these densities do, and reach far out where there is none. Cutting is post-processing: what is
-//! computed is at most the truth.
+//! In units of σ w the distributions are N(0, 1) and N(m, r²) with r = w'/w. p^α q^{1-α} is a normal density again, of
+//! precision α + (1-α)/r², with its peak where it says; the divergence is finite only where that is positive (Gil,
+//! Alajaji and Linder 2013). Bins lie where these densities do, and reach far out where there is none. Cutting is
+//! post-processing: what is computed is at most the truth.
 
 use super::binned::{Binned, Normal, REACH, apart};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, refused, rounder};
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, rounder};
 use crate::accountant::{Statement, Theorem, WorstCases, gnss_rdp};
+use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
 use crate::quantity::{NoiseScale, Order};
 use crate::simulate::Sampler;
 use rand::RngExt;
@@ -57,8 +57,8 @@ impl SmoothRelease {
     }
 }
 
-/// The release of one pair of datasets: D, whose data are `[0]`, and its neighbor D', with `[1]`. A theorem is about all
-/// pairs.
+/// The release of one pair of datasets: D, whose data are `[0]`, and its neighbor D', with `[1]`. A theorem is about
+/// all pairs.
 pub const GNSS: &MechanismKind = &MechanismKind {
     name: "gnss",
     relation: Relation::OneRecord,
@@ -106,7 +106,7 @@ const FARTHEST: f64 = 1e6;
 /// Where there is no peak, each edge is farther out than the last by this, up to the last.
 const GROWTH: f64 = 1.06;
 const LAST: f64 = 1e4;
-/// Edges that are closer than this, in units of the first law, hold nothing between them.
+/// Edges that are closer than this, in units of the first distribution, hold nothing between them.
 const CLOSE: f64 = 0.02;
 /// What rounding may take from a width at the edge of what is allowed.
 const ROUNDING: f64 = 1e-12;
@@ -115,19 +115,21 @@ impl SmoothPair {
     /// With the step |f(D) - f(D')| and the smooth sensitivities of D and D'.
     ///
     /// # Errors
-    /// [`Error::Refused`] for a step or widths that no function and no dataset have: |ln width ratio| is at most β, and the
-    /// step at most the smaller width.
+    /// [`Error::Rejected`] for a step or widths that no function and no dataset have: |ln width ratio| is at most β,
+    /// and the step at most the smaller width.
     pub fn new(release: SmoothRelease, step: f64, width: NoiseScale, neighbor_width: NoiseScale) -> Result<Self> {
         let (beta, wide, neighbor_wide) = (release.beta, width.get(), neighbor_width.get());
         if !(0.0..f64::INFINITY).contains(&beta) {
-            return Err(refused(format!("beta = {beta} is not in [0, inf)")));
+            return Err(rejected(format!("beta = {beta} is not in [0, inf)")));
         }
         if !((neighbor_wide / wide).ln().abs() <= beta + ROUNDING) {
-            return Err(refused(format!("widths {wide} and {neighbor_wide} differ by a factor of more than e^{beta}")));
+            return Err(rejected(format!(
+                "widths {wide} and {neighbor_wide} differ by a factor of more than e^{beta}"
+            )));
         }
         let most = wide.min(neighbor_wide);
         if !(step >= 0.0 && step <= most * (1.0 + ROUNDING)) {
-            return Err(refused(format!("step = {step} is not in [0, {most}], the smaller width")));
+            return Err(rejected(format!("step = {step} is not in [0, {most}], the smaller width")));
         }
         Ok(Self { release, step, width, neighbor_width })
     }
@@ -150,7 +152,7 @@ impl SmoothPair {
     }
 }
 
-/// Edges around the peaks of both laws and of p^α q^{1-α} in both directions.
+/// Edges around the peaks of both distributions and of p^α q^{1-α} in both directions.
 fn edges(mean: f64, ratio: f64, a: f64, bins: usize) -> Result<Vec<f64>> {
     let precision = ratio.powi(-2);
     let mut all = vec![0.0, mean];
@@ -212,7 +214,7 @@ impl Mechanism for SmoothPair {
         self.release.theorems().to_vec()
     }
 
-    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeLaw> {
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {
         self.binned(bins)?.distribution(data)
     }
 
@@ -249,7 +251,7 @@ impl Mechanism for SmoothPair {
 mod tests {
     use super::*;
     use crate::bound::Direction;
-    use crate::law::OutputPair;
+    use crate::distribution::OutputPair;
     use crate::quantity::Epsilon;
 
     /// The pair with the widths 3 and 3r, r = e^{side β}, and this share of the largest step.
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn binned_divergences_are_just_below_those_of_normal_laws() {
+    fn binned_divergences_are_just_below_those_of_normal_distributions() {
         let mut least: f64 = 1.0;
         for (sigma, beta) in [(5.0, 0.02), (1.0, 0.3), (0.2, 0.05), (300.0, 1e-3), (40.0, 0.0)] {
             for (side, share) in [(-1.0, 1.0), (1.0, 1.0), (0.5, 0.0), (0.0, 1.0)] {
@@ -307,7 +309,7 @@ mod tests {
 
     /// ∫ max(0, p - e^ε q) by the midpoint rule.
     #[test]
-    fn binned_profiles_are_just_below_those_of_normal_laws() {
+    fn binned_profiles_are_just_below_those_of_normal_distributions() {
         for (sigma, beta, side, epsilon) in [(1.0, 0.3, -1.0, 0.5), (5.0, 0.02, 1.0, 0.1), (2.0, 0.5, 1.0, 0.0)] {
             let (r, m) = (libm::exp(side * beta), libm::exp(side * beta).min(1.0) / sigma);
             let density = |x: f64, s: f64| libm::exp(-0.5 * x * x / s / s) / s / (2.0 * std::f64::consts::PI).sqrt();

@@ -5,9 +5,9 @@ use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, dra
 use crate::accountant::{
     Statement, Theorem, WorstCases, private_knn_rdp, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
 use crate::quantity::{NoiseScale, Order, Probability};
 use crate::simulate::Sampler;
 use std::f64::consts::SQRT_2;
@@ -55,8 +55,8 @@ static OF_PRIVATE_KNN: Statement =
     Statement::for_any_data("private-knn", "Zhu et al. (2020); Mironov, Talwar and Zhang (2019)").certified(1e-9);
 
 impl SubsampledGaussian {
-    /// The theorem of the subsample, and that of Private-kNN, whose votes move by √2: with √2 times the noise they are one
-    /// count.
+    /// The theorem of the subsample, and that of Private-kNN, whose votes move by √2: with √2 times the noise they are
+    /// one count.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
         let Self { sigma, rate } = *self;
@@ -80,7 +80,7 @@ impl SubsampledGaussian {
         // E (1 + u)^α is largest near 0, where most of the mass is, and where the ratio is.
         let far = far_peak(rate, shift, order);
         let mut edges = edges_around(&[0.5 * shift, far], bins.count);
-        // There one law falls by e^{-far} a step: bins of that width keep what the power makes of it.
+        // There one distribution falls by e^{-far} a step: bins of that width keep what the power makes of it.
         let fine = far.recip().max(2.0 * FINE_REACH / MOST_FINE);
         if bins.count == Bins::MANY && fine < 2.0 * REACH / Bins::MANY as f64 {
             let count = (FINE_REACH / fine) as i32;
@@ -96,8 +96,8 @@ impl SubsampledGaussian {
 const FINE_REACH: f64 = 5.0;
 const MOST_FINE: f64 = 600.0;
 
-/// Where φ(x) (1 - q + q e^{tx - t²/2})^α is largest far from 0, if it is: a fixed point of x = α t r(x), r the share of
-/// the second term, which falls from α t.
+/// Where φ(x) (1 - q + q e^{tx - t²/2})^α is largest far from 0, if it is: a fixed point of x = α t r(x), r the share
+/// of the second term, which falls from α t.
 fn far_peak(rate: f64, shift: f64, a: f64) -> f64 {
     let mut x = a * shift;
     for _ in 0..50 {
@@ -120,7 +120,7 @@ impl Mechanism for SubsampledGaussian {
         self.theorems()
     }
 
-    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeLaw> {
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {
         self.binned(bins)?.distribution(data)
     }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::bound::Direction;
 
-    fn pair(sigma: f64, rate: f64, order: Order) -> crate::law::OutputPair {
+    fn pair(sigma: f64, rate: f64, order: Order) -> crate::distribution::OutputPair {
         let mechanism: Arc<dyn Mechanism> = Arc::new(SubsampledGaussian {
             sigma: NoiseScale::new(sigma).unwrap(),
             rate: Probability::new(rate).unwrap(),

@@ -69,7 +69,8 @@ impl AttackScores {
         self.members.view()
     }
 
-    /// The scores of one sample, those of members and those of non-members, over the victims; empty beyond the last sample.
+    /// The scores of one sample, those of members and those of non-members, over the victims; empty beyond the last
+    /// sample.
     #[must_use]
     pub fn of_sample(&self, sample: usize) -> [Vec<f64>; 2] {
         let mut classes = [Vec::new(), Vec::new()];

@@ -38,7 +38,7 @@ const MOMENTS: [f64; 2] = [0.9, 0.999];
 /// Shapes: logits \[model, sample, view, class\]; the result is \[model, sample\].
 ///
 /// # Errors
-/// [`Error::Refused`] where a half has answers of one kind only; what the source cannot read.
+/// [`Error::Rejected`] where a half has answers of one kind only; what the source cannot read.
 ///
 /// # References
 /// Shokri, Stronati, Song and Shmatikov (2017); Salem et al. (2019), adversary 1 (sorted confidences); Ihrig (2021),
@@ -57,7 +57,7 @@ pub fn trained_attacker(source: &impl ShadowLogits, seed: u64) -> Result<AttackS
         let kinds = [false, true].map(|kind| answers.iter().any(|&index| members[index] == kind));
         if kinds != [true, true] {
             let reason = "half of the models, those of odd or of even number, have answers of one kind only".into();
-            return Err(Error::Refused { operation: "trained attacker", reason });
+            return Err(Error::Rejected { operation: "trained attacker", reason });
         }
         shuffle(&mut answers, &mut generator, MOST_ANSWERS);
         answers.truncate(MOST_ANSWERS);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kind_is_refused_and_extremes_are_finite() {
+    fn one_kind_is_rejected_and_extremes_are_finite() {
         let members = Array2::from_elem((4, 3), true);
         let logits = MemoryLogits::new(Array4::zeros((4, 3, 1, 2)), Array1::zeros(3), members).unwrap();
         assert!(trained_attacker(&logits, 0).is_err());

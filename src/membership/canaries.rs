@@ -7,8 +7,9 @@ use ndarray::ArrayView1;
 
 impl AttackScores {
     /// One sample under all victims: members are the victims that were trained on it. Where victims are trained
-    /// independently these scores are independent draws of two laws, as [`audit_scores`](crate::audit::audit_scores) asks. A
-    /// sample must be named before its scores are seen: the most vulnerable of n found on the same scores is one of n.
+    /// independently these scores are independent draws of two distributions, as
+    /// [`audit_scores`](crate::audit::audit_scores) asks. A sample must be named before its scores are seen: the most
+    /// vulnerable of n found on the same scores is one of n.
     ///
     /// # Errors
     /// [`Error::Domain`] for a sample that is not there, [`Error::Length`] where all victims are members or none is.
@@ -34,7 +35,8 @@ impl AttackScores {
     }
 
     /// All samples under one victim. They share a model, so that their scores may depend on each other:
-    /// [`audit_one_run`](crate::audit::audit_one_run) allows for that, [`audit_scores`](crate::audit::audit_scores) does not.
+    /// [`audit_one_run`](crate::audit::audit_one_run) allows for that, [`audit_scores`](crate::audit::audit_scores)
+    /// does not.
     ///
     /// # Errors
     /// [`Error::Domain`] for a victim that is not there, [`Error::Length`] where all samples are members or none is.
@@ -72,7 +74,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn what_is_not_there_is_refused() {
+    fn what_is_not_there_is_rejected() {
         let attack = AttackScores::new(array![[1.0]], array![[true]]).unwrap();
         assert!(attack.canaries_of_sample(1).is_err() && attack.canaries_of_victim(1).is_err());
         assert!(attack.canaries_of_sample(0).unwrap_err().to_string().contains("scores of non-members"));

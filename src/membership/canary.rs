@@ -26,11 +26,12 @@ pub struct CanaryAccuracy {
     pub non_members_interval: Interval,
 }
 
-/// Accuracy of the victims on the samples inside and outside of their training data, with Clopper-Pearson limits of which
-/// each is wrong with the failure probability at most if answers are independent.
+/// Accuracy of the victims on the samples inside and outside of their training data, with Clopper-Pearson limits of
+/// which each is wrong with the failure probability at most if answers are independent.
 ///
-/// `correct` \[victim, sample\] is true where the victim gives the sample its training label. Canaries that are not fitted
-/// (an in-sample accuracy far below that of the training data) underestimate the exposure of the most vulnerable sample.
+/// `correct` \[victim, sample\] is true where the victim gives the sample its training label. Canaries that are not
+/// fitted (an in-sample accuracy far below that of the training data) underestimate the exposure of the most vulnerable
+/// sample.
 ///
 /// # Errors
 /// [`Error::Length`] when `correct` has another shape, or when there are no members or no non-members.
@@ -41,8 +42,9 @@ pub struct CanaryAccuracy {
 /// # use leakbound::prelude::*;
 /// # use ndarray::array;
 /// let guesses = AttackScores::new(array![[1.0, 0.0], [0.0, 1.0]], array![[true, false], [false, true]])?;
-/// let accuracy = canary_accuracy(&guesses, array![[true, false], [false, true]].view(), FailureProbability::new(0.05)?)?;
-/// assert_eq!((accuracy.members.successes(), accuracy.non_members.successes()), (2, 0));
+/// let accuracy = canary_accuracy(&guesses, array![[true, false], [false, true]].view(),
+/// FailureProbability::new(0.05)?)?; assert_eq!((accuracy.members.successes(), accuracy.non_members.successes()), (2,
+/// 0));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
@@ -105,18 +107,18 @@ const PERMUTATIONS: std::ops::RangeInclusive<usize> = 99..=100_000;
 
 /// A permutation test of independence between samples, given who was trained on them.
 ///
-/// For each sample the scores are replaced by their mid-ranks among the victims of the same truth, centered and brought to
-/// unit length; r_{vs} is what is left. Two statistics: |Σ_{s<t} ρ_{st}|, which a victim that is high everywhere raises, and
-/// Σ_{s<t} ρ_{st}², which finds clusters too, where ρ_{st} = Σ_v r_{vs} r_{vt}. If samples are independent given the truth and
-/// victims are trained alike, the ranks of each sample may be permuted within each truth without changing the joint law;
-/// so with B permutations (1 + #{statistic ≥ observed})/(1 + B) is a valid p-value for each, and twice the smaller one for
-/// both, exactly and for every number of victims.
+/// For each sample the scores are replaced by their mid-ranks among the victims of the same truth, centered and brought
+/// to unit length; r_{vs} is what is left. Two statistics: |Σ_{s<t} ρ_{st}|, which a victim that is high everywhere
+/// raises, and Σ_{s<t} ρ_{st}², which finds clusters too, where ρ_{st} = Σ_v r_{vs} r_{vt}. If samples are independent
+/// given the truth and victims are trained alike, the ranks of each sample may be permuted within each truth without
+/// changing the joint distribution; so with B permutations (1 + #{statistic ≥ observed})/(1 + B) is a valid p-value for
+/// each, and twice the smaller one for both, exactly and for every number of victims.
 ///
-/// Guesses at the population level are counted as independent by Clopper-Pearson limits. A small p-value says that they are
-/// not; the bootstrap over victims is the band to read then. Of more than 1,000 samples as many are taken, evenly.
+/// Guesses at the population level are counted as independent by Clopper-Pearson limits. A small p-value says that they
+/// are not; the bootstrap over victims is the band to read then. Of more than 1,000 samples as many are taken, evenly.
 ///
 /// # Errors
-/// [`Error::Length`] unless there are 99 to 100,000 permutations; [`Error::Refused`] with fewer than two samples whose
+/// [`Error::Length`] unless there are 99 to 100,000 permutations; [`Error::Rejected`] with fewer than two samples whose
 /// scores differ, or when a truth has never two victims.
 ///
 /// # Example
@@ -143,7 +145,7 @@ pub fn canary_independence(guesses: &AttackScores, permutations: usize, seed: u6
     let columns = residuals(guesses);
     if columns.len() < 2 {
         let reason = "fewer than 2 samples have different scores under victims of the same truth".into();
-        return Err(Error::Refused { operation, reason });
+        return Err(Error::Rejected { operation, reason });
     }
     let victims = guesses.victims();
     let observed = statistics(&columns, victims, |_, _| {});
@@ -254,12 +256,12 @@ pub struct Dilution {
     pub population_tpr_upper: f64,
 }
 
-/// The sample whose exposure the population hides most, if there is one beyond doubt: its lower limit of TPR is above the
-/// upper limit of the population's ROC at the largest FPR that the sample's own threshold may have.
+/// The sample whose exposure the population hides most, if there is one beyond doubt: its lower limit of TPR is above
+/// the upper limit of the population's ROC at the largest FPR that the sample's own threshold may have.
 ///
-/// Half of the failure probability is spent on the samples (all of them at once), half on the population. The population's
-/// limits count guesses as independent. A defense that names one member in its output ("name and shame") has a population
-/// TPR of about FPR + 1/n, and this finds it.
+/// Half of the failure probability is spent on the samples (all of them at once), half on the population. The
+/// population's limits count guesses as independent. A defense that names one member in its output ("name and shame")
+/// has a population TPR of about FPR + 1/n, and this finds it.
 ///
 /// # Errors
 /// As [`sample_level`](crate::membership::sample_level).
@@ -340,8 +342,8 @@ mod tests {
         assert!(found.sample == 17 && found.tpr_lower > 0.6 && found.population_tpr_upper < 0.4, "{found:?}");
     }
 
-    /// 200 data sets without and with a common part of a tenth of the variance. Without it a p-value below 5 % is met in
-    /// 10 on average; more than 22 have a probability below 3e-4.
+    /// 200 data sets without and with a common part of a tenth of the variance. Without it a p-value below 5 % is met
+    /// in 10 on average; more than 22 have a probability below 3e-4.
     #[test]
     fn independence_is_rejected_when_it_fails_only() {
         let rejected = |shared: f64| {

@@ -19,8 +19,8 @@ use std::ops::Range;
 /// ½ |w|² + C Σ_models ln(1 + exp(-y (w·x + b))),  y = 1 inside and -1 outside,
 ///
 /// and the victim's score is its probability 1/(1 + exp(-(w·x + b))). **High means member.** The features are those of
-/// `source`: [`ScoredLogits`](crate::membership::ScoredLogits) of [`MembershipScore::Correct`](crate::membership::MembershipScore) for the attack as
-/// published; others serve too.
+/// `source`: [`ScoredLogits`](crate::membership::ScoredLogits) of
+/// [`MembershipScore::Correct`](crate::membership::MembershipScore) for the attack as published; others serve too.
 ///
 /// The minimum is found by Newton's method with step halving. The objective is smooth and strictly convex where both
 /// classes are there, in as many dimensions as views plus one: each fit takes about five steps of a small Cholesky
@@ -46,8 +46,8 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// [`Error::Domain`] unless C is positive and finite; victims as for [`lira`](crate::membership::lira); [`Error::Refused`] where no
-/// guess has evidence; [`Error::NoConvergence`]; what the source cannot read.
+/// [`Error::Domain`] unless C is positive and finite; victims as for [`lira`](crate::membership::lira);
+/// [`Error::Rejected`] where no guess has evidence; [`Error::NoConvergence`]; what the source cannot read.
 ///
 /// # References
 /// Choquette-Choo, Tramèr, Carlini and Papernot (2021); Aerni, Zhang and Tramèr (2024), section 5.3 (C = 1).
@@ -81,7 +81,7 @@ pub fn label_only(source: &impl ShadowScores, c: f64, victims: &Victims) -> Resu
     }
     if undecided == scores.len() as u64 {
         let reason = "every sample has models on one side only".into();
-        return Err(Error::Refused { operation: "label-only attack", reason });
+        return Err(Error::Rejected { operation: "label-only attack", reason });
     }
     Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &list))?, undecided })
 }

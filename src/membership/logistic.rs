@@ -1,4 +1,5 @@
-//! Logistic regression with a penalty, for one sample: many fits to the same few rows, of which one is left out in turn.
+//! Logistic regression with a penalty, for one sample: many fits to the same few rows, of which one is left out in
+//! turn.
 
 use crate::error::{Error, Result};
 use crate::vectorized::{Arch, vectorized};
@@ -91,9 +92,9 @@ pub(super) fn probability(weights: &[f64], x: &[f64]) -> f64 {
 
 /// Minimizes ½ |w|² + C Σ weight · ln(1 + exp(∓(w·x + b))) from where `weights` are.
 ///
-/// Newton's method with step halving. A convex objective of smooth terms has a quadratic neighborhood of its minimum; the
-/// squared decrement gᵀH⁻¹g bounds twice the distance from the minimal value there. After it is small one more step doubles
-/// the digits.
+/// Newton's method with step halving. A convex objective of smooth terms has a quadratic neighborhood of its minimum;
+/// the squared decrement gᵀH⁻¹g bounds twice the distance from the minimal value there. After it is small one more step
+/// doubles the digits.
 pub(super) fn fit(design: &Design, c: f64, weights: &mut [f64], work: &RefCell<Work>) -> Result<()> {
     // No gradient is more exact than the rounding of the terms that it is made of; the Hessian is at least 1 in the
     // directions of the weights.

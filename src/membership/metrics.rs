@@ -33,7 +33,8 @@ pub struct MembershipPlan {
 }
 
 impl Default for MembershipPlan {
-    /// FPR 0, 0.1 % and 1 %, ranked by 0.1 %, the ten most vulnerable, failure probability 5 %, 1,000 resamples, seed 0.
+    /// FPR 0, 0.1 % and 1 %, ranked by 0.1 %, the ten most vulnerable, failure probability 5 %, 1,000 resamples, seed
+    /// 0.
     fn default() -> Self {
         let fpr = |value| Probability::new(value).expect("a constant in range");
         Self {
@@ -103,11 +104,12 @@ pub struct MembershipMetrics {
     pub victims: usize,
     /// ROC of all guesses.
     pub roc: Roc,
-    /// Limits of the ROC of the two laws from FPR 1 downwards: each alone, as [`TprAtFpr::curve`].
+    /// Limits of the ROC of the two distributions from FPR 1 downwards: each alone, as [`TprAtFpr::curve`].
     pub band: Vec<(Probability, Interval)>,
     /// Population, classes, most vulnerable samples: in this order.
     pub levels: Vec<LevelMetrics>,
-    /// Bands of the population that respect what guesses of one victim share; none with a single victim or when not asked for.
+    /// Bands of the population that respect what guesses of one victim share; none with a single victim or when not
+    /// requested.
     pub bootstrap: Option<VictimBootstrap>,
     /// Every sample on its own.
     pub samples: SampleLevel,
@@ -115,7 +117,7 @@ pub struct MembershipMetrics {
     pub vulnerable_scores: Vec<(usize, [Vec<f64>; 2])>,
     /// Accuracy of the victims on the samples, where it is known.
     pub accuracy: Option<CanaryAccuracy>,
-    /// Independence of samples; none where it cannot be tested or was not asked for.
+    /// Independence of samples; none where it cannot be tested or was not requested.
     pub independence: Option<CanaryIndependence>,
     /// A sample that the population hides.
     pub dilution: Option<Dilution>,
@@ -126,8 +128,8 @@ const SHOWN: usize = 3;
 
 /// Measures an attack at every level.
 ///
-/// `labels` \[sample\] gives a level for each class; `correct` \[victim, sample\], where the victim predicts the sample's
-/// label, gives the accuracies. A class without both members and non-members is left out.
+/// `labels` \[sample\] gives a level for each class; `correct` \[victim, sample\], where the victim predicts the
+/// sample's label, gives the accuracies. A class without both members and non-members is left out.
 ///
 /// # Errors
 /// [`Error::Length`] when labels or answers have another size, when no guess is about a member or none about a
@@ -202,7 +204,7 @@ pub fn membership_metrics(
         bootstrap,
         vulnerable_scores: first(SHOWN).map(|sample| (sample, guesses.of_sample(sample))).collect(),
         accuracy: correct.map(|correct| canary_accuracy(guesses, correct, plan.failure)).transpose()?,
-        // Refused where samples have nothing to compare, which says nothing about the attack.
+        // Rejected where samples have nothing to compare, which says nothing about the attack.
         independence: plan.resamples.and_then(|count| canary_independence(guesses, count.min(999), plan.seed).ok()),
         dilution: dilution(guesses, plan.ranked_by, of_attack)?,
         samples,

@@ -19,9 +19,10 @@ use ndarray::{Array2, Axis};
 /// **High means member**; ½ says nothing. A class without answers of both kinds uses those of all classes, and a bin
 /// without any answer has ½; such guesses are counted as undecided.
 ///
-/// Shapes: scores \[model, sample, view\], usually [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy), one label
-/// per sample or none (one class for all); the result is \[victim, sample\]. The ends of the bins depend on the scores of
-/// all models, not on the truth of any.
+/// Shapes: scores \[model, sample, view\], usually
+/// [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy), one label per sample or none (one class
+/// for all); the result is \[victim, sample\]. The ends of the bins depend on the scores of all models, not on the
+/// truth of any.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryScores, Victims, risk_score};
@@ -35,8 +36,8 @@ use ndarray::{Array2, Axis};
 ///
 /// # Errors
 /// [`Error::Domain`] unless there are 2 to 10,000 bins; [`Error::Length`] for another number of labels than samples;
-/// [`Error::Refused`] where no other model gives answers of both kinds; victims as for [`lira`](crate::membership::lira); what the
-/// source cannot read.
+/// [`Error::Rejected`] where no other model gives answers of both kinds; victims as for
+/// [`lira`](crate::membership::lira); what the source cannot read.
 ///
 /// # References
 /// Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", section 4.1.
@@ -94,7 +95,7 @@ pub fn risk_score(
     }
     if !possible {
         let reason = "no other model has answers on samples of both kinds".into();
-        return Err(Error::Refused { operation: "risk score", reason });
+        return Err(Error::Rejected { operation: "risk score", reason });
     }
     Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &list))?, undecided })
 }
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_scores_say_nothing_and_one_kind_is_refused() {
+    fn equal_scores_say_nothing_and_one_kind_is_rejected() {
         let source = |members: Array2<bool>| MemoryScores::double(ndarray::Array3::zeros((4, 3, 1)), members).unwrap();
         let mixed = Array2::from_shape_fn((4, 3), |(m, s)| (m + s) % 2 == 0);
         let found = risk_score(&source(mixed.clone()), None, 15, &Victims::LeaveOneOut).unwrap();

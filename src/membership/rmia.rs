@@ -8,7 +8,7 @@ use crate::membership::AttackScores;
 use ndarray::{Array2, Axis};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-/// What [`rmia`] is asked to do; the default is online with γ = 2 and a = 0.3.
+/// What [`rmia`] computes; the default is online with γ = 2 and a = 0.3.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RmiaPlan {
     /// Online, or offline with models that were not trained on the sample only.
@@ -29,18 +29,19 @@ impl Default for RmiaPlan {
 
 /// The relative membership inference attack.
 ///
-/// With P(s|θ) the confidence of the victim θ in the label of the sample s, averaged over the views, and P(s) what is to
-/// be expected of other models, r_s = P(s|θ)/P(s), and the score of x is the share of all other samples z with
-/// r_x ≥ γ r_z. **High means member.**
+/// With P(s|θ) the confidence of the victim θ in the label of the sample s, averaged over the views, and P(s) what is
+/// to be expected of other models, r_s = P(s|θ)/P(s), and the score of x is the share of all other samples z with r_x ≥
+/// γ r_z. **High means member.**
 ///
 /// P(s) = (mean inside + mean outside)/2 over the other models (online), or ((1+a) mean outside + 1 - a)/2 (offline),
 /// which stands in for the unknown mean inside. As the population z serve all other recorded samples, members or not:
-/// which of them the victim was trained on is what the attacker does not know. Members among them make the share smaller
-/// for every x, and the order of the scores is what matters.
+/// which of them the victim was trained on is what the attacker does not know. Members among them make the share
+/// smaller for every x, and the order of the scores is what matters.
 ///
 /// Shapes: confidences \[model, sample, view\] in \[0, 1\], as [`ScoredLogits`](crate::membership::ScoredLogits) of
-/// [`Confidence`](crate::membership::MembershipScore::Confidence) gives them; the result is \[victim, sample\]. A sample without other
-/// models on a side that is needed has the score 0 and is counted as undecided; it is in nobody's population.
+/// [`Confidence`](crate::membership::MembershipScore::Confidence) gives them; the result is \[victim, sample\]. A
+/// sample without other models on a side that is needed has the score 0 and is counted as undecided; it is in nobody's
+/// population.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryScores, RmiaPlan, Victims, rmia};
@@ -54,8 +55,9 @@ impl Default for RmiaPlan {
 /// ```
 ///
 /// # Errors
-/// [`Error::Domain`] for γ below 1, a outside of \[0, 1\] and a confidence outside of \[0, 1\]; [`Error::Refused`] for a
-/// single sample, for another mode, and where no guess has evidence; victims as for [`lira`](crate::membership::lira).
+/// [`Error::Domain`] for γ below 1, a outside of \[0, 1\] and a confidence outside of \[0, 1\]; [`Error::Rejected`] for
+/// a single sample, for another mode, and where no guess has evidence; victims as for
+/// [`lira`](crate::membership::lira).
 ///
 /// # References
 /// Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks", equations 2, 4, 10.
@@ -66,14 +68,14 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     if !(0.0..=1.0).contains(&plan.slope) {
         return Err(Error::Domain { quantity: "slope of RMIA", value: plan.slope, domain: "[0, 1]" });
     }
-    let refused = |reason: &str| Error::Refused { operation: "RMIA", reason: reason.into() };
+    let rejected = |reason: &str| Error::Rejected { operation: "RMIA", reason: reason.into() };
     if plan.mode == LiraMode::InOnly {
-        return Err(refused("it attacks online or offline"));
+        return Err(rejected("it attacks online or offline"));
     }
     let members = source.members();
     let (models, samples) = members.dim();
     if samples < 2 {
-        return Err(refused("a sample is held against others, and there is one"));
+        return Err(rejected("a sample is held against others, and there is one"));
     }
     let (victims, shadows) = (plan.victims.list(models)?, plan.victims.shadows(models));
     let confidence = means(source)?;
@@ -119,7 +121,7 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     let rows: Vec<Vec<Option<f64>>> = victims.iter().collect::<Vec<_>>().into_par_iter().map(row).collect();
     let undecided = rows.iter().flatten().filter(|score| score.is_none()).count() as u64;
     if undecided == (victims.len() * samples) as u64 {
-        return Err(refused("every sample has models on one side only"));
+        return Err(rejected("every sample has models on one side only"));
     }
     let scores = Array2::from_shape_fn((victims.len(), samples), |(row, sample)| rows[row][sample].unwrap_or(0.0));
     Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &victims))?, undecided })

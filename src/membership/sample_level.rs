@@ -48,15 +48,15 @@ pub struct SampleLevel {
 
 /// Membership inference sample by sample: for each its own ROC over victims, and TPR at an FPR.
 ///
-/// A population's figure says how many samples are exposed, not how much one is: it can be diluted by adding samples that
-/// are safe. The first of [`SampleLevel::ranked`] is the most vulnerable sample.
+/// A population's figure says how many samples are exposed, not how much one is: it can be diluted by adding samples
+/// that are safe. The first of [`SampleLevel::ranked`] is the most vulnerable sample.
 ///
 /// # Choosing the worst of many
 /// The largest of many frequencies is too large: among 500 samples under 32 victims on each side one has a TPR of 28 %
-/// at no false positive by luck alone. `tpr_lower` and `fpr_upper` hold for all samples at once (Bonferroni: with n samples
-/// that have both classes, each limit is a one-sided Clopper-Pearson limit at f/(2n), for the rule of
-/// [`TprAtFpr`](crate::membership::TprAtFpr)), hence also for whichever sample is looked at afterwards. They need the victims to be
-/// independent, not the samples.
+/// at no false positive by luck alone. `tpr_lower` and `fpr_upper` hold for all samples at once (Bonferroni: with n
+/// samples that have both classes, each limit is a one-sided Clopper-Pearson limit at f/(2n), for the rule of
+/// [`TprAtFpr`](crate::membership::TprAtFpr)), hence also for whichever sample is looked at afterwards. They need the
+/// victims to be independent, not the samples.
 ///
 /// # Errors
 /// As [`clopper_pearson_lower`].
@@ -78,8 +78,8 @@ pub struct SampleLevel {
 /// ```
 ///
 /// # References
-/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.1 and 4.2;
-/// Carlini et al. (2022), "The privacy onion effect", for sample-level attacks.
+/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.1 and
+/// 4.2; Carlini et al. (2022), "The privacy onion effect", for sample-level attacks.
 pub fn sample_level(guesses: &AttackScores, target: Probability, failure: FailureProbability) -> Result<SampleLevel> {
     // Of each sample only what is published: thousands of curves would take more memory than the scores.
     let seen: Vec<Seen> = (0..guesses.samples())
@@ -161,7 +161,8 @@ mod tests {
     }
 
     /// Scores without any information: the largest frequency is far above the FPR, the limits are not. 100 data sets;
-    /// by the union bound at most 5 % of them may have a sample whose true TPR (its FPR, both uniform tails) is outside.
+    /// by the union bound at most 5 % of them may have a sample whose true TPR (its FPR, both uniform tails) is
+    /// outside.
     #[test]
     fn the_worst_of_many_is_corrected_for() {
         let (mut wrong, mut largest) = (0, 0.0f64);

@@ -126,8 +126,8 @@ impl MembershipScore {
                 let own = logit();
                 let mut sum = log_sigmoid(-own).exp() * log_sigmoid(own);
                 for (class, ln_p) in log_softmax(logits).into_iter().enumerate() {
-                    // A class other than the label: p_j ln(1 - p_j). As p_j tends to 1 this falls without limit, slowly:
-                    // the logit of class j keeps 1 - p_j where 1 - exp(ln p_j) would be 0.
+                    // A class other than the label: p_j ln(1 - p_j). As p_j tends to 1 this falls without limit,
+                    // slowly: the logit of class j keeps 1 - p_j where 1 - exp(ln p_j) would be 0.
                     if class != label && ln_p.exp() > 0.0 {
                         let log_rest =
                             if ln_p < -0.5 { (-ln_p.exp()).ln_1p() } else { log_sigmoid(-logit_of(logits, class)) };

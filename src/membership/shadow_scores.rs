@@ -22,8 +22,8 @@ pub trait ShadowScores: Sync {
     /// Views of a sample, such as augmentations; at least one.
     fn views(&self) -> usize;
 
-    /// The scores \[model, sample, view\] of some of the samples. **High means member.** They are finite and of magnitude
-    /// 1e100 at most.
+    /// The scores \[model, sample, view\] of some of the samples. **High means member.** They are finite and of
+    /// magnitude 1e100 at most.
     ///
     /// # Errors
     /// What goes wrong in reading, and [`Error::Domain`] or [`Error::Input`] for a score outside of its range.
@@ -64,7 +64,7 @@ const LEAST_BLOCKS: usize = 32;
 /// Blocks are a multiple of this, so that samples side by side fill their lanes.
 const LANES: usize = 16;
 
-/// The samples of each block that a source is asked for.
+/// Samples per block that is requested of a source.
 pub(super) fn blocks(source: &impl ShadowScores) -> Vec<Range<usize>> {
     let (models, samples) = source.members().dim();
     let piece = (BLOCK_SCORES / (models * source.views()).max(1)).clamp(1, 1024);
@@ -83,8 +83,8 @@ pub(super) fn ranges(samples: usize, piece: usize) -> Vec<Range<usize>> {
 /// # use leakbound::membership::{MemoryScores, ShadowScores};
 /// # use ndarray::{Array3, array};
 /// // Two models, one sample, three views.
-/// let scores = MemoryScores::single(Array3::from_shape_fn((2, 1, 3), |(m, _, v)| (m + v) as f32), array![[true], [false]])?;
-/// assert_eq!(scores.views(), 3);
+/// let scores = MemoryScores::single(Array3::from_shape_fn((2, 1, 3), |(m, _, v)| (m + v) as f32), array![[true],
+/// [false]])?; assert_eq!(scores.views(), 3);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -149,7 +149,7 @@ fn check_shape(shape: &[usize], members: &Array2<bool>) -> Result<()> {
     Ok(())
 }
 
-/// Refuses the first score that is not finite or too large.
+/// Rejects the first score that is not finite or too large.
 pub(super) fn check_scores(mut scores: impl Iterator<Item = f64>) -> Result<()> {
     match scores.find(|score| !(score.abs() <= MAX_SCORE)) {
         Some(value) => Err(Error::Domain { quantity: "score of a shadow model", value, domain: "[-1e100, 1e100]" }),
@@ -246,7 +246,7 @@ pub struct ScoredLogits<'a, L> {
 }
 
 impl<'a, L: ShadowLogits> ScoredLogits<'a, L> {
-    /// Scores of these logits, computed whenever a block is asked for.
+    /// Scores of these logits, computed whenever a block is requested.
     pub fn new(logits: &'a L, score: MembershipScore) -> Self {
         Self { logits, score }
     }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn what_does_not_fit_is_rejected() {
         let truth = Array2::from_elem((2, 1), true);
         let message = |scores: Array3<f32>| MemoryScores::single(scores, truth.clone()).unwrap_err().to_string();
         insta::assert_snapshot!(

@@ -9,8 +9,9 @@ use crate::error::Result;
 /// sample is. **High means member.**
 ///
 /// With the score [`Loss`](crate::membership::MembershipScore::Loss) it is the attack of Yeom et al., with
-/// [`TopConfidence`](crate::membership::MembershipScore::TopConfidence) or [`Entropy`](crate::membership::MembershipScore::Entropy) that of Salem
-/// et al., with [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy) that of Song and Mittal. Every model is a
+/// [`TopConfidence`](crate::membership::MembershipScore::TopConfidence) or
+/// [`Entropy`](crate::membership::MembershipScore::Entropy) that of Salem et al., with
+/// [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy) that of Song and Mittal. Every model is a
 /// victim; nothing is learned from the others, so that none is left out.
 ///
 /// Shapes: scores \[model, sample, view\]; the result is \[model, sample\].

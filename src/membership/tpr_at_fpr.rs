@@ -9,32 +9,34 @@ use crate::roc::Roc;
 /// TPR at an FPR: the frequency, limits of the rule that was found, and a band of the ROC itself.
 ///
 /// With N non-members and a target α let k be the most false positives with k/N ≤ α, and c the non-member score of rank
-/// k + 1 from above. The rule is "member where score > c"; it depends on the non-members alone. Among the scores at hand
-/// it decides as "score ≥ `threshold`" does.
+/// k + 1 from above. The rule is "member where score > c"; it depends on the non-members alone. Among the scores at
+/// hand it decides as "score ≥ `threshold`" does.
 ///
 /// Three statements of different kind; each is wrong with the failure probability f at most, if the guesses about
-/// members are independent draws of one law, those about non-members of another, and both groups are independent:
+/// members are independent draws of one distribution, those about non-members of another, and both groups are
+/// independent:
 ///
-/// - [`tpr`](Self::tpr): Clopper-Pearson limits of the TPR **of this rule**. Given the non-members the rule is fixed, and
-///   the members above c are a binomial count: the threshold needs no correction, although it was read off the data.
-/// - [`fpr_upper`](Self::fpr_upper): the FPR of this rule is at most the upper Clopper-Pearson limit of k in N. The FPR is
-///   stochastically at most the (k+1)-th smallest of N uniform numbers (equal to it for a continuous law), and that
-///   exceeds u with probability P(Bin(N, u) ≤ k), which is f at the limit. The target itself it may well exceed: of
-///   32 non-members without an error one can only say that the FPR is below 9 %.
-/// - [`curve`](Self::curve): the ROC of the two laws at α, R(α) = sup {TPR(A): A = {score > t} or {score ≥ t}, FPR(A) ≤ α}.
-///   *Lower end*: let j be the largest count with P(Bin(N, α) ≤ j) ≤ f/4. By the argument above the rule "score > rank
-///   j + 1" has an FPR of at most α except with probability f/4, so that R(α) is at least its TPR, of which the lower
-///   Clopper-Pearson limit at f/4 is published; 0 where N is too small for any j. *Upper end*: let m be the smallest count
-///   with P(Bin(N, α) ≥ m) ≤ f/4. The union A* of the sets with FPR ≤ α is an upper set with FPR ≤ α; except with
-///   probability f/4 it holds fewer than m non-members, hence lies inside "score > rank m", whose upper limit at f/4 is
-///   published.
+/// - [`tpr`](Self::tpr): Clopper-Pearson limits of the TPR **of this rule**. Given the non-members the rule is fixed,
+///   and the members above c are a binomial count: the threshold needs no correction, although it was read off the
+///   data.
+/// - [`fpr_upper`](Self::fpr_upper): the FPR of this rule is at most the upper Clopper-Pearson limit of k in N. The FPR
+///   is stochastically at most the (k+1)-th smallest of N uniform numbers (equal to it for a continuous distribution),
+///   and that exceeds u with probability P(Bin(N, u) ≤ k), which is f at the limit. The target itself it may well
+///   exceed: of 32 non-members without an error one can only say that the FPR is below 9 %.
+/// - [`curve`](Self::curve): the ROC of the two distributions at α, R(α) = sup {TPR(A): A = {score > t} or {score ≥ t},
+///   FPR(A) ≤ α}. *Lower end*: let j be the largest count with P(Bin(N, α) ≤ j) ≤ f/4. By the argument above the rule
+///   "score > rank j + 1" has an FPR of at most α except with probability f/4, so that R(α) is at least its TPR, of
+///   which the lower Clopper-Pearson limit at f/4 is published; 0 where N is too small for any j. *Upper end*: let m be
+///   the smallest count with P(Bin(N, α) ≥ m) ≤ f/4. The union A* of the sets with FPR ≤ α is an upper set with FPR ≤
+///   α; except with probability f/4 it holds fewer than m non-members, hence lies inside "score > rank m", whose upper
+///   limit at f/4 is published.
 ///
 /// Several guesses of one victim share its training; where that makes them dependent the limits are too narrow, and
 /// [`victim_bootstrap`](crate::membership::victim_bootstrap) shows by how much.
 ///
 /// # References
-/// Clopper and Pearson (1934); Wilks (1941), "Determination of sample sizes for setting tolerance limits"; Carlini et al.
-/// (2022), "Membership inference attacks from first principles", for the metric.
+/// Clopper and Pearson (1934); Wilks (1941), "Determination of sample sizes for setting tolerance limits"; Carlini et
+/// al. (2022), "Membership inference attacks from first principles", for the metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TprAtFpr {
     /// α.
@@ -51,7 +53,7 @@ pub struct TprAtFpr {
     pub tpr: Interval,
     /// Upper limit of the FPR of the rule "score > c".
     pub fpr_upper: f64,
-    /// Limits of the ROC of the two laws at α.
+    /// Limits of the ROC of the two distributions at α.
     pub curve: Interval,
 }
 
@@ -171,11 +173,11 @@ mod tests {
     }
 
     /// All outcomes of three members and four non-members with three possible scores: the exact probability that each
-    /// statement is wrong, for several laws and targets.
+    /// statement is wrong, for several distributions and targets.
     #[test]
     fn no_statement_is_wrong_more_often_than_it_says() {
-        let laws = [[0.2, 0.3, 0.5], [0.05, 0.15, 0.8], [0.6, 0.3, 0.1], [0.0, 0.5, 0.5]];
-        for (p, q) in laws.iter().flat_map(|p| laws.iter().map(move |q| (p, q))) {
+        let distributions = [[0.2, 0.3, 0.5], [0.05, 0.15, 0.8], [0.6, 0.3, 0.1], [0.0, 0.5, 0.5]];
+        for (p, q) in distributions.iter().flat_map(|p| distributions.iter().map(move |q| (p, q))) {
             for (target, failure) in [(0.0, 0.3), (0.25, 0.4), (0.5, 0.4), (0.3, 0.9), (0.8, 0.6), (1.0, 0.4)] {
                 let mut wrong = [0.0; 3];
                 for outcome in 0..3usize.pow(7) {
@@ -184,8 +186,8 @@ mod tests {
                         digits.iter().enumerate().map(|(i, &s)| if i < 3 { p[s] } else { q[s] }).product();
                     let scores: Vec<f64> = digits.iter().map(|&digit| digit as f64).collect();
                     let at = at(&scores[..3], &scores[3..], target, failure);
-                    let above = |law: &[f64; 3], c: Option<f64>| -> f64 {
-                        (0..3).filter(|&s| c.is_none_or(|c| s as f64 > c)).map(|s| law[s]).sum()
+                    let above = |distribution: &[f64; 3], c: Option<f64>| -> f64 {
+                        (0..3).filter(|&s| c.is_none_or(|c| s as f64 > c)).map(|s| distribution[s]).sum()
                     };
                     let (tpr, fpr) = (above(p, at.above), above(q, at.above));
                     let rules = [None, Some(0.0), Some(1.0), Some(2.0)].into_iter();
@@ -205,7 +207,8 @@ mod tests {
     }
 
     /// Gaussian scores, of which the ROC is known: R(α) = Φ(Φ⁻¹(α) + μ). 1,000 repetitions; each rate is allowed three
-    /// standard errors above 10 %, a false alarm of 0.1 % each if the rate were nominal. Half of them are rounded to ties.
+    /// standard errors above 10 %, a false alarm of 0.1 % each if the rate were nominal. Half of them are rounded to
+    /// ties.
     #[test]
     fn the_band_holds_the_roc_of_gaussians() {
         let (mu, target, failure) = (1.5, 0.02, 0.1);

@@ -15,7 +15,7 @@ const RESAMPLES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
 /// Intervals of pooled metrics from resampled victims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VictimBootstrap {
-    /// TPR at each target FPR, in the order asked for.
+    /// TPR at each target FPR, in the order requested.
     pub tpr: Vec<Interval>,
     /// Area under the ROC.
     pub auc: Interval,
@@ -28,16 +28,17 @@ pub struct VictimBootstrap {
 /// Percentile intervals of the pooled metrics when whole victims are resampled.
 ///
 /// The guesses about one victim share its training run, so that they are not independent; victims trained apart are.
-/// Each resample draws as many victims as there are, with replacement, keeps all guesses of a victim together, and sets its
-/// thresholds anew. Resample r draws from ChaCha8 with the seed's key and stream number r, whatever the number of threads.
+/// Each resample draws as many victims as there are, with replacement, keeps all guesses of a victim together, and sets
+/// its thresholds anew. Resample r draws from ChaCha8 with the seed's key and stream number r, whatever the number of
+/// threads.
 ///
 /// # No guarantee
 /// The intervals are [`Validity::Heuristic`]: percentiles hold in the limit of many victims only; at a small FPR the
 /// threshold hangs on a few non-members, and a TPR of 0 or 1 in every victim gives an interval without width.
 ///
 /// # Errors
-/// [`Error::Refused`] with a single victim, or when no resample has both classes; [`Error::Length`] unless there are 100 to
-/// 1,000,000 resamples.
+/// [`Error::Rejected`] with a single victim, or when no resample has both classes; [`Error::Length`] unless there are
+/// 100 to 1,000,000 resamples.
 ///
 /// # Example
 /// ```
@@ -67,7 +68,7 @@ pub fn victim_bootstrap(
     let victims = guesses.victims();
     if victims < 2 {
         let reason = "one victim says nothing about how victims differ; record at least 2".into();
-        return Err(Error::Refused { operation, reason });
+        return Err(Error::Rejected { operation, reason });
     }
     if !RESAMPLES.contains(&resamples) {
         let expected = "100 to 1000000 resamples".into();
@@ -88,7 +89,7 @@ pub fn victim_bootstrap(
         .collect();
     if found.is_empty() {
         let reason = "no resample has both members and non-members".into();
-        return Err(Error::Refused { operation, reason });
+        return Err(Error::Rejected { operation, reason });
     }
     let interval = |place: usize| percentiles(found.iter().map(|values| values[place]).collect(), failure);
     Ok(VictimBootstrap {
@@ -220,7 +221,8 @@ mod tests {
     }
 
     /// 200 data sets of 30 victims whose shifts differ: the pooled AUC is Φ(1/√(2 + 2·0.25)). Intervals at 10 % miss it
-    /// in 20 on average; more than 38 have a probability below 1e-4. Guesses taken as independent would miss far more often.
+    /// in 20 on average; more than 38 have a probability below 1e-4. Guesses taken as independent would miss far more
+    /// often.
     #[test]
     fn intervals_respect_what_victims_share() {
         let truth = crate::special::ndtr(1.0 / (2.0f64 + 2.0 * 0.25).sqrt());
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_resampled_is_refused() {
+    fn what_cannot_be_resampled_is_rejected() {
         let failure = FailureProbability::new(0.05).unwrap();
         let one = guesses(1, 10, 0.0, 0);
         assert!(victim_bootstrap(&one, &fprs(), 200, failure, 0).unwrap_err().to_string().contains("one victim"));

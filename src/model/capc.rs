@@ -1,16 +1,18 @@
-//! CaPC: parties with data of their own, so that every party votes by a law of its own.
+//! CaPC: parties with data of their own, so that every party votes by a distribution of its own.
 
 use super::pate::{check_voters, relative_frequencies, same_classes};
+use crate::distribution::{
+    ExpandedDistribution, Noise, OutcomeDistribution, poisson_multinomial_argmax_distribution, vote_probabilities,
+};
 use crate::error::{Error, Result};
-use crate::law::{ExpandedLaw, Noise, OutcomeLaw, poisson_multinomial_argmax_law, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
 /// The votes of k CaPC parties on one query q, under the dataset and under its neighbor:
 /// ```text
 /// H ~ Σ_{i=1..k} Mult(1, P^i_q),    H' ~ Mult(1, P^1'_q) + Σ_{i=2..k} Mult(1, P^i_q).
 /// ```
-/// P^i_q (shape C, one probability per class) is the law of the vote of party i, whose training is repeated on the same
-/// data; P^1'_q that of the first party once its data are changed, in however many points.
+/// P^i_q (shape C, one probability per class) is the distribution of the vote of party i, whose training is repeated on
+/// the same data; P^1'_q that of the first party once its data are changed, in however many points.
 ///
 /// # Example
 /// ```
@@ -39,19 +41,19 @@ struct Parameters {
     p_marked: Vec<f64>,
 }
 
-/// The most parties: each has a law of its own in memory.
+/// The most parties: each has a distribution of its own in memory.
 const MAX_PARTIES: usize = 1_000_000;
-/// What the laws are called in messages.
+/// What the distributions are called in messages.
 const PARTY: &str = "vote probabilities of a party";
 const MARKED: &str = "vote probabilities of the changed party";
 
 impl CapcModel {
-    /// The model with the laws of all parties, one row P^i of C classes each, and the changed law P^1' of the first.
-    /// Each law must sum to 1 within 1e-9 and is divided by its sum.
+    /// The model with the distributions of all parties, one row P^i of C classes each, and the changed distribution
+    /// P^1' of the first. Each distribution must sum to 1 within 1e-9 and is divided by its sum.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a probability outside [0, 1] (NaN included) or a wrong sum; [`Error::Length`] for no party,
-    /// more than 10^6 of them, and laws that do not all have the same number of classes, 1 to 10,000.
+    /// [`Error::Domain`] for a probability outside [0, 1] (NaN included) or a wrong sum; [`Error::Length`] for no
+    /// party, more than 10^6 of them, and distributions that do not all have the same number of classes, 1 to 10,000.
     pub fn new(p: &[Vec<f64>], p_marked: &[f64]) -> Result<Self> {
         check_voters(p.len() as u64)?;
         if p.len() > MAX_PARTIES {
@@ -68,8 +70,8 @@ impl CapcModel {
 
     /// The model of maximum likelihood given recorded votes: relative frequencies.
     ///
-    /// `votes` has a row per party with its votes per class over all recorded trainings; `votes_marked` (shape C) counts
-    /// the votes of the first party trained on its changed data.
+    /// `votes` has a row per party with its votes per class over all recorded trainings; `votes_marked` (shape C)
+    /// counts the votes of the first party trained on its changed data.
     ///
     /// # Errors
     /// As [`CapcModel::new`]; also [`Error::Domain`] when a party or the changed party has no vote or more than 2^53.
@@ -97,13 +99,13 @@ impl CapcModel {
         &self.p
     }
 
-    /// P^1': the law of the vote of the first party under the neighbor.
+    /// P^1': the distribution of the vote of the first party under the neighbor.
     #[must_use]
     pub fn probabilities_marked(&self) -> &[f64] {
         &self.p_marked
     }
 
-    /// Mean law of the parties under the dataset, (P^1 + .. + P^k)/k.
+    /// Mean distribution of the parties under the dataset, (P^1 + .. + P^k)/k.
     #[must_use]
     pub fn mean(&self) -> Vec<f64> {
         let mut mean = vec![0.0; self.classes()];
@@ -114,30 +116,34 @@ impl CapcModel {
         mean
     }
 
-    /// The laws of the noisy argmax under the dataset and under its neighbor, each with the sizes of the terms of its
-    /// series: see [`poisson_multinomial_argmax_law`].
+    /// The distributions of the noisy argmax under the dataset and under its neighbor, each with the sizes of the terms
+    /// of its series: see [`poisson_multinomial_argmax_distribution`].
     ///
     /// # Errors
-    /// Those of [`poisson_multinomial_argmax_law`], which refuses Laplace noise and noise too small for the undecided parties.
+    /// Those of [`poisson_multinomial_argmax_distribution`], which rejects Laplace noise and noise too small for the
+    /// undecided parties.
     ///
     /// # Example
     /// ```
     /// # use leakbound::model::CapcModel;
     /// let model = CapcModel::new(&[vec![0.9, 0.1], vec![0.5, 0.5]], &[0.2, 0.8])?;
-    /// let [law, neighbor] = model.expanded_laws("gaussian:10".parse()?)?;
-    /// assert!(law.remainder < 1e-9);
-    /// assert!(law.law.p()[0] > neighbor.law.p()[0]);
+    /// let [distribution, neighbor] = model.expanded_distributions("gaussian:10".parse()?)?;
+    /// assert!(distribution.remainder < 1e-9);
+    /// assert!(distribution.distribution.p()[0] > neighbor.distribution.p()[0]);
     /// # Ok::<(), leakbound::Error>(())
     /// ```
-    pub fn expanded_laws(&self, noise: Noise) -> Result<[ExpandedLaw; 2]> {
+    pub fn expanded_distributions(&self, noise: Noise) -> Result<[ExpandedDistribution; 2]> {
         let mut neighbor = self.p.clone();
         neighbor[0].clone_from(&self.p_marked);
-        Ok([poisson_multinomial_argmax_law(&self.p, noise)?, poisson_multinomial_argmax_law(&neighbor, noise)?])
+        Ok([
+            poisson_multinomial_argmax_distribution(&self.p, noise)?,
+            poisson_multinomial_argmax_distribution(&neighbor, noise)?,
+        ])
     }
 
-    /// The laws alone.
-    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
-        Ok(self.expanded_laws(noise)?.map(|expanded| expanded.law))
+    /// The distributions alone.
+    pub(super) fn distributions(&self, noise: Noise) -> Result<[OutcomeDistribution; 2]> {
+        Ok(self.expanded_distributions(noise)?.map(|expanded| expanded.distribution))
     }
 }
 

@@ -9,10 +9,10 @@ use std::str::FromStr;
 ///
 /// Write D_q for the Rényi divergence of order α between the answers to query q under the two datasets.
 ///
-/// *When divergences add.* Σ_q D_q is the divergence of the whole sequence of answers where the joint law of the
-/// answers is a product under **both** datasets: either the histograms are deterministic and the noise of every query
-/// is fresh, or the teachers are trained anew for every query. There a sum of lower bounds is a lower bound on the
-/// leakage of the sequence; nowhere else is it known to be one.
+/// *When divergences add.* Σ_q D_q is the divergence of the whole sequence of answers where the joint distribution of
+/// the answers is a product under **both** datasets: either the histograms are deterministic and the noise of every
+/// query is fresh, or the teachers are trained anew for every query. There a sum of lower bounds is a lower bound on
+/// the leakage of the sequence; nowhere else is it known to be one.
 ///
 /// *When they do not.* Teachers trained once answer all queries. Given their votes H the answers are independent, but
 /// H itself is random and common to all, so by data processing, for one query repeated any number of times,
@@ -45,7 +45,7 @@ use std::str::FromStr;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Composition {
-    /// The joint law of the answers is a product under both datasets: divergences add.
+    /// The joint distribution of the answers is a product under both datasets: divergences add.
     Independent,
     /// The same trained teachers answer all queries: a sum of divergences is illustrative, not a bound on the leakage.
     SharedTeachers,

@@ -51,8 +51,8 @@ fn squared_distance(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
 }
 
 impl NeighborIndex {
-    /// Ranks the `points`, shape (point, feature), by their distance from each of the `queries`, shape (query, feature),
-    /// and keeps the first `ranks` of them, or all; points at the same distance keep their order.
+    /// Ranks the `points`, shape (point, feature), by their distance from each of the `queries`, shape (query,
+    /// feature), and keeps the first `ranks` of them, or all; points at the same distance keep their order.
     ///
     /// # Errors
     /// [`Error::Length`] when there is no query, no point, no rank, or the numbers of features differ;
@@ -120,9 +120,9 @@ impl NeighborIndex {
     /// Starts are the published averages: for each class the training points among the 200 (and 1000) nearest of its
     /// queries, each weighted by the number of queries it is near to; the average of all `points`; and the one of them
     /// with the largest E, so that the result is never worse than a training point. From every start E ascends by
-    /// x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1, ½, ¼, .. the
-    /// first that gains: a step toward the queries that are about to be won. The best end is returned; it need not be
-    /// the global maximum.
+    /// x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1, ½, ¼, ..
+    /// the first that gains: a step toward the queries that are about to be won. The best end is returned; it need not
+    /// be the global maximum.
     ///
     /// `labels` holds the class of every query; `sampling` should have as many ranks as the index.
     ///
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_disagree_are_refused() {
+    fn shapes_that_disagree_are_rejected() {
         let (queries, points) = (array![[0.0, 0.0]], array![[1.0, 0.0]]);
         let index = NeighborIndex::new(queries.view(), points.view(), 9).unwrap();
         let sampling = NeighborSampling::new(1, 0.5, 50).unwrap();

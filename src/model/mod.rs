@@ -16,7 +16,7 @@ pub use adversary::Adversary;
 pub use capc::CapcModel;
 pub use composition::Composition;
 pub use embedding::{Embedding, NeighborIndex};
-pub use neighbor_sampling::{NeighborLaws, NeighborSampling};
+pub use neighbor_sampling::{NeighborDistributions, NeighborSampling};
 pub use pate::PateModel;
 pub use poison_search::{BestCandidate, PoisonSearch, best_candidate, wrong_label};
 pub use private_knn::PrivateKnnModel;

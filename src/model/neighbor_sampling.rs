@@ -15,14 +15,14 @@ use crate::special::{CompensatedSum, binomial_tails, log_binomial_pmf};
 /// ```text
 /// ν(r) = γ P(Bin(r-1, γ) ≤ k-1),    λ(r) = γ P(Bin(r-1, γ) = k-1).
 /// ```
-/// For r ≤ k this is ν = γ. λ is the law of a waiting time T (negative binomial), and ν(r) = γ P(T ≥ r). The label of
-/// a member of the k drawn at random, and that of the k-th, have the laws
+/// For r ≤ k this is ν = γ. λ is the distribution of a waiting time T (negative binomial), and ν(r) = γ P(T ≥ r). The
+/// label of a member of the k drawn at random, and that of the k-th, have the distributions
 /// ```text
 /// P_q(c) ∝ Σ_{r: y_r = c} ν(r),    P^k_q(c) ∝ Σ_{r: y_r = c} λ(r).
 /// ```
 ///
 /// Only some of the nearest training points are recorded. The k nearest lie all among the first R, except with
-/// probability P(T > R) = P(Bin(R, γ) < k); a fit where this exceeds 1e-9 is refused.
+/// probability P(T > R) = P(Bin(R, γ) < k); a fit where this exceeds 1e-9 is rejected.
 ///
 /// # Example
 /// ```
@@ -48,12 +48,12 @@ pub struct NeighborSampling {
     beyond: f64,
 }
 
-/// The laws of the labels of the neighbors of one query.
+/// The distributions of the labels of the neighbors of one query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NeighborLaws {
-    /// P_q: the law of the label of a neighbor drawn at random from the k, one entry per class.
+pub struct NeighborDistributions {
+    /// P_q: the distribution of the label of a neighbor drawn at random from the k, one entry per class.
     pub p: Vec<f64>,
-    /// P^k_q: the law of the label of the k-th neighbor, one entry per class.
+    /// P^k_q: the distribution of the label of the k-th neighbor, one entry per class.
     pub p_last: Vec<f64>,
 }
 
@@ -121,7 +121,8 @@ impl NeighborSampling {
     /// subsample. Relative error about 1e-13, also where it is tiny.
     ///
     /// # Errors
-    /// [`Error::Domain`] for rank 0, since the nearest has rank 1; [`Error::NoConvergence`] for ranks near 2^53 at most.
+    /// [`Error::Domain`] for rank 0, since the nearest has rank 1; [`Error::NoConvergence`] for ranks near 2^53 at
+    /// most.
     pub fn inclusion(&self, rank: u64) -> Result<f64> {
         let Some(before) = rank.checked_sub(1) else {
             return Err(Error::Domain { quantity: "rank of a neighbor", value: 0.0, domain: "[1, 2^64)" });
@@ -148,9 +149,9 @@ impl NeighborSampling {
     /// used; the missing probability, 1e-9 at most, is spread in proportion.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the labels leave out more than 1e-9 of P^k_q; [`Error::Domain`] for a label that is not
+    /// [`Error::Rejected`] when the labels leave out more than 1e-9 of P^k_q; [`Error::Domain`] for a label that is not
     /// a class; [`Error::Length`] unless there are 1 to 10,000 classes.
-    pub fn laws(&self, labels: &[usize], classes: usize) -> Result<NeighborLaws> {
+    pub fn distributions(&self, labels: &[usize], classes: usize) -> Result<NeighborDistributions> {
         if !(1..=MAX_CLASSES).contains(&classes) {
             let expected = format!("1 to {MAX_CLASSES} classes");
             return Err(Error::Length { quantity: "label probabilities of the neighbors", found: classes, expected });
@@ -159,7 +160,7 @@ impl NeighborSampling {
         let beyond =
             if ranks == self.ranks() { self.beyond } else { binomial_tails(self.k, ranks as u64, self.rate)?.1 };
         if !(beyond <= MAX_BEYOND) {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "fit of Private-kNN",
                 reason: format!(
                     "with probability {} the {} neighbors at rate {} are not all among the {ranks} recorded; \
@@ -170,29 +171,29 @@ impl NeighborSampling {
                 ),
             });
         }
-        let mut laws = [vec![CompensatedSum::default(); classes], vec![CompensatedSum::default(); classes]];
+        let mut distributions = [vec![CompensatedSum::default(); classes], vec![CompensatedSum::default(); classes]];
         for ((&label, &inclusion), &last) in labels.iter().zip(&self.inclusion).zip(&self.last) {
             if label >= classes {
                 let quantity = "label of a neighbor";
                 return Err(Error::Domain { quantity, value: label as f64, domain: "[0, classes - 1]" });
             }
-            laws[0][label].add(inclusion);
-            laws[1][label].add(last);
+            distributions[0][label].add(inclusion);
+            distributions[1][label].add(last);
         }
-        let [p, p_last] = laws.map(|sums| {
+        let [p, p_last] = distributions.map(|sums| {
             let total: f64 = sums.iter().map(|sum| sum.value()).sum();
             sums.iter().map(|sum| sum.value() / total).collect()
         });
-        Ok(NeighborLaws { p, p_last })
+        Ok(NeighborDistributions { p, p_last })
     }
 
     /// The model of a query whose neighbors have these labels, when a point of label y' is added at a rank.
     ///
     /// # Errors
-    /// As [`NeighborSampling::laws`], [`NeighborSampling::inclusion`] and [`PrivateKnnModel::new`].
+    /// As [`NeighborSampling::distributions`], [`NeighborSampling::inclusion`] and [`PrivateKnnModel::new`].
     pub fn fit(&self, labels: &[usize], classes: usize, rank: u64, label: usize) -> Result<PrivateKnnModel> {
-        let laws = self.laws(labels, classes)?;
-        PrivateKnnModel::new(self.k, &laws.p, &laws.p_last, self.inclusion(rank)?, label)
+        let distributions = self.distributions(labels, classes)?;
+        PrivateKnnModel::new(self.k, &distributions.p, &distributions.p_last, self.inclusion(rank)?, label)
     }
 }
 
@@ -202,7 +203,7 @@ mod tests {
 
     /// Every subsample of nine points, weighed by its probability: who is among the k nearest, and who is the k-th.
     #[test]
-    fn laws_are_those_of_all_subsamples() {
+    fn distributions_are_those_of_all_subsamples() {
         let labels = [0usize, 2, 1, 1, 0, 2, 2, 0, 1];
         for (k, rate) in [(1u64, 0.9f64), (2, 0.95), (3, 0.97)] {
             let sampling = NeighborSampling::new(k, rate, labels.len()).unwrap();
@@ -231,8 +232,11 @@ mod tests {
     #[test]
     fn without_subsampling_the_first_k_vote() {
         let sampling = NeighborSampling::new(3, 1.0, 5).unwrap();
-        let laws = sampling.laws(&[1, 1, 0, 2, 2], 3).unwrap();
-        assert_eq!(laws, NeighborLaws { p: vec![1.0 / 3.0, 2.0 / 3.0, 0.0], p_last: vec![1.0, 0.0, 0.0] });
+        let distributions = sampling.distributions(&[1, 1, 0, 2, 2], 3).unwrap();
+        assert_eq!(
+            distributions,
+            NeighborDistributions { p: vec![1.0 / 3.0, 2.0 / 3.0, 0.0], p_last: vec![1.0, 0.0, 0.0] }
+        );
         assert_eq!((sampling.inclusion(3).unwrap(), sampling.inclusion(4).unwrap()), (1.0, 0.0));
     }
 
@@ -269,11 +273,11 @@ mod tests {
                 message(NeighborSampling::new(3, f64::NAN, 10).err()),
                 message(NeighborSampling::new(3, 0.5, 0).err()),
                 message(sampling.inclusion(0).err()),
-                message(sampling.laws(&[0; 1500], 1).err()),
-                message(sampling.laws(&[0; 1200], 1).err()),
-                message(sampling.laws(&[3; 1500], 3).err()),
-                message(sampling.laws(&[3; 1500], 0).err()),
-                message(sampling.laws(&[], 1).err()),
+                message(sampling.distributions(&[0; 1500], 1).err()),
+                message(sampling.distributions(&[0; 1200], 1).err()),
+                message(sampling.distributions(&[3; 1500], 3).err()),
+                message(sampling.distributions(&[3; 1500], 0).err()),
+                message(sampling.distributions(&[], 1).err()),
             ]
             .join("\n"),
             @r"

@@ -1,18 +1,18 @@
 //! PATE: teachers trained at random, so that the histogram of a query is random.
 
 use crate::counts::MAX_COUNT;
+use crate::distribution::{Noise, OutcomeDistribution, marked_argmax_distributions, vote_probabilities};
 use crate::error::{Error, Result};
-use crate::law::{Noise, OutcomeLaw, marked_argmax_laws, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
 /// The votes of k PATE teachers on one query q, under the dataset and under its neighbor:
 /// ```text
 /// H ~ Mult(k, P_q),    H' ~ Mult(k-1, P_q) + Mult(1, P'_q).
 /// ```
-/// P_q (shape C, one probability per class) is the law of the vote of a teacher trained on a random part of the
-/// dataset; P'_q (shape C) that of the one teacher whose part holds the changed point. Partition and training are
-/// drawn anew for every sample. Where the dataset is changed in the parts of m teachers,
-/// `H' ~ Mult(k-m, P_q) + Mult(m, P'_q)`; see [`PateModel::with_changed_teachers`].
+/// P_q (shape C, one probability per class) is the distribution of the vote of a teacher trained on a random part of
+/// the dataset; P'_q (shape C) that of the one teacher whose part holds the changed point. Partition and training are
+/// drawn anew for every sample. Where the dataset is changed in the parts of m teachers, `H' ~ Mult(k-m, P_q) + Mult(m,
+/// P'_q)`; see [`PateModel::with_changed_teachers`].
 ///
 /// # Example
 /// ```
@@ -120,21 +120,21 @@ impl PateModel {
         self.p.len()
     }
 
-    /// P: the law of one teacher's vote under the dataset, one entry per class.
+    /// P: the distribution of one teacher's vote under the dataset, one entry per class.
     #[must_use]
     pub fn probabilities(&self) -> &[f64] {
         &self.p
     }
 
-    /// P': the law of the vote of the teacher with the changed point, one entry per class.
+    /// P': the distribution of the vote of the teacher with the changed point, one entry per class.
     #[must_use]
     pub fn probabilities_marked(&self) -> &[f64] {
         &self.p_marked
     }
 
-    /// The exact laws of the noisy argmax under the dataset and under its neighbor.
-    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
-        marked_argmax_laws(self.k, &self.p, &self.p_marked, self.changed, noise)
+    /// The exact distributions of the noisy argmax under the dataset and under its neighbor.
+    pub(super) fn distributions(&self, noise: Noise) -> Result<[OutcomeDistribution; 2]> {
+        marked_argmax_distributions(self.k, &self.p, &self.p_marked, self.changed, noise)
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
         }
 
         #[test]
-        fn fitted_models_are_laws(votes in prop::collection::vec(0..1u64 << 40, 1..40), k in 1..1000u64) {
+        fn fitted_models_are_distributions(votes in prop::collection::vec(0..1u64 << 40, 1..40), k in 1..1000u64) {
             if let Ok(model) = PateModel::from_votes(k, &votes, &votes) {
                 let total: f64 = model.probabilities().iter().sum();
                 prop_assert!((total - 1.0).abs() < 1e-14);

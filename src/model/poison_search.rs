@@ -96,11 +96,11 @@ pub fn best_candidate(
 /// largest Σ_q ν(r_q) P_q(c) over c ≠ `own`, the first of equals. Without a class of its own the commonest one is taken
 /// for that, so that the label is the second most common.
 ///
-/// `inclusion` holds ν(r_q), one entry per query, `p` the laws P_q of shape (query, class). With a single class there
-/// is no other.
+/// `inclusion` holds ν(r_q), one entry per query, `p` the distributions P_q of shape (query, class). With a single
+/// class there is no other.
 ///
 /// # Errors
-/// [`Error::Length`] when there is no class, or another number of laws than of ν.
+/// [`Error::Length`] when there is no class, or another number of distributions than of ν.
 ///
 /// # Example
 /// ```
@@ -117,7 +117,7 @@ pub fn wrong_label(inclusion: ArrayView1<'_, f64>, p: ArrayView2<'_, f64>, own: 
         return Err(Error::Length {
             quantity: "list of label probabilities",
             found: p.nrows(),
-            expected: format!("{} laws of at least 1 class", inclusion.len()),
+            expected: format!("{} distributions of at least 1 class", inclusion.len()),
         });
     }
     let votes: Vec<f64> = p

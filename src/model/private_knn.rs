@@ -1,8 +1,10 @@
 //! Private-kNN: the nearest neighbors of the query in a random part of the dataset vote with their labels.
 
 use super::pate::{check_voters, same_classes};
+use crate::distribution::{
+    Displacement, Noise, OutcomeDistribution, displaced_argmax_distributions, vote_probabilities,
+};
 use crate::error::{Error, Result};
-use crate::law::{Displacement, Noise, OutcomeLaw, displaced_argmax_laws, vote_probabilities};
 use serde::{Deserialize, Serialize};
 
 /// The votes of the k nearest neighbors of a query q in a Poisson subsample of rate γ, under the dataset and under its
@@ -10,9 +12,9 @@ use serde::{Deserialize, Serialize};
 /// ```text
 /// H ~ Mult(k, P_q),    H' ~ Mult(k, P_q) + B · 1{y'} - Mult(B, P^k_q),    B ~ Bin(m, ν).
 /// ```
-/// P_q (shape C) is the law of the label of a neighbor among the k, P^k_q that of the k-th, which an added point
-/// displaces; ν is the probability that an added point is among the k nearest. One point, m = 1, is the published model.
-/// A class may be left with -m votes or more: the model draws the displaced labels independently of H.
+/// P_q (shape C) is the distribution of the label of a neighbor among the k, P^k_q that of the k-th, which an added
+/// point displaces; ν is the probability that an added point is among the k nearest. One point, m = 1, is the published
+/// model. A class may be left with -m votes or more: the model draws the displaced labels independently of H.
 ///
 /// # Example
 /// ```
@@ -58,11 +60,12 @@ const MAX_POINTS: u64 = 64;
 
 impl PrivateKnnModel {
     /// The model with k neighbors, P (`p`), P^k (`p_last`), ν (`inclusion`) and y' (`label`), for one added point. Each
-    /// of the laws must sum to 1 within 1e-9 and is divided by its sum.
+    /// of the distributions must sum to 1 within 1e-9 and is divided by its sum.
     ///
     /// # Errors
     /// [`Error::Domain`] for a k outside [1, 2^53], a probability or a ν outside [0, 1] (NaN included), a wrong sum, or
-    /// a label that is not a class; [`Error::Length`] unless both laws have the same number of classes, 1 to 10,000.
+    /// a label that is not a class; [`Error::Length`] unless both distributions have the same number of classes, 1 to
+    /// 10,000.
     pub fn new(k: u64, p: &[f64], p_last: &[f64], inclusion: f64, label: usize) -> Result<Self> {
         check_voters(k)?;
         let p = vote_probabilities(p, "label probabilities of the neighbors")?;
@@ -107,13 +110,13 @@ impl PrivateKnnModel {
         self.p.len()
     }
 
-    /// P: the law of the label of a neighbor, one entry per class.
+    /// P: the distribution of the label of a neighbor, one entry per class.
     #[must_use]
     pub fn probabilities(&self) -> &[f64] {
         &self.p
     }
 
-    /// P^k: the law of the label of the k-th neighbor, one entry per class.
+    /// P^k: the distribution of the label of the k-th neighbor, one entry per class.
     #[must_use]
     pub fn probabilities_last(&self) -> &[f64] {
         &self.p_last
@@ -137,11 +140,15 @@ impl PrivateKnnModel {
         self.points
     }
 
-    /// The exact laws of the noisy argmax under the dataset and under its neighbor.
-    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
-        let displacement =
-            Displacement { law: &self.p_last, points: self.points, inclusion: self.inclusion, label: self.label };
-        displaced_argmax_laws(self.k, &self.p, &displacement, noise)
+    /// The exact distributions of the noisy argmax under the dataset and under its neighbor.
+    pub(super) fn distributions(&self, noise: Noise) -> Result<[OutcomeDistribution; 2]> {
+        let displacement = Displacement {
+            distribution: &self.p_last,
+            points: self.points,
+            inclusion: self.inclusion,
+            label: self.label,
+        };
+        displaced_argmax_distributions(self.k, &self.p, &displacement, noise)
     }
 }
 

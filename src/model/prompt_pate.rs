@@ -1,9 +1,9 @@
 //! PromptPATE: teachers that are prompts of a fixed language model, so that the histogram of a query is fixed.
 
 use super::pate::same_classes;
+use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use serde::{Deserialize, Serialize};
 
 /// The votes of PromptPATE teachers on one query: a fixed histogram H under the dataset and H' under its neighbor,
@@ -64,9 +64,12 @@ impl PromptPateModel {
         &self.histogram_neighbor
     }
 
-    /// The exact laws of the noisy argmax under the dataset and under its neighbor.
-    pub(super) fn laws(&self, noise: Noise) -> Result<[OutcomeLaw; 2]> {
-        Ok([noisy_argmax_law(&self.histogram, noise)?, noisy_argmax_law(&self.histogram_neighbor, noise)?])
+    /// The exact distributions of the noisy argmax under the dataset and under its neighbor.
+    pub(super) fn distributions(&self, noise: Noise) -> Result<[OutcomeDistribution; 2]> {
+        Ok([
+            noisy_argmax_distribution(&self.histogram, noise)?,
+            noisy_argmax_distribution(&self.histogram_neighbor, noise)?,
+        ])
     }
 }
 

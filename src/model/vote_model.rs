@@ -5,8 +5,8 @@ use super::composition::Composition;
 use super::pate::PateModel;
 use super::private_knn::PrivateKnnModel;
 use super::prompt_pate::PromptPateModel;
+use crate::distribution::{Noise, OutputPair};
 use crate::error::Result;
-use crate::law::{Noise, OutputPair};
 use serde::{Deserialize, Serialize};
 
 /// The votes on one query under a dataset and under its neighbor, before noise is added.
@@ -46,28 +46,29 @@ impl VoteModel {
         }
     }
 
-    /// The exact distributions of argmax(H + Z) under the dataset and of argmax(H' + Z) under its neighbor; the noise Z_c,
-    /// in votes, is independent of the votes and of the other classes.
+    /// The exact distributions of argmax(H + Z) under the dataset and of argmax(H' + Z) under its neighbor; the noise
+    /// Z_c, in votes, is independent of the votes and of the other classes.
     ///
     /// # Errors
-    /// Those of [`marked_argmax_laws`](crate::law::marked_argmax_laws) for PATE and of
-    /// [`displaced_argmax_laws`](crate::law::displaced_argmax_laws) for Private-kNN, which refuse Laplace noise and k above
-    /// 10^6; those of [`noisy_argmax_law`](crate::law::noisy_argmax_law) for PromptPATE; those of
-    /// [`poisson_multinomial_argmax_law`](crate::law::poisson_multinomial_argmax_law) for CaPC, which also refuses noise that
-    /// is too small.
+    /// Those of [`marked_argmax_distributions`](crate::distribution::marked_argmax_distributions) for PATE and of
+    /// [`displaced_argmax_distributions`](crate::distribution::displaced_argmax_distributions) for Private-kNN, which
+    /// reject Laplace noise and k above 10^6; those of
+    /// [`noisy_argmax_distribution`](crate::distribution::noisy_argmax_distribution) for PromptPATE; those of
+    /// [`poisson_multinomial_argmax_distribution`](crate::distribution::poisson_multinomial_argmax_distribution) for
+    /// CaPC, which also rejects noise that is too small.
     pub fn output_pair(&self, noise: Noise) -> Result<OutputPair> {
         let [dataset, neighbor] = match self {
-            Self::Pate(model) => model.laws(noise),
-            Self::PromptPate(model) => model.laws(noise),
-            Self::Capc(model) => model.laws(noise),
-            Self::PrivateKnn(model) => model.laws(noise),
+            Self::Pate(model) => model.distributions(noise),
+            Self::PromptPate(model) => model.distributions(noise),
+            Self::Capc(model) => model.distributions(noise),
+            Self::PrivateKnn(model) => model.distributions(noise),
         }?;
         OutputPair::new(dataset, neighbor)
     }
 
     /// How several queries to this model compose where nothing else is said: PromptPATE `independent`, since its
-    /// histograms are deterministic and its noise fresh; Private-kNN `independent`, since it draws a subsample for every
-    /// answer; PATE and CaPC `shared-teachers`, since they train their teachers once.
+    /// histograms are deterministic and its noise fresh; Private-kNN `independent`, since it draws a subsample for
+    /// every answer; PATE and CaPC `shared-teachers`, since they train their teachers once.
     #[must_use]
     pub const fn default_composition(&self) -> Composition {
         match self {
@@ -104,8 +105,8 @@ impl From<PromptPateModel> for VoteModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::OutcomeDistribution;
     use crate::histogram::VoteHistogram;
-    use crate::law::OutcomeLaw;
 
     fn prompts() -> VoteModel {
         let histogram = |counts: &[u64]| VoteHistogram::new(counts.to_vec()).unwrap();
@@ -113,24 +114,24 @@ mod tests {
     }
 
     #[test]
-    fn laws_are_those_of_the_mechanism() {
+    fn distributions_are_those_of_the_mechanism() {
         let noise = "laplace:2".parse().unwrap();
-        let [law, neighbor] = prompts().output_pair(noise).unwrap().into_distributions();
-        assert_eq!(law, noisy_law(&[3, 1], noise));
-        assert_eq!(neighbor, noisy_law(&[2, 2], noise));
+        let [distribution, neighbor] = prompts().output_pair(noise).unwrap().into_distributions();
+        assert_eq!(distribution, noisy_distribution(&[3, 1], noise));
+        assert_eq!(neighbor, noisy_distribution(&[2, 2], noise));
         // One voter: P itself decides who has the vote, and P' does under the neighbor.
         let pate = VoteModel::from(PateModel::new(1, &[1.0, 0.0], &[0.0, 1.0]).unwrap());
-        let [law, neighbor] = pate.output_pair("gaussian:1".parse().unwrap()).unwrap().into_distributions();
-        assert!((law.p()[0] - neighbor.p()[1]).abs() < 1e-14);
-        assert!((law.p()[0] - crate::special::ndtr(1.0 / 2f64.sqrt())).abs() < 1e-13);
+        let [distribution, neighbor] = pate.output_pair("gaussian:1".parse().unwrap()).unwrap().into_distributions();
+        assert!((distribution.p()[0] - neighbor.p()[1]).abs() < 1e-14);
+        assert!((distribution.p()[0] - crate::special::ndtr(1.0 / 2f64.sqrt())).abs() < 1e-13);
         assert_eq!(
             pate.output_pair(noise).unwrap_err().to_string(),
-            "exact law of random votes: only Gaussian noise is supported, not laplace:2"
+            "exact distribution of random votes: only Gaussian noise is supported, not laplace:2"
         );
     }
 
-    fn noisy_law(counts: &[u64], noise: Noise) -> OutcomeLaw {
-        crate::law::noisy_argmax_law(&VoteHistogram::new(counts.to_vec()).unwrap(), noise).unwrap()
+    fn noisy_distribution(counts: &[u64], noise: Noise) -> OutcomeDistribution {
+        crate::distribution::noisy_argmax_distribution(&VoteHistogram::new(counts.to_vec()).unwrap(), noise).unwrap()
     }
 
     #[test]

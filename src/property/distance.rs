@@ -29,18 +29,18 @@ pub struct PropertyDecision {
 /// Infers which property value a student's training data had: the value whose ensemble members are nearest to the
 /// student on average.
 ///
-/// Shapes: `student` \[point, class\], `ensembles` \[value, member, point, class\], both probabilities, at least 2 values;
-/// the points are those that the student was trained on (public points labeled by PATE), or as many of them as are
-/// known. The distance of a value is the mean over members and points of KL(student ‖ member) = Σ_c s_c ln(s_c/t_c),
-/// with probabilities raised to at least 1e-7.
+/// Shapes: `student` \[point, class\], `ensembles` \[value, member, point, class\], both probabilities, at least 2
+/// values; the points are those that the student was trained on (public points labeled by PATE), or as many of them as
+/// are known. The distance of a value is the mean over members and points of KL(student ‖ member) = Σ_c s_c
+/// ln(s_c/t_c), with probabilities raised to at least 1e-7.
 ///
 /// The p-value tests whether the property has anything to do with the distances: under the hypothesis that the members
-/// of all values are exchangeable, given the student, the margin between the nearest value and the next, in units of the
-/// spread of members inside their values, is as likely as with members assigned to values at random. It is (1 + number
-/// of `permutations` with a ratio at least as large)/(1 + `permutations`): exact for any number of them, the choice of
-/// the nearest value included. (The margin alone would be no good: values far from the student make it large in every
-/// assignment.) With few members it cannot be small; with one member a value it is 1. It says nothing about how well the
-/// ensembles imitate the teachers.
+/// of all values are exchangeable, given the student, the margin between the nearest value and the next, in units of
+/// the spread of members inside their values, is as likely as with members assigned to values at random. It is (1 +
+/// number of `permutations` with a ratio at least as large)/(1 + `permutations`): exact for any number of them, the
+/// choice of the nearest value included. (The margin alone would be no good: values far from the student make it large
+/// in every assignment.) With few members it cannot be small; with one member a value it is 1. It says nothing about
+/// how well the ensembles imitate the teachers.
 ///
 /// # Errors
 /// [`Error::Length`] for shapes that do not fit or are empty, [`Error::Domain`] for a probability outside \[0, 1\], NaN
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_shapes_and_probabilities_are_refused() {
+    fn odd_shapes_and_probabilities_are_rejected() {
         let good = Array4::from_elem((2, 1, 1, 2), 0.5);
         let run = |student: &Array2<f64>, ensembles: &Array4<f64>| {
             property_distance(student.view(), ensembles.view(), 9, 0).map_err(|error| error.to_string())

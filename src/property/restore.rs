@@ -16,9 +16,9 @@ pub struct RestoredPoints {
 /// The `labeled` public points of highest score for one victim, taken for the labeled ones.
 ///
 /// PATE labels some public points and trains the student on these alone, so membership in the student's training data
-/// is membership in the labeled part, and any membership attack restores it: for [`property_distance`](crate::property::property_distance)
-/// where the labeled points are not known. Their labels are the student's own answers. Of equal scores the first
-/// points are taken.
+/// is membership in the labeled part, and any membership attack restores it: for
+/// [`property_distance`](crate::property::property_distance) where the labeled points are not known. Their labels are
+/// the student's own answers. Of equal scores the first points are taken.
 ///
 /// # Errors
 /// [`Error::Domain`] for a victim that is not there or a number that is not in \[1, points\].
@@ -61,7 +61,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn what_is_not_there_is_refused() {
+    fn what_is_not_there_is_rejected() {
         let scores = AttackScores::new(array![[1.0, 1.0]], array![[true, false]]).unwrap();
         assert!(restore_labeled_points(&scores, 1, 1).is_err());
         assert!(restore_labeled_points(&scores, 0, 0).is_err() && restore_labeled_points(&scores, 0, 3).is_err());

@@ -90,8 +90,8 @@ pub(super) fn most_bytes<R: Read>(entry: &ZipFile<'_, R>) -> u64 {
 const ENTRY_BYTES: usize = 46;
 const HEADER_BYTES: usize = 30;
 
-/// Walks through the directory itself: the zip crate keeps the last of several entries of one name, and reads as many as
-/// the end of the archive says.
+/// Walks through the directory itself: the zip crate keeps the last of several entries of one name, and reads as many
+/// as the end of the archive says.
 fn check_entries(path: &Path, source: &mut BufReader<InputReader>, archive: &mut Archive) -> Result<()> {
     let damaged = |found: String| {
         let error = fault(path, "whole file", found, "an archive as numpy.savez or savez_compressed writes it");

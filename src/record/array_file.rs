@@ -32,7 +32,7 @@ pub struct ArrayFile {
     room: Room,
 }
 
-/// A type of element that an array of a file may be asked for.
+/// An element type that arrays of a file can be read as.
 ///
 /// Implemented for `bool`, the integers of 8 to 64 bits and the two float types; not for others.
 pub trait Element: sealed::Sealed + Copy + Display {
@@ -88,7 +88,8 @@ impl ArrayFile {
     /// Opens an archive and lists its arrays.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when it is no numpy archive, is empty or cut off.
+    /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when it is
+    /// no numpy archive, is empty or cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::of_reader(path, open_file(path, "a numpy archive (.npz)")?)
@@ -142,9 +143,9 @@ impl ArrayFile {
     /// Reads an array of elements of type `T` with as many axes as `D` has.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) when there is no such array, it has another dtype or number of axes, an axis
-    /// of length 0, less or more data than it declares or data that do not fit their checksum, when the arrays read from
-    /// this file take more memory than they may, and when the file changed since it was opened.
+    /// [`Error::Input`](crate::Error::Input) when there is no such array, it has another dtype or number of axes, an
+    /// axis of length 0, less or more data than it declares or data that do not fit their checksum, when the arrays
+    /// read from this file take more memory than they may, and when the file changed since it was opened.
     pub fn array<T: Element, D: Dimension>(&mut self, name: &str) -> Result<Array<T, D>> {
         let header = self.header(name)?;
         if header.dtype() != T::NAME {
@@ -280,8 +281,8 @@ impl ArrayFile {
         Ok(header)
     }
 
-    /// Reads an array whose header was looked at: each element becomes what it is wanted as while it is unpacked, so that
-    /// nothing is held but that.
+    /// Reads an array whose header was looked at: each element becomes what it is wanted as while it is unpacked, so
+    /// that nothing is held but that.
     fn converted<S: Element, T, D: Dimension>(
         &mut self,
         name: &str,

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_cannot_be_written_are_refused_at_once() {
+    fn places_that_cannot_be_written_are_rejected_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let message = |path: &Path| AtomicFile::create(path).unwrap_err().to_string();
         assert!(message(folder.path()).ends_with(": cannot write: is a directory"));

@@ -1,4 +1,4 @@
-//! How much memory input may take: counted before it is asked for.
+//! Memory limit for input, checked before anything is allocated.
 
 use super::fault::hinted;
 use crate::error::{Error, InputError, Result};
@@ -9,8 +9,8 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 /// The most memory that what is read from one recording may take.
 ///
-/// A small archive may unpack to any size, and a header may declare one. Readers compare what they will hold, in the form
-/// in which they hold it, with this budget before they allocate.
+/// A small archive may unpack to any size, and a header may declare one. Readers compare what they will hold, in the
+/// form in which they hold it, with this budget before they allocate.
 ///
 /// ```
 /// # use leakbound::record::MemoryBudget;
@@ -31,8 +31,8 @@ impl MemoryBudget {
         Self { bytes }
     }
 
-    /// Half of the memory that is free on this machine now, within the limit of its container; without a limit where the
-    /// system does not tell.
+    /// Half of the memory that is free on this machine now, within the limit of its container; without a limit where
+    /// the system does not tell.
     #[must_use]
     pub fn of_machine() -> Self {
         Self { bytes: free_memory().map_or(u64::MAX, |free| free / 2) }
@@ -62,22 +62,22 @@ impl FromStr for MemoryBudget {
 
     /// A number of bytes with a unit: `4G`, `512M` or `1.5GiB`, in powers of 1024.
     fn from_str(text: &str) -> Result<Self> {
-        let refused = || Error::Syntax {
+        let rejected = || Error::Syntax {
             quantity: "amount of memory",
             value: text.chars().take(60).collect(),
             expected: "a number with K, M, G or T, such as 4G",
         };
         let trimmed = text.trim();
-        let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(refused)?;
+        let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(rejected)?;
         let (number, unit) = trimmed.split_at(digits);
         let unit = unit.trim().to_ascii_lowercase();
         let letter = unit.strip_suffix("ib").or_else(|| unit.strip_suffix('b')).unwrap_or(&unit);
-        let power = ["k", "m", "g", "t"].iter().position(|known| *known == letter).ok_or_else(refused)?;
-        let number: f64 = number.parse().map_err(|_| refused())?;
+        let power = ["k", "m", "g", "t"].iter().position(|known| *known == letter).ok_or_else(rejected)?;
+        let number: f64 = number.parse().map_err(|_| rejected())?;
         let bytes = number * 1024f64.powi(power as i32 + 1);
         // Above, a double no longer holds every whole number; no machine has as much.
         if !(1.0..=9.0e15).contains(&bytes) {
-            return Err(refused());
+            return Err(rejected());
         }
         Ok(Self { bytes: bytes as u64 })
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_before_it_is_allocated() {
+    fn what_does_not_fit_is_rejected_before_it_is_allocated() {
         let at = |found, expected| fault(Path::new("f"), "array", found, expected);
         let mut room = Room::new(MemoryBudget::of_bytes(1 << 20));
         assert_eq!(room.vector::<u64>(1 << 16, at).unwrap().capacity(), 1 << 16);

@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 256 << 20;
 /// The file has a first line with the SHA-256 of all that follows, and then one line of JSON: `plan`, `shard`, and for
 /// each query its name, its `blocks` as ranges from the first to the one after the last, `counts` and
 /// `counts_neighbor`. It is written beside its place and renamed, so that at every moment either the old or the new
-/// checkpoint is there, complete; a file with a single byte changed, or cut off anywhere, is refused.
+/// checkpoint is there, complete; a file with a single byte changed, or cut off anywhere, is rejected.
 ///
 /// # Example
 /// ```
@@ -40,7 +40,7 @@ const MAX_BYTES: u64 = 256 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Which part of the simulation is asked for.
+    /// Which part of the simulation is requested.
     pub shard: Shard,
     /// What of it is done.
     pub simulation: PartialSimulation,
@@ -153,12 +153,12 @@ impl Checkpoint {
     /// [`Error::Input`](crate::Error::Input) when it is of another scenario, seed, number of samples or shard.
     pub fn resume(self, file: impl AsRef<Path>, wanted: &Self) -> Result<PartialSimulation> {
         let file = file.as_ref();
-        wanted.simulation.plan.expect(file, &self.simulation.plan, "asked for")?;
+        wanted.simulation.plan.expect(file, &self.simulation.plan, "requested")?;
         if self.shard != wanted.shard {
-            let expected = format!("`{}`, as asked for", wanted.shard);
+            let expected = format!("`{}`, as requested", wanted.shard);
             return Err(fault(file, "shard", format!("`{}`", self.shard), expected).into());
         }
-        wanted.simulation.expect_queries(file, &self.simulation, "asked for")?;
+        wanted.simulation.expect_queries(file, &self.simulation, "requested")?;
         Ok(self.simulation)
     }
 }
@@ -173,12 +173,12 @@ fn content<'a>(file: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(fault(file, "whole file", "more than 256 MiB", wanted).into());
     }
-    let refuse = |found: &str, expected: &str, hint: &str| {
+    let reject = |found: &str, expected: &str, hint: &str| {
         let error = fault(file, "whole file", found, expected);
         Err(if hint.is_empty() { error } else { hinted(error, hint) }.into())
     };
     let broken = || {
-        refuse(
+        reject(
             "a checkpoint that was changed or cut off after it was written",
             "it as it was written",
             "start anew without it",
@@ -188,13 +188,13 @@ fn content<'a>(file: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     let (first, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     match std::str::from_utf8(rest) {
         Ok(text) if first == first_line(rest).as_bytes() => Ok(text),
-        _ if bytes.is_empty() => refuse("an empty file", wanted, "remove it to start anew"),
+        _ if bytes.is_empty() => reject("an empty file", wanted, "remove it to start anew"),
         _ if first.starts_with(MARK.as_bytes()) || MARK.as_bytes().starts_with(bytes) => broken(),
-        _ if first.starts_with(FAMILY.as_bytes()) => refuse(
+        _ if first.starts_with(FAMILY.as_bytes()) => reject(
             "a checkpoint of another form, or one that was changed",
             MARK,
             "another version of the program may have written it",
         ),
-        _ => refuse("another kind of file", wanted, ""),
+        _ => reject("another kind of file", wanted, ""),
     }
 }

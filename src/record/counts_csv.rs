@@ -3,7 +3,7 @@
 use super::fault::quoted;
 use super::lines::{Header, Line, Lines};
 use super::number::{COUNT, count};
-use super::rows::{check_name, named_query, refuse};
+use super::rows::{check_name, named_query, reject};
 use super::table::Table;
 use super::values::Values;
 use crate::counts::MAX_COUNT;
@@ -73,7 +73,7 @@ fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Re
         let query = named_query(&line, columns[0], &query)?;
         check_name(&line, "outcome", &outcome)?;
         let values = [whole(&line, "count", &count)?, whole(&line, "count_neighbor", &count_neighbor)?];
-        table.insert(query, &outcome, values).map_err(|misfit| refuse(&line.at("outcome"), &outcome, misfit))?;
+        table.insert(query, &outcome, values).map_err(|misfit| reject(&line.at("outcome"), &outcome, misfit))?;
         rows += 1;
     }
     if rows == 0 { Err(header.alone().into()) } else { Ok(table) }
@@ -82,7 +82,7 @@ fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Re
 fn read_raw<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
     let mut table = Table::<u64>::new();
     each_raw(header, lines, |line, query, side, output| {
-        let slot = table.slot(query, output).map_err(|misfit| refuse(&line.at("output"), output, misfit))?;
+        let slot = table.slot(query, output).map_err(|misfit| reject(&line.at("output"), output, misfit))?;
         slot[side] = (slot[side] + 1).min(MAX_COUNT + 1);
         Ok(())
     })?;

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_above_2_to_53_are_refused() {
+    fn totals_above_2_to_53_are_rejected() {
         let text = b"outcome,count,count_neighbor\na,9007199254740992,1\nb,1,1\n";
         assert_eq!(
             counts_from_bytes("a.csv", text).unwrap_err().to_string(),

@@ -3,7 +3,7 @@
 use super::fault::fault;
 use super::json::{Bounded, Count, Name, parse};
 use super::place::Place;
-use super::rows::{QueryNames, refuse, same_length};
+use super::rows::{QueryNames, reject, same_length};
 use super::table::Table;
 use crate::error::Result;
 use serde::Deserialize;
@@ -50,7 +50,7 @@ pub(super) fn read(file: &Path, text: &str) -> Result<Table<u64>> {
             shape.check(&place, query.as_deref())?;
             let values = [row.count.0, row.count_neighbor.0];
             let inserted = table.insert(query.as_deref(), &row.outcome.0, values);
-            inserted.map_err(|misfit| refuse(&place, &row.outcome.0, misfit))?;
+            inserted.map_err(|misfit| reject(&place, &row.outcome.0, misfit))?;
         }
         return Ok(table);
     }
@@ -86,7 +86,7 @@ pub(super) fn read(file: &Path, text: &str) -> Result<Table<u64>> {
         same_length(&place, labels.len(), [("counts", counts.len()), ("counts_neighbor", neighbor.len())])?;
         for (index, (label, (count, neighbor))) in labels.iter().zip(counts.iter().zip(&neighbor)).enumerate() {
             let inserted = table.insert(name.as_deref(), &label.0, [count.0, neighbor.0]);
-            inserted.map_err(|misfit| refuse(&place.member(&format!("labels[{index}]")), &label.0, misfit))?;
+            inserted.map_err(|misfit| reject(&place.member(&format!("labels[{index}]")), &label.0, misfit))?;
         }
     }
     Ok(table)

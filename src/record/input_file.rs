@@ -61,8 +61,8 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 
 /// An input, in a file or in memory, with a position of its own: readers of one input do not disturb each other.
 ///
-/// All that is said of an input is read through one descriptor, so that a file which is replaced meanwhile under the same
-/// name changes neither data nor hash; [`check_unchanged`](Self::check_unchanged) finds one that is overwritten.
+/// All that is said of an input is read through one descriptor, so that a file which is replaced meanwhile under the
+/// same name changes neither data nor hash; [`check_unchanged`](Self::check_unchanged) finds one that is overwritten.
 pub struct InputReader {
     place: Place,
     position: u64,
@@ -135,7 +135,7 @@ impl InputReader {
         Self::at(self.place.clone(), 0)
     }
 
-    /// Refuses an input that was written to since it was opened: results would belong to no state of it.
+    /// Rejects an input that was written to since it was opened: results would belong to no state of it.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if length or time of modification are others than at the start, and
@@ -171,7 +171,7 @@ impl InputReader {
         source.finish(path)
     }
 
-    /// Refuses an input whose start is no longer what was read of it; it may have grown.
+    /// Rejects an input whose start is no longer what was read of it; it may have grown.
     ///
     /// # Errors
     /// As [`identity_with_start`](Self::identity_with_start).
@@ -267,8 +267,8 @@ pub(super) fn kind(path: &Path) -> Result<PathKind> {
 /// Opens an input for reading: one that is in memory (`MemoryFiles`), or else a file.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when the path is a
-/// directory, which opens well on Unix and fails at the first read.
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when the path is
+/// a directory, which opens well on Unix and fails at the first read.
 pub fn open(path: &Path) -> Result<InputReader> {
     if let Some(file) = provided(path) {
         return Ok(InputReader::at(Place::Memory(file), 0));
@@ -325,7 +325,7 @@ impl<R: Read> Digested<R> {
 }
 
 impl Digested<InputReader> {
-    /// The same; refuses an input that changed meanwhile.
+    /// The same; rejects an input that changed meanwhile.
     pub(super) fn finish_unchanged(mut self, path: &Path) -> Result<InputFile> {
         io::copy(&mut self, &mut io::sink()).map_err(|source| unreadable(path, source))?;
         self.inner.check_unchanged(path)?;
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_changes_while_it_is_read_is_refused() {
+    fn a_file_that_changes_while_it_is_read_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, "abc").unwrap();

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_array_is_refused() {
+    fn a_long_array_is_rejected() {
         let text = format!("[{}0]", "0,".repeat(MAX_PAIRS));
         assert!(message::<Bounded<Count>>(&text).contains("expected an array of at most 1048576 entries"));
     }

@@ -55,8 +55,8 @@ impl Batch {
 /// A reader that compares what passes through it with batches that were counted before, and knows the identity of what
 /// came before a line.
 ///
-/// What it hands out is looked at first: a row is known to belong to a batch of at most one piece before it is read; of a
-/// longer batch it is known at the end of the batch, and [`is_undecided`](Self::is_undecided) until then.
+/// What it hands out is looked at first: a row is known to belong to a batch of at most one piece before it is read; of
+/// a longer batch it is known at the end of the batch, and [`is_undecided`](Self::is_undecided) until then.
 ///
 /// ```
 /// # use leakbound::record::{BatchReader, BatchStage};

@@ -19,8 +19,8 @@ use std::path::Path;
 const ROUNDED: f64 = 1e-6;
 
 /// Reads canaries of a label-memorization audit. An npz file has `probabilities` or `logits` \[canary, class\],
-/// `labels_true` and `labels_trained` \[canary\]; a CSV file has the columns `label_true`, `label_trained`, `p_0`, `p_1`,
-/// and so on for all classes. The numbers may take `memory`.
+/// `labels_true` and `labels_trained` \[canary\]; a CSV file has the columns `label_true`, `label_trained`, `p_0`,
+/// `p_1`, and so on for all classes. The numbers may take `memory`.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and

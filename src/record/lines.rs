@@ -83,7 +83,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The fields of some columns, in the order asked for; a column the file does not have gives an empty field.
+    /// The fields of some columns, in the order requested; a column the file does not have gives an empty field.
     pub(super) fn fields<const N: usize>(
         &self,
         header: &Header<'_>,
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused_after_one_mebibyte() {
+    fn a_line_without_end_is_rejected_after_one_mebibyte() {
         let mut lines = Lines::new(Path::new("t.csv"), BufReader::new(std::io::repeat(b'1')));
         assert_eq!(
             lines.next().err().unwrap().to_string(),

@@ -130,8 +130,8 @@ impl FromIterator<(PathBuf, MemoryFile)> for MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// Does some work during which the names stand for these files, for readers opened on this thread. Nothing on a disk
-    /// is looked at under such a name.
+    /// Does some work during which the names stand for these files, for readers opened on this thread. Nothing on a
+    /// disk is looked at under such a name.
     pub fn provide<R>(&self, work: impl FnOnce() -> R) -> R {
         /// Takes the files away again, whichever way the work ends.
         struct Before(Arc<HashMap<PathBuf, MemoryFile>>);

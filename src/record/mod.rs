@@ -1,6 +1,6 @@
 //! Recorded outputs in, results out: every file a user hands over is read here, and here only.
 //!
-//! A file is either taken whole or refused with one line that names the file, the place, what was found there and what
+//! A file is either taken whole or rejected with one line that names the file, the place, what was found there and what
 //! was expected. Reading is bounded in memory before anything is allocated, so that the wrong file, however large,
 //! costs a message and not the machine.
 
@@ -14,6 +14,7 @@ mod checkpoint;
 mod counts_csv;
 mod counts_file;
 mod counts_json;
+mod distribution;
 mod document_file;
 mod fault;
 mod file_lock;
@@ -23,7 +24,6 @@ mod json;
 mod knn_votes;
 mod known_batches;
 mod label_file;
-mod law;
 mod lines;
 mod memory;
 mod npy_array;
@@ -68,6 +68,7 @@ pub use budget::free_memory;
 pub use capc_votes::{CapcQuery, CapcVotes};
 pub use checkpoint::Checkpoint;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
+pub use distribution::{DistributionFile, RecordedDistribution, distribution_from_bytes, read_distribution};
 pub use document_file::{RecordedDocument, read_document};
 pub use file_lock::FileLock;
 pub use images::{ImagePart, ImageSet, read_images};
@@ -75,7 +76,6 @@ pub use input_file::{InputFile, InputReader, open};
 pub use knn_votes::{KnnCandidates, KnnQuery, KnnTraining, KnnVotes};
 pub use known_batches::{Batch, BatchReader, BatchStage};
 pub use label_file::read_label_canaries;
-pub use law::{LawFile, RecordedLaw, law_from_bytes, read_law};
 pub use memory::{MemoryArray, MemoryFile, MemoryFiles, SharedBytes};
 pub use output_stream::{OutcomeNames, read_outputs, read_real_outputs};
 pub use pate_votes::{PateQuery, PateVotes};

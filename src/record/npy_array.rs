@@ -37,7 +37,7 @@ pub(super) enum Piece {
 }
 
 impl NpyArray {
-    /// Opens a file (.npy), and gives it too; the data are read when they are asked for.
+    /// Opens a file (.npy), and gives it too; the data are read when they are requested.
     pub(super) fn open(path: &Path) -> Result<(Self, InputReader)> {
         let file = open_file(path, "a numpy array (.npy)")?;
         Ok((Self::stored(path, None, file.again(), 0, file.length())?, file))
@@ -57,8 +57,8 @@ impl NpyArray {
         Ok(array)
     }
 
-    /// Unpacks an array into memory; the archive checks its checksum. `most` is what the reader can give at most, so that
-    /// a header cannot reserve more.
+    /// Unpacks an array into memory; the archive checks its checksum. `most` is what the reader can give at most, so
+    /// that a header cannot reserve more.
     pub(super) fn unpacked(path: &Path, name: &str, mut reader: impl Read, most: u64, room: &mut Room) -> Result<Self> {
         let header = read_header(path, Some(name), &mut reader)?;
         let mut array =
@@ -153,7 +153,7 @@ impl NpyArray {
         self.header.shape.iter().map(|&length| length as usize).collect()
     }
 
-    /// Refuses an array of anything but floats.
+    /// Rejects an array of anything but floats.
     pub(super) fn check_floats(&self) -> Result<()> {
         match self.header.dtype() {
             "f16" | "f32" | "f64" => Ok(()),
@@ -184,8 +184,8 @@ impl NpyArray {
         })
     }
 
-    /// The entries `range` of one axis as doubles, of floats: the bytes come in pieces, so that they never lie beside all
-    /// of the numbers.
+    /// The entries `range` of one axis as doubles, of floats: the bytes come in pieces, so that they never lie beside
+    /// all of the numbers.
     pub(super) fn doubles(&self, axis: usize, range: Range<usize>) -> Result<ArrayD<f64>> {
         let (runs, stride, inner) = self.runs(axis);
         let length = range.len() * inner;
@@ -222,7 +222,8 @@ impl NpyArray {
             .map_err(|_| self.at("another shape", "as many numbers as declared").into())
     }
 
-    /// Entries of one axis lie in runs: how many runs there are, the bytes from one to the next, and those of one entry.
+    /// Entries of one axis lie in runs: how many runs there are, the bytes from one to the next, and those of one
+    /// entry.
     fn runs(&self, axis: usize) -> (usize, usize, usize) {
         let shape = self.shape();
         let width = self.header.element_bytes().unwrap_or(1) as usize;

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 
-/// Numpy itself refuses to read headers longer than this (`max_header_size`).
+/// Numpy itself rejects to read headers longer than this (`max_header_size`).
 const MAX_HEADER_BYTES: usize = 10_000;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -23,7 +23,7 @@ pub(super) struct NpyHeader {
     pub(super) bytes: u64,
 }
 
-/// Why a header is refused.
+/// Why a header is rejected.
 #[derive(Debug)]
 pub(super) enum HeaderProblem {
     /// The archive or the system failed underneath.
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn anything_else_is_rejected() {
         for text in [
             "",
             "{}",

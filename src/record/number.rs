@@ -10,7 +10,7 @@ pub(super) const PROBABILITY: &str = "a probability from 0 to 1";
 
 /// A count written with digits only; otherwise a hint, where one is known.
 ///
-/// `1e3` and `2.0` are refused although they are whole: a file that holds them has been through a program that may
+/// `1e3` and `2.0` are rejected although they are whole: a file that holds them has been through a program that may
 /// have rounded its counts.
 pub(super) fn count(text: &str) -> Result<u64, Option<&'static str>> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {

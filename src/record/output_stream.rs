@@ -52,8 +52,8 @@ impl OutcomeNames {
 /// for the reader in messages. Returns the identity of what was read where that was all.
 ///
 /// # Errors
-/// [`Error::Input`](crate::Error::Input) with the line of what is wrong, [`Error::Io`](crate::Error::Io) when the reader
-/// fails, and whatever `each` returns.
+/// [`Error::Input`](crate::Error::Input) with the line of what is wrong, [`Error::Io`](crate::Error::Io) when the
+/// reader fails, and whatever `each` returns.
 ///
 /// # Example
 /// ```
@@ -87,7 +87,7 @@ pub fn read_outputs(
 }
 
 /// Reads what [`read_outputs`] reads where every output is a number, and hands each row with its line number, world and
-/// value to `each`. Infinite values are written `inf` and `-inf`; `nan` is refused.
+/// value to `each`. Infinite values are written `inf` and `-inf`; `nan` is rejected.
 ///
 /// # Errors
 /// As [`read_outputs`], and [`Error::Input`](crate::Error::Input) for an output that is not a number.

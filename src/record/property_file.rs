@@ -17,8 +17,8 @@ pub struct PropertyAnswers {
     pub ensembles: Array4<f64>,
 }
 
-/// Reads the arrays `student` \[point, class\] and `ensembles` \[property value, member, point, class\] of probabilities,
-/// which may take `memory` together.
+/// Reads the arrays `student` \[point, class\] and `ensembles` \[property value, member, point, class\] of
+/// probabilities, which may take `memory` together.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and

@@ -31,7 +31,7 @@ pub(super) fn check_name(line: &Line<'_>, column: &str, name: &str) -> Result<()
 }
 
 /// The error of an outcome that the table does not take.
-pub(super) fn refuse(place: &Place<'_>, outcome: &str, misfit: Misfit) -> InputError {
+pub(super) fn reject(place: &Place<'_>, outcome: &str, misfit: Misfit) -> InputError {
     match misfit {
         Misfit::Duplicate => place.fault(format!("{} a second time", quoted(outcome)), "each outcome once per query"),
         Misfit::Full(limit, what) => {

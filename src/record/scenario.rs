@@ -6,8 +6,8 @@ use super::scenario_keys::{Key, Keys, Whole, parse};
 use super::scenario_model::{MAX_ENTRIES, QueryKeys, Text, entries_of};
 use super::table::{MAX_PAIRS, NAME, is_name};
 use crate::counts::MAX_COUNT;
+use crate::distribution::Noise;
 use crate::error::Result;
-use crate::law::Noise;
 use crate::model::{Composition, VoteModel};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -31,7 +31,8 @@ pub struct ScenarioQuery {
     pub model: VoteModel,
 }
 
-/// What to simulate: the queries in the order of the file, the i-th of which (from 0) has the random streams of query i.
+/// What to simulate: the queries in the order of the file, the i-th of which (from 0) has the random streams of query
+/// i.
 ///
 /// A scenario is a TOML file. These keys stand at its top:
 ///
@@ -50,12 +51,12 @@ pub struct ScenarioQuery {
 /// | `noise` | `"gaussian:SIGMA"` or `"laplace:B"`, in votes |
 /// | `model` | `"pate"`, `"capc"`, `"prompt-pate"` or `"private-knn"`, with the keys of that model |
 /// | pate: `k`, `p`, `p_marked`, `changed` | number of teachers; P and P', one probability per class; how many teachers are changed (1) |
-/// | capc: `p` or `parties`, `p_marked` | one row of probabilities per party, or groups `{ count = 125, p = [..] }`; the law of the first party once its data are changed |
+/// | capc: `p` or `parties`, `p_marked` | one row of probabilities per party, or groups `{ count = 125, p = [..] }`; the distribution of the first party once its data are changed |
 /// | prompt-pate: `histogram`, `histogram_neighbor` | votes per class in both worlds |
 /// | private-knn: `k`, `p`, `p_last`, `label`, `points` | number of neighbors; P and P^k; class and number (1) of the added points |
 /// | private-knn: `inclusion`, or `rank` and `rate` | ν itself, or ν = γ P(Bin(r-1, γ) ≤ k-1) of the rank r and the rate γ |
 ///
-/// Laws must sum to 1 within 1e-9. A file has at most 4 MiB and 2^20 outcomes in all queries together.
+/// Distributions must sum to 1 within 1e-9. A file has at most 4 MiB and 2^20 outcomes in all queries together.
 ///
 /// # Example
 /// ```
@@ -153,8 +154,8 @@ pub fn scenario_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Scena
     let composition = match &keys.composition {
         None => None,
         Some(name) => {
-            let refused = |error| text.explain(&name.span(), "composition", error);
-            Some(name.get_ref().parse().map_err(refused)?)
+            let rejected = |error| text.explain(&name.span(), "composition", error);
+            Some(name.get_ref().parse().map_err(rejected)?)
         }
     };
     let samples = number(text, "samples", &keys.samples, 1..=MAX_COUNT, "a whole number from 1 to 2^53")?;

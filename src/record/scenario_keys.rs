@@ -23,13 +23,13 @@ pub(super) struct Keys {
     pub(super) model: Key<String>,
     pub(super) noise: Key<String>,
     pub(super) k: Key<Whole>,
-    pub(super) p: Key<Laws>,
-    pub(super) p_marked: Key<Law>,
+    pub(super) p: Key<Distributions>,
+    pub(super) p_marked: Key<Distribution>,
     pub(super) changed: Key<Whole>,
     pub(super) parties: Key<Vec<Group>>,
     pub(super) histogram: Key<Vec<Whole>>,
     pub(super) histogram_neighbor: Key<Vec<Whole>>,
-    pub(super) p_last: Key<Law>,
+    pub(super) p_last: Key<Distribution>,
     pub(super) inclusion: Key<Real>,
     pub(super) rank: Key<Whole>,
     pub(super) rate: Key<Real>,
@@ -37,12 +37,12 @@ pub(super) struct Keys {
     pub(super) points: Key<Whole>,
 }
 
-/// So many parties with the same law.
+/// So many parties with the same distribution.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Group {
     pub(super) count: Whole,
-    pub(super) p: Law,
+    pub(super) p: Distribution,
 }
 
 /// The names of all keys, for hints.
@@ -198,18 +198,18 @@ impl<'de> Deserialize<'de> for Real {
 
 /// One probability per class.
 #[derive(Debug, Clone)]
-pub(super) struct Law(pub(super) Vec<f64>);
+pub(super) struct Distribution(pub(super) Vec<f64>);
 
-impl<'de> Deserialize<'de> for Law {
+impl<'de> Deserialize<'de> for Distribution {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let numbers = Vec::<Real>::deserialize(deserializer)?;
         Ok(Self(numbers.into_iter().map(|Real(value)| value).collect()))
     }
 }
 
-/// One law, or one for each party.
+/// One distribution, or one for each party.
 #[derive(Debug, Clone)]
-pub(super) enum Laws {
+pub(super) enum Distributions {
     One(Vec<f64>),
     Rows(Vec<Vec<f64>>),
 }
@@ -238,14 +238,14 @@ impl<'de> Deserialize<'de> for Entry {
                 Ok(Entry::Number(value as f64))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Entry, A::Error> {
-                Law::deserialize(SeqAccessDeserializer::new(sequence)).map(|Law(row)| Entry::Row(row))
+                Distribution::deserialize(SeqAccessDeserializer::new(sequence)).map(|Distribution(row)| Entry::Row(row))
             }
         }
         deserializer.deserialize_any(Expect)
     }
 }
 
-impl<'de> Deserialize<'de> for Laws {
+impl<'de> Deserialize<'de> for Distributions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (mut numbers, mut rows) = (Vec::new(), Vec::new());
         for entry in Vec::<Entry>::deserialize(deserializer)? {
@@ -257,7 +257,9 @@ impl<'de> Deserialize<'de> for Laws {
         match (numbers.is_empty(), rows.is_empty()) {
             (_, true) => Ok(Self::One(numbers)),
             (true, false) => Ok(Self::Rows(rows)),
-            (false, false) => Err(de::Error::custom(format!("{MIXED}, expected one law or one row per party"))),
+            (false, false) => {
+                Err(de::Error::custom(format!("{MIXED}, expected one distribution or one row per party")))
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! From the keys of one query to its noise and its model.
 
 use super::fault::{fault, listed, quoted};
-use super::scenario_keys::{Group, Key, Keys, Laws, Whole, line};
+use super::scenario_keys::{Distributions, Group, Key, Keys, Whole, line};
+use crate::distribution::Noise;
 use crate::error::{Error, InputError, Result, readable};
 use crate::histogram::VoteHistogram;
-use crate::law::Noise;
 use crate::model::{CapcModel, NeighborSampling, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use std::ops::Range;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Text<'_> {
         fault(self.file, format!("line {}, {key}", line(self.text, span.start)), found, expected)
     }
 
-    /// The refusal of a value by a type of the library, with the place of the value.
+    /// The rejection of a value by a type of the library, with the place of the value.
     pub(super) fn explain(self, span: &Range<usize>, key: &str, error: Error) -> Error {
         let (found, expected) = match error {
             Error::Domain { quantity, value, domain } => {
@@ -50,7 +50,7 @@ impl Text<'_> {
             }
             Error::Length { quantity, found, expected } => (format!("{quantity} of length {found}"), expected),
             Error::Syntax { value, expected, .. } => (quoted(&value), expected.to_owned()),
-            Error::Refused { operation, reason } => (reason, format!("a possible {operation}")),
+            Error::Rejected { operation, reason } => (reason, format!("a possible {operation}")),
             other => return other,
         };
         self.fault(span, key, found, expected).into()
@@ -103,28 +103,28 @@ impl<'a> QueryKeys<'a> {
             "prompt-pate" => self.prompt_pate().map(VoteModel::from),
             _ => self.private_knn().map(VoteModel::from),
         };
-        // What no single key is to blame for, such as two laws of different lengths.
+        // What no single key is to blame for, such as two distributions of different lengths.
         let model = model.map_err(|error| self.text.explain(&name.span(), &format!("model {known}"), error))?;
         Ok((noise, model))
     }
 
     fn pate(&self) -> Result<PateModel> {
         let k = self.voters()?;
-        let (p, p_marked) = (self.one_law()?, self.law("p_marked", |keys| &keys.p_marked)?);
+        let (p, p_marked) = (self.one_distribution()?, self.distribution("p_marked", |keys| &keys.p_marked)?);
         let model = PateModel::new(k, p, p_marked)?;
         let Some(changed) = self.get(|keys| &keys.changed) else { return Ok(model) };
-        let refused = |error| self.text.explain(&changed.span(), "changed", error);
-        model.with_changed_teachers(changed.get_ref().0).map_err(refused)
+        let rejected = |error| self.text.explain(&changed.span(), "changed", error);
+        model.with_changed_teachers(changed.get_ref().0).map_err(rejected)
     }
 
     fn capc(&self) -> Result<CapcModel> {
-        let p_marked = self.law("p_marked", |keys| &keys.p_marked)?;
+        let p_marked = self.distribution("p_marked", |keys| &keys.p_marked)?;
         let (key, span, rows) = match (self.get(|keys| &keys.p), self.get(|keys| &keys.parties)) {
             (Some(p), None) => match p.get_ref() {
-                Laws::Rows(rows) => ("p", p.span(), rows.clone()),
-                Laws::One(_) => {
+                Distributions::Rows(rows) => ("p", p.span(), rows.clone()),
+                Distributions::One(_) => {
                     let expected = "one row of probabilities per party";
-                    return Err(self.text.fault(&p.span(), "p", "one law", expected).into());
+                    return Err(self.text.fault(&p.span(), "p", "one distribution", expected).into());
                 }
             },
             (None, Some(parties)) => ("parties", parties.span(), self.rows(parties)?),
@@ -140,7 +140,7 @@ impl<'a> QueryKeys<'a> {
     fn rows(&self, parties: &Spanned<Vec<Group>>) -> Result<Vec<Vec<f64>>> {
         let sizes = parties.get_ref().iter().map(|group| group.count.0.saturating_mul(group.p.0.len() as u64));
         let entries = sizes.fold(0, u64::saturating_add);
-        // A group of laws without classes would be as large as it says.
+        // A group of distributions without classes would be as large as it says.
         let largest = parties.get_ref().iter().map(|group| group.count.0).max().unwrap_or(0);
         if entries.max(largest) > MAX_ENTRIES {
             let found = format!("{} probabilities in all parties together", entries.max(largest));
@@ -164,7 +164,7 @@ impl<'a> QueryKeys<'a> {
 
     fn private_knn(&self) -> Result<PrivateKnnModel> {
         let k = self.voters()?;
-        let (p, p_last) = (self.one_law()?, self.law("p_last", |keys| &keys.p_last)?);
+        let (p, p_last) = (self.one_distribution()?, self.distribution("p_last", |keys| &keys.p_last)?);
         let label = self.need("label", |keys| &keys.label)?.get_ref().0;
         let label = usize::try_from(label).unwrap_or(usize::MAX);
         let model = PrivateKnnModel::new(k, p, p_last, self.inclusion(k)?, label)?;
@@ -208,23 +208,31 @@ impl<'a> QueryKeys<'a> {
         }
     }
 
-    /// The one law of all voters.
-    fn one_law(&self) -> Result<&'a [f64]> {
+    /// The one distribution of all voters.
+    fn one_distribution(&self) -> Result<&'a [f64]> {
         let p = self.need("p", |keys| &keys.p)?;
         match p.get_ref() {
-            Laws::One(law) => self.checked("p", &p.span(), law),
-            Laws::Rows(_) => Err(self.text.fault(&p.span(), "p", "several rows", "one law for all voters").into()),
+            Distributions::One(distribution) => self.checked("p", &p.span(), distribution),
+            Distributions::Rows(_) => {
+                Err(self.text.fault(&p.span(), "p", "several rows", "one distribution for all voters").into())
+            }
         }
     }
 
-    fn law(&self, name: &str, key: impl Fn(&'a Keys) -> &'a Key<super::scenario_keys::Law>) -> Result<&'a [f64]> {
-        let law = self.need(name, key)?;
-        self.checked(name, &law.span(), &law.get_ref().0)
+    fn distribution(
+        &self,
+        name: &str,
+        key: impl Fn(&'a Keys) -> &'a Key<super::scenario_keys::Distribution>,
+    ) -> Result<&'a [f64]> {
+        let distribution = self.need(name, key)?;
+        self.checked(name, &distribution.span(), &distribution.get_ref().0)
     }
 
-    /// A law that a model of one voter takes.
-    fn checked(&self, name: &str, span: &Range<usize>, law: &'a [f64]) -> Result<&'a [f64]> {
-        PateModel::new(1, law, law).map(|_| law).map_err(|error| self.text.explain(span, name, error))
+    /// A distribution that a model of one voter takes.
+    fn checked(&self, name: &str, span: &Range<usize>, distribution: &'a [f64]) -> Result<&'a [f64]> {
+        PateModel::new(1, distribution, distribution)
+            .map(|_| distribution)
+            .map_err(|error| self.text.explain(span, name, error))
     }
 }
 

@@ -20,9 +20,8 @@ use std::path::{Path, PathBuf};
 /// - a table (.csv) with the columns `model,sample,view,score,member`, `view` optional, one row for each triple;
 /// - a pattern such as `shadow_*.npz` if there is no file of that name.
 ///
-/// What is unpacked into memory, and the truth, may take `memory` together. Several of them are taken as more models on the
-/// same samples. Floats have 16, 32 or 64 bits; arrays may be big-endian
-/// or in Fortran order.
+/// What is unpacked into memory, and the truth, may take `memory` together. Several of them are taken as more models on
+/// the same samples. Floats have 16, 32 or 64 bits; arrays may be big-endian or in Fortran order.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when a file cannot be read and [`Error::Input`](crate::Error::Input), naming file,

@@ -191,8 +191,8 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Re
     Ok(found)
 }
 
-/// Truth \[model, sample\], or \[sample\] of one model, of `bool` or of whole numbers 0 and 1. The shape is compared with
-/// that of the answers before anything is read.
+/// Truth \[model, sample\], or \[sample\] of one model, of `bool` or of whole numbers 0 and 1. The shape is compared
+/// with that of the answers before anything is read.
 fn truth(array: &NpyArray, wanted: &[usize], room: &mut Room) -> Result<Array2<bool>> {
     let shape = array.shape();
     if shape.len() != wanted.len() {

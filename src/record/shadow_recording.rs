@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 /// What shadow models left behind.
 ///
-/// Nothing but truth and labels is held before it is asked for; arrays in files (.npy, or .npz written by
-/// `numpy.savez`) are read in pieces, so that they may be larger than memory, after one pass that holds those in archives
-/// against their checksums. Compressed archives are unpacked once.
+/// Nothing but truth and labels is held before it is requested; arrays in files (.npy, or .npz written by
+/// `numpy.savez`) are read in pieces, so that they may be larger than memory, after one pass that holds those in
+/// archives against their checksums. Compressed archives are unpacked once.
 #[derive(Debug)]
 pub enum ShadowRecording {
     /// Logits \[model, sample, view, class\].
@@ -39,7 +39,7 @@ pub struct ScoreFile {
     labels: Option<Vec<usize>>,
 }
 
-/// Recorded scores that are confidences: another number than one from 0 to 1 is refused with its place in the file.
+/// Recorded scores that are confidences: another number than one from 0 to 1 is rejected with its place in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfidenceFile<'a>(&'a ScoreFile);
 
@@ -182,12 +182,12 @@ impl ScoreFile {
 }
 
 impl ShadowRecording {
-    /// The files with their digests, from the descriptors that the data are read from. To be asked for when all is read:
-    /// that no file changed until now is checked here.
+    /// The files with their digests, from the descriptors that the data are read from. To be asked for when all is
+    /// read: that no file changed until now is checked here.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) when one changed
-    /// since it was opened.
+    /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) when one
+    /// changed since it was opened.
     pub fn inputs(&self) -> Result<Vec<InputFile>> {
         self.stack().traces.par_iter().map(Trace::input).collect()
     }

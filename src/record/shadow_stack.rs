@@ -77,19 +77,19 @@ impl Part {
             Piece::Single(values) => first(values, |x| !range.contains(&f64::from(x))),
             Piece::Double(values) => first(values, |x| !range.contains(&x)),
         };
-        self.refused(wrong, &samples, expected)?;
+        self.rejected(wrong, &samples, expected)?;
         Ok(piece)
     }
 
     /// The same as doubles, each of them finite.
     pub(super) fn doubles(&self, samples: Range<usize>) -> Result<ArrayD<f64>> {
         let values = self.array.doubles(usize::from(self.stacked), samples.clone())?;
-        self.refused(first(&values, |x| !x.is_finite()), &samples, "a finite number")?;
+        self.rejected(first(&values, |x| !x.is_finite()), &samples, "a finite number")?;
         Ok(values)
     }
 
-    /// Refuses a value that was found at an index among some samples.
-    fn refused(&self, wrong: Option<(Vec<usize>, f64)>, samples: &Range<usize>, expected: &str) -> Result<()> {
+    /// Rejects a value that was found at an index among some samples.
+    fn rejected(&self, wrong: Option<(Vec<usize>, f64)>, samples: &Range<usize>, expected: &str) -> Result<()> {
         let Some((mut index, value)) = wrong else { return Ok(()) };
         index[usize::from(self.stacked)] += samples.start;
         Err(self.array.at_index(&index, format!("`{value}`"), expected).into())

@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct SimulationPlan {
     /// Identity of what is simulated: the [SHA-256 of the scenario](super::Scenario::sha256), 64 hexadecimal digits.
     pub scenario_sha256: String,
-    /// How counts are drawn: `monte-carlo`, whose parts can be added up, or `exact-law`.
+    /// How counts are drawn: `monte-carlo`, whose parts can be added up, or `exact-distribution`.
     pub sampling: String,
     /// [`SAMPLER_VERSION`] of the program that drew them.
     pub sampler: u32,
@@ -43,17 +43,17 @@ impl SimulationPlan {
         }
     }
 
-    /// The same for counts that are [drawn from laws](crate::simulate::sample_laws), all at once.
+    /// The same for counts that are [drawn from distributions](crate::simulate::sample_distributions), all at once.
     #[must_use]
-    pub fn from_laws(self) -> Self {
-        Self { sampling: "exact-law".into(), ..self }
+    pub fn from_distributions(self) -> Self {
+        Self { sampling: "exact-distribution".into(), ..self }
     }
 
-    /// Refuses a plan that this program cannot go on with.
+    /// Rejects a plan that this program cannot go on with.
     pub(super) fn check(&self, file: &Path) -> Result<Simulation> {
         if self.sampling != MONTE_CARLO {
             let error = fault(file, "plan.sampling", quoted(&self.sampling), quoted(MONTE_CARLO));
-            return Err(hinted(error, "counts that are drawn from a law at once have no parts").into());
+            return Err(hinted(error, "counts that are drawn from a distribution at once have no parts").into());
         }
         let of_program = [
             ("sampler", &self.sampler.to_string(), SAMPLER_VERSION.to_string()),
@@ -78,7 +78,7 @@ impl SimulationPlan {
         Ok(Simulation::new(self.samples).map_err(samples)?.seed(self.seed))
     }
 
-    /// Refuses the plan found in `file` unless it is this one; `origin` says where this one comes from.
+    /// Rejects the plan found in `file` unless it is this one; `origin` says where this one comes from.
     pub(super) fn expect(&self, file: &Path, found: &Self, origin: &str) -> Result<()> {
         let pairs = [
             ("scenario_sha256", &found.scenario_sha256, &self.scenario_sha256),
@@ -150,7 +150,7 @@ impl PartialSimulation {
         one.saturating_mul(2).saturating_mul(self.queries.len() as u64)
     }
 
-    /// Refuses queries other than these in `found`.
+    /// Rejects queries other than these in `found`.
     pub(super) fn expect_queries(&self, file: &Path, found: &Self, origin: &str) -> Result<()> {
         let shape = |all: &Self| -> Vec<(Option<String>, usize)> {
             all.queries.iter().map(|query| (query.query.clone(), query.part.outcomes())).collect()
@@ -184,7 +184,7 @@ pub(super) fn query_of(
 ) -> Result<SimulatedQuery> {
     let [counts, neighbor] = counts;
     let part = PartialCounts::from_counts(simulation, blocks, counts, neighbor).map_err(|error| match error {
-        Error::Refused { reason, .. } => place("counts", reason, "the counts of its blocks".into()).into(),
+        Error::Rejected { reason, .. } => place("counts", reason, "the counts of its blocks".into()).into(),
         Error::Length { quantity, found, expected } => {
             place("counts", format!("{quantity} of length {found}"), expected).into()
         }

@@ -116,7 +116,7 @@ pub fn merge_simulated(files: &[SimulatedFile]) -> Result<PartialSimulation> {
         for (sum, more) in merged.queries.iter_mut().zip(&found.queries) {
             sum.part = match sum.part.merge(&more.part) {
                 Ok(part) => part,
-                Err(Error::Refused { reason, .. }) => {
+                Err(Error::Rejected { reason, .. }) => {
                     let other = files[..=index].iter().find(|earlier| overlap(&earlier.simulation, found));
                     let other = other.map_or_else(String::new, |earlier| {
                         format!(" with {}", quoted(&earlier.input.path.to_string_lossy()))

@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// An audit of a stream that goes on with the next rows.
 ///
 /// The file has a first line with the SHA-256 of all that follows, and then one line of JSON. It is written beside its
-/// place and renamed; a file with a single byte changed, or cut off anywhere, is refused.
+/// place and renamed; a file with a single byte changed, or cut off anywhere, is rejected.
 #[derive(Debug, Clone)]
 pub struct SavedStream {
     /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so that it must
@@ -90,28 +90,28 @@ impl SavedStream {
         let file = path.as_ref();
         let mut bytes = Vec::new();
         open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
-        let refuse = |found: String, hint: &str| {
+        let reject = |found: String, hint: &str| {
             hinted(fault(file, "whole file", found, "a state of leakbound audit stream"), hint)
         };
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(refuse("more than 64 MiB".into(), "name another file").into());
+            return Err(reject("more than 64 MiB".into(), "name another file").into());
         }
         let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
         let (first, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
         let digest = [MARK, OLD_MARK].iter().find_map(|mark| first.strip_prefix(mark.as_bytes()));
         let Some(digest) = digest else {
-            return Err(refuse("another kind of file".into(), "name a file that is not there to start anew").into());
+            return Err(reject("another kind of file".into(), "name a file that is not there to start anew").into());
         };
         let anew = "remove it to start anew";
         let text = std::str::from_utf8(rest).ok().filter(|_| digest == sha256(rest).as_bytes());
         let Some(text) = text else {
-            return Err(refuse("a state that was changed or cut off after it was written".into(), anew).into());
+            return Err(reject("a state that was changed or cut off after it was written".into(), anew).into());
         };
-        let body: Body = serde_json::from_str(text).map_err(|error| refuse(quoted(&error.to_string()), anew))?;
+        let body: Body = serde_json::from_str(text).map_err(|error| reject(quoted(&error.to_string()), anew))?;
         let mut names = OutcomeNames::default();
         let distinct = body.names.iter().enumerate().all(|(index, name)| names.position(name) == Some(index));
         if !distinct || body.stream.process().outcomes() != OutcomeNames::MOST {
-            return Err(refuse("impossible outcomes".into(), anew).into());
+            return Err(reject("impossible outcomes".into(), anew).into());
         }
         let Body { asked, bins, rows, batches, stream, .. } = body;
         Ok(Self { asked, names, batches, counts: StreamCounts { outputs: rows, bins, pairs: stream } })

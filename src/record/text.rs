@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn json_beyond_the_limit_is_refused_without_reading_it_all() {
+    fn json_beyond_the_limit_is_rejected_without_reading_it_all() {
         let endless = b"[".chain(std::io::repeat(b' '));
         let Err(error) = sniff(Path::new("a.json"), endless, "counts") else { panic!("accepted") };
         assert_eq!(

@@ -22,10 +22,11 @@ pub struct ValueFile {
 
 /// Reads what [`read_counts`](super::read_counts) reads, where every output is a number, in any number of different
 /// values: raw outputs as CSV with columns `world,output[,query]`, or counts in any of their formats. Numbers are
-/// written as `0.5`, `-1e-3` or `inf`; `nan` is refused.
+/// written as `0.5`, `-1e-3` or `inf`; `nan` is rejected.
 ///
 /// # Errors
-/// As [`read_counts`](super::read_counts), and [`Error::Input`](crate::Error::Input) for an output that is not a number.
+/// As [`read_counts`](super::read_counts), and [`Error::Input`](crate::Error::Input) for an output that is not a
+/// number.
 ///
 /// # Example
 /// ```

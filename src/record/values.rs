@@ -37,14 +37,14 @@ impl Values {
         query: Option<&str>,
         text: &str,
         counts: [u64; 2],
-        refuse: impl Fn(String, String) -> InputError,
+        reject: impl Fn(String, String) -> InputError,
     ) -> Result<()> {
         let value = number(text).map_err(|hint| {
-            let error = refuse(quoted(text), NUMBER.into());
+            let error = reject(quoted(text), NUMBER.into());
             InputError { hint: hint.map(Into::into), ..error }
         })?;
         if self.values == MOST_VALUES {
-            return Err(refuse("one more output".into(), format!("at most {MOST_VALUES} outputs to bin")).into());
+            return Err(reject("one more output".into(), format!("at most {MOST_VALUES} outputs to bin")).into());
         }
         self.values += 1;
         if self.queries.last().is_none_or(|last| last.query.as_deref() != query) {

@@ -36,7 +36,7 @@ pub(super) fn labels(arrays: &mut ArrayFile, queries: usize, like: &str) -> Resu
     Ok(Some(labels))
 }
 
-/// Refuses an array with another number of rows than wanted.
+/// Rejects an array with another number of rows than wanted.
 pub(super) fn rows(arrays: &ArrayFile, name: &str, found: usize, wanted: usize, expected: String) -> Result<()> {
     if found == wanted { Ok(()) } else { Err(arrays.at(name, several(found, "row"), expected).into()) }
 }

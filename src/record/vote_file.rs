@@ -58,12 +58,12 @@ impl VoteFile {
     /// Arrays, of any integer dtype: `pate_votes` of shape (instantiation, query, teacher); for the adversarial queries
     /// `adv_query` of shape (j) with the positions of the queries, and `pate_nat_advq` or `pate_pois_advq` of shape
     /// (j, teacher); for the natural queries `pate_pois_natq` of shape (query, teacher); optionally `query_label` of
-    /// shape (query). The number of teachers may differ between the arrays of the two worlds. Classes are counted from 0
-    /// and their number is one more than the largest in any array that is read.
+    /// shape (query). The number of teachers may differ between the arrays of the two worlds. Classes are counted from
+    /// 0 and their number is one more than the largest in any array that is read.
     ///
     /// # Errors
-    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) for arrays whose lengths disagree, a position
-    /// that does not exist or comes twice, and a class of 10,000 or above.
+    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) for arrays whose lengths disagree, a
+    /// position that does not exist or comes twice, and a class of 10,000 or above.
     pub fn pate(&mut self, adversary: Adversary) -> Result<PateVotes> {
         pate_votes::read(&mut self.arrays, adversary)
     }
@@ -72,10 +72,10 @@ impl VoteFile {
     ///
     /// Arrays, of any integer dtype: `capc_votes` of shape (instantiation, query, party), where a party has the same
     /// data in every instantiation; for the adversarial queries `adv_query` of shape (j) with the positions of the
-    /// queries, and `capc_nat_advq` or `capc_pois_advq` of shape (j, training); for the natural queries `capc_pois_natq`
-    /// of shape (query, training): votes of the first party trained on its data and the added point. Optionally
-    /// `query_label` of shape (query). Classes are counted from 0 and their number is one more than the largest in any
-    /// array that is read.
+    /// queries, and `capc_nat_advq` or `capc_pois_advq` of shape (j, training); for the natural queries
+    /// `capc_pois_natq` of shape (query, training): votes of the first party trained on its data and the added point.
+    /// Optionally `query_label` of shape (query). Classes are counted from 0 and their number is one more than the
+    /// largest in any array that is read.
     ///
     /// # Errors
     /// As [`VoteFile::pate`].
@@ -93,8 +93,8 @@ impl VoteFile {
     /// of any integer dtype.
     ///
     /// # Errors
-    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when neither form is there, lengths disagree,
-    /// a rank is 0, a feature is not finite, or a class is 10,000 or above.
+    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when neither form is there, lengths
+    /// disagree, a rank is 0, a feature is not finite, or a class is 10,000 or above.
     pub fn private_knn(&mut self) -> Result<KnnVotes> {
         knn_votes::read(&mut self.arrays)
     }
@@ -110,26 +110,26 @@ impl VoteFile {
 
     /// The votes on every query as they were cast, of one world: for accountants, whose costs depend on the votes.
     ///
-    /// Reads the first that is there of `pate_votes` and `capc_votes` of shape (instantiation, query, teacher), of which
-    /// one `instantiation`, counted from 0, is taken, `votes` of shape (query, teacher), all of them classes counted from
-    /// 0, and `histogram` of shape (query, class); optionally `query_label` of shape (query).
+    /// Reads the first that is there of `pate_votes` and `capc_votes` of shape (instantiation, query, teacher), of
+    /// which one `instantiation`, counted from 0, is taken, `votes` of shape (query, teacher), all of them classes
+    /// counted from 0, and `histogram` of shape (query, class); optionally `query_label` of shape (query).
     ///
     /// # Errors
-    /// As [`VoteFile::pate`]; also [`Error::Input`](crate::Error::Input) when none of them is there or the instantiation
-    /// does not exist.
+    /// As [`VoteFile::pate`]; also [`Error::Input`](crate::Error::Input) when none of them is there or the
+    /// instantiation does not exist.
     pub fn histograms(&mut self, instantiation: usize) -> Result<VoteHistograms> {
         vote_histograms::read(&mut self.arrays, instantiation)
     }
 
     /// Votes of PromptPATE teachers in both worlds.
     ///
-    /// Arrays, of any integer dtype: `votes` and `votes_prime` of shape (query, teacher) holding classes counted from 0,
-    /// or `histogram` and `histogram_prime` of shape (query, class) holding votes; optionally `query_label` of shape
+    /// Arrays, of any integer dtype: `votes` and `votes_prime` of shape (query, teacher) holding classes counted from
+    /// 0, or `histogram` and `histogram_prime` of shape (query, class) holding votes; optionally `query_label` of shape
     /// (query).
     ///
     /// # Errors
-    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when both forms or neither are there, lengths
-    /// disagree, or the worlds differ by more than one teacher.
+    /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when both forms or neither are there,
+    /// lengths disagree, or the worlds differ by more than one teacher.
     pub fn prompt_pate(&mut self) -> Result<PromptPateVotes> {
         prompt_votes::read(&mut self.arrays)
     }

@@ -110,7 +110,9 @@ impl Render for ExactAnswer {
     /// Noise, histogram and neighbor, a line each.
     fn title(&self, _: &str) -> String {
         let pair = match (&self.neighbor, self.neighbors_searched) {
-            (_, Some(count)) => format!("worst of {count} neighbors; laws are those of the worst change, first order"),
+            (_, Some(count)) => {
+                format!("worst of {count} neighbors; distributions are those of the worst change, first order")
+            }
             (Some(neighbor), _) => format!("neighbor {}", first_classes(neighbor)),
             _ => String::new(),
         };
@@ -120,7 +122,7 @@ impl Render for ExactAnswer {
 
     fn sections(&self, _: Form) -> Vec<Section> {
         vec![
-            Section::new("Output law").heading("").table(self.outcomes_table()).notes(rest(
+            Section::new("Output distribution").heading("").table(self.outcomes_table()).notes(rest(
                 self.outcomes.len(),
                 MOST_OUTCOMES,
                 "classes",
@@ -135,11 +137,11 @@ impl Render for ExactAnswer {
     }
 
     fn figures(&self) -> Vec<Drawing> {
-        [self.renyi(), self.profile(), self.law()].into_iter().flatten().collect()
+        [self.renyi(), self.profile(), self.distribution()].into_iter().flatten().collect()
     }
 
     fn meaning(&self) -> Vec<String> {
-        let exact = "Exact values are computed from the output laws of this pair of histograms by numerical integration, with \
+        let exact = "Exact values are computed from the output distributions of this pair of histograms by numerical integration, with \
                      no sampling. They say nothing about other pairs, unless the worst neighbor was searched for.";
         let accountants = (!self.accountants.is_empty()).then_some(meaning::UPPER);
         [exact].into_iter().chain(accountants).map(str::to_owned).collect()

@@ -12,10 +12,10 @@ pub(super) const RULE: char = '─';
 
 /// The text of a document in lines of at most so many columns of a terminal, of at least 20; unchanged without a width.
 ///
-/// Nothing is left out. A table that is too wide is split into blocks of columns, one below the other. Every block begins
-/// with the key columns: the first column and those of words right after it, or the first alone where they would take
-/// more than half of the width. A cell that is wider than the room for its column goes on in the next line. All other
-/// lines are broken at spaces and go on two columns further to the right.
+/// Nothing is left out. A table that is too wide is split into blocks of columns, one below the other. Every block
+/// begins with the key columns: the first column and those of words right after it, or the first alone where they would
+/// take more than half of the width. A cell that is wider than the room for its column goes on in the next line. All
+/// other lines are broken at spaces and go on two columns further to the right.
 ///
 /// ```
 /// # use leakbound::report::fit;
@@ -111,8 +111,8 @@ struct Column {
 impl Table {
     /// The table that begins with these lines, if one does: a header, a rule, and rows.
     ///
-    /// Columns are [`GAP`] spaces apart in every line, and no cell has as many in a row. A line in which the space between
-    /// two columns of the lines above is filled is no row.
+    /// Columns are [`GAP`] spaces apart in every line, and no cell has as many in a row. A line in which the space
+    /// between two columns of the lines above is filled is no row.
     fn begins(lines: &[&str]) -> Option<Self> {
         let indented = |line: &str| line.starts_with("  ") && !line.trim().is_empty();
         let [header, rule, rows @ ..] = lines else { return None };

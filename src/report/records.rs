@@ -64,8 +64,8 @@ impl<'a> Records<'a> {
     ///
     /// ```
     /// # use leakbound::report::Records;
-    /// let records: Records = Records::of([("a", 0.25)]).column("run", |row| row.0).column("share", |row| row.1).into();
-    /// assert_eq!(records.csv().unwrap(), "run,share\na,0.25\n");
+    /// let records: Records = Records::of([("a", 0.25)]).column("run", |row| row.0).column("share", |row|
+    /// row.1).into(); assert_eq!(records.csv().unwrap(), "run,share\na,0.25\n");
     /// ```
     pub fn of<R>(rows: impl IntoIterator<Item = R, IntoIter: 'a>) -> RecordColumns<'a, R> {
         RecordColumns { rows: Box::new(rows.into_iter()), columns: Vec::new() }
@@ -82,20 +82,20 @@ impl<'a> Records<'a> {
     /// # Errors
     /// When it cannot be written as CSV.
     pub fn csv(self) -> Result<String> {
-        let refused = |error: &dyn Display| Error::Refused { operation: "CSV", reason: error.to_string() };
+        let rejected = |error: &dyn Display| Error::Rejected { operation: "CSV", reason: error.to_string() };
         let mut writer = csv::Writer::from_writer(Vec::new());
         let mut rows = self.rows.peekable();
         if rows.peek().is_some() {
-            writer.write_record(&self.names).map_err(|error| refused(&error))?;
+            writer.write_record(&self.names).map_err(|error| rejected(&error))?;
         }
         for row in rows {
             for cell in &row {
-                writer.write_field(&*as_text(&cell.0)).map_err(|error| refused(&error))?;
+                writer.write_field(&*as_text(&cell.0)).map_err(|error| rejected(&error))?;
             }
-            writer.write_record(None::<&[u8]>).map_err(|error| refused(&error))?;
+            writer.write_record(None::<&[u8]>).map_err(|error| rejected(&error))?;
         }
-        let bytes = writer.into_inner().map_err(|error| refused(&error))?;
-        String::from_utf8(bytes).map_err(|error| refused(&error))
+        let bytes = writer.into_inner().map_err(|error| rejected(&error))?;
+        String::from_utf8(bytes).map_err(|error| rejected(&error))
     }
 }
 

@@ -15,31 +15,35 @@ fn share(count: u64, total: u64) -> String {
 }
 
 impl SimulateAnswer {
-    /// Counts, shares and laws of one query.
+    /// Counts, shares and distributions of one query.
     fn query_table(&self, index: usize) -> Columns<(usize, &String)> {
         let query = &self.queries[index];
-        let pair = self.laws.get(index).and_then(|law| law.laws.as_ref());
+        let pair = self.distributions.get(index).and_then(|distribution| distribution.distributions.as_ref());
         let worlds =
             [("S", &query.counts, pair.map(|pair| &pair.p)), ("S'", &query.counts_neighbor, pair.map(|pair| &pair.q))];
         Table::of(query.labels.iter().enumerate().take(MOST_OUTCOMES)).exact("class", |row| row.1).each(
             worlds,
-            |table, (name, counts, law)| {
+            |table, (name, counts, distribution)| {
                 let total = counts.iter().sum::<u64>();
                 table
                     .exact(name, |row| counts[row.0])
                     .exact("share", |row| share(counts[row.0], total))
-                    .each(law, |table, law| table.number("law", 6, |row| law[row.0].0))
+                    .each(distribution, |table, distribution| {
+                        table.number("distribution", 6, |row| distribution[row.0].0)
+                    })
             },
         )
     }
 
-    /// What the law of a query says about its counts.
-    fn law_note(&self, index: usize) -> Option<String> {
-        let law = self.laws.get(index)?;
-        let Some(pair) = &law.laws else { return law.refused.as_ref().map(|reason| format!("no law: {reason}")) };
+    /// What the distribution of a query says about its counts.
+    fn distribution_note(&self, index: usize) -> Option<String> {
+        let distribution = self.distributions.get(index)?;
+        let Some(pair) = &distribution.distributions else {
+            return distribution.rejected.as_ref().map(|reason| format!("no distribution: {reason}"));
+        };
         let [first, second] = [pair.p_value, pair.p_value_neighbor].map(|p| significant(p, 3));
         Some(format!(
-            "chi-square against the laws ({}, relative error about {}): p-value {first} under S, {second} under S'",
+            "chi-square against the distributions ({}, relative error about {}): p-value {first} under S, {second} under S'",
             pair.method,
             significant(pair.error.0, 2)
         ))
@@ -47,7 +51,7 @@ impl SimulateAnswer {
 
     /// The smallest p-value of all, corrected for their number: with many queries a small one is no surprise.
     fn summary(&self) -> Option<String> {
-        let pairs = self.laws.iter().filter_map(|law| law.laws.as_ref());
+        let pairs = self.distributions.iter().filter_map(|distribution| distribution.distributions.as_ref());
         let values: Vec<f64> = pairs.flat_map(|pair| [pair.p_value, pair.p_value_neighbor]).collect();
         let least = values.iter().copied().reduce(f64::min)?;
         let corrected = (least * values.len() as f64).min(1.0);
@@ -76,7 +80,7 @@ impl Render for SimulateAnswer {
                 None => Section::new("Outputs").heading(""),
             };
             let more = rest(query.labels.len(), MOST_OUTCOMES, "classes");
-            section.table(self.query_table(index)).notes(more.into_iter().chain(self.law_note(index)))
+            section.table(self.query_table(index)).notes(more.into_iter().chain(self.distribution_note(index)))
         };
         let queries = self.queries.len();
         let scenario = format!(
@@ -93,7 +97,7 @@ impl Render for SimulateAnswer {
     fn meaning(&self) -> Vec<String> {
         vec![
             "These are counts of simulated outputs, not bounds; leakbound audit counts makes bounds of them. A p-value near 0 \
-             says that the counts do not fit the computed law."
+             says that the counts do not fit the computed distribution."
                 .into(),
         ]
     }

@@ -72,7 +72,7 @@ impl VotesAnswer {
             .exact("label", |query| query.label.map_or_else(|| "-".into(), |label| label.to_string()))
             // A method that was not applied to this query leaves its cell empty.
             .each(self.methods(), |table, method| table.number(method, 3, |query| self.lower(query, method, order)))
-            .number(self.law.column(), 3, |query| self.exact_value(query, order))
+            .number(self.distribution.column(), 3, |query| self.exact_value(query, order))
             .each(self.upper_names(), |table, name| table.number(name, 3, |query| self.upper(query, name, order)))
             .exact(self.share_name(), |query| share(self.certified(query, order), self.exact_value(query, order)))
             .when(with_epsilon, |table| {
@@ -81,7 +81,7 @@ impl VotesAnswer {
     }
 
     fn share_name(&self) -> String {
-        format!("lower/{}", self.law.column())
+        format!("lower/{}", self.distribution.column())
     }
 
     /// In how many queries some bound of this order with a guarantee is not 0.
@@ -101,7 +101,7 @@ impl VotesAnswer {
         Table::of(self.shown_orders())
             .short("order α", |order| *order)
             .each(self.methods(), |table, method| table.number(method, 4, |order| lower(method, *order)))
-            .number(self.law.column(), 4, |order| exact(*order))
+            .number(self.distribution.column(), 4, |order| exact(*order))
             .each(self.upper_names(), |table, name| table.number(name, 4, |order| upper(name, *order)))
             .exact(self.share_name(), |order| share(mean(&|query| self.certified(query, *order)), exact(*order)))
     }
@@ -143,7 +143,7 @@ impl Render for VotesAnswer {
         let per = self.failure.per.name();
         let rows = self.queries.iter().flat_map(move |query| {
             let (name, nothing) = (&query.query, None::<f64>);
-            let law = if query.exact.is_empty() { "approximate" } else { "exact" };
+            let distribution = if query.exact.is_empty() { "approximate" } else { "exact" };
             let lower = query.lower.iter().map(move |row| {
                 let (value, failure) = (row.rdp_lower, row.failure_probability);
                 cells![name, "lower", row.method, row.direction, row.order, nothing, value, failure, per, row.validity]
@@ -153,9 +153,9 @@ impl Render for VotesAnswer {
                 cells![name, kind, row.method, row.direction, nothing, row.delta, value, failure, per, row.validity]
             });
             let exact = query.divergences().iter().flat_map(move |row| {
-                let (column, validity) = (self.law.column(), self.law.validity());
+                let (column, validity) = (self.distribution.column(), self.distribution.validity());
                 [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)].map(|(direction, value)| {
-                    cells![name, law, column, direction, row.order, nothing, value, nothing, nothing, validity]
+                    cells![name, distribution, column, direction, row.order, nothing, value, nothing, nothing, validity]
                 })
             });
             let upper = query.upper.iter().map(move |row| {

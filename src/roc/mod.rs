@@ -123,7 +123,8 @@ impl Roc {
 
     /// The area under the curve, not under its hull: P(member scores higher) + P(equal)/2 over pairs of both classes.
     ///
-    /// Twice the count of pairs is a whole number below 2^65, so that the result is the exact one, rounded once or twice.
+    /// Twice the count of pairs is a whole number below 2^65, so that the result is the exact one, rounded once or
+    /// twice.
     ///
     /// # References
     /// Mann and Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the
@@ -134,14 +135,16 @@ impl Roc {
         let (mut before, mut doubled) = ([0u64; 2], 0u128);
         for step in &self.steps {
             let [hits, alarms] = step.counts();
-            // A trapezoid between two points: each non-member of the tie against the members above it and half of the tie.
+            // A trapezoid between two points: each non-member of the tie against the members above it and half of the
+            // tie.
             doubled += u128::from(alarms - before[1]) * u128::from(before[0] + hits);
             before = [hits, alarms];
         }
         doubled as f64 / (2 * u128::from(self.members) * u128::from(self.non_members)) as f64
     }
 
-    /// The point with the most true positives whose FPR is at most `target`: the lowest threshold that accuses few enough.
+    /// The point with the most true positives whose FPR is at most `target`: the lowest threshold that accuses few
+    /// enough.
     ///
     /// The frequency of false positives, as a double, never exceeds the target.
     #[must_use]
@@ -164,7 +167,8 @@ impl Roc {
         self.point(place).unwrap_or(RocPoint { threshold: None, true_positives: 0, false_positives: 0 })
     }
 
-    /// The score of the non-member that ranks next after so many false positives, ties counted; none when all are above.
+    /// The score of the non-member that ranks next after so many false positives, ties counted; none when all are
+    /// above.
     pub(crate) fn next_non_member(&self, false_positives: u64) -> Option<f64> {
         let place = self.steps.partition_point(|step| step.counts()[1] <= false_positives);
         self.steps.get(place).map(|step| step.score)
@@ -219,8 +223,8 @@ impl Roc {
         BestThreshold { point, balanced_accuracy: 0.5 + advantage / 2.0, advantage }
     }
 
-    /// The corners of the upper concave hull, from the origin on: the trade-offs that randomizing between two thresholds
-    /// reaches. Points in the middle of an edge are left out.
+    /// The corners of the upper concave hull, from the origin on: the trade-offs that randomizing between two
+    /// thresholds reaches. Points in the middle of an edge are left out.
     ///
     /// # References
     /// Provost and Fawcett (2001), "Robust classification for imprecise environments".

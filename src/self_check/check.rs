@@ -2,8 +2,8 @@
 
 use crate::bound::{Direction, Validity};
 use crate::counts::PairedCounts;
+use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::Result;
-use crate::law::{OutcomeLaw, OutputPair};
 use crate::quantity::{Delta, FailureProbability, Order};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Standard errors by which a method may be above its failure probability.
 const STANDARD_ERRORS: f64 = 3.0;
 
-/// Which pair of laws the counts of a self-check are drawn from.
+/// Which pair of distributions the counts of a self-check are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -35,20 +35,23 @@ impl CheckCase {
         }
     }
 
-    /// The laws of both worlds.
+    /// The distributions of both worlds.
     pub(super) fn pair(self, counts: &PairedCounts) -> Result<OutputPair> {
-        let law = |weight: &dyn Fn(usize) -> f64| {
+        let distribution = |weight: &dyn Fn(usize) -> f64| {
             let weights: Vec<f64> = (0..counts.outcomes()).map(|outcome| weight(outcome) + 0.5).collect();
             let total: f64 = weights.iter().sum();
-            OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
+            OutcomeDistribution::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
         };
         let (p, q) = (counts.counts(), counts.counts_neighbor());
         match self {
             Self::Null => {
-                let pooled = law(&|outcome| p[outcome] as f64 + q[outcome] as f64)?;
+                let pooled = distribution(&|outcome| p[outcome] as f64 + q[outcome] as f64)?;
                 OutputPair::new(pooled.clone(), pooled)
             }
-            Self::Known => OutputPair::new(law(&|outcome| p[outcome] as f64)?, law(&|outcome| q[outcome] as f64)?),
+            Self::Known => OutputPair::new(
+                distribution(&|outcome| p[outcome] as f64)?,
+                distribution(&|outcome| q[outcome] as f64)?,
+            ),
         }
     }
 }
@@ -133,7 +136,7 @@ impl CheckVerdict {
 /// The audits of one method in one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodCheck {
-    /// The laws.
+    /// The distributions.
     pub case: CheckCase,
     /// The method.
     pub method: &'static str,

@@ -1,4 +1,4 @@
-//! Do the bounds keep their word on data of the user's own sizes? Simulated audits of laws that are known.
+//! Do the bounds keep their word on data of the user's own sizes? Simulated audits of distributions that are known.
 
 mod check;
 mod scores;
@@ -9,9 +9,9 @@ pub use scores::self_check_scores;
 use crate::audit::QueryAudit;
 use crate::bound::{Direction, LowerBound};
 use crate::counts::PairedCounts;
+use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
-use crate::law::OutputPair;
-use crate::simulate::{Simulation, sample_laws};
+use crate::simulate::{Simulation, sample_distributions};
 use rayon::prelude::*;
 
 /// Audits that are kept in memory at once; results are added up in the order of the audits, whatever the threads.
@@ -22,10 +22,10 @@ const ROUNDING: f64 = 1e-12;
 /// Simulates audits of one case and counts, for every method that the audit returns, how often a bound was above the
 /// truth.
 ///
-/// The laws of both worlds come from `counts` ([`CheckCase`]); each audit is given fresh counts of `sizes` drawn from
-/// them, and a pilot if there is one, and returns its bounds. A method is told by its name and its validity. The audit
-/// must not depend on anything else that is random, so that the result is the same for any number of threads. `done` is
-/// called after each audit, and an error of it ends the work.
+/// The distributions of both worlds come from `counts` ([`CheckCase`]); each audit is given fresh counts of `sizes`
+/// drawn from them, and a pilot if there is one, and returns its bounds. A method is told by its name and its validity.
+/// The audit must not depend on anything else that is random, so that the result is the same for any number of threads.
+/// `done` is called after each audit, and an error of it ends the work.
 ///
 /// # Errors
 /// [`Error::Domain`] for no audit or no output; whatever the audit returns.
@@ -49,8 +49,8 @@ const ROUNDING: f64 = 1e-12;
 /// let audit = |counts: &PairedCounts, _: Option<&PairedCounts>| {
 ///     audit_counts(counts, &Guide::fixed_list(counts.outcomes()), &plan)
 /// };
-/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, || Ok(()))?;
-/// assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
+/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, ||
+/// Ok(()))?; assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn self_check(
@@ -94,8 +94,9 @@ pub fn self_check(
 
 /// Counts of both worlds, each of its own size.
 fn draw(counts: &PairedCounts, pair: &OutputPair, sizes: [u64; 2], seed: u64, query: u64) -> Result<PairedCounts> {
-    let world =
-        |samples: u64| sample_laws(pair.dataset(), pair.neighbor(), Simulation::new(samples)?.seed(seed).query(query));
+    let world = |samples: u64| {
+        sample_distributions(pair.dataset(), pair.neighbor(), Simulation::new(samples)?.seed(seed).query(query))
+    };
     let dataset = world(sizes[0])?;
     let neighbor = if sizes[0] == sizes[1] { dataset.clone() } else { world(sizes[1])? };
     PairedCounts::new(counts.labels().to_vec(), dataset.counts().to_vec(), neighbor.counts_neighbor().to_vec())

@@ -1,9 +1,10 @@
-//! Alias tables: one random word gives one draw from a finite law (Walker 1977; Vose 1991), in integer arithmetic.
+//! Alias tables: one random word gives one draw from a finite distribution (Walker 1977; Vose 1991), in integer
+//! arithmetic.
 //!
-//! A law on n outcomes is cut into n cells of equal mass, each split between its own outcome and one alias. The masses
-//! are whole multiples of 2^-50/n that sum to exactly 1, so building a table loses nothing. A cell is a word: the share
-//! of its own outcome in the high 50 bits, the alias in the low 14. Its first 18 bits with the alias again make half a
-//! word, which decides all draws but one in 2^18: only the halves need to be near in memory.
+//! A distribution on n outcomes is cut into n cells of equal mass, each split between its own outcome and one alias.
+//! The masses are whole multiples of 2^-50/n that sum to exactly 1, so building a table loses nothing. A cell is a
+//! word: the share of its own outcome in the high 50 bits, the alias in the low 14. Its first 18 bits with the alias
+//! again make half a word, which decides all draws but one in 2^18: only the halves need to be near in memory.
 
 use crate::special::CompensatedSum;
 use std::hint::select_unpredictable;
@@ -37,11 +38,11 @@ impl AliasTables {
         self.cells.len()
     }
 
-    /// Appends the table of the law proportional to `weights`: one cell per weight, 1 to [`MAX_CELLS`] of them, each
-    /// finite and at least 0, not all 0.
+    /// Appends the table of the distribution proportional to `weights`: one cell per weight, 1 to [`MAX_CELLS`] of
+    /// them, each finite and at least 0, not all 0.
     ///
-    /// The law of the draws differs from the weights divided by their sum by at most 2^-50 in total variation, plus the
-    /// rounding of that sum. An outcome of probability below 2^-51/n is never drawn.
+    /// The distribution of the draws differs from the weights divided by their sum by at most 2^-50 in total variation,
+    /// plus the rounding of that sum. An outcome of probability below 2^-51/n is never drawn.
     pub(super) fn append(&mut self, weights: &[f64]) {
         let mut mass = masses(weights);
         let first = self.cells.len();
@@ -68,16 +69,16 @@ impl AliasTables {
         self.reader().draw_from(0, self.cells.len() as u32, random)
     }
 
-    /// What draws: to be made once before many draws, so that a loop that writes what it draws does not look up again and
-    /// again where the cells are.
+    /// What draws: to be made once before many draws, so that a loop that writes what it draws does not look up again
+    /// and again where the cells are.
     #[inline(always)]
     pub(super) fn reader(&self) -> AliasReader<'_> {
         AliasReader { halves: &self.halves, cells: &self.cells }
     }
 
-    /// The law that a table stands for.
+    /// The distribution that a table stands for.
     #[cfg(test)]
-    pub(super) fn law(&self, start: u32, cells: u32) -> Vec<f64> {
+    pub(super) fn distribution(&self, start: u32, cells: u32) -> Vec<f64> {
         let table = &self.cells[start as usize..][..cells as usize];
         let mut mass = vec![0u128; table.len()];
         for (cell, entry) in table.iter().enumerate() {
@@ -100,8 +101,9 @@ pub(super) struct AliasReader<'a> {
 impl AliasReader<'_> {
     /// A draw from the table whose `cells` cells begin at `start`, given 64 random bits: index below `cells`.
     ///
-    /// The cell is the high word of `random` times n, the place in the cell the low word. As that takes every n-th value
-    /// only, each part of each cell is off by at most 2^-64 in probability, the whole law by less than 2^-49.
+    /// The cell is the high word of `random` times n, the place in the cell the low word. As that takes every n-th
+    /// value only, each part of each cell is off by at most 2^-64 in probability, the whole distribution by less than
+    /// 2^-49.
     #[inline(always)]
     pub(super) fn draw_from(self, start: u32, cells: u32, random: u64) -> usize {
         let product = u128::from(random) * u128::from(cells);
@@ -149,14 +151,14 @@ mod tests {
 
     fn distance(weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
-        let law = table(weights).law(2, weights.len() as u32);
-        law.iter().zip(weights).map(|(p, weight)| (p - weight / total).abs()).sum::<f64>() / 2.0
+        let distribution = table(weights).distribution(2, weights.len() as u32);
+        distribution.iter().zip(weights).map(|(p, weight)| (p - weight / total).abs()).sum::<f64>() / 2.0
     }
 
     #[test]
     fn ends_of_the_cells_go_where_they_should() {
         let cells = AliasTables::of(&[1.0, 3.0]);
-        assert_eq!(cells.law(0, 2), [0.25, 0.75]);
+        assert_eq!(cells.distribution(0, 2), [0.25, 0.75]);
         // The first half of the words is cell 0, whose first half is outcome 0.
         let quarter = 1u64 << 62;
         assert_eq!([0, quarter - 1, quarter, 2 * quarter, u64::MAX].map(|random| cells.draw(random)), [0, 0, 1, 1, 1]);
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_table_keeps_its_law() {
+    fn the_largest_table_keeps_its_distribution() {
         assert!(distance(&[1.0; MAX_CELLS]) < 1e-14);
         let mut weights = vec![1e-300; MAX_CELLS];
         weights[MAX_CELLS - 1] = 1.0;
@@ -191,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_law_is_kept(
+        fn every_distribution_is_kept(
             exponents in prop::collection::vec(prop::option::of(-700.0..0.0f64), 1..60),
             scale in -5.0..5.0f64,
         ) {

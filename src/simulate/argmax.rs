@@ -13,7 +13,8 @@ pub(super) fn batch_size(classes: usize) -> usize {
 }
 
 /// Samples compared together: so many that the loop over them stays a loop until it is made one of vectors. Were it
-/// unrolled before, as one of 16 is, it would depend on the settings of link-time optimization whether vectors come of it.
+/// unrolled before, as one of 16 is, it would depend on the settings of link-time optimization whether vectors come of
+/// it.
 const ROW: usize = 64;
 
 /// No deficit matters beyond this: two noises of scale 1 differ by less than 2 · 97 ln 2.
@@ -114,8 +115,8 @@ impl Argmax {
 
     /// The winners of a batch: argmax_c of deficit plus noise, the first among equals.
     ///
-    /// Draws half a word for every class and sample, then, sample by sample where the approximation leaves it open, a word for
-    /// each class that may still win.
+    /// Draws half a word for every class and sample, then, sample by sample where the approximation leaves it open, a
+    /// word for each class that may still win.
     pub(super) fn winners<N: UnitNoise>(
         &mut self,
         deficits: &impl Deficits,

@@ -6,17 +6,17 @@ use super::lanes::Lanes;
 use super::model_votes::{Votes, deficits};
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
 use super::stream::{Stream, World};
-use crate::law::Noise;
+use crate::distribution::Noise;
 use crate::model::VoteModel;
 use rand::Rng;
 
 /// argmax_c (H_c + Z_c): votes of a [`VoteModel`] with independent [`Noise`] on each class.
 ///
 /// Votes are compared as differences from the largest, in units of the noise: (H_c - max H)/s + Z_c/s, so that nothing
-/// is lost where the noise is far smaller than the votes. The noise is drawn by inversion, and of each draw only as many
-/// random bits are computed as the comparison needs: 32 for most, 96 in double precision with tails to 2^-97 where those
-/// leave it open. Two classes tie only where their noise agrees to the last bits of a double, with probability below
-/// 1e-13 for ten classes; then the first wins.
+/// is lost where the noise is far smaller than the votes. The noise is drawn by inversion, and of each draw only as
+/// many random bits are computed as the comparison needs: 32 for most, 96 in double precision with tails to 2^-97 where
+/// those leave it open. Two classes tie only where their noise agrees to the last bits of a double, with probability
+/// below 1e-13 for ten classes; then the first wins.
 ///
 /// Building one makes the tables of the vote sampler: a few milliseconds and 1 MB for 250 voters and 10 classes, at
 /// most 128 MiB for many voters and classes; what does not fit is drawn without tables. Copies share them. Numbers of
@@ -30,7 +30,7 @@ use rand::Rng;
 /// let model = PateModel::new(10, &[0.1492, 0.5883, 0.2625], &[0.5036, 0.1086, 0.3878])?;
 /// let mechanism = ArgmaxSampler::new(&model.into(), "gaussian:4".parse()?);
 /// let counts = simulate(&mechanism, Simulation::new(100_000)?.seed(1), |_| ())?;
-/// // The exact laws give class 0 a probability of 0.15952 and, under the neighbor, 0.18899.
+/// // The exact distributions give class 0 a probability of 0.15952 and, under the neighbor, 0.18899.
 /// assert!((counts.counts()[0] as f64 / 1e5 - 0.15952).abs() < 0.004);
 /// assert!((counts.counts_neighbor()[0] as f64 / 1e5 - 0.18899).abs() < 0.004);
 /// # Ok::<(), leakbound::Error>(())

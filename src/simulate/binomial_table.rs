@@ -41,9 +41,9 @@ impl Row {
 }
 
 impl BinomialTable {
-    /// Success has this odds q/(1-q) = `success`/`failure`, both at least 0, not both 0; tables for the n in a range, as
-    /// far as they take at most `budget` cells and at most [`alias::MAX_CELLS`] each. The cells used are taken from the
-    /// budget.
+    /// Success has this odds q/(1-q) = `success`/`failure`, both at least 0, not both 0; tables for the n in a range,
+    /// as far as they take at most `budget` cells and at most [`alias::MAX_CELLS`] each. The cells used are taken from
+    /// the budget.
     pub(super) fn new(trials: RangeInclusive<u64>, success: f64, failure: f64, budget: &mut usize) -> Self {
         let failures = success > failure;
         let q = if failures { failure } else { success } / (success + failure);
@@ -147,24 +147,24 @@ mod tests {
     use super::*;
     use crate::special::log_binomial_pmf;
 
-    fn law(table: &BinomialTable, n: u64) -> (usize, Vec<f64>) {
+    fn distribution(table: &BinomialTable, n: u64) -> (usize, Vec<f64>) {
         let row = table.rows[(n - table.least) as usize];
-        (row.first as usize, table.cells.law(row.start, row.cells))
+        (row.first as usize, table.cells.distribution(row.start, row.cells))
     }
 
-    /// No randomness here: the law that every table stands for, against the saddle-point form.
+    /// No randomness here: the distribution that every table stands for, against the saddle-point form.
     #[test]
-    fn tables_hold_binomial_laws() {
+    fn tables_hold_binomial_distributions() {
         let mut worst = 0.0f64;
         for odds in [0.0, 1e-9, 0.01, 0.3, 1.0, 1.7, 40.0, 1e9, f64::INFINITY] {
             let (success, failure) = if odds > 1.0 { (1.0, 1.0 / odds) } else { (odds, 1.0) };
             let table = BinomialTable::new(0..=250, success, failure, &mut 100_000);
             let q = success / (success + failure);
             for n in [0, 1, 2, 17, 100, 249, 250u64] {
-                let (first, law) = law(&table, n);
-                let outside = (0..=n).filter(|&j| (j as usize) < first || j as usize >= first + law.len());
+                let (first, distribution) = distribution(&table, n);
+                let outside = (0..=n).filter(|&j| (j as usize) < first || j as usize >= first + distribution.len());
                 let missing: f64 = outside.map(|j| log_binomial_pmf(j, n, q).exp()).sum();
-                let distance = law
+                let distance = distribution
                     .iter()
                     .enumerate()
                     .map(|(index, p)| (p - log_binomial_pmf((first + index) as u64, n, q).exp()).abs() / 2.0);
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn long_tables_hold_binomial_laws() {
+    fn long_tables_hold_binomial_distributions() {
         for odds in [1e-4, 1.0, 300.0] {
             let n = 200_000;
             let table = BinomialTable::new(n..=n, odds, 1.0, &mut 100_000);
-            let (first, law) = law(&table, n);
+            let (first, distribution) = distribution(&table, n);
             let pmf = |j: usize| log_binomial_pmf(j as u64, n, odds / (1.0 + odds)).exp();
-            let distance: f64 = law.iter().enumerate().map(|(i, p)| (p - pmf(first + i)).abs() / 2.0).sum();
-            println!("odds {odds}: {} cells, distance in total variation {distance:e}", law.len());
+            let distance: f64 = distribution.iter().enumerate().map(|(i, p)| (p - pmf(first + i)).abs() / 2.0).sum();
+            println!("odds {odds}: {} cells, distance in total variation {distance:e}", distribution.len());
             assert!(distance < 2f64.powi(-37));
         }
     }

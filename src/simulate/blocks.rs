@@ -29,7 +29,7 @@ impl BlockSet {
     /// The union of ranges, which may come in any order; empty ones are left out.
     ///
     /// # Errors
-    /// [`Error::Refused`] when two of them overlap.
+    /// [`Error::Rejected`] when two of them overlap.
     pub fn new(ranges: impl IntoIterator<Item = Range<u64>>) -> Result<Self> {
         let mut ranges: Vec<Range<u64>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
         ranges.sort_unstable_by_key(|range| range.start);
@@ -38,7 +38,7 @@ impl BlockSet {
             match set.last_mut() {
                 Some(last) if range.start < last.end => {
                     let twice = Self::from(range.start..last.end.min(range.end));
-                    return Err(Error::Refused {
+                    return Err(Error::Rejected {
                         operation: "set of blocks",
                         reason: format!("{} would be in it twice", twice.words()),
                     });
@@ -53,7 +53,7 @@ impl BlockSet {
     /// Adds blocks that are not in the set yet.
     ///
     /// # Errors
-    /// [`Error::Refused`], with the set as it was, when one of them is there already.
+    /// [`Error::Rejected`], with the set as it was, when one of them is there already.
     pub fn insert(&mut self, range: Range<u64>) -> Result<()> {
         *self = self.union(&Self::from(range))?;
         Ok(())
@@ -62,7 +62,7 @@ impl BlockSet {
     /// This set and another one.
     ///
     /// # Errors
-    /// [`Error::Refused`] when a block is in both.
+    /// [`Error::Rejected`] when a block is in both.
     pub fn union(&self, other: &Self) -> Result<Self> {
         Self::new(self.0.iter().chain(&other.0).cloned())
     }
@@ -115,7 +115,7 @@ impl TryFrom<Vec<[u64; 2]>> for BlockSet {
     fn try_from(ranges: Vec<[u64; 2]>) -> Result<Self> {
         if let Some([from, to]) = ranges.iter().find(|[from, to]| from >= to) {
             let reason = format!("the range [{from}, {to}] holds no block");
-            return Err(Error::Refused { operation: "set of blocks", reason });
+            return Err(Error::Rejected { operation: "set of blocks", reason });
         }
         Self::new(ranges.into_iter().map(|[from, to]| from..to))
     }

@@ -1,8 +1,8 @@
-//! Whether counts are explained by a law.
+//! Whether counts are explained by a distribution.
 
 use crate::error::{Error, Result};
 
-/// The p-value of Pearson's chi-square test of counts against the law p, one entry per outcome each:
+/// The p-value of Pearson's chi-square test of counts against the distribution p, one entry per outcome each:
 /// ```text
 /// P(χ²_{C-1} ≥ Σ_c (n_c - N p_c)² / (N p_c)),    N = Σ_c n_c,
 /// ```
@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 pub fn chi_square_p_value(counts: &[u64], p: &[f64]) -> Result<f64> {
     if counts.len() != p.len() {
         let expected = format!("{} outcomes", counts.len());
-        return Err(Error::Length { quantity: "law of the counts", found: p.len(), expected });
+        return Err(Error::Length { quantity: "distribution of the counts", found: p.len(), expected });
     }
     Ok(super::goodness_of_fit::p_value(counts, p))
 }

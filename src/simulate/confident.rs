@@ -3,20 +3,21 @@
 use super::engine::Sampler;
 use super::noise::fill_noise;
 use super::stream::{Stream, World};
+use crate::distribution::{Noise, ThresholdForm, ThresholdTest};
 use crate::histogram::VoteHistogram;
-use crate::law::{Noise, ThresholdForm, ThresholdTest};
 
 /// Draws one answer of Confident-GNMax, or of the noisy argmax where there is no test: the class, or none where the
 /// test failed. The noise of the test comes first; ties, which have probability 0, go to the first class.
 ///
 /// ```
-/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
 /// # use leakbound::prelude::*;
 /// # use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};
 /// let test = ThresholdTest::new(5.0, NoiseScale::new(0.1)?, ThresholdForm::Max)?;
 /// let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
 /// let mut draw = |counts: [u64; 2]| -> Result<_> {
-///     Ok(draw_confident_answer(&VoteHistogram::new(counts.to_vec())?, Some(&test), "gaussian:0.1".parse()?, &mut stream))
+///     Ok(draw_confident_answer(&VoteHistogram::new(counts.to_vec())?, Some(&test), "gaussian:0.1".parse()?, &mut
+///     stream))
 /// };
 /// assert_eq!([draw([2, 9])?, draw([2, 3])?], [Some(1), None]);
 /// # Ok::<(), leakbound::Error>(())
@@ -60,7 +61,7 @@ fn answer(
 /// The noisy argmax after a threshold test, in both worlds; its first outcome is that it abstains.
 ///
 /// ```
-/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
 /// # use leakbound::prelude::*;
 /// # use leakbound::simulate::ConfidentSampler;
 /// let votes = [[7, 6], [6, 7]].map(|counts| VoteHistogram::new(counts.to_vec()).unwrap());
@@ -107,27 +108,27 @@ impl Sampler for ConfidentSampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::confident_argmax_law;
+    use crate::distribution::confident_argmax_distribution;
     use crate::quantity::NoiseScale;
     use crate::simulate::{StreamId, p_value};
 
     /// A correct program fails one of the two with probability 2e-6.
     #[test]
-    fn answers_follow_the_law() {
+    fn answers_follow_the_distribution() {
         let histogram = VoteHistogram::new(vec![7, 6, 2, 0]).unwrap();
         let noise: Noise = "gaussian:2".parse().unwrap();
         for form in [ThresholdForm::Max, ThresholdForm::PerClass] {
             let test = ThresholdTest::new(8.0, NoiseScale::new(3.0).unwrap(), form).unwrap();
-            let law = confident_argmax_law(&histogram, &test, noise).unwrap();
+            let distribution = confident_argmax_distribution(&histogram, &test, noise).unwrap();
             let mut stream = Stream::new(StreamId { seed: 5, query: 0, world: World::Dataset, block: 0 });
             let mut counts = [0u64; 5];
             for _ in 0..200_000 {
                 let answer = draw_confident_answer(&histogram, Some(&test), noise, &mut stream);
                 counts[answer.map_or(0, |class| class + 1)] += 1;
             }
-            let p = p_value(&counts, law.p());
+            let p = p_value(&counts, distribution.p());
             println!("{form}: p = {p}");
-            assert!(p > 1e-6, "{form}: {counts:?} {law:?}");
+            assert!(p > 1e-6, "{form}: {counts:?} {distribution:?}");
         }
     }
 }

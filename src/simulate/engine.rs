@@ -132,9 +132,9 @@ impl Tally {
         mechanism.sample_block(world, &mut simulation.stream(world, block), samples, &mut self.block);
         let counted = self.block.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
         if counted != samples {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "simulation",
-                reason: format!("the mechanism counted {counted} outcomes where {samples} were asked for"),
+                reason: format!("the mechanism counted {counted} outcomes where {samples} were requested"),
             });
         }
         add(&mut self.counts[world.index()], &self.block);
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn wrong_mechanisms_are_refused() {
+    fn wrong_mechanisms_are_rejected() {
         let message = |mechanism| simulate(&mechanism, Simulation::new(10).unwrap(), |_| ()).unwrap_err().to_string();
         insta::assert_snapshot!(
             [message(Miscounting(1, 2)), message(Miscounting(u64::MAX, 1)), message(Miscounting(0, 0)), message(Miscounting(0, usize::MAX))]
                 .join("\n"),
             @"
-            simulation: the mechanism counted 11 outcomes where 10 were asked for
-            simulation: the mechanism counted 18446744073709551615 outcomes where 10 were asked for
+            simulation: the mechanism counted 11 outcomes where 10 were requested
+            simulation: the mechanism counted 18446744073709551615 outcomes where 10 were requested
             set of outcomes has length 0; expected 1 to 1048576 outcomes
             set of outcomes has length 18446744073709551615; expected 1 to 1048576 outcomes
             "

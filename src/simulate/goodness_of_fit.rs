@@ -1,18 +1,18 @@
-//! Pearson's test of counts against a law. It names nothing of this crate: integration tests include the file.
+//! Pearson's test of counts against a distribution. It names nothing of this crate: integration tests include the file.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// The probability with which counts from the law would lie at least as far from it as these (asymptotically).
+/// The probability with which counts from the distribution would lie at least as far from it as these (asymptotically).
 /// Outcomes that are expected fewer than ten times are put together; an impossible one that was seen gives 0.
 /// Both have the same length.
-pub fn p_value(counts: &[u64], law: &[f64]) -> f64 {
-    debug_assert_eq!(counts.len(), law.len());
+pub fn p_value(counts: &[u64], distribution: &[f64]) -> f64 {
+    debug_assert_eq!(counts.len(), distribution.len());
     let trials = counts.iter().sum::<u64>() as f64;
-    if counts.iter().zip(law).any(|(&count, &p)| count > 0 && p == 0.0) {
+    if counts.iter().zip(distribution).any(|(&count, &p)| count > 0 && p == 0.0) {
         return 0.0;
     }
     let (mut statistic, mut cells, mut rare) = (0.0, 0u32, (0.0, 0.0));
-    for (&count, &p) in counts.iter().zip(law) {
+    for (&count, &p) in counts.iter().zip(distribution) {
         let (seen, expected) = (count as f64, trials * p);
         if expected < 10.0 {
             rare = (rare.0 + seen, rare.1 + expected);
@@ -30,5 +30,5 @@ pub fn p_value(counts: &[u64], law: &[f64]) -> f64 {
     if cells < 2 {
         return 1.0;
     }
-    ChiSquared::new(f64::from(cells - 1)).map_or(1.0, |law| law.sf(statistic))
+    ChiSquared::new(f64::from(cells - 1)).map_or(1.0, |distribution| distribution.sf(statistic))
 }

@@ -11,7 +11,7 @@ mod blocks;
 mod chi_square;
 mod confident;
 mod engine;
-mod exact_law;
+mod exact_distribution;
 mod goodness_of_fit;
 mod lanes;
 mod model_votes;
@@ -32,7 +32,7 @@ pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
 pub use confident::{ConfidentSampler, draw_confident_answer};
 pub use engine::{MAX_OUTCOMES, Sampler};
-pub use exact_law::sample_laws;
+pub use exact_distribution::sample_distributions;
 #[cfg(test)]
 pub(crate) use goodness_of_fit::p_value;
 pub use noise::{fill_noise, noise_approximation_errors};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) enum Votes {
     /// Random votes of `voters`, with what is special under the neighbor.
     Multinomial { voters: u64, votes: MultinomialVotes, change: Change },
-    /// Every party by its own law.
+    /// Every party by its own distribution.
     Parties(PartyVotes),
     /// (H_c - max H)/s in both worlds.
     Fixed([Vec<f64>; 2]),
@@ -23,9 +23,9 @@ pub(super) enum Votes {
 /// What is special under the neighbor, with an alias table.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
-    /// So many of the voters vote by this law.
-    Marked { changed: u64, law: Arc<AliasTables> },
-    /// Each of so many points, when it is included, adds a vote for its label and takes one away by this law.
+    /// So many of the voters vote by this distribution.
+    Marked { changed: u64, distribution: Arc<AliasTables> },
+    /// Each of so many points, when it is included, adds a vote for its label and takes one away by this distribution.
     Added { points: u64, inclusion: f64, label: usize, last: Arc<AliasTables> },
 }
 
@@ -58,7 +58,7 @@ impl Votes {
         Self::Multinomial {
             voters,
             votes: MultinomialVotes::new(voters, changed, model.probabilities()),
-            change: Change::Marked { changed, law: Arc::new(AliasTables::of(model.probabilities_marked())) },
+            change: Change::Marked { changed, distribution: Arc::new(AliasTables::of(model.probabilities_marked())) },
         }
     }
 
@@ -102,10 +102,10 @@ impl Votes {
         let Self::Multinomial { voters, votes, change } = self else { return };
         match (change, world) {
             (_, World::Dataset) => votes.draw_one(*voters, stream, histogram),
-            (Change::Marked { changed, law }, World::Neighbor) => {
+            (Change::Marked { changed, distribution }, World::Neighbor) => {
                 votes.draw_one(voters - changed, stream, histogram);
                 for _ in 0..*changed {
-                    histogram[law.draw(stream.next_u64())] += 1;
+                    histogram[distribution.draw(stream.next_u64())] += 1;
                 }
             }
             (Change::Added { points, inclusion, label, last }, World::Neighbor) => {
@@ -136,12 +136,15 @@ impl Votes {
             (Self::Multinomial { voters, votes, .. }, World::Dataset) => {
                 votes.draw(*voters as u32, lanes, stream, words, histogram);
             }
-            (Self::Multinomial { voters, votes, change: Change::Marked { changed, law } }, World::Neighbor) => {
+            (
+                Self::Multinomial { voters, votes, change: Change::Marked { changed, distribution } },
+                World::Neighbor,
+            ) => {
                 votes.draw((voters - changed) as u32, lanes, stream, words, histogram);
                 for _ in 0..*changed {
                     lanes.fill(words);
                     for (sample, &word) in words.iter().enumerate() {
-                        histogram[batch * law.draw(word) + sample] += 1;
+                        histogram[batch * distribution.draw(word) + sample] += 1;
                     }
                 }
             }

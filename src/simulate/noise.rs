@@ -11,7 +11,7 @@
 
 use super::lanes::{LANES, Lanes};
 use super::stream::Stream;
-use crate::law::Noise;
+use crate::distribution::Noise;
 use crate::special::ndtri;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) const fn is_extreme(cell: u32) -> bool {
     cell & !SIGN < EXTREME
 }
 
-/// A symmetric law of scale 1.
+/// A symmetric distribution of scale 1.
 pub(super) trait UnitNoise {
     /// The noise of a cell that is not extreme, within [`MARGIN`].
     fn approximate(cell: u32) -> f32;
@@ -56,11 +56,11 @@ pub(super) struct UnitGaussian;
 pub(super) struct UnitLaplace;
 
 /// Fills `values` with independent draws of the noise that the samplers of this library add, in double precision with
-/// tails down to probability 2^-97: for mechanisms of one's own.
+/// tails down to probability 2^-97: for custom mechanisms.
 ///
 /// A draw takes some 30 ns, nearly all of it for the inverse of the distribution function, which
-/// [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) needs only for the few samples where a single-precision approximation leaves the
-/// winner open.
+/// [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) needs only for the few samples where a single-precision
+/// approximation leaves the winner open.
 ///
 /// # Example
 /// ```
@@ -195,7 +195,7 @@ mod tests {
 
     /// How many of the completed draws fall into each of 1000 equally probable cells: fails with probability 1e-6.
     #[test]
-    fn completed_draws_have_their_laws() {
+    fn completed_draws_have_their_distributions() {
         const CELLS: usize = 1000;
         fn p_value_of<N: UnitNoise>(seed: u64, quantile: impl Fn(f64) -> f64) -> f64 {
             let edges: Vec<f64> = (1..CELLS).map(|cell| quantile(cell as f64 / CELLS as f64)).collect();

@@ -54,7 +54,7 @@ impl PartialCounts {
     /// Counts of these blocks that were drawn earlier; `counts` and `counts_neighbor` have one entry per outcome.
     ///
     /// # Errors
-    /// [`Error::Length`] unless both have the same 1 to 2^20 outcomes; [`Error::Refused`] for a block that the
+    /// [`Error::Length`] unless both have the same 1 to 2^20 outcomes; [`Error::Rejected`] for a block that the
     /// simulation does not have, and unless the counts of each world sum to the samples of the blocks.
     pub fn from_counts(
         simulation: Simulation,
@@ -67,17 +67,17 @@ impl PartialCounts {
             let expected = format!("{} outcomes", counts.len());
             return Err(Error::Length { quantity: "neighbor counts", found: counts_neighbor.len(), expected });
         }
-        let refuse = |reason: String| Err(Error::Refused { operation: "partial counts", reason });
+        let reject = |reason: String| Err(Error::Rejected { operation: "partial counts", reason });
         if let Some(last) = blocks.ranges().last().filter(|last| last.end > simulation.blocks()) {
             let all = simulation.blocks();
-            return refuse(format!("block {} is none of the simulation's {all} blocks", last.end - 1));
+            return reject(format!("block {} is none of the simulation's {all} blocks", last.end - 1));
         }
         let part = Self { simulation, blocks, counts: [counts, counts_neighbor] };
         for (world, counts) in ["the dataset", "the neighbor"].into_iter().zip(&part.counts) {
             let (counted, samples) =
                 (counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)), part.samples());
             if counted != samples {
-                return refuse(format!(
+                return reject(format!(
                     "the counts of {world} sum to {counted} where the blocks have {samples} samples"
                 ));
             }
@@ -94,21 +94,21 @@ impl PartialCounts {
     /// fastest.
     ///
     /// # Errors
-    /// [`Error::Refused`] for a range beyond the blocks of the simulation, and for a mechanism with another number of
-    /// outcomes or that does not count as many as it was asked for; what is held is then as good as before.
+    /// [`Error::Rejected`] for a range beyond the blocks of the simulation, and for a mechanism with another number of
+    /// outcomes or that does not count as many as requested; what is held is then as good as before.
     pub fn advance<M, F>(&mut self, mechanism: &M, blocks: Range<u64>, watch: F) -> Result<bool>
     where
         M: Sampler + ?Sized,
         F: Fn(u64) -> ControlFlow<()> + Sync,
     {
-        let refuse = |reason: String| Error::Refused { operation: "simulation", reason };
+        let reject = |reason: String| Error::Rejected { operation: "simulation", reason };
         let (outcomes, expected) = (mechanism.outcomes(), self.outcomes());
         if outcomes != expected {
-            return Err(refuse(format!("the mechanism has {outcomes} outcomes where {expected} are counted")));
+            return Err(reject(format!("the mechanism has {outcomes} outcomes where {expected} are counted")));
         }
         if blocks.end > self.simulation.blocks() {
             let all = self.simulation.blocks();
-            return Err(refuse(format!("block {} is none of the simulation's {all} blocks", blocks.end - 1)));
+            return Err(reject(format!("block {} is none of the simulation's {all} blocks", blocks.end - 1)));
         }
         let before = self.samples();
         for gap in self.blocks.missing_in(blocks.clone()).ranges() {
@@ -131,10 +131,10 @@ impl PartialCounts {
     /// files carry its identity in their [`SimulationPlan`](crate::record::SimulationPlan).
     ///
     /// # Errors
-    /// [`Error::Refused`] for another seed, query, number of samples or number of outcomes, and for a block that is in
+    /// [`Error::Rejected`] for another seed, query, number of samples or number of outcomes, and for a block that is in
     /// both parts.
     pub fn merge(&self, other: &Self) -> Result<Self> {
-        let refuse = |reason: String| Error::Refused { operation: "merge", reason };
+        let reject = |reason: String| Error::Rejected { operation: "merge", reason };
         let facts = |part: &Self| {
             let outcomes = part.outcomes() as u64;
             [part.simulation.get_seed(), part.simulation.get_query(), part.simulation.samples(), outcomes]
@@ -142,12 +142,12 @@ impl PartialCounts {
         let names = ["seed", "query", "number of samples", "number of outcomes"];
         for (name, (ours, theirs)) in names.into_iter().zip(facts(self).into_iter().zip(facts(other))) {
             if ours != theirs {
-                return Err(refuse(format!("one part has the {name} {ours}, the other {theirs}")));
+                return Err(reject(format!("one part has the {name} {ours}, the other {theirs}")));
             }
         }
         let blocks = self.blocks.union(&other.blocks).map_err(|_| {
             let both: Vec<Range<u64>> = self.blocks.ranges().iter().flat_map(|range| other.held_in(range)).collect();
-            refuse(format!("both parts hold {}", BlockSet::new(both).unwrap_or_default().words()))
+            reject(format!("both parts hold {}", BlockSet::new(both).unwrap_or_default().words()))
         })?;
         let sum = |world: usize| {
             self.counts[world].iter().zip(&other.counts[world]).map(|(ours, theirs)| ours + theirs).collect()
@@ -164,11 +164,11 @@ impl PartialCounts {
     /// The whole simulation, once every block is held; outcomes are labeled `0` to `C-1`.
     ///
     /// # Errors
-    /// [`Error::Refused`] while blocks are missing.
+    /// [`Error::Rejected`] while blocks are missing.
     pub fn counts(&self) -> Result<PairedCounts> {
         let missing = self.missing();
         if !missing.is_empty() {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "simulation",
                 reason: format!("not complete without {} of {}", missing.words(), self.simulation.blocks()),
             });

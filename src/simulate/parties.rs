@@ -1,4 +1,4 @@
-//! Votes of parties that have laws of their own: Poisson-multinomial histograms.
+//! Votes of parties that have distributions of their own: Poisson-multinomial histograms.
 //!
 //! Parties are gathered in groups, and the likely histograms of a group make one alias table: a group takes one random
 //! word however many parties it has. What the table leaves out is one more outcome of it, drawn exactly: see
@@ -26,7 +26,7 @@ pub(super) struct PartyVotes {
 enum Parties {
     /// Groups, the first of them with the changed party, and that group under the neighbor.
     Packed { groups: Vec<Group>, changed: Group },
-    /// The law of every party, that of the changed one last.
+    /// The distribution of every party, that of the changed one last.
     Single(Vec<AliasTables>),
 }
 
@@ -35,8 +35,8 @@ impl PartyVotes {
         let (parties, marked) = (model.probabilities(), model.probabilities_marked());
         let classes = model.classes();
         let parties = if classes > MAX_PACKED {
-            let laws = parties.iter().map(Vec::as_slice).chain([marked]);
-            Parties::Single(laws.map(AliasTables::of).collect())
+            let distributions = parties.iter().map(Vec::as_slice).chain([marked]);
+            Parties::Single(distributions.map(AliasTables::of).collect())
         } else {
             let (groups, changed) = groups(parties, marked, MAX_ADDED);
             Parties::Packed { groups, changed }
@@ -72,13 +72,17 @@ impl PartyVotes {
                 }
                 unpack(&mut sums, votes);
             }
-            Parties::Single(laws) => {
-                let (batch, last) = (words.len(), laws.len() - 1);
+            Parties::Single(distributions) => {
+                let (batch, last) = (words.len(), distributions.len() - 1);
                 for party in 0..last {
-                    let law = if party == 0 && world == World::Neighbor { &laws[last] } else { &laws[party] };
+                    let distribution = if party == 0 && world == World::Neighbor {
+                        &distributions[last]
+                    } else {
+                        &distributions[party]
+                    };
                     lanes.fill(words);
                     for (sample, &word) in words.iter().enumerate() {
-                        votes[batch * law.draw(word) + sample] += 1;
+                        votes[batch * distribution.draw(word) + sample] += 1;
                     }
                 }
             }
@@ -125,18 +129,19 @@ mod tests {
         counts
     }
 
-    /// The Poisson-binomial law of the votes of a class.
-    fn law(model: &CapcModel, world: World, class: usize) -> Vec<f64> {
-        let mut law = vec![1.0];
+    /// The Poisson-binomial distribution of the votes of a class.
+    fn distribution(model: &CapcModel, world: World, class: usize) -> Vec<f64> {
+        let mut distribution = vec![1.0];
         for (party, p) in model.probabilities().iter().enumerate() {
             let changed = party == 0 && world == World::Neighbor;
             let p = if changed { model.probabilities_marked()[class] } else { p[class] };
-            law.push(0.0);
-            for votes in (0..law.len()).rev() {
-                law[votes] = law[votes] * (1.0 - p) + if votes > 0 { law[votes - 1] * p } else { 0.0 };
+            distribution.push(0.0);
+            for votes in (0..distribution.len()).rev() {
+                distribution[votes] =
+                    distribution[votes] * (1.0 - p) + if votes > 0 { distribution[votes - 1] * p } else { 0.0 };
             }
         }
-        law
+        distribution
     }
 
     fn model(parties: usize, classes: usize) -> CapcModel {
@@ -161,7 +166,8 @@ mod tests {
             let model = model(parties, classes);
             for world in World::ALL {
                 let fits = marginals(&model, world, batches);
-                let fits = fits.iter().enumerate().map(|(class, counts)| p_value(counts, &law(&model, world, class)));
+                let fits =
+                    fits.iter().enumerate().map(|(class, counts)| p_value(counts, &distribution(&model, world, class)));
                 let smallest = fits.fold(1.0, f64::min);
                 println!("{parties} parties, {classes} classes, {world}: smallest p-value {smallest:.4}");
                 assert!(smallest > 1e-8);
@@ -169,21 +175,21 @@ mod tests {
         }
     }
 
-    /// All 15 histograms of 4 parties among 3 classes, by the product of their laws, on 10^7 samples: fails with
-    /// probability 1e-6 each.
+    /// All 15 histograms of 4 parties among 3 classes, by the product of their distributions, on 10^7 samples: fails
+    /// with probability 1e-6 each.
     #[test]
     fn histograms_are_poisson_multinomial() {
         let p = [[0.2, 0.5, 0.3], [0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]];
         let marked = [0.0, 0.5, 0.5];
         let model = CapcModel::new(&p.map(|row| row.to_vec()), &marked).unwrap();
         for world in World::ALL {
-            let mut law = vec![0.0; 25];
+            let mut distribution = vec![0.0; 25];
             for votes in 0..81usize {
                 let classes = [votes % 3, votes / 3 % 3, votes / 9 % 3, votes / 27];
                 let first = if world == World::Neighbor { marked } else { p[0] };
                 let probability = first[classes[0]] * p[1][classes[1]] * p[2][classes[2]] * p[3][classes[3]];
                 let count = |class| classes.iter().filter(|&&vote| vote == class).count();
-                law[5 * count(0) + count(1)] += probability;
+                distribution[5 * count(0) + count(1)] += probability;
             }
             let votes = PartyVotes::new(&model);
             let mut stream = Stream::new(StreamId { seed: 6, query: 0, world, block: 0 });
@@ -195,7 +201,7 @@ mod tests {
                     counts[(5 * drawn[sample] + drawn[BATCH + sample]) as usize] += 1;
                 }
             }
-            let fit = p_value(&counts, &law);
+            let fit = p_value(&counts, &distribution);
             println!("{world}: p-value {fit:.4}");
             assert!(fit > 1e-6);
         }

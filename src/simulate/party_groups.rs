@@ -1,12 +1,14 @@
 //! Groups of parties with an alias table of their likely joint histograms.
 //!
-//! A group grows party by party. Its law is A + B: A holds the likely histograms one by one, B is what was left out. One
-//! more party with law p makes it A*p + B*p; where A*p has too many histograms, the least likely of them, D, are cut off,
+//! A group grows party by party. Its distribution is A + B: A holds the likely histograms one by one, B is what was
+//! left out. One more party with distribution p makes it A*p + B*p; where A*p has too many histograms, the least likely
+//! of them, D, are cut off,
 //! ```text
 //! A' = A*p - D,    B' = B*p + D,    so that at last    B = Σ_j D_j * p_{j+1} * .. * p_last.
 //! ```
-//! The table of the group has the histograms of A and one more outcome for B. When that is drawn, which is rare, a cut j
-//! is chosen by its mass, a histogram of D_j by its own table, and the parties that came after the cut vote one by one.
+//! The table of the group has the histograms of A and one more outcome for B. When that is drawn, which is rare, a cut
+//! j is chosen by its mass, a histogram of D_j by its own table, and the parties that came after the cut vote one by
+//! one.
 
 use super::alias::AliasTables;
 use super::stream::Stream;
@@ -40,8 +42,8 @@ pub(super) struct Group {
     /// Which cut.
     cuts: Option<AliasTables>,
     cut_off: Vec<CutOff>,
-    /// The laws of the parties, in the order in which they came.
-    laws: Vec<AliasTables>,
+    /// The distributions of the parties, in the order in which they came.
+    distributions: Vec<AliasTables>,
 }
 
 /// D_j, after so many parties.
@@ -82,8 +84,8 @@ impl Group {
         let Some(cuts) = &self.cuts else { return [0; 2] };
         let cut = &self.cut_off[cuts.draw(stream.next_u64())];
         let mut histogram = cut.histograms[cut.table.draw(stream.next_u64())];
-        for law in &self.laws[cut.parties..] {
-            histogram = with_vote(histogram, law.draw(stream.next_u64()));
+        for distribution in &self.distributions[cut.parties..] {
+            histogram = with_vote(histogram, distribution.draw(stream.next_u64()));
         }
         histogram
     }
@@ -95,12 +97,12 @@ fn with_vote([low, high]: Packed, class: usize) -> Packed {
     if class < 8 { [low + vote, high] } else { [low, high + vote] }
 }
 
-/// Groups of at most so many parties, the first with the first party; and that group with its other law.
+/// Groups of at most so many parties, the first with the first party; and that group with its other distribution.
 pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64], most: usize) -> (Vec<Group>, Group) {
     let mut order: Vec<&[f64]> = parties[1..].iter().map(Vec::as_slice).collect();
     order.sort_by_key(|p| key(p));
     let mut groups = Vec::new();
-    let (mut first, mut changed) = (Law::of(&parties[0]), Law::of(marked));
+    let (mut first, mut changed) = (Distribution::of(&parties[0]), Distribution::of(marked));
     let mut others = order.into_iter().peekable();
     while let Some((more, more_changed)) = others.peek().and_then(|p| first.with(p, most).zip(changed.with(p, most))) {
         (first, changed) = (more, more_changed);
@@ -108,26 +110,26 @@ pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64], most: usize) -> (Vec<
     }
     groups.push(first.group());
     while let Some(p) = others.next() {
-        let mut law = Law::of(p);
-        while let Some(more) = others.peek().and_then(|p| law.with(p, most)) {
-            law = more;
+        let mut distribution = Distribution::of(p);
+        while let Some(more) = others.peek().and_then(|p| distribution.with(p, most)) {
+            distribution = more;
             others.next();
         }
-        groups.push(law.group());
+        groups.push(distribution.group());
     }
     (groups, changed.group())
 }
 
-/// Parties that vote for the same few classes have few joint histograms: the number of classes that a party is likely to
-/// vote for, and which.
+/// Parties that vote for the same few classes have few joint histograms: the number of classes that a party is likely
+/// to vote for, and which.
 fn key(p: &[f64]) -> (u32, u32) {
     let likely = p.iter().enumerate().fold(0u32, |set, (class, &p)| set | u32::from(p > 0.01) << class);
     (likely.count_ones(), likely)
 }
 
-/// The law of the histogram of some parties while a group grows.
+/// The distribution of the histogram of some parties while a group grows.
 #[derive(Clone)]
-struct Law<'a> {
+struct Distribution<'a> {
     parties: Vec<&'a [f64]>,
     /// A: histograms in order, with their probabilities.
     likely: Vec<Weighted>,
@@ -137,7 +139,7 @@ struct Law<'a> {
     cut: f64,
 }
 
-impl<'a> Law<'a> {
+impl<'a> Distribution<'a> {
     fn of(p: &'a [f64]) -> Self {
         let likely = added(&[([0; 2], 1.0)], p);
         Self { parties: vec![p], likely, cut_off: Vec::new(), cut: 0.0 }
@@ -149,20 +151,20 @@ impl<'a> Law<'a> {
             return None;
         }
         let mut likely = added(&self.likely, p);
-        let mut law = Self { parties: self.parties.clone(), likely: Vec::new(), ..self.clone() };
-        law.parties.push(p);
+        let mut distribution = Self { parties: self.parties.clone(), likely: Vec::new(), ..self.clone() };
+        distribution.parties.push(p);
         if likely.len() > MAX_LIKELY {
             let mut by_weight: Vec<f64> = likely.iter().map(|(_, weight)| *weight).collect();
             by_weight.sort_by(|a, b| b.total_cmp(a));
             let least = by_weight[MAX_LIKELY - 1];
             let cut: Vec<Weighted> = likely.iter().copied().filter(|(_, weight)| *weight < least).collect();
             likely.retain(|(_, weight)| *weight >= least);
-            law.cut += cut.iter().map(|(_, weight)| weight).sum::<f64>();
-            law.cut_off.push((law.parties.len(), cut.into()));
+            distribution.cut += cut.iter().map(|(_, weight)| weight).sum::<f64>();
+            distribution.cut_off.push((distribution.parties.len(), cut.into()));
         }
-        law.likely = likely;
+        distribution.likely = likely;
         // Ties at the end of the list could keep it too long.
-        (law.cut <= MAX_CUT && law.likely.len() <= 2 * MAX_LIKELY).then_some(law)
+        (distribution.cut <= MAX_CUT && distribution.likely.len() <= 2 * MAX_LIKELY).then_some(distribution)
     }
 
     fn group(self) -> Group {
@@ -191,12 +193,12 @@ impl<'a> Law<'a> {
             likely,
             cuts: (!cuts.is_empty()).then(|| AliasTables::of(&cuts)),
             cut_off,
-            laws: self.parties.into_iter().map(AliasTables::of).collect(),
+            distributions: self.parties.into_iter().map(AliasTables::of).collect(),
         }
     }
 }
 
-/// Histograms with one more vote of this law.
+/// Histograms with one more vote of this distribution.
 fn added(likely: &[Weighted], p: &[f64]) -> Vec<Weighted> {
     let mut all = Vec::with_capacity(likely.len() * p.len());
     for (class, &p) in p.iter().enumerate().filter(|(_, p)| **p > 0.0) {
@@ -222,8 +224,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Five parties that are nearly sure of one of 16 classes: the table has the likely histograms and what it leaves out
-    /// is drawn by its own law. Fails with probability 1e-6 each.
+    /// Five parties that are nearly sure of one of 16 classes: the table has the likely histograms and what it leaves
+    /// out is drawn by its own distribution. Fails with probability 1e-6 each.
     #[test]
     fn what_the_table_leaves_out_is_drawn_exactly() {
         let party = |sure: usize| -> Vec<f64> {
@@ -237,34 +239,34 @@ mod tests {
         let group = &groups[0];
         assert!(!group.cut_off.is_empty() && group.likely < group.table.len());
 
-        // The law of all histograms, of which the table has the likely ones.
-        let mut law: BTreeMap<Packed, f64> = BTreeMap::from([([0; 2], 1.0)]);
+        // The distribution of all histograms, of which the table has the likely ones.
+        let mut distribution: BTreeMap<Packed, f64> = BTreeMap::from([([0; 2], 1.0)]);
         for p in &parties {
             let mut next = BTreeMap::new();
-            for (histogram, weight) in law {
+            for (histogram, weight) in distribution {
                 for (class, p) in p.iter().enumerate() {
                     *next.entry(with_vote(histogram, class)).or_insert(0.0) += weight * p;
                 }
             }
-            law = next;
+            distribution = next;
         }
-        let table = group.table.law(0, group.table.len() as u32);
+        let table = group.table.distribution(0, group.table.len() as u32);
         for (histogram, p) in group.histograms[..group.likely].iter().zip(&table) {
-            let whole = law[histogram];
+            let whole = distribution[histogram];
             assert!(*p <= whole * (1.0 + 1e-9) + 1e-15);
-            law.insert(*histogram, whole - p);
+            distribution.insert(*histogram, whole - p);
         }
-        let rest: f64 = law.values().sum();
+        let rest: f64 = distribution.values().sum();
         assert!((rest / table[group.likely] - 1.0).abs() < 1e-9 && rest <= MAX_CUT, "{rest}");
 
         let mut stream = Stream::new(StreamId { seed: 4, query: 0, world: World::Dataset, block: 0 });
-        let mut drawn: BTreeMap<Packed, u64> = law.keys().map(|&histogram| (histogram, 0)).collect();
+        let mut drawn: BTreeMap<Packed, u64> = distribution.keys().map(|&histogram| (histogram, 0)).collect();
         for _ in 0..400_000 {
             *drawn.get_mut(&group.draw_unlikely(&mut stream)).expect("a histogram of five votes") += 1;
         }
-        let shares: Vec<f64> = law.values().map(|weight| (weight / rest).max(0.0)).collect();
+        let shares: Vec<f64> = distribution.values().map(|weight| (weight / rest).max(0.0)).collect();
         let fit = p_value(&drawn.into_values().collect::<Vec<_>>(), &shares);
-        println!("{} histograms left out, mass {rest:.2e}, p-value {fit:.4}", law.len() - group.likely);
+        println!("{} histograms left out, mass {rest:.2e}, p-value {fit:.4}", distribution.len() - group.likely);
         assert!(fit > 1e-6);
 
         // And the table draws it as often as it should: five standard deviations.

@@ -1,10 +1,10 @@
-//! Monte Carlo of the law itself: the votes of the unchanged are drawn, all else is integrated out.
+//! Monte Carlo of the distribution itself: the votes of the unchanged are drawn, all else is integrated out.
 
 use super::simulation::Simulation;
 use super::stream::{Stream, World};
 use crate::bound::Direction;
+use crate::distribution::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeDistribution, OutputPair, Workspace};
 use crate::error::{Error, Result};
-use crate::law::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeLaw, OutputPair, Workspace};
 use crate::model::VoteModel;
 use crate::quantity::Order;
 use crate::variate::Multinomial;
@@ -18,15 +18,15 @@ const BATCHES: u64 = 512;
 /// The fewest draws for which standard errors mean anything, and the most that make sense in doubles.
 const DRAWS: std::ops::RangeInclusive<u64> = 1_000..=1 << 40;
 
-/// Estimates of the laws of a noisy argmax in both worlds from the same draws, with standard errors.
+/// Estimates of the distributions of a noisy argmax in both worlds from the same draws, with standard errors.
 ///
-/// They are means of exact conditional laws, not counts: see [`rao_blackwell`]. Standard errors come from the spread of
-/// [`Self::batches`] batches and hold in the limit of many draws.
+/// They are means of exact conditional distributions, not counts: see [`rao_blackwell`]. Standard errors come from the
+/// spread of [`Self::batches`] batches and hold in the limit of many draws.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaoBlackwell {
     draws: u64,
     pair: OutputPair,
-    /// The share of the draws of each batch, and its mean laws less the whole.
+    /// The share of the draws of each batch, and its mean distributions less the whole.
     batches: Vec<(f64, [Vec<f64>; 2])>,
 }
 
@@ -39,24 +39,25 @@ pub struct Estimate {
     pub standard_error: f64,
 }
 
-/// Estimates the laws of argmax(H + Z) and argmax(H' + Z) by drawing what both worlds share and averaging over the rest
-/// exactly (Rao and Blackwell): the noise, and the vote of the one changed voter.
+/// Estimates the distributions of argmax(H + Z) and argmax(H' + Z) by drawing what both worlds share and averaging over
+/// the rest exactly (Rao and Blackwell): the noise, and the vote of the one changed voter.
 ///
 /// For PATE and CaPC a draw is the histogram H_{-1} of the k-1 unchanged voters, which gives
 /// ```text
 /// p_c: Σ_y P_y p_c(H_{-1} + e_y),    q_c: Σ_y P'_y p_c(H_{-1} + e_y),
 /// ```
-/// with the laws P and P' of the changed voter's vote and the law p(h) of the argmax for fixed votes h. For Private-kNN
-/// a draw is the histogram H of the k labels, with p(H) and, under the neighbor, (1-ν) p(H) + ν Σ_y P^k_y p(H + e_{y'} - e_y).
-/// As both worlds share the draw, the differences q_c - p_c have far smaller errors than p_c: 20,000 draws of PATE with
-/// k = 250, C = 10 and σ = 40 give the signal to 3 parts in 10^4, for which some 10^10 counted outputs would be needed.
+/// with the distributions P and P' of the changed voter's vote and the distribution p(h) of the argmax for fixed votes
+/// h. For Private-kNN a draw is the histogram H of the k labels, with p(H) and, under the neighbor, (1-ν) p(H) + ν Σ_y
+/// P^k_y p(H + e_{y'} - e_y). As both worlds share the draw, the differences q_c - p_c have far smaller errors than
+/// p_c: 20,000 draws of PATE with k = 250, C = 10 and σ = 40 give the signal to 3 parts in 10^4, for which some 10^10
+/// counted outputs would be needed.
 ///
 /// [`Simulation::samples`] is the number of draws, 1,000 or more; the estimates depend on the model, the noise and
-/// `simulation` alone, for any number of threads, and share no random stream with [`simulate`](crate::simulate::simulate). One
-/// draw takes about 10 µs for C = 10.
+/// `simulation` alone, for any number of threads, and share no random stream with
+/// [`simulate`](crate::simulate::simulate). One draw takes about 10 µs for C = 10.
 ///
 /// # Errors
-/// [`Error::Refused`] for PromptPATE, which has nothing to draw, for more than one changed voter or point, for Laplace
+/// [`Error::Rejected`] for PromptPATE, which has nothing to draw, for more than one changed voter or point, for Laplace
 /// noise and σ outside [0.1, 10^4]; [`Error::Domain`] for fewer than 1,000 draws or more than 2^40.
 ///
 /// # Example
@@ -88,7 +89,7 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
         .map(|batch| {
             let number = size.min(draws - batch * size);
             let mut stream = simulation.stream(World::Dataset, FIRST_BLOCK + batch);
-            let means = shared.mean_laws(&table, groups.len(), number, &mut stream);
+            let means = shared.mean_distributions(&table, groups.len(), number, &mut stream);
             (number as f64 / draws as f64, means.map(|mean| groups.expanded(&mean)))
         })
         .collect();
@@ -105,7 +106,10 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
             worlds.next().map_or_else(Vec::new, |(batch, mean)| batch.iter().zip(mean).map(|(a, b)| a - b).collect())
         })
     };
-    let pair = OutputPair::new(OutcomeLaw::from_probabilities(&means[0])?, OutcomeLaw::from_probabilities(&means[1])?)?;
+    let pair = OutputPair::new(
+        OutcomeDistribution::from_probabilities(&means[0])?,
+        OutcomeDistribution::from_probabilities(&means[1])?,
+    )?;
     let batches = sums.into_iter().map(|(share, batch)| (share, less(batch))).collect();
     Ok(RaoBlackwell { draws, pair, batches })
 }
@@ -123,9 +127,9 @@ impl RaoBlackwell {
         self.batches.len()
     }
 
-    /// The estimated law of a world. Its [`OutcomeLaw::error`] knows nothing of the standard errors.
+    /// The estimated distribution of a world. Its [`OutcomeDistribution::error`] knows nothing of the standard errors.
     #[must_use]
-    pub const fn law(&self, world: World) -> &OutcomeLaw {
+    pub const fn distribution(&self, world: World) -> &OutcomeDistribution {
         match world {
             World::Dataset => self.pair.dataset(),
             World::Neighbor => self.pair.neighbor(),
@@ -139,7 +143,7 @@ impl RaoBlackwell {
     #[must_use]
     pub fn probability(&self, world: World, class: usize) -> Estimate {
         let standard_error = self.standard_error(|worlds| worlds[world.index()][class]);
-        Estimate { value: self.law(world).p()[class], standard_error }
+        Estimate { value: self.distribution(world).p()[class], standard_error }
     }
 
     /// q_c - p_c, the neighbor's less the dataset's probability of class c (`class`), from paired draws.
@@ -152,8 +156,8 @@ impl RaoBlackwell {
         Estimate { value, standard_error: self.standard_error(|[p, q]| q[class] - p[class]) }
     }
 
-    /// D_α in a direction, with its standard error by the delta method; forward, of the dataset's law P and the neighbor's
-    /// law Q,
+    /// D_α in a direction, with its standard error by the delta method; forward, of the dataset's distribution P and
+    /// the neighbor's distribution Q,
     /// ```text
     /// ∂D_α(P‖Q)/∂p_c = α/(α-1) (p_c/q_c)^{α-1}/F,    ∂D_α(P‖Q)/∂q_c = -(p_c/q_c)^α/F,    F = Σ_c p_c^α q_c^{1-α}.
     /// ```
@@ -173,7 +177,7 @@ impl RaoBlackwell {
                 if !ln_ratio.is_finite() {
                     return [0.0, 0.0];
                 }
-                // What all classes have in common is left out: deviations of a law sum to 0.
+                // What all classes have in common is left out: deviations of a distribution sum to 0.
                 let exponents = [(a - 1.0) * ln_ratio - ln_f, a * ln_ratio - ln_f];
                 [a / (a - 1.0) * libm::expm1(exponents[0]), -libm::expm1(exponents[1])]
             })
@@ -185,7 +189,7 @@ impl RaoBlackwell {
         Estimate { value, standard_error }
     }
 
-    /// The standard error of a linear function of both laws: batches are independent.
+    /// The standard error of a linear function of both distributions: batches are independent.
     fn standard_error(&self, value: impl Fn(&[Vec<f64>; 2]) -> f64) -> f64 {
         let squares: f64 = self.batches.iter().map(|(share, batch)| (share * value(batch)).powi(2)).sum();
         let batches = self.batches.len() as f64;
@@ -214,9 +218,9 @@ fn groups(model: &VoteModel) -> ClassGroups {
 
 /// What both worlds share, and what is averaged over.
 enum SharedVotes {
-    /// H_{-1} ~ Mult(k-1, P), and the laws P, P' of the last vote.
+    /// H_{-1} ~ Mult(k-1, P), and the distributions P, P' of the last vote.
     Multinomial { voters: u64, votes: Multinomial, last: [Vec<f64>; 2] },
-    /// H_{-1} of the parties from the second on, and the laws of the vote of the first.
+    /// H_{-1} of the parties from the second on, and the distributions of the vote of the first.
     Parties { decided: Vec<i64>, undecided: Vec<Vec<(f64, usize)>>, last: [Vec<f64>; 2] },
     /// H ~ Mult(k, P); with probability ν the label y' displaces one from P^k.
     Neighbors { neighbors: u64, votes: Multinomial, displaced: Vec<f64>, inclusion: f64, label: usize },
@@ -224,7 +228,7 @@ enum SharedVotes {
 
 impl SharedVotes {
     fn new(model: &VoteModel, groups: &ClassGroups) -> Result<Self> {
-        let refused = |reason: &str| Error::Refused { operation: "Rao-Blackwell estimate", reason: reason.into() };
+        let rejected = |reason: &str| Error::Rejected { operation: "Rao-Blackwell estimate", reason: reason.into() };
         match model {
             VoteModel::Pate(pate) if pate.changed_teachers() == 1 => Ok(Self::Multinomial {
                 voters: pate.teachers() - 1,
@@ -251,8 +255,8 @@ impl SharedVotes {
                 inclusion: knn.inclusion(),
                 label: groups.places()[knn.label()],
             }),
-            VoteModel::PromptPate(_) => Err(refused("votes that are not random have an exact law")),
-            VoteModel::Pate(_) | VoteModel::PrivateKnn(_) => Err(refused("it is for one changed voter or point")),
+            VoteModel::PromptPate(_) => Err(rejected("votes that are not random have an exact distribution")),
+            VoteModel::Pate(_) | VoteModel::PrivateKnn(_) => Err(rejected("it is for one changed voter or point")),
         }
     }
 
@@ -277,32 +281,44 @@ impl SharedVotes {
         }
     }
 
-    /// Mean laws of both worlds over some draws.
-    fn mean_laws(&self, table: &ArgmaxTable, classes: usize, draws: u64, stream: &mut Stream) -> [Vec<f64>; 2] {
+    /// Mean distributions of both worlds over some draws.
+    fn mean_distributions(
+        &self,
+        table: &ArgmaxTable,
+        classes: usize,
+        draws: u64,
+        stream: &mut Stream,
+    ) -> [Vec<f64>; 2] {
         let mut work = Workspace::default();
         let mut histogram = vec![0; classes];
-        let mut laws = [vec![0.0; classes], vec![0.0; classes]];
-        let mut sums = laws.clone();
+        let mut distributions = [vec![0.0; classes], vec![0.0; classes]];
+        let mut sums = distributions.clone();
         for _ in 0..draws {
             self.draw(stream, &mut histogram);
             match self {
                 Self::Multinomial { last, .. } | Self::Parties { last, .. } => {
                     let weights = [&last[0][..], &last[1][..]];
-                    table.changed_laws(&histogram, Change::More, weights, &mut work, &mut laws);
+                    table.changed_distributions(&histogram, Change::More, weights, &mut work, &mut distributions);
                 }
                 Self::Neighbors { displaced, inclusion, label, .. } => {
-                    let [law, neighbor] = &mut laws;
-                    table.law(&histogram, &mut work, law);
+                    let [distribution, neighbor] = &mut distributions;
+                    table.distribution(&histogram, &mut work, distribution);
                     histogram[*label] += 1;
                     let weights = [&displaced[..]];
-                    table.changed_laws(&histogram, Change::Less, weights, &mut work, std::array::from_mut(neighbor));
-                    for (neighbor, law) in neighbor.iter_mut().zip(law) {
-                        *neighbor = (1.0 - inclusion) * *law + inclusion * *neighbor;
+                    table.changed_distributions(
+                        &histogram,
+                        Change::Less,
+                        weights,
+                        &mut work,
+                        std::array::from_mut(neighbor),
+                    );
+                    for (neighbor, distribution) in neighbor.iter_mut().zip(distribution) {
+                        *neighbor = (1.0 - inclusion) * *distribution + inclusion * *neighbor;
                     }
                 }
             }
-            for (sums, law) in sums.iter_mut().zip(&laws) {
-                sums.iter_mut().zip(law).for_each(|(sum, p)| *sum += p);
+            for (sums, distribution) in sums.iter_mut().zip(&distributions) {
+                sums.iter_mut().zip(distribution).for_each(|(sum, p)| *sum += p);
             }
         }
         sums.iter_mut().flatten().for_each(|sum| *sum /= draws as f64);
@@ -338,7 +354,7 @@ mod tests {
     fn agrees(model: &VoteModel, noise: &str, draws: u64) -> RaoBlackwell {
         let found = estimates(model, noise, draws);
         let pair = model.output_pair(noise.parse().unwrap()).unwrap();
-        let laws = [pair.dataset(), pair.neighbor()];
+        let distributions = [pair.dataset(), pair.neighbor()];
         let mut worst = 0.0f64;
         let mut check = |estimate: Estimate, expected: f64| {
             let off = (estimate.value - expected) / estimate.standard_error;
@@ -347,9 +363,9 @@ mod tests {
         };
         for class in 0..model.classes() {
             for world in World::ALL {
-                check(found.probability(world, class), laws[world.index()].p()[class]);
+                check(found.probability(world, class), distributions[world.index()].p()[class]);
             }
-            check(found.difference(class), laws[1].p()[class] - laws[0].p()[class]);
+            check(found.difference(class), distributions[1].p()[class] - distributions[0].p()[class]);
         }
         for order in [2.0, 8.0].map(|order| Order::new(order).unwrap()) {
             for direction in Direction::BOTH {
@@ -361,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn pate_agrees_with_its_exact_laws() {
+    fn pate_agrees_with_its_exact_distributions() {
         let model = PateModel::new(250, &P, &MARKED).unwrap().into();
         let found = agrees(&model, "gaussian:40", 4_000);
         let reverse = found.renyi(Direction::Reverse, Order::new(2.0).unwrap());
@@ -383,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn capc_agrees_with_its_exact_laws() {
+    fn capc_agrees_with_its_exact_distributions() {
         // Half of the parties always vote the same.
         let party = |i: usize| -> Vec<f64> {
             let mut votes = [0.0; 6];
@@ -407,7 +423,11 @@ mod tests {
         let argmax = |counts: [i64; 3]| {
             // One more for every class: counts of -1 are possible.
             let counts = counts.map(|count| (count + 1) as u64).to_vec();
-            crate::law::noisy_argmax_law(&crate::histogram::VoteHistogram::new(counts).unwrap(), noise).unwrap()
+            crate::distribution::noisy_argmax_distribution(
+                &crate::histogram::VoteHistogram::new(counts).unwrap(),
+                noise,
+            )
+            .unwrap()
         };
         let mut expected = [[0.0; 3]; 2];
         for votes in 0..27usize {
@@ -415,16 +435,16 @@ mod tests {
             let weight: f64 = classes.iter().map(|&class| p[class]).product();
             let mut counts = [0i64; 3];
             classes.iter().for_each(|&class| counts[class] += 1);
-            let law = argmax(counts);
+            let distribution = argmax(counts);
             for (world, share) in [1.0, 1.0 - inclusion].into_iter().enumerate() {
-                expected[world].iter_mut().zip(law.p()).for_each(|(sum, p)| *sum += weight * share * p);
+                expected[world].iter_mut().zip(distribution.p()).for_each(|(sum, p)| *sum += weight * share * p);
             }
             for (displaced, chance) in last.iter().enumerate() {
                 let mut counts = counts;
                 counts[1] += 1;
                 counts[displaced] -= 1;
-                let law = argmax(counts);
-                (0..3).for_each(|c| expected[1][c] += weight * inclusion * chance * law.p()[c]);
+                let distribution = argmax(counts);
+                (0..3).for_each(|c| expected[1][c] += weight * inclusion * chance * distribution.p()[c]);
             }
         }
         let found = estimates(&model, "gaussian:1.3", 20_000);
@@ -447,11 +467,11 @@ mod tests {
         assert_eq!(one, on(3));
         assert_eq!((one.draws(), one.batches()), (1_001, 501));
         let other = rao_blackwell(&model, "gaussian:40".parse().unwrap(), Simulation::new(1_001).unwrap()).unwrap();
-        assert_ne!(one.law(World::Dataset), other.law(World::Dataset));
+        assert_ne!(one.distribution(World::Dataset), other.distribution(World::Dataset));
     }
 
     #[test]
-    fn what_cannot_be_estimated_is_refused() {
+    fn what_cannot_be_estimated_is_rejected() {
         let message = |model: &VoteModel, noise: &str, draws| {
             let simulation = Simulation::new(draws).unwrap();
             rao_blackwell(model, noise.parse().unwrap(), simulation).unwrap_err().to_string()
@@ -471,7 +491,7 @@ mod tests {
             number of draws = 999 is not in [1000, 2^40]
             table of noisy argmaxes: it is made for Gaussian noise of 0.1 to 1e4 votes, not for laplace:1
             Rao-Blackwell estimate: it is for one changed voter or point
-            Rao-Blackwell estimate: votes that are not random have an exact law
+            Rao-Blackwell estimate: votes that are not random have an exact distribution
             "
         );
     }

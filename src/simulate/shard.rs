@@ -66,12 +66,12 @@ impl Shard {
     /// The blocks of this shard.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there are more shards than blocks, so that one of them would be empty.
+    /// [`Error::Rejected`] when there are more shards than blocks, so that one of them would be empty.
     pub fn blocks(self, simulation: Simulation) -> Result<Range<u64>> {
         let blocks = simulation.blocks();
         if self.count > blocks {
             let samples = simulation.samples();
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "shard",
                 reason: format!("{} shards of {samples} samples, more than their {blocks} block(s)", self.count),
             });

@@ -17,8 +17,8 @@ pub const SAMPLER_VERSION: u32 = 1;
 /// The samples of each world are cut into blocks of [`BLOCK_SAMPLES`]; each block has the random stream of its
 /// [`StreamId`], whatever else is simulated before, after or beside it. A release that changes a number drawn for the
 /// same (seed, query, world, block), through the streams, the samplers, the order of their draws or the size of a
-/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated, and
-/// [`SAMPLER_VERSION`] rises.
+/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated,
+/// and [`SAMPLER_VERSION`] rises.
 ///
 /// # Example
 /// ```

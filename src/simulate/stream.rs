@@ -123,7 +123,8 @@ mod tests {
         std::array::from_fn(|_| stream.next_u64())
     }
 
-    /// Values of `validation/reference/scripts/random_streams.py`, which shares no code with this crate or its dependencies.
+    /// Values of `validation/reference/scripts/random_streams.py`, which shares no code with this crate or its
+    /// dependencies.
     #[test]
     fn streams_are_those_of_another_implementation() {
         assert_eq!(first(0, 0, Dataset, 0), [0x929c_c796_db69_2da6, 0x229e_919f_81ff_4668, 0xc21f_509e_f875_7e33]);

@@ -7,7 +7,7 @@ use super::stream::{Stream, World};
 use crate::model::VoteModel;
 use ndarray::Array2;
 
-/// Draws the vote histograms of a [`VoteModel`], for mechanisms of one's own: with another noise, a threshold, or several
+/// Draws the vote histograms of a [`VoteModel`], for custom mechanisms: with another noise, a threshold, or several
 /// answers from one histogram. [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) draws its votes from the same tables.
 ///
 /// # Example
@@ -49,8 +49,8 @@ impl VoteSampler {
     /// Votes per class, shape [sample, class], in one of the worlds.
     ///
     /// An entry is negative where Private-kNN displaces a label that no neighbor has: the model takes it from the mean
-    /// law of the last neighbor, whatever the votes are. Samples are drawn in batches of at most 2048, all of whose
-    /// random words are taken from the stream.
+    /// distribution of the last neighbor, whatever the votes are. Samples are drawn in batches of at most 2048, all of
+    /// whose random words are taken from the stream.
     pub fn draw(&self, world: World, samples: usize, stream: &mut Stream) -> Array2<i64> {
         let mut drawn = Array2::zeros((samples, self.classes));
         if let Some(worlds) = &self.fixed {

@@ -232,8 +232,10 @@ mod tests {
             }
         }
         let n = u64::from(voters);
-        let law = |p: f64| Binomial::new(p, n).map(|law| (0..=n).map(|j| law.pmf(j)).collect::<Vec<_>>()).unwrap();
-        counts.iter().zip(p).map(|(counts, &p)| p_value(counts, &law(p))).fold(1.0, f64::min)
+        let distribution = |p: f64| {
+            Binomial::new(p, n).map(|distribution| (0..=n).map(|j| distribution.pmf(j)).collect::<Vec<_>>()).unwrap()
+        };
+        counts.iter().zip(p).map(|(counts, &p)| p_value(counts, &distribution(p))).fold(1.0, f64::min)
     }
 
     /// 96 tests that fail with probability 1e-7 each over the seeds.
@@ -256,18 +258,19 @@ mod tests {
         }
     }
 
-    /// The joint law of few votes, all 15 histograms of 4 votes among 3 classes, on 10^7 samples with tables: fails with
-    /// probability 1e-6 each.
+    /// The joint distribution of few votes, all 15 histograms of 4 votes among 3 classes, on 10^7 samples with tables:
+    /// fails with probability 1e-6 each.
     #[test]
     fn histograms_are_multinomial() {
         let p = [0.2f64, 0.5, 0.3];
         let factorial = |n: u64| (1..=n).product::<u64>() as f64;
-        let mut law = vec![0.0; 25];
+        let mut distribution = vec![0.0; 25];
         for a in 0..=4u64 {
             for b in 0..=4 - a {
                 let c = 4 - a - b;
                 let ways = 24.0 / (factorial(a) * factorial(b) * factorial(c));
-                law[(5 * a + b) as usize] = ways * p[0].powi(a as i32) * p[1].powi(b as i32) * p[2].powi(c as i32);
+                distribution[(5 * a + b) as usize] =
+                    ways * p[0].powi(a as i32) * p[1].powi(b as i32) * p[2].powi(c as i32);
             }
         }
         let votes = MultinomialVotes::new(4, 0, &p);
@@ -280,7 +283,7 @@ mod tests {
                     counts[(5 * histogram[0] + histogram[1]) as usize] += 1;
                 }
             }
-            let fit = p_value(&counts, &law);
+            let fit = p_value(&counts, &distribution);
             println!("tables {tables}: p-value {fit:.4}");
             assert!(fit > 1e-6);
         }

@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) unless the mechanism has 1 to 2^20 outcomes,
-/// [`Error::Refused`](crate::Error::Refused) when it does not count as many outcomes as it was asked for.
+/// [`Error::Rejected`](crate::Error::Rejected) when it does not count as many outcomes as requested.
 ///
 /// # Example
 /// ```

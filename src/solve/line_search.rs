@@ -23,8 +23,9 @@ impl<F: Fn(f64) -> f64> CostFunction for &Search<F> {
     }
 }
 
-/// The best (x, value) among at most `evaluations` points that Brent's method visits on [`low`, `high`] until they are about
-/// `tolerance` apart, absolutely for small x and relatively for large ones; None where every value was NaN or `-inf`.
+/// The best (x, value) among at most `evaluations` points that Brent's method visits on [`low`, `high`] until they are
+/// about `tolerance` apart, absolutely for small x and relatively for large ones; None where every value was NaN or
+/// `-inf`.
 ///
 /// For certificates, of which any is valid: a search that fails can only return a worse one.
 pub(crate) fn maximize(

@@ -1,5 +1,5 @@
-//! Roots of monotone functions: Newton's method kept inside a bracket that every evaluation narrows. Maxima of functions of
-//! one number: Brent's method.
+//! Roots of monotone functions: Newton's method kept inside a bracket that every evaluation narrows. Maxima of
+//! functions of one number: Brent's method.
 
 mod line_search;
 
@@ -14,7 +14,8 @@ pub(crate) struct Search {
     pub(crate) start: f64,
     /// The longest first step of Newton's method; it doubles while the root is out of reach.
     pub(crate) first_reach: f64,
-    /// A bracket this narrow, absolutely for small roots and relatively for large ones, is a root as good as can be had.
+    /// A bracket this narrow, absolutely for small roots and relatively for large ones, is a root as good as can be
+    /// had.
     pub(crate) narrowest: f64,
     /// What is solved for, in case the search fails.
     pub(crate) quantity: &'static str,

@@ -1,7 +1,7 @@
 //! The exponential function, written so that a loop of it is vectorized.
 //!
-//! For loops inside of [`crate::vectorized`]: products are fused into sums, which is one instruction there and a call of
-//! its own on the oldest machines. The values are the same on all of them.
+//! For loops inside of [`crate::vectorized`]: products are fused into sums, which is one instruction there and a call
+//! of its own on the oldest machines. The values are the same on all of them.
 
 /// 3/2 · 2^52: adding it leaves the nearest whole number in the lowest bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
@@ -47,7 +47,8 @@ pub(crate) fn exp_in_loops(x: f64) -> f64 {
     power.mul_add(less_one, power)
 }
 
-/// e^x - 1 for |x| ≤ 708, relative error below 2e-15, and -1 below: a fraction of the time of a call of `expm1` for each.
+/// e^x - 1 for |x| ≤ 708, relative error below 2e-15, and -1 below: a fraction of the time of a call of `expm1` for
+/// each.
 #[inline(always)]
 pub(crate) fn exp_less_one_in_loops(x: f64) -> f64 {
     let (less_one, power) = parts(x);

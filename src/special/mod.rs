@@ -1,7 +1,7 @@
 //! Special functions of `f64`: tails in log space from the start, no statistics.
 
 mod beta;
-mod beta_law;
+mod beta_distribution;
 mod binomial;
 mod exp;
 mod ln;
@@ -12,7 +12,7 @@ mod sum;
 mod tails;
 
 pub(crate) use beta::{binomial_tail_root, binomial_tails};
-pub(crate) use beta_law::{BetaLaw, UnitPoint};
+pub(crate) use beta_distribution::{BetaDistribution, UnitPoint};
 pub use binomial::log_binomial_pmf;
 pub(crate) use binomial::{log_poisson_density, log_poisson_pmf};
 pub(crate) use exp::{exp_in_loops, exp_less_one_in_loops};

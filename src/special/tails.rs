@@ -12,8 +12,8 @@ const MIDDLE: f64 = 3.0;
 
 /// Φ(-|z|) for loops inside of [`crate::vectorized`], where all arguments take the same steps.
 ///
-/// Φ(-z) = ½ exp(-z²/2) erfcx(z/√2) for z ≥ 0, and (1 + 2x) erfcx(x) is a polynomial in t = (x - 3)/(x + 3) in [-1, 1]: that
-/// which agrees with it at the Chebyshev points, to 1e-15.
+/// Φ(-z) = ½ exp(-z²/2) erfcx(z/√2) for z ≥ 0, and (1 + 2x) erfcx(x) is a polynomial in t = (x - 3)/(x + 3) in [-1, 1]:
+/// that which agrees with it at the Chebyshev points, to 1e-15.
 ///
 /// # References
 /// Shepherd and Laframboise (1981).

@@ -51,7 +51,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds of both directions by the recommended methods, at one failure probability for the whole answer; no claims.
+    /// Bounds of both directions by the recommended methods, at one failure probability for the whole answer; no
+    /// claims.
     #[must_use]
     pub fn new(orders: Vec<Order>, delta: Delta, failure_probability: FailureProbability) -> Self {
         Self {
@@ -88,7 +89,7 @@ impl Bounds {
             Methods::Named(methods) => {
                 if let Some((method, needs)) = methods.iter().find_map(|&method| Some((method, guide.lacks(method)?))) {
                     let reason = format!("{method} needs {needs}; --pilot-fraction 0.1 sets a pilot aside");
-                    return Err(Error::Refused { operation: "audit", reason });
+                    return Err(Error::Rejected { operation: "audit", reason });
                 }
                 (methods.clone(), None)
             }

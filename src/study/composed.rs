@@ -152,8 +152,8 @@ impl<'a> LowerCurves<'a> {
         Ok(Self { answers, evidence, times, bounds, budget })
     }
 
-    /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query` where
-    /// they do not, in the directions of the bounds.
+    /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query`
+    /// where they do not, in the directions of the bounds.
     pub(crate) fn curves(&self, meaning: Meaning, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
         // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
         let few = lower_orders(&self.bounds.orders);
@@ -186,8 +186,9 @@ impl<'a> LowerCurves<'a> {
         Ok(found)
     }
 
-    /// The joint bound of all queries at the requested orders, among which and the directions the failure probability is
-    /// divided: nothing in a direction that is not requested. None for a single query, or one of which nothing was known.
+    /// The joint bound of all queries at the requested orders, among which and the directions the failure probability
+    /// is divided: nothing in a direction that is not requested. None for a single query, or one of which nothing was
+    /// known.
     fn joint(&self) -> Result<Option<[Vec<f64>; 2]>> {
         let query = |answer: &Observed<'a>| {
             let pair = answer.guide.pair()?;

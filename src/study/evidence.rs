@@ -42,8 +42,8 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// The events that the evidence is read from: where there is a guess of the laws, Rényi divergences are bounded by
-    /// the region of the k-cut; everything else by the output sets.
+    /// The events that the evidence is read from: where there is a guess of the distributions, Rényi divergences are
+    /// bounded by the region of the k-cut; everything else by the output sets.
     pub(crate) fn events(self, guide: &Guide) -> &'static [BoundEvent] {
         match (guide.reference(), self) {
             (Some(_), Self::Renyi) => &[BoundEvent::Region],

@@ -6,10 +6,10 @@ use super::progress::{Meter, Progress};
 use super::{Answer, Study};
 use crate::accountant::WorstCases;
 use crate::bound::{Direction, Directions, Figures};
+use crate::distribution::{OutputPair, ThresholdTest};
 use crate::divergence::WorstNeighbors;
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-use crate::law::{OutputPair, ThresholdTest};
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
@@ -128,7 +128,7 @@ pub struct ExactAnswer {
     /// The output distributions; in a search those of the worst change of the first order, forward.
     pub outcomes: Vec<OutcomeRow>,
     /// Estimated largest relative error of a probability.
-    pub law_error: Number,
+    pub distribution_error: Number,
     /// Rényi divergences.
     pub divergences: Vec<DivergenceRow>,
     /// Privacy profile.
@@ -143,8 +143,8 @@ impl Study for ExactStudy {
     type Answer = ExactAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for histograms of different lengths, those of the mechanism, and [`Error::Contradiction`] where an
-    /// exact value is above a theorem.
+    /// [`Error::Length`] for histograms of different lengths, those of the mechanism, and [`Error::Contradiction`]
+    /// where an exact value is above a theorem.
     fn run(&self, progress: &Progress<'_>) -> Result<ExactAnswer> {
         let (worst, neighbor) = match &self.searched {
             Searched::Neighbor(neighbor) => (None, neighbor.clone()),
@@ -169,7 +169,7 @@ impl Study for ExactStudy {
             noise: self.mechanism.noise.to_string(),
             threshold: self.mechanism.test.as_ref().map(words),
             outcomes: outcomes(&pair, self.mechanism.test.is_some()),
-            law_error: Number(pair.error()),
+            distribution_error: Number(pair.error()),
             divergences: divergences(&pair, &self.orders, worst.as_ref()),
             hockey_stick: hockey_sticks(&pair, &self.epsilons, worst.as_ref()),
             accountants: self.accountants(&neighbor),

@@ -158,7 +158,7 @@ impl Study for LabelStudy {
             warnings: vec![Warning {
                 code: "antipodes-heuristic",
                 message:
-                    "the published interval takes the best of seven thresholds on the same canaries and a normal law"
+                    "the published interval takes the best of seven thresholds on the same canaries and a normal distribution"
                         .into(),
                 hint: "what is certain is the row label-guesses".into(),
             }],

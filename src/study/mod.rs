@@ -1,8 +1,8 @@
 //! Questions and their answers: each study is a typed request with its defaults that is run to a typed result.
 //!
-//! A [`Study`] holds everything that its answer depends on. Its [`Answer`] serializes to the documented JSON and carries
-//! its claims and warnings; composition, claims and checks that no two figures of an answer exclude each other belong to
-//! the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
+//! A [`Study`] holds everything that its answer depends on. Its [`Answer`] serializes to the documented JSON and
+//! carries its claims and warnings; composition, claims and checks that no two figures of an answer exclude each other
+//! belong to the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
 
 mod account;
 mod bench;
@@ -51,7 +51,7 @@ pub use number::{Number, percent, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
 pub use rerun::{Difference, RerunAnswer};
-pub use rows::{BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow};
+pub use rows::{BoundRow, DistributionDivergenceRow, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow};
 pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreAnswers, ScoreBoundRow, ScoresAnswer, ScoresStudy};
 pub use self_check::{
     CheckRow, CheckedAudit, CheckedQuery, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy,
@@ -64,8 +64,8 @@ pub use stream::{StreamAnswer, StreamBinsRow, StreamStudy};
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{
-    AddedPoint, ExactRow, LawKind, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer, VotesQuery,
-    VotesStudy,
+    AddedPoint, DistributionKind, ExactRow, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer,
+    VotesQuery, VotesStudy,
 };
 
 use crate::error::Result;

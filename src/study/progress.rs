@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Progress of one phase of a study, which ends with `done == all` unless less was to do; a study may have several phases,
-/// or none where it is quick. A step may be repeated while nothing is done, so that work that waits can be ended.
+/// Progress of one phase of a study, which ends with `done == all` unless less was to do; a study may have several
+/// phases, or none where it is quick. A step may be repeated while nothing is done, so that work that waits can be
+/// ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Units of work done in this phase.
@@ -24,7 +25,7 @@ pub type Progress<'a> = dyn Fn(Step) -> ControlFlow<()> + Sync + 'a;
 ///
 /// ```
 /// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::law::Noise;
+/// # use leakbound::distribution::Noise;
 /// # use leakbound::mechanism::NoisyArgmax;
 /// # use leakbound::quantity::Order;
 /// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};

@@ -59,17 +59,17 @@ pub struct SetRow {
     pub directed: bool,
 }
 
-/// The divergence of a law that was given.
+/// The divergence of a distribution that was given.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LawDivergenceRow {
+pub struct DistributionDivergenceRow {
     /// The query; empty where the file has no queries.
     pub query: String,
     /// Which divergence.
     pub direction: Direction,
     /// α.
     pub order: f64,
-    /// D_α of the law: the leakage, if the law is that of the outputs.
+    /// D_α of the distribution: the leakage, if the distribution is that of the outputs.
     pub divergence: Number,
 }
 

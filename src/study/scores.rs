@@ -185,7 +185,7 @@ impl Study for ScoresStudy {
     type Answer = ScoresAnswer;
 
     /// # Errors
-    /// [`Error::Refused`] for a claim under a naive selection, which refutes nothing, and those of the audits.
+    /// [`Error::Rejected`] for a claim under a naive selection, which refutes nothing, and those of the audits.
     fn run(&self, _: &Progress<'_>) -> Result<ScoresAnswer> {
         let mut answer = ScoresAnswer {
             members: self.scores.members().len() as u64,
@@ -314,7 +314,7 @@ impl ScoresStudy {
         let guaranteed = answer.epsilon.iter().all(|row| row.validity == Validity::FiniteSample);
         let claims: Vec<_> = claimed.into_iter().flatten().collect();
         if !claims.is_empty() && !guaranteed {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "test of a claim",
                 reason: "naive selection guarantees nothing and refutes nothing; choose another".into(),
             });

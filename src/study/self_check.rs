@@ -178,10 +178,10 @@ impl Study for SelfCheckStudy {
     type Answer = SelfCheckAnswer;
 
     /// # Errors
-    /// [`Error::Refused`] for claims, which are not tested, and those of the audits.
+    /// [`Error::Rejected`] for claims, which are not tested, and those of the audits.
     fn run(&self, progress: &Progress<'_>) -> Result<SelfCheckAnswer> {
         if !self.bounds.claims.is_empty() {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "self-check",
                 reason: "it tests the methods and no claims; `leakbound audit counts` tests them".into(),
             });

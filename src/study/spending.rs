@@ -1,4 +1,5 @@
-//! Which events the numbers of an answer are read from, decided before the counts are seen, and what each of them costs.
+//! Which events the numbers of an answer are read from, decided before the counts are seen, and what each of them
+//! costs.
 
 use super::bounds::Bounds;
 use super::composed::{Meaning, meaning};

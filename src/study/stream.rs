@@ -19,13 +19,13 @@ const PILOT_PER_BIN: u64 = 20;
 
 /// What does a stream of outputs prove so far?
 ///
-/// The bounds hold at all times together, so outputs are counted one by one and the stream may end as soon as a claim is
-/// refuted. That is why this is no [`Study`](super::Study), which has all of its data when it runs: [`start`](Self::start)
-/// gives counts, [`StreamCounts::push`] counts an output, [`is_refuted`](Self::is_refuted) tests the claims, and
-/// [`finish`](Self::finish) gives the answer, as often as it is wanted.
+/// The bounds hold at all times together, so outputs are counted one by one and the stream may end as soon as a claim
+/// is refuted. That is why this is no [`Study`](super::Study), which has all of its data when it runs:
+/// [`start`](Self::start) gives counts, [`StreamCounts::push`] counts an output, [`is_refuted`](Self::is_refuted) tests
+/// the claims, and [`finish`](Self::finish) gives the answer, as often as it is wanted.
 ///
-/// Every order, and the claimed ε, in every direction has an equal share of the failure probability. What is studied must
-/// be fixed before the first output is seen.
+/// Every order, and the claimed ε, in every direction has an equal share of the failure probability. What is studied
+/// must be fixed before the first output is seen.
 ///
 /// ```
 /// # use leakbound::audit::{OutputWorld, StreamOutput};

@@ -1,4 +1,5 @@
-//! Binomial variables of up to 2^53 trials, with the law of `log_binomial_pmf` and not of an approximation of it.
+//! Binomial variables of up to 2^53 trials, with the distribution of `log_binomial_pmf` and not of an approximation of
+//! it.
 //!
 //! `rand_distr::Binomial` is exact in form but not in doubles. Below a mean of 10 it starts from (1-p)^n with 1-p
 //! rounded, which is off by n 2^-54 of itself: 5e-4 for 10^13 trials, a factor of e^{1/2} for 2^53. Above, the last
@@ -44,7 +45,8 @@ fn by_inversion(n: u64, p: f64, stream: &mut impl Rng) -> u64 {
 }
 
 /// Transformed rejection (Hörmann 1993, algorithm BTRS): k = floor(G(u)) for a uniform u is accepted with probability
-/// P(k) G'(u)/(P(mode) alpha). His squeezes are left out, so that only alpha has to be large enough; the tests see to it.
+/// P(k) G'(u)/(P(mode) alpha). His squeezes are left out, so that only alpha has to be large enough; the tests see to
+/// it.
 struct Rejection {
     n: u64,
     p: f64,
@@ -113,9 +115,9 @@ mod tests {
         Stream::new(StreamId { seed, query: 0, world: World::Dataset, block: 0 })
     }
 
-    /// The law is that of the formula as long as no acceptance probability exceeds 1.
+    /// The distribution is that of the formula as long as no acceptance probability exceeds 1.
     #[test]
-    fn the_hat_covers_every_law() {
+    fn the_hat_covers_every_distribution() {
         let mut worst = 0.0f64;
         for mean in [10.0, 10.5, 11.3, 14.0, 20.0, 33.0, 100.0, 1e3, 1e5, 1e9, 1e13] {
             for p in [1e-12, 1e-6, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5] {
@@ -123,12 +125,12 @@ mod tests {
                 if n > 9e15 {
                     continue;
                 }
-                let law = Rejection::new(n as u64, p);
+                let distribution = Rejection::new(n as u64, p);
                 for step in 1..20_000 {
-                    let (offset, slope) = law.transform(f64::from(step) / 20_000.0 - 0.5);
-                    let k = offset.floor() + law.mode as f64;
+                    let (offset, slope) = distribution.transform(f64::from(step) / 20_000.0 - 0.5);
+                    let k = offset.floor() + distribution.mode as f64;
                     if (0.0..=n).contains(&k) {
-                        worst = worst.max(law.ln_ratio(k as u64).exp() * slope / law.alpha);
+                        worst = worst.max(distribution.ln_ratio(k as u64).exp() * slope / distribution.alpha);
                     }
                 }
             }
@@ -139,7 +141,7 @@ mod tests {
 
     /// Chi-square over all outcomes: each of the 14 fails with probability 1e-6 over the seeds.
     #[test]
-    fn draws_fit_the_binomial_law() {
+    fn draws_fit_the_binomial_distribution() {
         for (n, p) in [
             (1, 0.5),
             (7, 0.3),
@@ -162,8 +164,8 @@ mod tests {
             for _ in 0..400_000 {
                 counts[draw(n, p, &mut stream) as usize] += 1;
             }
-            let law: Vec<f64> = (0..=most).map(|k| log_binomial_pmf(k as u64, n, p).exp()).collect();
-            let fit = p_value(&counts, &law);
+            let distribution: Vec<f64> = (0..=most).map(|k| log_binomial_pmf(k as u64, n, p).exp()).collect();
+            let fit = p_value(&counts, &distribution);
             println!("Bin({n}, {p}): p-value {fit:.4}");
             assert!(fit > 1e-6);
         }

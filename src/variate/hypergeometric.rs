@@ -1,7 +1,8 @@
 //! Hypergeometric variables: how many of a part drawn without replacement are marked.
 //!
 //! Written here and not taken from `rand_distr`: its acceptance test subtracts logarithms of factorials, which are off
-//! by 4e-3 for 10^12 items. Here the law is a quotient of three binomial probabilities by their saddle-point form.
+//! by 4e-3 for 10^12 items. Here the distribution is a quotient of three binomial probabilities by their saddle-point
+//! form.
 
 use crate::special::log_binomial_pmf;
 use rand::{Rng, RngExt};
@@ -113,7 +114,7 @@ mod tests {
     }
 
     /// ln P(k) with a probability that is exact for all three binomials.
-    fn ln_law(k: u64, total: u64, marked: u64, drawn: u64) -> f64 {
+    fn ln_distribution(k: u64, total: u64, marked: u64, drawn: u64) -> f64 {
         let p = drawn as f64 / total as f64;
         log_binomial_pmf(k, marked, p) + log_binomial_pmf(drawn - k, total - marked, p)
             - log_binomial_pmf(drawn, total, p)
@@ -121,7 +122,7 @@ mod tests {
 
     /// Chi-square over all outcomes: each of the 12 fails with probability 1e-6 over the seeds.
     #[test]
-    fn draws_fit_the_law() {
+    fn draws_fit_the_distribution() {
         for (total, marked, drawn) in [
             (10, 3, 4),
             (30, 14, 14),
@@ -143,9 +144,13 @@ mod tests {
             for _ in 0..200_000 {
                 counts[(draw(total, marked, drawn, &mut stream) - low) as usize] += 1;
             }
-            let law: Vec<f64> = (0..=cells).map(|k| ln_law(low + k as u64, total, marked, drawn).exp()).collect();
-            let fit = p_value(&counts, &law);
-            println!("{marked} of {total} marked, {drawn} drawn: p-value {fit:.4}, total {}", law.iter().sum::<f64>());
+            let distribution: Vec<f64> =
+                (0..=cells).map(|k| ln_distribution(low + k as u64, total, marked, drawn).exp()).collect();
+            let fit = p_value(&counts, &distribution);
+            println!(
+                "{marked} of {total} marked, {drawn} drawn: p-value {fit:.4}, total {}",
+                distribution.iter().sum::<f64>()
+            );
             assert!(fit > 1e-6);
         }
     }

@@ -1,4 +1,5 @@
-//! Random counts by the laws that have names: binomial, multinomial, hypergeometric. Simulation and resampling share them.
+//! Random counts by the distributions that have names: binomial, multinomial, hypergeometric. Simulation and resampling
+//! share them.
 
 mod binomial;
 mod hypergeometric;

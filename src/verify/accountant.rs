@@ -48,7 +48,7 @@ pub trait Accountant: Sync {
         self.answer(request)
     }
 
-    /// The mechanisms it is asked about.
+    /// The mechanisms it is queried on.
     fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         RELEASES.to_vec()
     }
@@ -58,8 +58,8 @@ pub trait Accountant: Sync {
         ClaimScope::DataDependent
     }
 
-    /// The relative precision of its claims, in [0, 1): a search leaves a gap above the supremum, and by so much may the
-    /// claims lack structure. It changes nothing for validity.
+    /// The relative precision of its claims, in [0, 1): a search leaves a gap above the supremum, and by so much may
+    /// the claims lack structure. It changes nothing for validity.
     fn precision(&self) -> f64 {
         1e-9
     }
@@ -77,7 +77,8 @@ pub trait Accountant: Sync {
 pub enum ClaimScope {
     /// On the mechanism alone: they hold for every pair of neighbors, in both directions.
     DataIndependent,
-    /// On the votes too: they hold for the distribution under these votes and that under every neighbor, in both directions.
+    /// On the votes too: they hold for the distribution under these votes and that under every neighbor, in both
+    /// directions.
     DataDependent,
     /// On the votes too, and they bound the distribution under these votes against that under every neighbor, never the
     /// reverse: no bound of the mechanism, and their ε is not an ε of differential privacy.
@@ -139,7 +140,7 @@ pub enum FaultKind {
     Malformed,
     /// The line of the answer is too long.
     TooLong,
-    /// A line came that no request asked for.
+    /// A line came that no request called for.
     Unasked,
 }
 

@@ -4,16 +4,16 @@
 //! that: it takes a proof to see it, and a verifier that refuted them would be wrong.
 //!
 //! *A noise on every count, accounted as one noise on the largest* (`threshold-per-class-as-max`) is conservative. Let
-//! w(u) = Φ⁻¹(P(some u_c + Z_c ≥ 0)). The set {z : some z_c ≥ 0} grows with every coordinate, so ∂w/∂u_c ≥ 0, and a shift of
-//! one coordinate by t changes w by at most t (Gaussian isoperimetry: Borell 1975, Sudakov and Tsirelson 1974), so
-//! ∂w/∂u_c ≤ 1. A vote that moves from a to b changes w along e_b - e_a by |∂w/∂u_b - ∂w/∂u_a| ≤ 1 for each vote in units of
-//! σ₁. The test is therefore the threshold at 0 of one Gaussian whose mean moves by at most 1, and post-processing gives
-//! D_α ≤ α/(2σ₁²): the √2 of the whole noisy histogram is not needed. The claim with that of the argmax is hardly loose: in
-//! 2,000 cases the exact divergence reached 0.9956 of it.
+//! w(u) = Φ⁻¹(P(some u_c + Z_c ≥ 0)). The set {z : some z_c ≥ 0} grows with every coordinate, so ∂w/∂u_c ≥ 0, and a
+//! shift of one coordinate by t changes w by at most t (Gaussian isoperimetry: Borell 1975, Sudakov and Tsirelson
+//! 1974), so ∂w/∂u_c ≤ 1. A vote that moves from a to b changes w along e_b - e_a by |∂w/∂u_b - ∂w/∂u_a| ≤ 1 for each
+//! vote in units of σ₁. The test is therefore the threshold at 0 of one Gaussian whose mean moves by at most 1, and
+//! post-processing gives D_α ≤ α/(2σ₁²): the √2 of the whole noisy histogram is not needed. The claim with that of the
+//! argmax is hardly loose: in 2,000 cases the exact divergence reached 0.9956 of it.
 //!
 //! *Laplace noise accounted as Gaussian noise of the same scale* (`laplace-as-gaussian`) has α/(2b²) as Rényi
-//! divergence, which holds: pure 1/b-privacy implies it (Bun and Steinke 2016, Proposition 3.3). Its (ε, δ), taken from the
-//! Gaussian trade-off, do not: at ε = 0 the total variation is 1 - e^{-1/(2b)} ≈ 0.5/b against 0.399/b.
+//! divergence, which holds: pure 1/b-privacy implies it (Bun and Steinke 2016, Proposition 3.3). Its (ε, δ), taken from
+//! the Gaussian trade-off, do not: at ε = 0 the total variation is 1 - e^{-1/(2b)} ≈ 0.5/b against 0.399/b.
 
 use super::accountant::{Accountant, Answer, ClaimScope};
 use super::conversion::{ConversionAccountant, IMPROVED};
@@ -21,9 +21,9 @@ use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{gaussian_rdp, gnmax_data_independent, log_flip_probability};
+use crate::distribution::Noise;
 use crate::divergence::{gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
-use crate::law::Noise;
 use crate::mechanism::{
     AdditiveNoise, CONFIDENT_GNMAX, GAUSSIAN, GNMAX, GNSS, LAPLACE, Mechanism, MechanismKind, NoisyArgmax,
     RANDOMIZED_RESPONSE, Role, SmoothPair,

@@ -14,7 +14,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// Names of accountants that convert by Mironov (2017), Proposition 3; all others do by Balle et al. (2020), Theorem 21.
+/// Names of accountants that convert by Mironov (2017), Proposition 3; all others do by Balle et al. (2020), Theorem
+/// 21.
 const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-classic", "gnmax-data-independent")];
 
 /// Accountants that are no theorem about a mechanism.
@@ -77,7 +78,7 @@ pub fn accountant_names() -> Vec<String> {
 /// The accountant of a name.
 ///
 /// # Errors
-/// [`Error::Refused`] for a name that there is not, with the nearest one.
+/// [`Error::Rejected`] for a name that there is not, with the nearest one.
 ///
 /// # Example
 /// ```
@@ -108,7 +109,7 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
         Some(known) => format!("`{name}` is none; did you mean {known}?"),
         None => format!("`{name}` is none; there are {}", names.join(", ")),
     };
-    Err(Error::Refused { operation: "accountant", reason })
+    Err(Error::Rejected { operation: "accountant", reason })
 }
 
 #[cfg(test)]
@@ -142,9 +143,9 @@ mod tests {
         for name in accountant_names() {
             assert!(accountant_of_name(&name).is_ok_and(|found| name.ends_with(&found.name())), "{name}");
         }
-        let refused = |name: &str| accountant_of_name(name).map(|_| ()).unwrap_err().to_string();
-        assert_eq!(refused("gausian"), "accountant: `gausian` is none; did you mean gaussian?");
-        assert!(refused("other").contains("there are gnmax-data-dependent, "));
+        let rejected = |name: &str| accountant_of_name(name).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(rejected("gausian"), "accountant: `gausian` is none; did you mean gaussian?");
+        assert!(rejected("other").contains("there are gnmax-data-dependent, "));
     }
 
     #[test]

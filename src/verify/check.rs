@@ -17,7 +17,7 @@ pub(super) enum Asks {
 pub(super) enum Check {
     /// It holds; for validity with the exact value as a share of the claim.
     Holds { share: Option<f64> },
-    /// It says nothing about this case, or the exact law could not be computed.
+    /// It says nothing about this case, or the exact distribution could not be computed.
     NotApplicable,
     /// The accountant does not answer it.
     Declined(String),

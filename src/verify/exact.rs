@@ -1,11 +1,11 @@
 //! Exact values with a bound of their numerical error.
 
 use crate::bound::Direction;
-use crate::law::{OutcomeLaw, OutputPair};
+use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::quantity::{Epsilon, Order};
 use serde::Serialize;
 
-/// A value computed from exact laws.
+/// A value computed from exact distributions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Exact {
     /// The value.
@@ -24,7 +24,7 @@ impl Exact {
     }
 }
 
-/// The relative error of a probability that a law does not state itself.
+/// The relative error of a probability that a distribution does not state itself.
 pub(super) const LEAST_ERROR: f64 = 2e-13;
 /// All bounds of errors are to first order and doubled.
 const SAFETY: f64 = 2.0;
@@ -33,9 +33,14 @@ const SAFETY: f64 = 2.0;
 const SMALLEST_LOG: f64 = -745.0;
 
 /// Relative error of each probability. That of an outcome above one half is the error of the sum of the others.
-fn relative_error(law: &OutcomeLaw, i: usize) -> f64 {
-    let error = law.error().max(LEAST_ERROR) + 4.0 * f64::EPSILON * (1.0 + law.ln_p()[i].abs().min(1e300));
-    if law.p()[i] > 0.5 { error * law.complement()[i] + f64::EPSILON * law.complement()[i] } else { error }
+fn relative_error(distribution: &OutcomeDistribution, i: usize) -> f64 {
+    let error =
+        distribution.error().max(LEAST_ERROR) + 4.0 * f64::EPSILON * (1.0 + distribution.ln_p()[i].abs().min(1e300));
+    if distribution.p()[i] > 0.5 {
+        error * distribution.complement()[i] + f64::EPSILON * distribution.complement()[i]
+    } else {
+        error
+    }
 }
 
 /// D_α(P‖Q) with its error.
@@ -110,20 +115,20 @@ pub(super) fn delta(pair: &OutputPair, direction: Direction, epsilon: Epsilon) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::{Noise, noisy_argmax_distribution};
     use crate::divergence::renyi_divergence;
     use crate::histogram::VoteHistogram;
-    use crate::law::{Noise, noisy_argmax_law};
     use crate::quantity::NoiseScale;
 
     /// Every probability changed by up to its error: the divergence stays within its own.
     #[test]
     fn errors_of_probabilities_stay_within_the_error_of_the_divergence() {
-        let law = |counts: &[u64], sigma: f64| {
+        let distribution = |counts: &[u64], sigma: f64| {
             let noise = Noise::Gaussian(NoiseScale::new(sigma).unwrap());
-            noisy_argmax_law(&VoteHistogram::new(counts.to_vec()).unwrap(), noise).unwrap()
+            noisy_argmax_distribution(&VoteHistogram::new(counts.to_vec()).unwrap(), noise).unwrap()
         };
         for (p, q, sigma) in [([3, 2, 1], [2, 3, 1], 2.0), ([9, 0, 0], [8, 1, 0], 1.0), ([5, 5, 0], [4, 6, 0], 0.3)] {
-            let pair = OutputPair::new(law(&p, sigma), law(&q, sigma)).unwrap();
+            let pair = OutputPair::new(distribution(&p, sigma), distribution(&q, sigma)).unwrap();
             let [p, q] = pair.in_direction(Direction::Forward);
             for a in [1.001, 2.0, 20.0, 300.0] {
                 let order = Order::new(a).unwrap();
@@ -133,7 +138,7 @@ mod tests {
                     let moved: Vec<f64> =
                         (0..3).map(|i| p.p()[i] * (1.0 + if signs >> i & 1 == 1 { 1e-13 } else { -1e-13 })).collect();
                     let total: f64 = moved[1..].iter().sum();
-                    let moved = OutcomeLaw::from_probabilities(&[1.0 - total, moved[1], moved[2]]).unwrap();
+                    let moved = OutcomeDistribution::from_probabilities(&[1.0 - total, moved[1], moved[2]]).unwrap();
                     let other = renyi_divergence(&moved, q, order).unwrap();
                     assert!((other - exact.value).abs() <= exact.error + 1e-14, "{a} {sigma}: {other} {exact:?}");
                 }

@@ -1,4 +1,5 @@
-//! An accountant that is a program: a request as a line of JSON on its stdin, an answer as a line of JSON on its stdout.
+//! An accountant that is a program: a request as a line of JSON on its stdin, an answer as a line of JSON on its
+//! stdout.
 
 use super::accountant::{Accountant, Answer, ClaimScope, Fault, FaultKind};
 use super::answer_line::{quoted, read_answer};
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub struct ExternalOptions {
     /// What its claims depend on.
     pub scope: ClaimScope,
-    /// The mechanisms it is asked about.
+    /// The mechanisms it is queried on.
     pub mechanisms: Vec<&'static MechanismKind>,
     /// The time for an answer.
     pub answer_time: Duration,
@@ -53,11 +54,11 @@ impl Default for ExternalOptions {
 ///
 /// Whatever it does is an answer: a crash, silence, NaN, a line that is no answer or that nobody asked for are
 /// [`Fault`]s. After a fault the process is killed and waited for, and the next question starts another one. With the
-/// process ends what it started, as far as that stayed in its process group: a daemon, which makes a session of its own,
-/// lives on.
+/// process ends what it started, as far as that stayed in its process group: a daemon, which makes a session of its
+/// own, lives on.
 ///
-/// The command is split into words as a POSIX shell splits them, quotes included, and the first word is run; no shell takes
-/// part. Variables, globs, pipes and `;` therefore mean themselves, nothing in a command can run another one, and
+/// The command is split into words as a POSIX shell splits them, quotes included, and the first word is run; no shell
+/// takes part. Variables, globs, pipes and `;` therefore mean themselves, nothing in a command can run another one, and
 /// what is killed is the program and not a shell that started it. `sh -c '...'` is a command as any other.
 #[derive(Debug)]
 pub struct ExternalAccountant {
@@ -70,12 +71,12 @@ impl ExternalAccountant {
     /// Splits the command and starts the program.
     ///
     /// # Errors
-    /// [`Error::Refused`] for an empty command or an open quote, [`Error::Io`] when there is no such program.
+    /// [`Error::Rejected`] for an empty command or an open quote, [`Error::Io`] when there is no such program.
     pub fn new(command: &str, options: ExternalOptions) -> Result<Self> {
-        let refuse = |reason: String| Error::Refused { operation: "command of the accountant", reason };
-        let words = shell_words::split(command).map_err(|error| refuse(error.to_string()))?;
+        let reject = |reason: String| Error::Rejected { operation: "command of the accountant", reason };
+        let words = shell_words::split(command).map_err(|error| reject(error.to_string()))?;
         if words.first().is_none_or(String::is_empty) {
-            return Err(refuse("it is empty".into()));
+            return Err(reject("it is empty".into()));
         }
         let process = Process::start(&words)?;
         Ok(Self { words, options, process: Mutex::new(Some(process)) })
@@ -280,7 +281,7 @@ fn keep_last_lines(mut reader: impl BufRead, kept: &Mutex<VecDeque<String>>) {
 }
 
 fn unasked(line: &str) -> Fault {
-    Fault { kind: FaultKind::Unasked, message: format!("a line that no request asked for: {}", quoted(line)) }
+    Fault { kind: FaultKind::Unasked, message: format!("a line that no request called for: {}", quoted(line)) }
 }
 
 #[cfg(test)]

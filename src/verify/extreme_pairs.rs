@@ -1,10 +1,10 @@
 //! Pairs of distributions that have one Rényi divergence.
 
-use super::law_pair::LawPair;
+use super::distribution_pair::DistributionPair;
+use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::bernoulli_renyi_of_logs;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::{OutcomeLaw, OutputPair};
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 use crate::special::softplus;
@@ -21,17 +21,18 @@ fn ln_one_minus_exp(x: f64) -> f64 {
     if x > -std::f64::consts::LN_2 { (-libm::expm1(x)).ln() } else { libm::log1p(-libm::exp(x)) }
 }
 
-/// Pairs of laws of two outcomes with D_α = ρ in the larger direction, from rare outcomes to likely ones.
+/// Pairs of distributions of two outcomes with D_α = ρ in the larger direction, from rare outcomes to likely ones.
 ///
-/// Each of them is a mechanism with this RDP, so that its (ε, δ) is one that no conversion may promise to improve. For δ
-/// given ε the best pair has two outcomes or is a mixture of two such (Asoodeh et al. 2021).
-pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<LawPair>> {
+/// Each of them is a mechanism with this RDP, so that its (ε, δ) is one that no conversion may promise to improve. For
+/// δ given ε the best pair has two outcomes or is a mixture of two such (Asoodeh et al. 2021).
+pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<DistributionPair>> {
     let neighbor = VoteHistogram::new(vec![1])?;
     LOGITS
         .map(|logit| {
             let logit = f64::from(logit);
             let ln_p = [-softplus(-logit), -softplus(logit)];
-            // In logarithms: next to order 1 an outcome may have a probability of e^-60000 under the other law.
+            // In logarithms: next to order 1 an outcome may have a probability of e^-60000 under the other
+            // distribution.
             let of_q = |ln_q: f64| [ln_q, ln_one_minus_exp(ln_q)];
             let fits = |ln_q: f64| {
                 let ln_q = of_q(ln_q);
@@ -45,12 +46,15 @@ pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<LawPair>> {
                 let middle = 0.5 * (low + high);
                 if fits(middle) { high = middle } else { low = middle }
             }
-            let law = |logs: [f64; 2]| {
-                OutcomeLaw::from_integrals(
+            let distribution = |logs: [f64; 2]| {
+                OutcomeDistribution::from_integrals(
                     &logs.map(|ln_value| LogIntegral { ln_value, error: 4.0 * f64::EPSILON * (1.0 + ln_value.abs()) }),
                 )
             };
-            Ok(LawPair { laws: OutputPair::new(law(ln_p)?, law(of_q(high))?)?, neighbor: neighbor.clone() })
+            Ok(DistributionPair {
+                distributions: OutputPair::new(distribution(ln_p)?, distribution(of_q(high))?)?,
+                neighbor: neighbor.clone(),
+            })
         })
         .collect()
 }
@@ -73,8 +77,8 @@ mod tests {
             let promised = delta_of_rdp(rdp, order, epsilon);
             for pair in extreme_pairs(rdp, order).unwrap() {
                 for direction in Direction::BOTH {
-                    assert!(pair.laws.renyi(direction, order) <= rdp * (1.0 + 1e-9) + 1e-14);
-                    let share = pair.laws.delta(direction, epsilon) / promised;
+                    assert!(pair.distributions.renyi(direction, order) <= rdp * (1.0 + 1e-9) + 1e-14);
+                    let share = pair.distributions.delta(direction, epsilon) / promised;
                     assert!(share <= 1.0 + 1e-9, "{rdp} {a}: {share}");
                     closest = closest.max(share);
                 }

@@ -16,7 +16,8 @@ pub struct FunctionAccountant<F> {
 }
 
 impl<F: Fn(&str) -> Result<String, String> + Sync> FunctionAccountant<F> {
-    /// An accountant of this name, asked about all mechanisms that release something, whose claims may depend on the votes.
+    /// An accountant of this name, queried on all mechanisms that release something, whose claims may depend on the
+    /// votes.
     pub fn new(name: impl Into<String>, ask: F) -> Self {
         Self { name: name.into(), scope: ClaimScope::DataDependent, mechanisms: RELEASES.to_vec(), ask }
     }

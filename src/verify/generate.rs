@@ -10,14 +10,14 @@ use crate::quantity::{Delta, Epsilon};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// A case of a mechanism. Repetitions beyond 1 keep few outcomes where the laws must be composed.
+/// A case of a mechanism. Repetitions beyond 1 keep few outcomes where the distributions must be composed.
 pub(super) fn case(kind: &MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> Option<Case> {
     let histogram = (kind.draw_data)(stream, asks != Asks::Order);
     let largest = histogram.iter().copied().max().unwrap_or(0);
     let repetitions = match stream.random_range(0..4u32) {
         0 | 1 => 1,
         2 => stream.random_range(2..=4),
-        // RDP is composed for any number, laws for few outcomes.
+        // RDP is composed for any number, distributions for few outcomes.
         _ if asks == Asks::Order => stream.random_range(2..=1000),
         _ if histogram.len() <= 2 => stream.random_range(2..=40),
         _ => stream.random_range(2..=3),

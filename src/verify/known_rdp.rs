@@ -2,11 +2,11 @@
 
 use super::draws::order;
 use crate::accountant::{Theorem, WorstCases};
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
 use crate::mechanism::draw::{between, no_record, scale};
-use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, refused};
+use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, rejected};
 use crate::quantity::Order;
 use crate::simulate::Sampler;
 use std::sync::Arc;
@@ -54,11 +54,11 @@ impl Mechanism for KnownRdp {
         Vec::new()
     }
 
-    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
-        Err(refused("a conversion has no outputs of its own".into()))
+    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
+        Err(rejected("a conversion has no outputs of its own".into()))
     }
 
     fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        Err(refused("a conversion has no outputs of its own".into()))
+        Err(rejected("a conversion has no outputs of its own".into()))
     }
 }

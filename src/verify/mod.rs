@@ -1,13 +1,14 @@
-//! Accountants held against exact laws: what they claim must cover what is leaked.
+//! Accountants held against exact distributions: what they claim must cover what is leaked.
 //!
 //! [`verify`] draws cases that look for trouble, asks an [`Accountant`] about them, and compares its claims with the
-//! exact output laws. What it finds is made small: the fewest classes and votes, and round numbers. It ends in one of two
-//! verdicts for each [`Property`]: refuted, with a case that shows it beyond numerical error, or not refuted in so many
-//! cases, which is no proof.
+//! exact output distributions. What it finds is made small: the fewest classes and votes, and round numbers. It ends in
+//! one of two verdicts for each [`Property`]: refuted, with a case that shows it beyond numerical error, or not refuted
+//! in so many cases, which is no proof.
 //!
-//! Where the law cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over all cases.
+//! Where the distribution cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over
+//! all cases.
 //!
-//! Accountants of this crate go by their names ([`accountant_of_name`]), a program of one's own speaks JSON lines
+//! Accountants of this crate go by their names ([`accountant_of_name`]), a program of the user speaks JSON lines
 //! ([`ExternalAccountant`]),
 //! and [`broken`] holds some that are wrong on purpose.
 
@@ -18,6 +19,8 @@ mod catalog;
 mod check;
 mod conversion;
 mod curve;
+mod distribution_pair;
+mod distributions;
 mod draws;
 mod exact;
 mod external;
@@ -25,8 +28,6 @@ mod extreme_pairs;
 mod function;
 mod generate;
 mod known_rdp;
-mod law_pair;
-mod laws;
 mod process_group;
 mod property;
 mod punctual;

@@ -5,13 +5,13 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A program in a process group of its own. When it is dropped, every process of the group is killed, and the program is
-/// waited for.
+/// A program in a process group of its own. When it is dropped, every process of the group is killed, and the program
+/// is waited for.
 ///
-/// What a program starts belongs to its group, through shells and pipelines, unless it leaves it: a process that makes a
-/// session of its own (`setsid`, daemons) is no longer known to anyone and lives on. Where there are no process groups
-/// (Windows) the program alone is killed. If this process itself is killed with `SIGKILL`, nothing can be ended any more;
-/// the program then sees the end of its stdin.
+/// What a program starts belongs to its group, through shells and pipelines, unless it leaves it: a process that makes
+/// a session of its own (`setsid`, daemons) is no longer known to anyone and lives on. Where there are no process
+/// groups (Windows) the program alone is killed. If this process itself is killed with `SIGKILL`, nothing can be ended
+/// any more; the program then sees the end of its stdin.
 #[derive(Debug)]
 pub(super) struct ProcessGroup {
     pub(super) child: Child,

@@ -48,7 +48,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "rdp-covers-exact",
         kind: PropertyKind::Validity,
-        theorem: "the Rényi divergence of the exact output laws is at most the claim, for every neighbor (Mironov 2017, \
+        theorem: "the Rényi divergence of the exact output distributions is at most the claim, for every neighbor (Mironov 2017, \
                   Definition 4; independent outputs add, Proposition 1)",
         data_independent_only: false,
         asks: Asks::Order,
@@ -58,7 +58,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "epsilon-covers-exact",
         kind: PropertyKind::Validity,
-        theorem: "the hockey-stick divergence of the exact laws of all repetitions together at the claimed epsilon is at \
+        theorem: "the hockey-stick divergence of the exact distributions of all repetitions together at the claimed epsilon is at \
                   most delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
         data_independent_only: false,
         asks: Asks::Delta,
@@ -68,7 +68,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "delta-covers-exact",
         kind: PropertyKind::Validity,
-        theorem: "the hockey-stick divergence of the exact laws of all repetitions together at epsilon is at most the \
+        theorem: "the hockey-stick divergence of the exact distributions of all repetitions together at epsilon is at most the \
                   claimed delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
         data_independent_only: false,
         asks: Asks::Epsilon,
@@ -98,7 +98,7 @@ pub const PROPERTIES: [Property; 14] = [
         name: "monotone-in-noise",
         kind: PropertyKind::Structure,
         theorem: "data-independent claims do not rise with the noise: more Gaussian noise is post-processing, and Laplace \
-                  noise of a larger scale has the same law with a smaller sensitivity",
+                  noise of a larger scale has the same distribution with a smaller sensitivity",
         data_independent_only: true,
         asks: Asks::Order,
         about: a_release,
@@ -126,7 +126,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "invariant-under-permutation",
         kind: PropertyKind::Structure,
-        theorem: "classes have no order: permuted votes have permuted output laws and the same neighbors",
+        theorem: "classes have no order: permuted votes have permuted output distributions and the same neighbors",
         data_independent_only: false,
         asks: Asks::Order,
         about: a_release,
@@ -136,7 +136,7 @@ pub const PROPERTIES: [Property; 14] = [
         name: "invariant-under-translation",
         kind: PropertyKind::Structure,
         theorem: "the noisy argmax sees differences of votes only: as many more for every class, and for the threshold, \
-                  leave the law as it is",
+                  leave the distribution as it is",
         data_independent_only: false,
         asks: Asks::Order,
         about: a_release,
@@ -155,7 +155,7 @@ pub const PROPERTIES: [Property; 14] = [
     Property {
         name: "kl-below-order-near-1",
         kind: PropertyKind::Validity,
-        theorem: "the Kullback-Leibler divergence of the exact laws, the limit at order 1, is at most the claim at an order \
+        theorem: "the Kullback-Leibler divergence of the exact distributions, the limit at order 1, is at most the claim at an order \
                   as close to 1 as a millionth of the order of the case (van Erven and Harremoës 2014, Theorems 3 and 5)",
         data_independent_only: false,
         asks: Asks::Order,

@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
-/// What an accountant may be asked about: all mechanisms that release something, one Rényi divergence to convert, and a
+/// What an accountant may be queried on: all mechanisms that release something, one Rényi divergence to convert, and a
 /// smooth sensitivity.
 #[must_use]
 pub fn subjects() -> Vec<&'static MechanismKind> {
@@ -82,8 +82,8 @@ pub enum Question {
 /// ```
 /// The answer `{"value": 0.5}` claims, by the question: D_α ≤ 0.5 at `order`; (0.5, δ)-differential privacy at `delta`;
 /// (ε, 0.5)-differential privacy at `epsilon`. It is about `repetitions` independent outputs for the same votes, and
-/// about their law under `histogram` against that under every neighbor (against `neighbor` only, where there is one).
-/// `{"error": "reason"}` declines.
+/// about their distribution under `histogram` against that under every neighbor (against `neighbor` only, where there
+/// is one). `{"error": "reason"}` declines.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
@@ -139,7 +139,7 @@ impl Case {
     /// Reads a case that somebody wrote.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) when the text is no case.
+    /// [`Error::Rejected`](crate::Error::Rejected) when the text is no case.
     ///
     /// # Example
     /// ```
@@ -149,13 +149,13 @@ impl Case {
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Self> {
-        let refuse = |reason: String| Error::Refused { operation: "case", reason };
-        let case: Self = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        let reject = |reason: String| Error::Rejected { operation: "case", reason };
+        let case: Self = serde_json::from_str(text).map_err(|error| reject(error.to_string()))?;
         if !(case.factor > 1.0 && case.factor.is_finite()) {
-            return Err(refuse(format!("factor = {} is not in (1, inf)", case.factor)));
+            return Err(reject(format!("factor = {} is not in (1, inf)", case.factor)));
         }
         if !(1..=MAX_REPETITIONS).contains(&case.request.repetitions) {
-            return Err(refuse(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
+            return Err(reject(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
         }
         Ok(case)
     }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_case_is_refused() {
+    fn what_is_no_case_is_rejected() {
         for text in [
             "",
             "[]",

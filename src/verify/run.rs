@@ -72,7 +72,7 @@ pub struct Finding {
     pub declined: u64,
     /// One reason why.
     pub reason: Option<String>,
-    /// Cases about which it says nothing, or whose exact law could not be computed.
+    /// Cases about which it says nothing, or whose exact distribution could not be computed.
     pub not_applicable: u64,
     /// The largest exact value as a share of the claim, for validity.
     pub largest_share: Option<f64>,
@@ -157,11 +157,11 @@ impl Outcome {
 
 /// Tests an accountant: each property on its cases until one fails, which is then made as small as possible.
 ///
-/// `watch` is called with the number of cases after each block, and with 0 inside of one; once it breaks off, what was not
-/// tried is out of time. The exact distributions come from [`noisy_argmax_law`] and its kind; a claim is refuted only beyond
-/// their numerical error.
+/// `watch` is called with the number of cases after each block, and with 0 inside of one; once it breaks off, what was
+/// not tried is out of time. The exact distributions come from [`noisy_argmax_distribution`] and its kind; a claim is
+/// refuted only beyond their numerical error.
 ///
-/// [`noisy_argmax_law`]: crate::law::noisy_argmax_law
+/// [`noisy_argmax_distribution`]: crate::distribution::noisy_argmax_distribution
 pub fn verify(accountant: &dyn Accountant, plan: &Plan, watch: &Watch<'_>) -> Outcome {
     let scope = accountant.scope();
     let properties = plan.properties_of(accountant);
@@ -338,7 +338,7 @@ fn smallest(
     index: u64,
 ) -> Counterexample {
     let limit = match (&problem, &plan.case) {
-        // A case that was asked for stays as it is.
+        // A case that was requested stays as it is.
         (_, Some(_)) => 0,
         (Problem::Violation(_), None) => plan.shrink_limit,
         (Problem::Fault(_), None) => plan.shrink_limit.min(FAULT_SHRINK_LIMIT),

@@ -1,10 +1,10 @@
 //! From a counterexample to the smallest one nearby.
 //!
 //! Why not the integrated shrinking of a property-testing library: it goes back through the choices of the generator,
-//! and a case drawn from one family of votes (a consensus of 40,000, say) never becomes one of another. Votes have moves
-//! of their own: a class less, as many votes less for every class, a vote less; and numbers become rounder. A step is
-//! kept if the case gets simpler in a fixed measure and the same property still fails, so shrinking ends, and it depends
-//! on the case and the accountant alone.
+//! and a case drawn from one family of votes (a consensus of 40,000, say) never becomes one of another. Votes have
+//! moves of their own: a class less, as many votes less for every class, a vote less; and numbers become rounder. A
+//! step is kept if the case gets simpler in a fixed measure and the same property still fails, so shrinking ends, and
+//! it depends on the case and the accountant alone.
 
 use super::request::{Case, Question, Request};
 use crate::histogram::VoteHistogram;
@@ -12,8 +12,8 @@ use crate::mechanism::{Mechanism, Relation, rounder};
 use crate::quantity::{Delta, Epsilon, Order};
 use std::sync::Arc;
 
-/// The smallest case found from `case` on for which `fails` still returns something, with what it returned last, and how
-/// many cases were tried: at most `limit`.
+/// The smallest case found from `case` on for which `fails` still returns something, with what it returned last, and
+/// how many cases were tried: at most `limit`.
 pub(super) fn shrink<T>(case: Case, found: T, limit: usize, fails: impl Fn(&Case) -> Option<T>) -> (Case, T, usize) {
     let (mut best, mut witness, mut tried) = (case, found, 0);
     'again: loop {

@@ -1,4 +1,5 @@
-//! Refutation by simulation, for mechanisms whose law cannot be computed, and as a second opinion where it can.
+//! Refutation by simulation, for mechanisms whose distribution cannot be computed, and as a second opinion where it
+//! can.
 
 use super::accountant::{Accountant, Answer};
 use super::check::{Asks, Check, Violation};
@@ -40,12 +41,13 @@ static PROPERTY: Property = Property {
 pub struct SimulationPlan {
     /// Outputs of each world.
     pub samples: u64,
-    /// The probability with which any of the tests refutes a claim that holds, over all cases and all steps of shrinking.
+    /// The probability with which any of the tests refutes a claim that holds, over all cases and all steps of
+    /// shrinking.
     pub failure: FailureProbability,
 }
 
-/// The share of the failure probability that the i-th test gets, i from 1: 6/(π² i²), which sum to 1. However the cases are
-/// chosen, each test draws outputs of its own, so that the union bound holds over all of them.
+/// The share of the failure probability that the i-th test gets, i from 1: 6/(π² i²), which sum to 1. However the cases
+/// are chosen, each test draws outputs of its own, so that the union bound holds over all of them.
 fn share(failure: FailureProbability, i: u64) -> FailureProbability {
     let spent = failure.get() * 6.0 / (PI * i as f64).powi(2);
     FailureProbability::new(spent).unwrap_or_else(|_| failure.split(usize::MAX))
@@ -61,8 +63,8 @@ const SHRINK_LIMIT: usize = 60;
 /// Tests the claims of an accountant on simulated outputs of the mechanism, for the votes of a case and for those of a
 /// neighbor.
 ///
-/// The claims must be about one output and answer `order`. A refutation is wrong with at most the failure probability, over
-/// all cases together. `watch` is called after each case; once it breaks off, no further case is tried.
+/// The claims must be about one output and answer `order`. A refutation is wrong with at most the failure probability,
+/// over all cases together. `watch` is called after each case; once it breaks off, no further case is tried.
 ///
 /// # Errors
 /// What simulation and audit return.
@@ -161,7 +163,7 @@ impl Trials<'_> {
             Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
         };
         let Some(neighbor) = &request.neighbor else {
-            return Err(Error::Refused { operation: "simulation", reason: "the case names no neighbor".into() });
+            return Err(Error::Rejected { operation: "simulation", reason: "the case names no neighbor".into() });
         };
         let bins = Bins { order: Some(order), count: FEW_BINS };
         let sampler = request.mechanism.sampler(&request.histogram, neighbor, bins)?;

@@ -1,11 +1,11 @@
 //! A mechanism whose smooth sensitivity is requested.
 
 use crate::accountant::{Theorem, WorstCases};
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::law::OutcomeLaw;
 use crate::mechanism::draw::{few_votes, pick, scale};
-use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, refused};
+use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, rejected};
 use crate::quantity::NoiseScale;
 use crate::simulate::Sampler;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub const SMOOTH_SENSITIVITY: &MechanismKind = &MechanismKind {
     },
 };
 
-/// The cost of GNMax whose smooth sensitivity is asked for.
+/// The cost of GNMax whose smooth sensitivity is requested.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SmoothCost {
     pub(super) sigma: NoiseScale,
@@ -46,11 +46,11 @@ impl Mechanism for SmoothCost {
         Vec::new()
     }
 
-    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeLaw> {
-        Err(refused("a sensitivity is not released".into()))
+    fn output_distribution(&self, _: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
+        Err(rejected("a sensitivity is not released".into()))
     }
 
     fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        Err(refused("a sensitivity is not released".into()))
+        Err(rejected("a sensitivity is not released".into()))
     }
 }

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// A progress callback of verification, called from any thread with the number of cases tried since its last call, and with
-/// 0 while an answer or a long case is waited for. [`ControlFlow::Break`] ends the work, and must then be returned again.
+/// A progress callback of verification, called from any thread with the number of cases tried since its last call, and
+/// with 0 while an answer or a long case is waited for. [`ControlFlow::Break`] ends the work, and must then be returned
+/// again.
 pub type Watch<'a> = dyn Fn(u64) -> ControlFlow<()> + Sync + 'a;
 
 /// The progress callback of a program that waits for the result.

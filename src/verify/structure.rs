@@ -48,7 +48,7 @@ pub(super) fn below_data_independent(accountant: &dyn Accountant, case: &Case) -
     at_most(accountant, claim, limit, || "claim, and the data-independent one".into())
 }
 
-/// The order times the factor, if it is one that accountants are asked for.
+/// The order times the factor, if it is an order at which accountants are tested.
 fn raised(order: Order, factor: f64) -> Option<Order> {
     Order::new(1.0 + (order.get() - 1.0) * factor).ok().filter(|raised| raised.get() > order.get())
 }
@@ -142,7 +142,7 @@ pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> C
 
 /// With every vote in one class, and so many scales of noise between it and the next.
 const CONSENSUS: f64 = 1e6;
-/// The most votes that are asked about.
+/// The most votes that are queried on.
 const MOST_VOTES: f64 = 1e15;
 
 pub(super) fn limit_of_consensus(accountant: &dyn Accountant, case: &Case) -> Check {

@@ -1,10 +1,10 @@
-//! Claims against exact laws: none may be below what is leaked.
+//! Claims against exact distributions: none may be below what is leaked.
 
 use super::accountant::{Accountant, Answer};
 use super::check::{Check, Violation, claim};
+use super::distribution_pair::DistributionPair;
+use super::distributions::{composed_pair, pairs};
 use super::exact::{self, Exact};
-use super::law_pair::LawPair;
-use super::laws::{composed_pair, pairs};
 use super::request::{Case, Question, Request};
 use crate::bound::Direction;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::Relation;
 use crate::quantity::{Delta, Epsilon, Order};
 
-/// The value, or the end of the check: exact laws have a domain of their own.
+/// The value, or the end of the check: exact distributions have a domain of their own.
 macro_rules! computed {
     ($value:expr) => {
         match $value {
@@ -35,8 +35,8 @@ struct Worst {
 fn worst(
     accountant: &dyn Accountant,
     request: &Request,
-    pairs: &[LawPair],
-    value: impl Fn(&LawPair, Direction) -> Result<Option<Exact>>,
+    pairs: &[DistributionPair],
+    value: impl Fn(&DistributionPair, Direction) -> Result<Option<Exact>>,
 ) -> Result<Option<Worst>> {
     let directions = accountant.scope().directions();
     let both = directions.cover(Direction::Reverse) || request.mechanism.kind().relation == Relation::OneRecord;
@@ -75,7 +75,7 @@ pub(super) fn rdp_covers_exact(accountant: &dyn Accountant, case: &Case) -> Chec
     let pairs = computed!(pairs(request, Some(order)));
     let repetitions = f64::from(request.repetitions);
     let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
-        let exact = exact::renyi(&pair.laws, direction, order);
+        let exact = exact::renyi(&pair.distributions, direction, order);
         Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
     }));
     // A logarithm near ln 1 in double precision, divided by α - 1: a claim may have lost that.
@@ -91,14 +91,14 @@ pub(super) fn kl_below_order_near_1(accountant: &dyn Accountant, case: &Case) ->
     let pairs = computed!(pairs(request, Some(near)));
     let repetitions = f64::from(request.repetitions);
     let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
-        let exact = exact::kullback_leibler(&pair.laws, direction);
+        let exact = exact::kullback_leibler(&pair.distributions, direction);
         Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
     }));
     // As for Rényi divergences.
     let least = repetitions * 1e-14 * (1.0 + 1.0 / (near.get() - 1.0));
     let words = || format!("claimed Rényi divergence of order {near}, and the exact one of order 1");
     match covered(found, claim, least, words) {
-        // So near to order 1 the rounding of the claim shows in the share.
+        // This near to order 1 the rounding of the claim shows in the share.
         Check::Holds { share: Some(share) } => Check::Holds { share: Some((share - least / claim).max(0.0)) },
         other => other,
     }
@@ -138,7 +138,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
 }
 
 /// The exact ε of the pair that refuted.
-fn smallest_epsilon(request: &Request, pair: &LawPair, direction: Direction, delta: Delta) -> Option<f64> {
+fn smallest_epsilon(request: &Request, pair: &DistributionPair, direction: Direction, delta: Delta) -> Option<f64> {
     Some(composed_pair(pair, request).ok()??.epsilon(direction, delta).get())
 }
 

@@ -1,4 +1,4 @@
-//! `leakbound audit stream` as its user sees it: bounds, claims, refusals, and states that go on bit for bit.
+//! `leakbound audit stream` as its user sees it: bounds, claims, rejections, and states that go on bit for bit.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -43,8 +43,8 @@ impl Desk {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// The one line of a refused run.
-    fn refused(&self, arguments: &str, stdin: &str) -> String {
+    /// The one line of a rejected run.
+    fn rejected(&self, arguments: &str, stdin: &str) -> String {
         let output = self.run(arguments, stdin);
         assert_eq!(output.status.code(), Some(1), "{arguments}");
         assert!(output.stdout.is_empty());
@@ -134,7 +134,7 @@ fn reading_stops_as_soon_as_a_claim_is_refuted() {
     // What follows is not read, so that it may be wrong; a true claim reads it.
     let tail = format!("{all}s_second,yes\n");
     desk.json(3, "audit stream - --claim-epsilon 0.1 --delta 0.01", &tail);
-    assert!(desk.refused("audit stream - --claim-epsilon 1 --delta 0.01", &tail).contains("line 20002, column world"));
+    assert!(desk.rejected("audit stream - --claim-epsilon 1 --delta 0.01", &tail).contains("line 20002, column world"));
     let document = desk.json(0, "audit stream - --claim-rdp 2:0.15 --claim-rdp 8:0.34 --claim-epsilon 0.6", &all);
     assert_eq!(document["stopped_at_line"], Value::Null);
     assert_eq!(document["claims"].as_array().unwrap().len(), 3);
@@ -168,9 +168,9 @@ fn a_state_answers_only_what_it_was_asked() {
     let text = text(&rows(100));
     desk.json(0, "audit stream - --state s", &text);
     assert_eq!(
-        desk.refused("audit stream - --state s --orders 3", &text),
+        desk.rejected("audit stream - --state s --orders 3", &text),
         "s: whole file: found a state of `--direction both --failure-probability 0.05 --seed 0`, expected one of \
-         `--orders 3 --direction both --failure-probability 0.05 --seed 0`, as asked for; hint: what is asked must be \
+         `--orders 3 --direction both --failure-probability 0.05 --seed 0`, as requested; hint: what is asked must be \
          fixed before the outputs are seen"
     );
     let good = fs::read(desk.path("s")).unwrap();
@@ -182,7 +182,7 @@ fn a_state_answers_only_what_it_was_asked() {
         (Vec::new(), "another kind of file"),
     ] {
         fs::write(desk.path("s"), &change).unwrap();
-        let line = desk.refused("audit stream - --state s", &text);
+        let line = desk.rejected("audit stream - --state s", &text);
         assert!(line.starts_with("s: whole file: found") && line.contains(words), "{line}");
         assert_eq!(fs::read(desk.path("s")).unwrap(), change);
     }
@@ -204,12 +204,12 @@ fn wrong_rows_are_named_and_leave_the_state_alone() {
              the file by query",
         ),
     ] {
-        assert_eq!(desk.refused("audit stream - --state s", text), expected);
+        assert_eq!(desk.rejected("audit stream - --state s", text), expected);
         assert!(!desk.path("s").exists());
     }
-    assert!(desk.refused("audit stream absent.csv", "").starts_with("absent.csv: cannot read: "));
+    assert!(desk.rejected("audit stream absent.csv", "").starts_with("absent.csv: cannot read: "));
     let folder = ".: whole file: found a directory, expected a file; hint: name one file inside it";
-    assert_eq!(desk.refused("audit stream .", ""), folder);
+    assert_eq!(desk.rejected("audit stream .", ""), folder);
 }
 
 /// Ctrl-C while the program waits for more: what was read is saved, and the rest makes it what it would have been.

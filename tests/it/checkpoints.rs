@@ -1,4 +1,4 @@
-//! Checkpoints and documents of simulations: what was changed, cut off or belongs elsewhere is refused in one line.
+//! Checkpoints and documents of simulations: what was changed, cut off or belongs elsewhere is rejected in one line.
 
 use leakbound::record::{
     Checkpoint, PartialSimulation, SIMULATE_SCHEMA, SimulatedFile, SimulationPlan, merge_simulated,
@@ -49,7 +49,7 @@ fn checkpoint() -> Checkpoint {
     Checkpoint { shard: Shard::new(2, 3).unwrap(), simulation: drawn(2..3) }
 }
 
-fn refusal(bytes: &[u8]) -> String {
+fn rejection(bytes: &[u8]) -> String {
     let line = Checkpoint::from_bytes("c", bytes).expect_err("a broken checkpoint was read").to_string();
     assert!(line.starts_with("c: ") && !line.contains(char::is_control), "{line:?}");
     line
@@ -73,22 +73,22 @@ fn every_byte_counts() {
         for change in [1, 2, 0x20, 0x80, 0xff] {
             let mut changed = bytes.clone();
             changed[position] ^= change;
-            refusal(&changed);
+            rejection(&changed);
         }
-        refusal(&bytes[..position]);
+        rejection(&bytes[..position]);
         let mut longer = bytes.clone();
         longer.insert(position, b' ');
-        refusal(&longer);
+        rejection(&longer);
     }
-    refusal(&[&bytes[..], b"\n"].concat());
-    refusal(&[&bytes[..], &bytes[..]].concat());
+    rejection(&[&bytes[..], b"\n"].concat());
+    rejection(&[&bytes[..], &bytes[..]].concat());
     insta::assert_snapshot!(
         [
-            refusal(b""),
-            refusal(b"PK\x03\x04"),
-            refusal(&bytes[..20]),
-            refusal(&bytes[..200]),
-            refusal(b"leakbound checkpoint 2, sha256 00"),
+            rejection(b""),
+            rejection(b"PK\x03\x04"),
+            rejection(&bytes[..20]),
+            rejection(&bytes[..200]),
+            rejection(b"leakbound checkpoint 2, sha256 00"),
         ]
         .join("\n"),
         @"
@@ -107,22 +107,22 @@ fn a_true_checksum_does_not_excuse_the_content() {
     let more = format!("\"counts\":[{}", counts[0] + 1);
     insta::assert_snapshot!(
         [
-            refusal(&forged("\"seed\":18446744073709551615", "\"seed\":-1")),
-            refusal(&forged("\"samples\":393211", "\"samples\":0")),
-            refusal(&forged("\"samples\":393211", "\"samples\":100")),
-            refusal(&forged("\"sampler\":", "\"sampler\":9")),
-            refusal(&forged("monte-carlo", "exact-law")),
-            refusal(&forged("\"block_samples\":65536", "\"block_samples\":1")),
-            refusal(&forged("abab", "xyz")),
-            refusal(&forged("2/3", "1/3")),
-            refusal(&forged("2/3", "0/3")),
-            refusal(&forged("2/3", "2/9")),
-            refusal(&forged("[[2,3]]", "[[2,3],[2,3]]")),
-            refusal(&forged("[[2,3]]", "[[3,2]]")),
-            refusal(&forged("[[2,3]]", "[]")),
-            refusal(&forged(&format!("\"counts\":[{}", counts[0]), &more)),
-            refusal(&forged("\"counts_neighbor\":[", "\"counts_neighbor\":[0,")),
-            refusal(&forged("\"queries\":[", "\"more\":1,\"queries\":[")),
+            rejection(&forged("\"seed\":18446744073709551615", "\"seed\":-1")),
+            rejection(&forged("\"samples\":393211", "\"samples\":0")),
+            rejection(&forged("\"samples\":393211", "\"samples\":100")),
+            rejection(&forged("\"sampler\":", "\"sampler\":9")),
+            rejection(&forged("monte-carlo", "exact-distribution")),
+            rejection(&forged("\"block_samples\":65536", "\"block_samples\":1")),
+            rejection(&forged("abab", "xyz")),
+            rejection(&forged("2/3", "1/3")),
+            rejection(&forged("2/3", "0/3")),
+            rejection(&forged("2/3", "2/9")),
+            rejection(&forged("[[2,3]]", "[[2,3],[2,3]]")),
+            rejection(&forged("[[2,3]]", "[[3,2]]")),
+            rejection(&forged("[[2,3]]", "[]")),
+            rejection(&forged(&format!("\"counts\":[{}", counts[0]), &more)),
+            rejection(&forged("\"counts_neighbor\":[", "\"counts_neighbor\":[0,")),
+            rejection(&forged("\"queries\":[", "\"more\":1,\"queries\":[")),
         ]
         .join("\n"),
         @"
@@ -130,7 +130,7 @@ fn a_true_checksum_does_not_excuse_the_content() {
         c: plan.samples: found 0, expected a number in [1, 2^53]
         c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
         c: plan.sampler: found `91`, expected `1`; hint: another version of the program drew these counts in another way
-        c: plan.sampling: found `exact-law`, expected `monte-carlo`; hint: counts that are drawn from a law at once have no parts
+        c: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
         c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
         c: plan.scenario_sha256: found `xyzabababababababababababababababababababababababababababababab`, expected 64 hexadecimal digits
         c: queries[0].blocks: found 2, expected blocks of the shard 1/3
@@ -150,31 +150,31 @@ fn a_true_checksum_does_not_excuse_the_content() {
 fn only_the_same_work_is_resumed() {
     let wanted = |plan: SimulationPlan, shard: Shard| Checkpoint { shard, simulation: empty(plan) };
     let shard = Shard::new(2, 3).unwrap();
-    let refused = |wanted: &Checkpoint| checkpoint().resume("c", wanted).unwrap_err().to_string();
+    let rejected = |wanted: &Checkpoint| checkpoint().resume("c", wanted).unwrap_err().to_string();
     let other = |queries: &[(&str, usize)]| {
         let queries = queries.iter().map(|(name, outcomes)| (Some((*name).to_owned()), *outcomes));
-        refused(&Checkpoint { shard, simulation: PartialSimulation::new(plan(), queries).unwrap() })
+        rejected(&Checkpoint { shard, simulation: PartialSimulation::new(plan(), queries).unwrap() })
     };
     assert_eq!(checkpoint().resume("c", &wanted(plan(), shard)).unwrap(), drawn(2..3));
     insta::assert_snapshot!(
         [
-            refused(&wanted(SimulationPlan { scenario_sha256: "cd".repeat(32), ..plan() }, shard)),
-            refused(&wanted(SimulationPlan { seed: 4, ..plan() }, shard)),
-            refused(&wanted(SimulationPlan { samples: 400_000, ..plan() }, shard)),
-            refused(&wanted(plan(), Shard::WHOLE)),
+            rejected(&wanted(SimulationPlan { scenario_sha256: "cd".repeat(32), ..plan() }, shard)),
+            rejected(&wanted(SimulationPlan { seed: 4, ..plan() }, shard)),
+            rejected(&wanted(SimulationPlan { samples: 400_000, ..plan() }, shard)),
+            rejected(&wanted(plan(), Shard::WHOLE)),
             other(&[("q \"1\"", 3)]),
             other(&[("q \"1\"", 3), ("é", 4)]),
             other(&[("é", 3), ("é", 2)]),
         ]
         .join("\n"),
         @r#"
-        c: plan.scenario_sha256: found `abababababababababababababababababababababababababababababababab`, expected `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, as asked for; hint: only parts of one simulation belong together
-        c: plan.seed: found `18446744073709551615`, expected `4`, as asked for; hint: only parts of one simulation belong together
-        c: plan.samples: found `393211`, expected `400000`, as asked for; hint: only parts of one simulation belong together
-        c: shard: found `2/3`, expected `1/1`, as asked for
-        c: queries: found 2 queries, expected 1, as asked for
-        c: queries[1]: found `é` with 2 outcomes, expected `é` with 4 outcomes, as asked for
-        c: queries[0]: found `q "1"` with 3 outcomes, expected `é` with 3 outcomes, as asked for
+        c: plan.scenario_sha256: found `abababababababababababababababababababababababababababababababab`, expected `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, as requested; hint: only parts of one simulation belong together
+        c: plan.seed: found `18446744073709551615`, expected `4`, as requested; hint: only parts of one simulation belong together
+        c: plan.samples: found `393211`, expected `400000`, as requested; hint: only parts of one simulation belong together
+        c: shard: found `2/3`, expected `1/1`, as requested
+        c: queries: found 2 queries, expected 1, as requested
+        c: queries[1]: found `é` with 2 outcomes, expected `é` with 4 outcomes, as requested
+        c: queries[0]: found `q "1"` with 3 outcomes, expected `é` with 3 outcomes, as requested
         "#
     );
 }
@@ -196,11 +196,11 @@ fn text(state: &PartialSimulation) -> String {
 }
 
 #[test]
-fn documents_are_added_up_or_refused() {
+fn documents_are_added_up_or_rejected() {
     let parts = [document("a", &drawn(0..2)), document("b", &drawn(4..6)), document("c", &drawn(2..4))];
     assert_eq!(merge_simulated(&parts).unwrap(), drawn(0..6));
     assert!(!merge_simulated(&parts[..2]).unwrap().is_complete());
-    let refused = |first: &SimulatedFile, second: SimulatedFile| {
+    let rejected = |first: &SimulatedFile, second: SimulatedFile| {
         merge_simulated(&[first.clone(), parts[1].clone(), second]).unwrap_err().to_string()
     };
     let with = |from: &str, to: &str| {
@@ -212,11 +212,11 @@ fn documents_are_added_up_or_refused() {
     insta::assert_snapshot!(
         [
             merge_simulated(&[]).unwrap_err().to_string(),
-            refused(&parts[0], document("x", &drawn(1..3))),
-            refused(&parts[0], document("x", &drawn(0..6))),
-            refused(&parts[0], with("18446744073709551615", "7").unwrap()),
-            refused(&parts[0], with("abab", "cdcd").unwrap()),
-            refused(&parts[0], with("q \\\"1\\\"", "r").unwrap()),
+            rejected(&parts[0], document("x", &drawn(1..3))),
+            rejected(&parts[0], document("x", &drawn(0..6))),
+            rejected(&parts[0], with("18446744073709551615", "7").unwrap()),
+            rejected(&parts[0], with("abab", "cdcd").unwrap()),
+            rejected(&parts[0], with("q \\\"1\\\"", "r").unwrap()),
             unread("leakbound.simulate/1", "leakbound.simulate/2"),
             unread("\"blocks\":[[2,4]]", "\"blocks\":[[2,3]]"),
             unread("\"blocks\":[[2,4]]", "\"blocks\":[[20,22]]"),
@@ -259,9 +259,9 @@ proptest! {
             changed[position.index(bytes.len())] ^= change;
         }
         if changed != bytes {
-            refusal(&changed);
+            rejection(&changed);
         }
-        refusal(&changed[..length.index(bytes.len())]);
+        rejection(&changed[..length.index(bytes.len())]);
     }
 
     /// Whatever a simulation holds comes back.

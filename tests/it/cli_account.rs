@@ -23,8 +23,8 @@ fn json(arguments: &str) -> Value {
     serde_json::from_str(&text(&format!("{arguments} --format json"))).unwrap()
 }
 
-/// The one line of a refusal.
-fn refused(status: i32, arguments: &str) -> String {
+/// The one line of a rejection.
+fn rejected(status: i32, arguments: &str) -> String {
     let output = run(arguments);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(status), "{stderr}");
@@ -42,7 +42,7 @@ fn epsilon(document: &Value, name: &str) -> f64 {
 }
 
 #[test]
-fn abstention_is_the_first_outcome_and_the_accountants_bound_the_law() {
+fn abstention_is_the_first_outcome_and_the_accountants_bound_the_distribution() {
     for form in ["max", "per-class"] {
         let document = json(&format!(
             "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --threshold 12 --threshold-noise \
@@ -122,8 +122,8 @@ fn scenarios_have_accountants_and_an_exact_sum() {
     assert_eq!(curve(&document, "exact-sum")["meaning"], "exact-of-scenario");
 }
 
-/// ε by privacy losses lies between its two ends: far below what holds for any votes, and for the two worlds of a scenario
-/// both ends meet below the conversion of the exact divergences.
+/// ε by privacy losses lies between its two ends: far below what holds for any votes, and for the two worlds of a
+/// scenario both ends meet below the conversion of the exact divergences.
 #[test]
 fn privacy_losses_enclose_epsilon() {
     let document = json(&format!("account {FASHION} --noise gaussian:40 --queries 0,1,2,3,4,5 --composition pld"));
@@ -179,17 +179,17 @@ fn a_page_has_the_figures() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_one_line() {
+fn what_makes_no_sense_is_rejected_in_one_line() {
     insta::assert_snapshot!(
         [
-            refused(2, &format!("account {FASHION}")),
-            refused(1, &format!("account {FASHION} --noise gaussian:40 --instantiation 12")),
-            refused(1, &format!("account {FASHION} --noise gaussian:40 --queries 1000")),
-            refused(2, "account validation/scenarios/pate.toml --noise gaussian:40"),
-            refused(2, &format!("account {FASHION} --noise gaussian:40 --threshold 200 --threshold-noise laplace:3")),
-            refused(2, &format!("account {FASHION} --noise gaussian:40 --threshold inf --threshold-noise gaussian:3")),
-            refused(2, &format!("account {FASHION} --noise gaussian:40 --conversion best")),
-            refused(2, &format!("account {FASHION} --noise gaussian:40 --budget 1,-1")),
+            rejected(2, &format!("account {FASHION}")),
+            rejected(1, &format!("account {FASHION} --noise gaussian:40 --instantiation 12")),
+            rejected(1, &format!("account {FASHION} --noise gaussian:40 --queries 1000")),
+            rejected(2, "account validation/scenarios/pate.toml --noise gaussian:40"),
+            rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold 200 --threshold-noise laplace:3")),
+            rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold inf --threshold-noise gaussian:3")),
+            rejected(2, &format!("account {FASHION} --noise gaussian:40 --conversion best")),
+            rejected(2, &format!("account {FASHION} --noise gaussian:40 --budget 1,-1")),
         ]
         .join("\n"),
         @r"

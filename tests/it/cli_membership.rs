@@ -44,7 +44,7 @@ impl Desk {
         serde_json::from_str(&stdout).unwrap()
     }
 
-    fn refused(&self, arguments: &str) -> String {
+    fn rejected(&self, arguments: &str) -> String {
         let (status, stdout, stderr) = self.run(&format!("membership {arguments} --output result"));
         assert!(matches!(status, 1 | 2) && stdout.is_empty(), "{arguments}: {status} {stderr}");
         assert!(!self.path("result").exists());
@@ -180,22 +180,22 @@ fn recordings_that_cannot_be_used_are_one_line() {
     fs::create_dir(desk.path("empty")).unwrap();
     insta::assert_snapshot!(
         [
-            desk.refused("lira none.npz"),
-            desk.refused("lira none*.npz"),
-            desk.refused("lira always.npz"),
-            desk.refused("lira nan.npz"),
-            desk.refused("lira single.npz"),
-            desk.refused("lira cut.npz"),
-            desk.refused("lira one.npy"),
-            desk.refused("lira empty"),
-            desk.refused("lira s.npz --victims 16"),
-            desk.refused("lira s.npz --variant leakpro"),
-            desk.refused("lira s.npz always.npz"),
-            desk.refused("lira nan.npz --score hinge"),
-            desk.refused("attacker always.npz"),
-            desk.refused("rmia s.npz --gamma 0"),
-            desk.refused("label-only s.npz --strength -1"),
-            desk.refused("lira s.npz --keep s.npz"),
+            desk.rejected("lira none.npz"),
+            desk.rejected("lira none*.npz"),
+            desk.rejected("lira always.npz"),
+            desk.rejected("lira nan.npz"),
+            desk.rejected("lira single.npz"),
+            desk.rejected("lira cut.npz"),
+            desk.rejected("lira one.npy"),
+            desk.rejected("lira empty"),
+            desk.rejected("lira s.npz --victims 16"),
+            desk.rejected("lira s.npz --variant leakpro"),
+            desk.rejected("lira s.npz always.npz"),
+            desk.rejected("lira nan.npz --score hinge"),
+            desk.rejected("attacker always.npz"),
+            desk.rejected("rmia s.npz --gamma 0"),
+            desk.rejected("label-only s.npz --strength -1"),
+            desk.rejected("lira s.npz --keep s.npz"),
         ]
         .join("\n"),
         @"

@@ -75,7 +75,7 @@ impl Desk {
         serde_json::from_str(&self.done(&format!("{arguments} --format json"))).unwrap()
     }
 
-    fn refused(&self, arguments: &str) -> String {
+    fn rejected(&self, arguments: &str) -> String {
         let (status, stdout, stderr) = self.run(&format!("{arguments} --output result"));
         assert!(stdout.is_empty() && !self.path("result").exists(), "{arguments}: {stdout}");
         format!("{status}: {}", stderr.trim_end())
@@ -212,11 +212,11 @@ fn nothing_to_compare_is_one_line() {
     });
     insta::assert_snapshot!(
         [
-            desk.refused("scores.npz --attacks label-only,attacker"),
-            desk.refused("nan.npz"),
-            desk.refused("s.npz --victims 16"),
-            desk.refused("s.npz --attacks lira,shokri"),
-            desk.refused("none.npz"),
+            desk.rejected("scores.npz --attacks label-only,attacker"),
+            desk.rejected("nan.npz"),
+            desk.rejected("s.npz --victims 16"),
+            desk.rejected("s.npz --attacks lira,shokri"),
+            desk.rejected("none.npz"),
         ]
         .join("\n"),
         @"

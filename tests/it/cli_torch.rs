@@ -28,7 +28,7 @@ mod with_libtorch {
     const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
 
     #[test]
-    fn the_device_is_named_or_refused_in_one_line() {
+    fn the_device_is_named_or_rejected_in_one_line() {
         let (status, stdout, _) = leakbound("torch device --device cpu --threads 2");
         assert_eq!((status, stdout.as_str()), (0, "CPU, 2 threads\n"));
         let (status, stdout, stderr) = leakbound("torch device --device cuda");
@@ -101,30 +101,30 @@ mod with_libtorch {
     }
 
     #[test]
-    fn shadow_models_that_cannot_be_trained_are_refused_and_nothing_is_written() {
+    fn shadow_models_that_cannot_be_trained_are_rejected_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let copy = folder.path().join("images.npz");
         std::fs::copy(images, &copy).unwrap();
         let copy = copy.display().to_string();
         let recording = folder.path().join("shadow.npz").display().to_string();
-        let refused = |status: i32, data: &str, recording: &str, options: &str, expected: &str| {
+        let rejected = |status: i32, data: &str, recording: &str, options: &str, expected: &str| {
             let arguments = format!("torch shadow --data {data} --recording {recording} --device cpu {options}");
             let (found, stdout, stderr) = leakbound(&arguments);
             assert_eq!((found, stdout.as_str()), (status, ""), "{arguments}: {stderr}");
             assert!(stderr.contains(expected), "{arguments}: {stderr}");
         };
-        refused(1, "nowhere", &recording, "", "nowhere");
-        refused(2, images, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
-        refused(2, images, &recording, "--models 3", "3 models have no exact half");
-        refused(2, images, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
-        refused(2, images, &recording, &format!("--others {images}"), "take no images of another data set");
-        refused(1, &copy, &copy, "", "expected another file");
-        refused(2, images, &recording, "--canaries out-of-distribution", "--others");
-        refused(2, images, &recording, "--canaries cats", "expected original, mislabeled");
-        refused(2, images, &recording, "--learning-rate NaN", "--learning-rate");
-        refused(2, images, &recording, "--views 7", "--views");
-        refused(2, images, &recording, "--models 0", "--models");
+        rejected(1, "nowhere", &recording, "", "nowhere");
+        rejected(2, images, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
+        rejected(2, images, &recording, "--models 3", "3 models have no exact half");
+        rejected(2, images, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
+        rejected(2, images, &recording, &format!("--others {images}"), "take no images of another data set");
+        rejected(1, &copy, &copy, "", "expected another file");
+        rejected(2, images, &recording, "--canaries out-of-distribution", "--others");
+        rejected(2, images, &recording, "--canaries cats", "expected original, mislabeled");
+        rejected(2, images, &recording, "--learning-rate NaN", "--learning-rate");
+        rejected(2, images, &recording, "--views 7", "--views");
+        rejected(2, images, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
         assert!(std::fs::read(images).unwrap() == std::fs::read(&copy).unwrap());
     }

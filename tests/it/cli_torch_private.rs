@@ -83,7 +83,8 @@ fn a_property_is_inferred() {
     assert_eq!((status, stderr.as_str()), (2, message));
 }
 
-/// A checkpoint that ends in the middle of a line, as a killed run leaves it; the run that goes on ends with the same file.
+/// A checkpoint that ends in the middle of a line, as a killed run leaves it; the run that goes on ends with the same
+/// file.
 #[test]
 fn killed_recipes_go_on_to_the_same_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -64,11 +64,11 @@ fn recorded_students_are_accounted_and_attacked() {
 }
 
 #[test]
-fn students_that_cannot_be_trained_are_refused_in_one_line() {
+fn students_that_cannot_be_trained_are_rejected_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("students.npz");
     let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let refused = |options: &str| {
+    let rejected = |options: &str| {
         let recording = recording.display();
         leakbound(&format!("torch student --data {images} --recording {recording} --device cpu --quiet {options}"))
     };
@@ -79,11 +79,11 @@ fn students_that_cannot_be_trained_are_refused_in_one_line() {
         ("--private 1e5", "error: students: 100000 private images of 2000 training images\n"),
         ("--public 0.999", "error: students: 500 public images and 0 to measure with, of 500\n"),
     ] {
-        let (status, stdout, stderr) = refused(options);
+        let (status, stdout, stderr) = rejected(options);
         assert_eq!((status, stdout.as_str(), stderr.as_str()), (2, "", message), "{options}");
     }
     for options in ["--budgets nan", "--public 1", "--runs 0", "--delta 2", "--student-decay nan", "--epochs 0"] {
-        assert_eq!(refused(options).0, 2, "{options}");
+        assert_eq!(rejected(options).0, 2, "{options}");
     }
     assert!(!recording.exists());
 }

@@ -25,8 +25,8 @@ fn json(status: i32, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The line of a refused run.
-fn refused(status: i32, arguments: &[&str]) -> String {
+/// The line of a rejected run.
+fn rejected(status: i32, arguments: &[&str]) -> String {
     let output = run(arguments);
     assert_eq!(output.status.code(), Some(status), "{arguments:?}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
@@ -95,7 +95,7 @@ fn what_a_program_does_wrong_is_a_finding_with_a_command_that_repeats_it() {
         ("not-a-number", loops("{\"value\": NaN}"), "the claim is NaN"),
         ("malformed", loops("hello"), "`hello` is no answer"),
         ("malformed", loops("{\"value\": \"much\"}"), "expected a number or"),
-        ("unasked", loops("{\"value\": 1}\\n{\"value\": 2}"), "a line that no request asked for"),
+        ("unasked", loops("{\"value\": 1}\\n{\"value\": 2}"), "a line that no request called for"),
         ("too-long", "head -c 100000 /dev/zero | tr '\\0' x; echo; sleep 9".to_owned(), "more than 65536 bytes"),
     ];
     for (kind, text, message) in cases {
@@ -139,20 +139,20 @@ fn a_command_is_not_read_by_a_shell() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made");
     let command = format!("true; touch {}", file.display());
-    assert!(refused(1, &["--command", &command]).starts_with("error: true;: cannot run: "));
+    assert!(rejected(1, &["--command", &command]).starts_with("error: true;: cannot run: "));
     assert!(!file.exists());
 }
 
 #[test]
-fn refusals_are_one_line() {
+fn rejections_are_one_line() {
     let lines = [
-        refused(2, &["--accountant", "gnmax"]),
-        refused(2, &["--command", ""]),
-        refused(1, &["--command", "no-such-program-anywhere"]),
-        refused(2, &["--accountant", "laplace", "--property", "rdp"]),
-        refused(2, &["--accountant", "laplace", "--cases", "0"]),
-        refused(2, &["--accountant", "laplace", "--case", "{}"]),
-        refused(2, &["--command", "true", "--mechanism", "pate"]),
+        rejected(2, &["--accountant", "gnmax"]),
+        rejected(2, &["--command", ""]),
+        rejected(1, &["--command", "no-such-program-anywhere"]),
+        rejected(2, &["--accountant", "laplace", "--property", "rdp"]),
+        rejected(2, &["--accountant", "laplace", "--cases", "0"]),
+        rejected(2, &["--accountant", "laplace", "--case", "{}"]),
+        rejected(2, &["--command", "true", "--mechanism", "pate"]),
     ];
     for line in &lines {
         println!("{line}");
@@ -191,7 +191,7 @@ fn a_release_with_smooth_sensitivity_is_tested_on_pairs_of_datasets() {
     let violation = &found["violation"];
     assert!(violation["limit"].as_f64().unwrap() > violation["claim"].as_f64().unwrap(), "{found}");
     let case = r#"{"mechanism":"gnss","sigma":5,"beta":0.02,"step":0.98,"width":1,"neighbor_width":0.9,"histogram":[0],"order":20}"#;
-    let line = refused(2, &["--accountant", "gnss", "--case", case]);
+    let line = rejected(2, &["--accountant", "gnss", "--case", case]);
     assert!(line.contains("widths 1 and 0.9 differ by a factor of more than e^0.02"), "{line}");
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
     assert!(help.contains("neighbor_width") && help.contains("rdp_order"), "{help}");

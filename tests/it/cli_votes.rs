@@ -30,8 +30,8 @@ fn json(arguments: &str) -> Value {
     serde_json::from_str(&text(run(&format!("audit votes {arguments} --format json")))).unwrap()
 }
 
-/// The one line of a refusal.
-fn refused(status: i32, output: Output) -> String {
+/// The one line of a rejection.
+fn rejected(status: i32, output: Output) -> String {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(status), "{stderr}");
     assert!(output.stdout.is_empty());
@@ -49,8 +49,8 @@ fn archive(folder: &TempDir, name: &str, add: impl FnOnce(&mut NpzWriter<File>))
 }
 
 #[test]
-fn options_of_another_model_are_refused() {
-    let votes = |more: &str| refused(2, run(&format!("audit votes {FASHION} --noise gaussian:40 {more}")));
+fn options_of_another_model_are_rejected() {
+    let votes = |more: &str| rejected(2, run(&format!("audit votes {FASHION} --noise gaussian:40 {more}")));
     insta::assert_snapshot!(
         [
             votes("--model pate --k 200"),
@@ -81,7 +81,7 @@ fn options_of_another_model_are_refused() {
         invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
         invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
         invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
-        invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-law
+        invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
         "
     );
 }
@@ -101,7 +101,7 @@ fn what_a_recording_does_not_have_is_named() {
     });
     let knn = |status, more: &str| {
         let arguments = format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9");
-        refused(status, run_in(folder.path(), &arguments))
+        rejected(status, run_in(folder.path(), &arguments))
     };
     insta::assert_snapshot!(
         [
@@ -129,11 +129,11 @@ fn what_a_recording_does_not_have_is_named() {
 }
 
 #[test]
-fn counts_drawn_from_the_law_say_so() {
+fn counts_drawn_from_the_distribution_say_so() {
     let arguments = format!("{FASHION} --model pate --noise gaussian:40 --queries 18 --samples 1e12 --orders 2");
-    let document = json(&format!("{arguments} --sampling exact-law"));
-    assert_eq!(document["options"]["sampling"], "exact-law");
-    assert!(codes(&document).contains(&"exact-law-sampling"));
+    let document = json(&format!("{arguments} --sampling exact-distribution"));
+    assert_eq!(document["options"]["sampling"], "exact-distribution");
+    assert!(codes(&document).contains(&"exact-distribution-sampling"));
     let query = &document["queries"][0];
     let total: u64 = query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(total, 1_000_000_000_000);
@@ -142,8 +142,8 @@ fn counts_drawn_from_the_law_say_so() {
     assert_eq!((&first["method"], &first["direction"]), (&"k-cut-region".into(), &"forward".into()));
     let lower = first["rdp_lower"].as_f64().unwrap();
     assert!(lower < exact && lower > 0.99 * exact, "{lower} {exact}");
-    let shown = text(run(&format!("audit votes {arguments} --sampling exact-law")));
-    assert!(shown.contains("drawn from the law itself and not simulated"), "{shown}");
+    let shown = text(run(&format!("audit votes {arguments} --sampling exact-distribution")));
+    assert!(shown.contains("drawn from the distribution itself and not simulated"), "{shown}");
 }
 
 /// P = (0.52, 0.48) and P' = (0.22, 0.78), 250 teachers: a thousand answers leak 1.41e-3 at order 2, and their sum
@@ -192,19 +192,19 @@ fn at<'a>(rows: &'a Value, order: f64, name: Option<&str>) -> &'a Value {
     row.unwrap_or_else(|| panic!("no {name:?} at {order} in {rows}"))
 }
 
-/// The law of CaPC is a series, and nothing calls it exact.
+/// The distribution of CaPC is a series, and nothing calls it exact.
 #[test]
 fn a_series_is_never_called_exact() {
     let arguments = format!("{FASHION} --model capc --noise gaussian:40 --queries 18,266 --orders 2,8 --samples 1e4");
     let document = json(&arguments);
-    assert_eq!(document["law"], "series");
+    assert_eq!(document["distribution"], "series");
     assert!(document["series"]["remainder"].as_f64().unwrap() < 1e-9, "{}", document["series"]);
     assert!(codes(&document).contains(&"series"));
     for query in document["queries"].as_array().unwrap() {
         assert_eq!(query["exact"].as_array().unwrap().len(), 0);
-        let law = at(&query["approximate"], 2.0, None)["forward"].as_f64().unwrap();
+        let distribution = at(&query["approximate"], 2.0, None)["forward"].as_f64().unwrap();
         let dependent = at(&query["upper"], 2.0, Some("gnmax-data-dependent"))["rdp"].as_f64().unwrap();
-        assert!(law > 1e-5 && law < dependent, "{law} {dependent}");
+        assert!(distribution > 1e-5 && distribution < dependent, "{distribution} {dependent}");
     }
     let check = &document["series_check"];
     let value = |name: &str| check[name].as_f64().unwrap();
@@ -226,7 +226,7 @@ fn private_knn_with_every_recorded_adversary() {
     for (adversary, point) in [("nat-advq", None), ("pois-advq", None), ("pois-natq", Some("test"))] {
         let document = json(&format!(
             "{KNN} --model private-knn --noise gaussian:30 --adversary {adversary} --queries 2,1 --orders 2 \
-             --samples 1e8 --sampling exact-law"
+             --samples 1e8 --sampling exact-distribution"
         ));
         assert_eq!((&document["options"]["k"], &document["options"]["rate"]), (&200.into(), &0.2.into()));
         assert_eq!(document["added_point"]["search"].as_str(), point);

@@ -1,4 +1,4 @@
-//! Every bit of every form of archive, flipped one after the other: refused in one line, or read as what was written.
+//! Every bit of every form of archive, flipped one after the other: rejected in one line, or read as what was written.
 
 use leakbound::membership::{ShadowLogits, ShadowScores};
 use leakbound::model::Adversary;
@@ -27,7 +27,7 @@ fn flipped(add: impl Fn(&mut Writer), read: impl Fn(&Path, Vec<u8>) -> Result<St
         let good = writer.finish().unwrap().into_inner();
         fs::write(&path, &good).unwrap();
         let expected = read(&path, good.clone()).unwrap_or_else(|error| panic!("{error}"));
-        let mut refused = 0;
+        let mut rejected = 0;
         // Seven is prime to the bits of a byte: all of them come up.
         let bits: Vec<usize> = (0..8 * good.len()).step_by(7).collect();
         for &bit in &bits {
@@ -39,12 +39,12 @@ fn flipped(add: impl Fn(&mut Writer), read: impl Fn(&Path, Vec<u8>) -> Result<St
                 Err(error) => {
                     let text = error.to_string();
                     assert!(text.contains("f.npz") && !text.contains(char::is_control), "{text:?}");
-                    refused += 1;
+                    rejected += 1;
                 }
             }
         }
         // Dates, versions and attributes may be anything; the data and their names may not.
-        assert!(2 * refused > bits.len(), "{refused} of {}", bits.len());
+        assert!(2 * rejected > bits.len(), "{rejected} of {}", bits.len());
     }
 }
 

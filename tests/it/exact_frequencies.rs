@@ -1,23 +1,24 @@
-//! What every method makes of counts without chance: expected counts of laws whose leakage is known.
+//! What every method makes of counts without chance: expected counts of distributions whose leakage is known.
 
 use leakbound::audit::{AuditPlan, EProcess, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::{Direction, Validity};
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::{OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::divergence::{epsilon_at_delta, gdp_epsilon, renyi_divergence};
 use leakbound::histogram::VoteHistogram;
-use leakbound::law::{OutcomeLaw, noisy_argmax_law};
 use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-fn laws(histogram: &[u64], neighbor: &[u64], sigma: f64) -> [OutcomeLaw; 2] {
-    let noise = leakbound::law::Noise::Gaussian(NoiseScale::new(sigma).unwrap());
-    [histogram, neighbor].map(|votes| noisy_argmax_law(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
+fn distributions(histogram: &[u64], neighbor: &[u64], sigma: f64) -> [OutcomeDistribution; 2] {
+    let noise = leakbound::distribution::Noise::Gaussian(NoiseScale::new(sigma).unwrap());
+    [histogram, neighbor]
+        .map(|votes| noisy_argmax_distribution(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
 }
 
 /// Counts at their expected values; rounding errors go to the most frequent outcome.
-fn expected([p, q]: &[OutcomeLaw; 2], n: u64) -> PairedCounts {
-    let world = |law: &OutcomeLaw| {
-        let mut counts: Vec<u64> = law.p().iter().map(|p| (p * n as f64).round() as u64).collect();
+fn expected([p, q]: &[OutcomeDistribution; 2], n: u64) -> PairedCounts {
+    let world = |distribution: &OutcomeDistribution| {
+        let mut counts: Vec<u64> = distribution.p().iter().map(|p| (p * n as f64).round() as u64).collect();
         let most = (0..counts.len()).fold(0, |most, c| if counts[c] > counts[most] { c } else { most });
         let others: u64 = counts.iter().enumerate().filter(|(c, _)| *c != most).map(|(_, count)| count).sum();
         counts[most] = n - others;
@@ -27,8 +28,9 @@ fn expected([p, q]: &[OutcomeLaw; 2], n: u64) -> PairedCounts {
 }
 
 /// The largest μ that any set of outcomes shows: max over sets of Φ⁻¹(P(A)) - Φ⁻¹(Q(A)). The outcomes with the largest
-/// ratios are the corners of the hull of all pairs (Q(A), P(A)), and curves of equal μ are concave, so a corner is best.
-fn largest_mu([p, q]: [&OutcomeLaw; 2]) -> f64 {
+/// ratios are the corners of the hull of all pairs (Q(A), P(A)), and curves of equal μ are concave, so a corner is
+/// best.
+fn largest_mu([p, q]: [&OutcomeDistribution; 2]) -> f64 {
     let mut order: Vec<usize> = (0..p.outcomes()).collect();
     let log_ratio = |c: usize| p.ln_p()[c] - q.ln_p()[c];
     order.sort_by(|a, b| log_ratio(*b).total_cmp(&log_ratio(*a)));
@@ -49,11 +51,11 @@ fn bounds_rise_with_the_sample_and_stay_below_the_truth() {
         .into_iter()
         .filter(|method| matches!(method.validity(), Validity::FiniteSample | Validity::Asymptotic))
         .collect();
-    for laws in [
-        laws(&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0),
-        laws(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0),
+    for distributions in [
+        distributions(&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0),
+        distributions(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0),
     ] {
-        let [p, q] = &laws;
+        let [p, q] = &distributions;
         let plan = AuditPlan {
             orders: [1.5, 2.0, 10.0, 64.0].map(|a| Order::new(a).unwrap()).to_vec(),
             delta: Delta::new(1e-5).unwrap(),
@@ -63,10 +65,11 @@ fn bounds_rise_with_the_sample_and_stay_below_the_truth() {
             seed: 0,
             resamples: 10,
         };
-        let guide = Guide::from_laws(p, q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
+        let guide =
+            Guide::from_distributions(p, q, &plan.orders, &plan.directions, SetSource::ExactDistribution).unwrap();
         let mut before: Vec<f64> = Vec::new();
         for digits in 2..=12 {
-            let audit = audit_counts(&expected(&laws, 10u64.pow(digits)), &guide, &plan).unwrap();
+            let audit = audit_counts(&expected(&distributions, 10u64.pow(digits)), &guide, &plan).unwrap();
             assert!(audit.skipped.is_empty());
             let mut values = Vec::new();
             for row in &audit.rdp {
@@ -101,18 +104,18 @@ fn bounds_rise_with_the_sample_and_stay_below_the_truth() {
 /// A stream at the expected frequencies: the bound rises from look to look, 26 of them from 100 to 10^12 pairs.
 #[test]
 fn the_e_process_of_a_stream_rises() {
-    for laws in [
-        laws(&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0),
-        laws(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0),
+    for distributions in [
+        distributions(&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0),
+        distributions(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0),
     ] {
-        let [p, q] = &laws;
+        let [p, q] = &distributions;
         let failure = FailureProbability::new(0.05).unwrap();
         let questions = [1.5, 2.0, 10.0, 64.0].map(|a| Order::new(a).unwrap());
         let mut stream = EProcess::new(p.outcomes()).unwrap();
         let mut seen = [vec![0; p.outcomes()], vec![0; p.outcomes()]];
         let mut before = vec![0.0f64; 8];
         for look in (20..=120).step_by(4) {
-            let now = expected(&laws, 10f64.powf(look as f64 / 10.0).round() as u64);
+            let now = expected(&distributions, 10f64.powf(look as f64 / 10.0).round() as u64);
             let more = |now: &[u64], seen: &[u64]| -> Vec<u64> { now.iter().zip(seen).map(|(n, s)| n - s).collect() };
             let new = PairedCounts::new(
                 now.labels().to_vec(),

@@ -4,8 +4,8 @@
 use leakbound::quantity::Delta;
 use leakbound_validation::false_claims::{FAILURE, Scores, measure};
 
-/// 60 audits of 1,000 canaries without leakage. With a rate of at most 5 % more than 13 of 60 are wrong with probability
-/// 5e-6 for each of 14 bounds.
+/// 60 audits of 1,000 canaries without leakage. With a rate of at most 5 % more than 13 of 60 are wrong with
+/// probability 5e-6 for each of 14 bounds.
 #[test]
 fn noise_is_rarely_taken_for_leakage() {
     assert_eq!(FAILURE, 0.05);

@@ -8,12 +8,14 @@ use leakbound::accountant::{
 use leakbound::audit::Rectangle;
 use leakbound::bound::Direction;
 use leakbound::counts::MAX_COUNT;
+use leakbound::distribution::{
+    Noise, OutcomeDistribution, marked_argmax_distribution, multinomial_argmax_distribution, noisy_argmax_distribution,
+};
 use leakbound::divergence::{
     RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, hockey_stick, renyi_divergence,
 };
 use leakbound::histogram::VoteHistogram;
 use leakbound::interval::{BinomialCounts, clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
-use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -65,14 +67,15 @@ fn noise(laplace: bool, scale: f64) -> Noise {
     if laplace { Noise::Laplace(scale) } else { Noise::Gaussian(scale) }
 }
 
-/// A law is one: finite or absent logarithms, probabilities and complements in [0, 1], sum 1.
-fn is_a_law(law: &OutcomeLaw) -> Result<(), TestCaseError> {
-    for class in 0..law.outcomes() {
-        let (p, ln_p, complement) = (law.p()[class], law.ln_p()[class], law.complement()[class]);
+/// A distribution is one: finite or absent logarithms, probabilities and complements in [0, 1], sum 1.
+fn is_a_distribution(distribution: &OutcomeDistribution) -> Result<(), TestCaseError> {
+    for class in 0..distribution.outcomes() {
+        let (p, ln_p, complement) =
+            (distribution.p()[class], distribution.ln_p()[class], distribution.complement()[class]);
         prop_assert!((0.0..=1.0).contains(&p) && (0.0..=1.0).contains(&complement), "{p} {complement}");
         prop_assert!(ln_p <= 0.0, "{ln_p}");
     }
-    prop_assert!((law.p().iter().sum::<f64>() - 1.0).abs() < 1e-10);
+    prop_assert!((distribution.p().iter().sum::<f64>() - 1.0).abs() < 1e-10);
     Ok(())
 }
 
@@ -80,7 +83,7 @@ proptest! {
     #![proptest_config(cases(1500))]
 
     #[test]
-    fn laws_of_extreme_histograms_and_their_divergences(
+    fn distributions_of_extreme_histograms_and_their_divergences(
         counts in prop::collection::vec(count(), 1..=50),
         near in any::<bool>(),
         laplace in any::<bool>(),
@@ -88,7 +91,7 @@ proptest! {
         order in order(),
         epsilon in magnitude(-20.0, 300.0),
     ) {
-        // Half of the cases keep the counts close together, where extreme scales still give a law.
+        // Half of the cases keep the counts close together, where extreme scales still give a distribution.
         let base = counts[0].min(MAX_COUNT - 400);
         let counts: Vec<u64> = if near { counts.iter().map(|count| base + count % 300).collect() } else { counts };
         let mut moved = counts.clone();
@@ -98,18 +101,18 @@ proptest! {
         }
         let noise = noise(laplace, scale);
         let start = Instant::now();
-        let law = |counts: &[u64]| noisy_argmax_law(&VoteHistogram::new(counts.to_vec()).unwrap(), noise);
-        let laws = (law(&counts), law(&moved));
+        let distribution = |counts: &[u64]| noisy_argmax_distribution(&VoteHistogram::new(counts.to_vec()).unwrap(), noise);
+        let distributions = (distribution(&counts), distribution(&moved));
         prop_assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
-        if let (Ok(p), Ok(q)) = &laws {
-            is_a_law(p)?;
-            is_a_law(q)?;
+        if let (Ok(p), Ok(q)) = &distributions {
+            is_a_distribution(p)?;
+            is_a_distribution(q)?;
             let divergence = renyi_divergence(p, q, order).unwrap();
             prop_assert!(divergence >= 0.0, "{divergence}");
             prop_assert_eq!(renyi_divergence(p, p, order).unwrap(), 0.0);
             let delta = hockey_stick(p, q, Epsilon::new(epsilon).unwrap()).unwrap();
             prop_assert!((0.0..=1.0).contains(&delta), "{delta}");
-        } else if let Err(error) = &laws.0 {
+        } else if let Err(error) = &distributions.0 {
             // The documented reason, not a failure of the integrals.
             prop_assert!(error.to_string().contains("spread"), "{error}");
         }
@@ -201,7 +204,7 @@ proptest! {
     #![proptest_config(cases(150))]
 
     #[test]
-    fn laws_of_extreme_random_votes(
+    fn distributions_of_extreme_random_votes(
         k in 1..=12u64,
         weights in prop::collection::vec(prop_oneof![Just(0.0), magnitude(-300.0, 0.0), 0.1..1.0f64], 2..=6),
         marks in prop::collection::vec(prop_oneof![Just(0.0), magnitude(-300.0, 0.0), 0.1..1.0f64], 6),
@@ -215,14 +218,14 @@ proptest! {
         };
         let (p, marked) = (normalized(&weights), normalized(&marks[..weights.len()]));
         let start = Instant::now();
-        let laws = [
-            multinomial_argmax_law(k, &p, noise(false, scale)),
-            marked_argmax_law(k, &p, &marked, noise(false, scale)),
+        let distributions = [
+            multinomial_argmax_distribution(k, &p, noise(false, scale)),
+            marked_argmax_distribution(k, &p, &marked, noise(false, scale)),
         ];
         prop_assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
-        for law in laws {
-            match law {
-                Ok(law) => is_a_law(&law)?,
+        for distribution in distributions {
+            match distribution {
+                Ok(distribution) => is_a_distribution(&distribution)?,
                 // Noise far below one vote needs more nodes than there is time for.
                 Err(error) => prop_assert!(error.to_string().contains("nodes"), "{error}"),
             }

@@ -44,7 +44,7 @@ impl Desk {
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
     }
 
-    fn refused(&self, arguments: &[&str]) -> String {
+    fn rejected(&self, arguments: &[&str]) -> String {
         let (status, stdout, stderr) = self.run(arguments);
         assert!(status == 1 && stdout.is_empty(), "{arguments:?}: {status} {stderr}");
         let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
@@ -110,7 +110,7 @@ fn memory_is_counted_before_it_is_taken() {
     desk.arrays("h.npz", true, |writer| {
         writer.add_array("histogram", &Array2::<u8>::ones((1 << 20, 4))).unwrap();
     });
-    let line = desk.refused(&["account", "h.npz", "--noise", "gaussian:2", "--max-memory", "64M"]);
+    let line = desk.rejected(&["account", "h.npz", "--noise", "gaussian:2", "--max-memory", "64M"]);
     assert_eq!(
         line,
         "h.npz: array `histogram`: found data that take 128.0 MiB of memory, expected at most 64.0 MiB; hint: split \
@@ -120,7 +120,7 @@ fn memory_is_counted_before_it_is_taken() {
         writer.add_array("votes", &Array2::<u8>::zeros((1, 1 << 21))).unwrap();
     });
     let votes = ["account", "v.npz", "--noise", "gaussian:2"];
-    let line = desk.refused(&[&votes[..], &["--max-memory", "3M"]].concat());
+    let line = desk.rejected(&[&votes[..], &["--max-memory", "3M"]].concat());
     assert!(line.starts_with("v.npz: array `votes`: found shape [1, 2097152], data that take 4.0 MiB"), "{line}");
     let (status, _, stderr) = desk.run(&[&votes[..], &["--max-memory", "64M"]].concat());
     assert_eq!(status, 0, "{stderr}");
@@ -144,7 +144,7 @@ fn shapes_are_compared_before_anything_is_read() {
     fs::write(desk.path("keep.npy"), &header).unwrap();
     File::options().write(true).open(desk.path("keep.npy")).unwrap().set_len(128 + 80_000_000_000).unwrap();
     let words = "membership lira --logits logits.npy --labels labels.npy --keep keep.npy";
-    let line = desk.refused(&words.split(' ').collect::<Vec<_>>());
+    let line = desk.rejected(&words.split(' ').collect::<Vec<_>>());
     assert_eq!(
         line,
         "keep.npy: whole file: found shape [4, 20000000000], expected shape [4, 3], a truth value for each model and sample"
@@ -156,7 +156,7 @@ fn a_score_that_is_no_confidence_is_named_with_its_place() {
     let desk = Desk::new();
     scores(&desk, "s.npz", 0.5);
     assert_eq!(
-        desk.refused(&["membership", "rmia", "s.npz"]),
+        desk.rejected(&["membership", "rmia", "s.npz"]),
         "s.npz: array `scores`, index [0, 1, 0]: found `1.5`, expected a confidence from 0 to 1"
     );
 }
@@ -182,17 +182,17 @@ fn a_pipe_is_read_once() {
     writer.join().unwrap();
     assert_eq!(piped, epsilon("l.csv"));
     // An archive is read at several places; nobody waits for the other end of the pipe.
-    let line = desk.refused(&["account", "l.pipe", "--noise", "gaussian:2"]);
+    let line = desk.rejected(&["account", "l.pipe", "--noise", "gaussian:2"]);
     assert!(line.contains("a pipe or device") && line.ends_with("save it as a file first"), "{line}");
 }
 
 #[test]
-fn names_that_rewrite_a_terminal_are_refused_or_spelled_out() {
+fn names_that_rewrite_a_terminal_are_rejected_or_spelled_out() {
     let desk = Desk::new();
     for name in ['\u{fffe}', '\u{ffff}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{61c}'] {
         let text = format!("query,outcome,count,count_neighbor\nq{name},a,5,5\nq{name},b,5,5\n");
         fs::write(desk.path("q.csv"), text).unwrap();
-        let line = desk.refused(&["audit", "counts", "q.csv"]);
+        let line = desk.rejected(&["audit", "counts", "q.csv"]);
         let code = u32::from(name);
         assert!(line.starts_with(&format!("q.csv: line 2, column query: found `q\\u{{{code:x}}}`")), "{line}");
     }

@@ -5,10 +5,10 @@ use leakbound::Result;
 use leakbound::audit::{KCutBox, Rectangle, SimultaneousIntervals};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::{OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::divergence::renyi_divergence;
 use leakbound::histogram::VoteHistogram;
 use leakbound::interval::{BinomialCounts, RectangleProbability, clopper_pearson_simultaneous, goodman, sison_glaz};
-use leakbound::law::{OutcomeLaw, noisy_argmax_law};
 use leakbound::quantity::{FailureProbability, Order};
 use leakbound_validation::multinomial;
 use proptest::prelude::*;
@@ -28,27 +28,27 @@ fn paired(counts: &[u64], neighbor: &[u64]) -> PairedCounts {
     PairedCounts::new(labels, counts.to_vec(), neighbor.to_vec()).unwrap()
 }
 
-/// Laws of the noisy argmax before and after a vote moved from the first to the second class.
-fn laws(histogram: &[u64], noise: &str) -> [OutcomeLaw; 2] {
+/// Distributions of the noisy argmax before and after a vote moved from the first to the second class.
+fn distributions(histogram: &[u64], noise: &str) -> [OutcomeDistribution; 2] {
     let mut neighbor = histogram.to_vec();
     neighbor[0] -= 1;
     neighbor[1] += 1;
     [histogram.to_vec(), neighbor]
-        .map(|votes| noisy_argmax_law(&VoteHistogram::new(votes).unwrap(), noise.parse().unwrap()).unwrap())
+        .map(|votes| noisy_argmax_distribution(&VoteHistogram::new(votes).unwrap(), noise.parse().unwrap()).unwrap())
 }
 
-fn figure_6() -> [OutcomeLaw; 2] {
-    laws(&[14, 12, 10, 8, 6], "gaussian:2")
+fn figure_6() -> [OutcomeDistribution; 2] {
+    distributions(&[14, 12, 10, 8, 6], "gaussian:2")
 }
 
-fn ten_classes() -> [OutcomeLaw; 2] {
-    laws(&[70, 66, 40, 30, 20, 10, 8, 4, 2, 0], "gaussian:40")
+fn ten_classes() -> [OutcomeDistribution; 2] {
+    distributions(&[70, 66, 40, 30, 20, 10, 8, 4, 2, 0], "gaussian:40")
 }
 
 /// Counts at their expected values, as whole numbers.
-fn expected(laws: &[OutcomeLaw; 2], n: u64) -> PairedCounts {
-    let [p, q] = laws.each_ref().map(|law| {
-        let mut counts: Vec<u64> = law.p().iter().map(|p| (p * n as f64).round() as u64).collect();
+fn expected(distributions: &[OutcomeDistribution; 2], n: u64) -> PairedCounts {
+    let [p, q] = distributions.each_ref().map(|distribution| {
+        let mut counts: Vec<u64> = distribution.p().iter().map(|p| (p * n as f64).round() as u64).collect();
         let sum: u64 = counts[1..].iter().sum();
         counts[0] = n - sum;
         counts
@@ -91,19 +91,19 @@ const ALL: [(&str, Bound); 5] = [
 /// Fed exact frequencies, every bound stays below the divergence, increases with n, and reaches it in the end.
 #[test]
 fn bounds_increase_to_the_divergence_at_exact_frequencies() {
-    for (laws, reached) in [(figure_6(), 0.999), (ten_classes(), 0.99)] {
+    for (distributions, reached) in [(figure_6(), 0.999), (ten_classes(), 0.99)] {
         for a in [1.5, 2.0, 10.0, 64.0] {
             for direction in Direction::BOTH {
                 let [p, q] = match direction {
-                    Direction::Forward => [&laws[0], &laws[1]],
-                    Direction::Reverse => [&laws[1], &laws[0]],
+                    Direction::Forward => [&distributions[0], &distributions[1]],
+                    Direction::Reverse => [&distributions[1], &distributions[0]],
                 };
                 let divergence = renyi_divergence(p, q, order(a)).unwrap();
                 for (name, bound) in ALL {
                     let mut previous = 0.0;
                     for digits in 2..=15 {
                         let n = 10u64.pow(digits);
-                        let value = bound(&expected(&laws, n), 0.05, order(a), direction).unwrap();
+                        let value = bound(&expected(&distributions, n), 0.05, order(a), direction).unwrap();
                         assert!(value >= previous && value <= divergence, "{name} {a} {n}: {value} {divergence}");
                         previous = value;
                     }
@@ -118,10 +118,11 @@ fn bounds_increase_to_the_divergence_at_exact_frequencies() {
 }
 
 /// The smallest n at which a bound certifies a share of the divergence, to 1 %.
-fn samples_for(share: f64, bound: Bound, laws: &[OutcomeLaw; 2], f: f64) -> f64 {
-    let divergence = renyi_divergence(&laws[0], &laws[1], order(2.0)).unwrap();
+fn samples_for(share: f64, bound: Bound, distributions: &[OutcomeDistribution; 2], f: f64) -> f64 {
+    let divergence = renyi_divergence(&distributions[0], &distributions[1], order(2.0)).unwrap();
     let enough = |ln_n: f64| {
-        let value = bound(&expected(laws, ln_n.exp().round() as u64), f, order(2.0), Direction::Forward).unwrap();
+        let value =
+            bound(&expected(distributions, ln_n.exp().round() as u64), f, order(2.0), Direction::Forward).unwrap();
         value >= share * divergence
     };
     let (mut low, mut high) = (10f64.ln(), 1e14f64.ln());
@@ -136,7 +137,7 @@ fn samples_for(share: f64, bound: Bound, laws: &[OutcomeLaw; 2], f: f64) -> f64 
 #[test]
 fn samples_needed_are_those_of_the_notes() {
     let tie = [[125, 125], [124, 126]].map(|votes| {
-        noisy_argmax_law(&VoteHistogram::new(votes.to_vec()).unwrap(), "gaussian:40".parse().unwrap()).unwrap()
+        noisy_argmax_distribution(&VoteHistogram::new(votes.to_vec()).unwrap(), "gaussian:40".parse().unwrap()).unwrap()
     });
     let cases = [
         ("Fig. 6", figure_6(), [1.1e3, 3.3e4], [3.8e3, 1e5]),
@@ -144,14 +145,14 @@ fn samples_needed_are_those_of_the_notes() {
         ("C = 2", tie, [3.7e5, 1.2e7], [2.9e8, 7.1e9]),
         ("C = 10", ten_classes(), [8.3e5, 2.7e7], [3.6e9, 9e10]),
     ];
-    for (name, laws, limits, paper) in cases {
-        let f = if laws[0].outcomes() == 2 { 0.025 } else { 0.05 };
+    for (name, distributions, limits, paper) in cases {
+        let f = if distributions[0].outcomes() == 2 { 0.025 } else { 0.05 };
         for (index, share) in [0.5, 0.9].into_iter().enumerate() {
             for (method, bound, f, printed) in
                 // For the paper's form 5 % were spent in each world there.
                 [("box", k_cut_box as Bound, f, limits[index]), ("Goodman", k_cut_goodman, 0.1, paper[index])]
             {
-                let found = samples_for(share, bound, &laws, f);
+                let found = samples_for(share, bound, &distributions, f);
                 println!("{name} {method} {share}: {found:.3e}, printed {printed:.1e}");
                 assert!((found / printed).ln().abs() < 1.15f64.ln(), "{name} {method}");
             }
@@ -256,16 +257,16 @@ proptest! {
 fn bounds_exceed_the_divergence_no_more_often_than_they_may() {
     let mut stream = Xoshiro256PlusPlus::seed_from_u64(20_261);
     let null = figure_6();
-    for (name, laws, n) in [
+    for (name, distributions, n) in [
         ("null", [null[0].clone(), null[0].clone()], 1_000),
         ("Fig. 6", figure_6(), 10_000),
         ("C = 10", ten_classes(), 100_000),
     ] {
         const AUDITS: u32 = 2_000;
-        let divergence = renyi_divergence(&laws[0], &laws[1], order(2.0)).unwrap();
+        let divergence = renyi_divergence(&distributions[0], &distributions[1], order(2.0)).unwrap();
         let (mut wrong, mut mean) = ([0u32; 4], [0.0; 4]);
         for _ in 0..AUDITS {
-            let counts = multinomial::paired(&laws[0], &laws[1], n, &mut stream);
+            let counts = multinomial::paired(&distributions[0], &distributions[1], n, &mut stream);
             // The exact rectangle probability takes too long here.
             for (method, (_, bound)) in ALL[..4].iter().enumerate() {
                 let value = bound(&counts, 0.05, order(2.0), Direction::Forward).unwrap();
@@ -294,12 +295,12 @@ fn bounds_exceed_the_divergence_no_more_often_than_they_may() {
 /// Glaz's intervals are known to cover less, 93 % at n = 300: below 90 % would be a mistake of ours.
 #[test]
 fn simultaneous_intervals_cover_all_proportions_at_once() {
-    let [law, _] = figure_6();
+    let [distribution, _] = figure_6();
     let mut stream = Xoshiro256PlusPlus::seed_from_u64(20_262);
     for n in [300, 3_000] {
         let mut covered = [0u32; 4];
         for _ in 0..2_000 {
-            let counts = multinomial::counts(&law, n, &mut stream);
+            let counts = multinomial::counts(&distribution, n, &mut stream);
             let f = failure(0.05);
             let all = [
                 clopper_pearson_simultaneous(&counts, f).unwrap(),
@@ -308,8 +309,10 @@ fn simultaneous_intervals_cover_all_proportions_at_once() {
                 sison_glaz(&counts, f, RectangleProbability::Exact).unwrap().ranges,
             ];
             for (count, ranges) in covered.iter_mut().zip(all) {
-                let inside =
-                    ranges.iter().zip(law.p()).all(|(range, p)| (range.lower.value..=range.upper.value).contains(p));
+                let inside = ranges
+                    .iter()
+                    .zip(distribution.p())
+                    .all(|(range, p)| (range.lower.value..=range.upper.value).contains(p));
                 *count += u32::from(inside);
             }
         }

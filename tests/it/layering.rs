@@ -75,11 +75,10 @@ fn no_files_of_a_room_use_each_other_in_a_circle() {
 
 #[test]
 fn members_count_as_rooms() {
-    let text =
-        "use crate::args::Cli; use leakbound::{Error, law::Law}; fn f() { leakbound_train::train(); super::g() }";
+    let text = "use crate::args::Cli; use leakbound::{Error, distribution::Distribution}; fn f() { leakbound_train::train(); super::g() }";
     assert_eq!(
         in_house(text, "cli"),
-        "use crate::cli::args::Cli; use crate::{Error, law::Law}; fn f() { crate::train::train(); super::g() }"
+        "use crate::cli::args::Cli; use crate::{Error, distribution::Distribution}; fn f() { crate::train::train(); super::g() }"
     );
 }
 
@@ -121,35 +120,46 @@ fn nothing_unfinished_is_left() {
 
 #[test]
 fn a_forbidden_edge_is_detected() {
-    let design = "# x\n```layering\nerror: nothing\nlaw: error\naudit: error, law; never rand\n```\n";
+    let design = "# x\n```layering\nerror: nothing\nlaw: error\naudit: error, distribution; never rand\n```\n";
     let rules = read_rules(design).unwrap();
-    let exports = exports("mod law;\npub use error::{Error, Result};\npub use law::{self as _, Law as Rule};");
+    let exports = exports(
+        "mod distribution;\npub use error::{Error, Result};\npub use distribution::{self as _, Distribution as Rule};",
+    );
     let check = |room, depth, text| violations(&rules, &exports, &Source { room, file: "f.rs", depth, text });
     let allowed = [
-        ("audit", 1, "use crate::law::{Law, other::Thing}; use crate::error::Error; use crate::audit::x;"),
-        ("audit", 1, "use crate::{law::Law, error::{self, Error}};"),
-        ("law", 1, "/// [`crate::audit::Bound`]\nfn f() { let s = \"crate::audit\"; } // crate::audit::x"),
-        ("law", 1, "fn f<'a>(x: &'a str) -> char { '\"' } /* crate::audit::x /* nested */ */"),
-        ("law", 1, "fn f() {}\n#[cfg(test)]\nmod tests { use crate::audit::Bound; use rand::Rng; }"),
-        ("law", 2, "use super::sibling; pub(crate) fn f() {} pub(super) fn g() {}"),
-        ("law", 1, "fn f() -> crate::Result<()> { Ok(()) }"),
+        (
+            "audit",
+            1,
+            "use crate::distribution::{Distribution, other::Thing}; use crate::error::Error; use crate::audit::x;",
+        ),
+        ("audit", 1, "use crate::{distribution::Distribution, error::{self, Error}};"),
+        ("distribution", 1, "/// [`crate::audit::Bound`]\nfn f() { let s = \"crate::audit\"; } // crate::audit::x"),
+        ("distribution", 1, "fn f<'a>(x: &'a str) -> char { '\"' } /* crate::audit::x /* nested */ */"),
+        ("distribution", 1, "fn f() {}\n#[cfg(test)]\nmod tests { use crate::audit::Bound; use rand::Rng; }"),
+        ("distribution", 2, "use super::sibling; pub(crate) fn f() {} pub(super) fn g() {}"),
+        ("distribution", 1, "fn f() -> crate::Result<()> { Ok(()) }"),
     ];
     for (room, depth, text) in allowed {
         assert_eq!(check(room, depth, text), [""; 0], "{room}: {text}");
     }
     let forbidden = [
-        ("law", 1, "use crate::audit::Bound;", "f.rs: law uses audit"),
-        ("law", 1, "fn f() { crate :: audit\n::bound() }", "f.rs: law uses audit"),
-        ("law", 1, "use crate::{error::{Error, Result}, audit::Bound};", "f.rs: law uses audit"),
-        ("law", 1, "use super::audit::Bound;", "f.rs: law uses audit"),
-        ("law", 2, "use super::super::{audit::Bound};", "f.rs: law uses audit"),
-        ("law", 1, "macro_rules! m { () => { $crate::audit::x() } }", "f.rs: law uses audit"),
-        ("law", 1, "let raw = r#\"a\"b\"#; crate::audit::x()", "f.rs: law uses audit"),
-        ("error", 1, "use crate::Rule;", "f.rs: error uses law"),
-        ("law", 1, "use crate::*;", "f.rs: law uses crate::*, which is no room"),
-        ("law", 1, "use crate::extra::X;", "f.rs: law uses crate::extra, which is no room"),
+        ("distribution", 1, "use crate::audit::Bound;", "f.rs: distribution uses audit"),
+        ("distribution", 1, "fn f() { crate :: audit\n::bound() }", "f.rs: distribution uses audit"),
+        ("distribution", 1, "use crate::{error::{Error, Result}, audit::Bound};", "f.rs: distribution uses audit"),
+        ("distribution", 1, "use super::audit::Bound;", "f.rs: distribution uses audit"),
+        ("distribution", 2, "use super::super::{audit::Bound};", "f.rs: distribution uses audit"),
+        ("distribution", 1, "macro_rules! m { () => { $crate::audit::x() } }", "f.rs: distribution uses audit"),
+        ("distribution", 1, "let raw = r#\"a\"b\"#; crate::audit::x()", "f.rs: distribution uses audit"),
+        ("error", 1, "use crate::Rule;", "f.rs: error uses distribution"),
+        ("distribution", 1, "use crate::*;", "f.rs: distribution uses crate::*, which is no room"),
+        ("distribution", 1, "use crate::extra::X;", "f.rs: distribution uses crate::extra, which is no room"),
         ("audit", 1, "use rand::Rng;", "f.rs: audit must never name rand"),
-        ("law", 1, "#[path = \"../audit.rs\"] mod own;", "f.rs: a path attribute moves a file to another room"),
+        (
+            "distribution",
+            1,
+            "#[path = \"../audit.rs\"] mod own;",
+            "f.rs: a path attribute moves a file to another room",
+        ),
         ("attic", 1, "", "f.rs: the room attic is missing from the list"),
     ];
     for (room, depth, text, expected) in forbidden {

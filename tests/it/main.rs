@@ -49,7 +49,7 @@ mod rounding;
 mod scenarios;
 mod self_check_command;
 mod simulate_command;
-mod simulated_laws;
+mod simulated_distributions;
 mod source;
 mod studies;
 mod surfaces;

@@ -7,8 +7,8 @@ use leakbound::audit::{
 };
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::renyi_divergence;
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,8 +17,8 @@ const AUDITS: u64 = 400;
 const FAILURE: f64 = 0.05;
 
 /// Counts of n outputs of equal worlds, as a file lists them: what was seen, by the number of the class.
-fn recorded(law: &[f64], n: usize, stream: &mut ChaCha8Rng) -> PairedCounts {
-    let cumulative: Vec<f64> = law
+fn recorded(distribution: &[f64], n: usize, stream: &mut ChaCha8Rng) -> PairedCounts {
+    let cumulative: Vec<f64> = distribution
         .iter()
         .scan(0.0, |sum, p| {
             Some({
@@ -27,25 +27,25 @@ fn recorded(law: &[f64], n: usize, stream: &mut ChaCha8Rng) -> PairedCounts {
             })
         })
         .collect();
-    let mut worlds = [vec![0u64; law.len()], vec![0u64; law.len()]];
+    let mut worlds = [vec![0u64; distribution.len()], vec![0u64; distribution.len()]];
     for world in &mut worlds {
         for _ in 0..n {
-            let at = stream.random::<f64>() * cumulative[law.len() - 1];
-            world[cumulative.partition_point(|sum| *sum <= at).min(law.len() - 1)] += 1;
+            let at = stream.random::<f64>() * cumulative[distribution.len() - 1];
+            world[cumulative.partition_point(|sum| *sum <= at).min(distribution.len() - 1)] += 1;
         }
     }
-    let seen: Vec<usize> = (0..law.len()).filter(|&class| worlds[0][class] + worlds[1][class] > 0).collect();
+    let seen: Vec<usize> = (0..distribution.len()).filter(|&class| worlds[0][class] + worlds[1][class] > 0).collect();
     let pick = |world: &[u64]| seen.iter().map(|&class| world[class]).collect();
     let labels = seen.iter().map(ToString::to_string).collect();
     PairedCounts::new(labels, pick(&worlds[0]), pick(&worlds[1])).unwrap()
 }
 
 /// Whether P of the outcomes of each set lies within its rectangle, in both of two equal worlds.
-fn holds(counts: &PairedCounts, law: &[f64], sets: &[OutputSet], rectangles: &[Rectangle]) -> bool {
+fn holds(counts: &PairedCounts, distribution: &[f64], sets: &[OutputSet], rectangles: &[Rectangle]) -> bool {
     assert_eq!(sets.len(), rectangles.len());
     sets.iter().zip(rectangles).all(|(set, rectangle)| {
         let truth: f64 =
-            set.members().iter().map(|&member| law[counts.labels()[member].parse::<usize>().unwrap()]).sum();
+            set.members().iter().map(|&member| distribution[counts.labels()[member].parse::<usize>().unwrap()]).sum();
         let within = |[low, high]: [leakbound::interval::ProportionLimit; 2]| low.value <= truth && truth <= high.value;
         within(rectangle.inside()) && within(rectangle.inside_neighbor())
     })
@@ -86,32 +86,32 @@ fn most() -> u32 {
 /// 5,001 classes, 1 % of the mass on 5,000 of them. Dividing by the outcomes that were seen failed in 93 %.
 #[test]
 fn single_outcomes_hold_whatever_was_not_seen() {
-    let mut law = vec![0.01 / 5000.0; 5001];
-    law[2500] = 0.99;
+    let mut distribution = vec![0.01 / 5000.0; 5001];
+    distribution[2500] = 0.99;
     let mut stream = ChaCha8Rng::seed_from_u64(5);
     let (mut wrong, mut differing) = (0, 0);
     for _ in 0..AUDITS {
-        let counts = recorded(&law, 200, &mut stream);
+        let counts = recorded(&distribution, 200, &mut stream);
         let rectangles = outcome_rectangles(&counts, FailureProbability::new(FAILURE).unwrap()).unwrap();
         let outcomes = counts.outcomes();
         let alone = |member| OutputSet::new((0..outcomes).map(|outcome| outcome == member).collect());
         let sets: Vec<OutputSet> = (0..outcomes).map(alone).collect();
-        wrong += u32::from(!holds(&counts, &law, &sets, &rectangles));
+        wrong += u32::from(!holds(&counts, &distribution, &sets, &rectangles));
         differing += u32::from(differ(&counts, &Guide::fixed_list(outcomes), &rectangles));
     }
     println!("{wrong} intervals and {differing} bounds of {AUDITS} audits are wrong, at most {} may be", most());
     assert!(wrong <= most() && differing <= most());
 }
 
-/// 200 classes with half of the mass on 196 of them and a pilot of thirty outputs. Sets with outcomes that the pilot had
-/// not shown failed in 99 %.
+/// 200 classes with half of the mass on 196 of them and a pilot of thirty outputs. Sets with outcomes that the pilot
+/// had not shown failed in 99 %.
 #[test]
 fn a_band_by_a_pilot_holds_whatever_the_pilot_did_not_show() {
-    let law: Vec<f64> = (0..200).map(|class| if class % 50 == 0 { 0.125 } else { 0.5 / 196.0 }).collect();
+    let distribution: Vec<f64> = (0..200).map(|class| if class % 50 == 0 { 0.125 } else { 0.5 / 196.0 }).collect();
     let mut stream = ChaCha8Rng::seed_from_u64(6);
     let (mut wrong, mut differing) = (0, 0);
     for seed in 0..AUDITS {
-        let counts = recorded(&law, 300, &mut stream);
+        let counts = recorded(&distribution, 300, &mut stream);
         let (pilot, rest) = split_pilot(&counts, 0.1, seed).unwrap();
         let guide = Guide::from_pilot(&pilot, &plan().orders, &Direction::BOTH).unwrap();
         let band = trade_off_band(&rest, guide.score().unwrap(), plan().failure).unwrap();
@@ -119,7 +119,7 @@ fn a_band_by_a_pilot_holds_whatever_the_pilot_did_not_show() {
         for set in band.sets.iter().chain(&guide.sets.sets) {
             assert!(set.members().into_iter().all(shown));
         }
-        wrong += u32::from(!holds(&rest, &law, &band.sets, &band.rectangles));
+        wrong += u32::from(!holds(&rest, &distribution, &band.sets, &band.rectangles));
         differing += u32::from(differ(&rest, &guide, &band.rectangles));
     }
     println!("{wrong} intervals and {differing} bounds of {AUDITS} audits are wrong, at most {} may be", most());
@@ -127,12 +127,12 @@ fn a_band_by_a_pilot_holds_whatever_the_pilot_did_not_show() {
 }
 
 /// Every outcome is a little more or less likely by turns.
-fn striped(classes: usize, contrast: f64) -> [OutcomeLaw; 2] {
-    let law = |contrast: f64| {
+fn striped(classes: usize, contrast: f64) -> [OutcomeDistribution; 2] {
+    let distribution = |contrast: f64| {
         let of = |class: usize| (1.0 + if class.is_multiple_of(2) { contrast } else { -contrast }) / classes as f64;
-        OutcomeLaw::from_probabilities(&(0..classes).map(of).collect::<Vec<_>>()).unwrap()
+        OutcomeDistribution::from_probabilities(&(0..classes).map(of).collect::<Vec<_>>()).unwrap()
     };
-    [law(contrast), law(0.0)]
+    [distribution(contrast), distribution(0.0)]
 }
 
 /// 3,000 outcomes, D = 0.0025: rounded fractions of 15 samples were said to certify half of it. What is forecast now is
@@ -142,7 +142,8 @@ fn forecasts_with_many_outcomes_are_what_audits_find() {
     let [p, q] = striped(3000, 0.05);
     let order = plan().orders[0];
     let divergence = renyi_divergence(&p, &q, order).unwrap();
-    let guide = Guide::from_laws(&p, &q, &[order], &[Direction::Forward], SetSource::ExactLaw).unwrap();
+    let guide =
+        Guide::from_distributions(&p, &q, &[order], &[Direction::Forward], SetSource::ExactDistribution).unwrap();
     let bound = |method: Method| {
         let guide = &guide;
         let plan = AuditPlan { methods: vec![method], directions: vec![Direction::Forward], ..plan() };

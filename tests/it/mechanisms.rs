@@ -2,8 +2,8 @@
 
 use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_rdp};
 use leakbound::bound::Direction;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::histogram::{Adjacency, VoteHistogram};
-use leakbound::law::OutcomeLaw;
 use leakbound::mechanism::{
     self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
 };
@@ -59,7 +59,7 @@ fn text_and_json_read_back_as_they_are_written() {
 }
 
 #[test]
-fn what_is_no_mechanism_is_refused_in_one_line() {
+fn what_is_no_mechanism_is_rejected_in_one_line() {
     for (text, words) in [
         ("gnmaks:sigma=1", "`gnmaks` is none; there are gnmax, lnmax, "),
         ("gnmax", "sigma is missing"),
@@ -113,7 +113,7 @@ fn no_theorem_is_below_the_exact_divergence_of_its_direction() {
                         };
                         for neighbor in neighbors(kind, &data) {
                             let other = mechanism.output_distribution(&neighbor, Bins::at(Some(*order))).unwrap();
-                            let pair = leakbound::law::OutputPair::new(dataset.clone(), other).unwrap();
+                            let pair = leakbound::distribution::OutputPair::new(dataset.clone(), other).unwrap();
                             let exact = pair.renyi(direction, *order);
                             let name = theorem.name();
                             assert!(
@@ -208,10 +208,12 @@ fn samplers_follow_the_exact_distribution_in_both_worlds() {
             let Ok(pair) = mechanism.output_pair(&data, &neighbor, bins) else { continue };
             let sampler = mechanism.sampler(&data, &neighbor, bins).unwrap();
             let counts = simulate(&Drawn(&*sampler), Simulation::new(100_000).unwrap(), |_| ()).unwrap();
-            for (counts, law) in [(counts.counts(), pair.dataset()), (counts.counts_neighbor(), pair.neighbor())] {
-                let p = chi_square_p_value(counts, law.p()).unwrap();
+            for (counts, distribution) in
+                [(counts.counts(), pair.dataset()), (counts.counts_neighbor(), pair.neighbor())]
+            {
+                let p = chi_square_p_value(counts, distribution.p()).unwrap();
                 println!("{mechanism} {data} {neighbor}: p = {p:.4}");
-                assert!(p > least, "{mechanism} {data} {neighbor}: {counts:?} {law:?}");
+                assert!(p > least, "{mechanism} {data} {neighbor}: {counts:?} {distribution:?}");
             }
         }
     }
@@ -263,9 +265,9 @@ impl Mechanism for FlippedBit {
         vec![Theorem::new(&WARNER, move |order, _| randomized_response_rdp(order, flip))]
     }
 
-    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> leakbound::Result<OutcomeLaw> {
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> leakbound::Result<OutcomeDistribution> {
         let one = if data.counts() == [1] { 1.0 - self.flip.get() } else { self.flip.get() };
-        OutcomeLaw::from_probabilities(&[1.0 - one, one])
+        OutcomeDistribution::from_probabilities(&[1.0 - one, one])
     }
 
     fn sampler(
@@ -274,8 +276,8 @@ impl Mechanism for FlippedBit {
         neighbor: &VoteHistogram,
         bins: Bins,
     ) -> leakbound::Result<Box<dyn Sampler>> {
-        let laws = [self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?];
-        Ok(Box::new(Bits(laws.map(|law| law.p()[1]))))
+        let distributions = [self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?];
+        Ok(Box::new(Bits(distributions.map(|distribution| distribution.p()[1]))))
     }
 }
 

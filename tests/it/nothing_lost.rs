@@ -44,7 +44,7 @@ impl Desk {
     }
 
     /// The one line of a run that ends with this status and prints nothing.
-    fn refused(&self, status: i32, command: &mut Command) -> String {
+    fn rejected(&self, status: i32, command: &mut Command) -> String {
         let output = command.output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), &*output.stdout), (Some(status), &b""[..]), "{stderr}");
@@ -95,7 +95,7 @@ fn a_batch_is_counted_once() {
     let state = fs::read(desk.path("s")).unwrap();
     for _ in 0..3 {
         assert_eq!(
-            desk.refused(1, &mut desk.command(audit)),
+            desk.rejected(1, &mut desk.command(audit)),
             format!(
                 "a.csv: lines 1 to 601: found {} bytes that the state has counted already, as its batch 1, expected \
                  outputs that it has not counted; hint: --repeated skip counts only what follows them; --repeated count \
@@ -106,8 +106,8 @@ fn a_batch_is_counted_once() {
     }
     // The name does not matter, nor where it comes from.
     fs::copy(desk.path("a.csv"), desk.path("copy.csv")).unwrap();
-    desk.refused(1, &mut desk.command("audit stream copy.csv --state s --claim-rdp 2:0.001"));
-    desk.refused(1, &mut desk.shell("$LEAKBOUND audit stream - --state s --claim-rdp 2:0.001 < a.csv"));
+    desk.rejected(1, &mut desk.command("audit stream copy.csv --state s --claim-rdp 2:0.001"));
+    desk.rejected(1, &mut desk.shell("$LEAKBOUND audit stream - --state s --claim-rdp 2:0.001 < a.csv"));
     assert_eq!(fs::read(desk.path("s")).unwrap(), state);
     // Another batch is another batch, and those who mean it can count one again.
     assert_eq!(pairs(&desk.json("audit stream b.csv --state s --claim-rdp 2:0.001")), 600);
@@ -130,7 +130,7 @@ fn a_file_that_has_grown_goes_on_where_it_was() {
         fs::write(desk.path("log"), &all[..end(first)]).unwrap();
         desk.json("audit stream log --state s");
         fs::write(desk.path("log"), &all).unwrap();
-        let line = desk.refused(1, &mut desk.command("audit stream log --state s"));
+        let line = desk.rejected(1, &mut desk.command("audit stream log --state s"));
         assert!(line.starts_with(&format!("log: lines 1 to {}: found ", first + 1)), "{line}");
         let grown = desk.json("audit stream log --state s --repeated skip");
         assert_eq!((&grown["bounds"], pairs(&grown)), (&whole["bounds"], 20_000));
@@ -139,7 +139,7 @@ fn a_file_that_has_grown_goes_on_where_it_was() {
         assert_eq!(pairs(&desk.json("audit stream log --state s --repeated skip")), 20_000);
         // As much of it as there was before.
         fs::write(desk.path("log"), &all[..end(first)]).unwrap();
-        desk.refused(1, &mut desk.command("audit stream log --state s"));
+        desk.rejected(1, &mut desk.command("audit stream log --state s"));
     }
     fs::write(desk.path("log"), all.replace("no\n", "yes\n")).unwrap();
     let other = desk.json("audit stream log --state s");
@@ -159,7 +159,7 @@ fn a_line_that_was_counted_before_its_end_is_not_counted_as_another() {
     desk.json("audit stream log --state s");
     fs::write(desk.path("log"), "world,output\ns,a\ns_prime,yes\ns,b\n").unwrap();
     assert_eq!(
-        desk.refused(1, &mut desk.command("audit stream log --state s --repeated skip")),
+        desk.rejected(1, &mut desk.command("audit stream log --state s --repeated skip")),
         "log: line 3: found more of the last line that the state has counted, expected lines as they were counted; \
          hint: let an input end with a whole line"
     );
@@ -188,9 +188,9 @@ fn processes_on_one_state_take_turns() {
         }
         fs::remove_file(desk.path("s")).unwrap();
     };
-    let refused = wait(&mut desk.command("audit stream b.csv --state s"));
+    let rejected = wait(&mut desk.command("audit stream b.csv --state s"));
     assert_eq!(
-        String::from_utf8(refused.stderr).unwrap(),
+        String::from_utf8(rejected.stderr).unwrap(),
         "error: s: whole file: found a state that another process is changing, expected one process at a time; \
          hint: wait until it has ended\n"
     );
@@ -225,7 +225,7 @@ fn a_failing_write_loses_nothing() {
     assert!(stderr.starts_with("error: /dev/full: cannot write: No space left"), "{stderr}");
     let retried = desk.json("audit stream a.csv --state s");
     assert_eq!((pairs(&retried), codes(&retried)), (200, vec!["resumed"]));
-    desk.refused(1, &mut desk.command("audit stream a.csv --state s"));
+    desk.rejected(1, &mut desk.command("audit stream a.csv --state s"));
     // A limit on the size of files: first the state cannot be written, then the result, then the page.
     let limited = "ulimit -f SIZE && exec $LEAKBOUND audit stream a.csv --state t --report page.html --output out.json \
                    --format json --orders 2,3,4,5,6,7,8";
@@ -374,7 +374,7 @@ fn a_run_under_nohup_goes_on_without_its_terminal() {
 fn help_that_cannot_be_printed_is_no_success() {
     let desk = Desk::new();
     for words in ["--help", "--version", "exact --help", "verify --accountant list", "completions bash", "man"] {
-        let line = desk.refused(1, &mut desk.shell(&format!("$LEAKBOUND {words} > /dev/full")));
+        let line = desk.rejected(1, &mut desk.shell(&format!("$LEAKBOUND {words} > /dev/full")));
         assert!(line.starts_with("stdout: cannot write: No space left"), "{words}: {line}");
     }
     // A reader that has seen enough is no error.
@@ -413,8 +413,8 @@ fn wait_until(what: impl Fn() -> bool) {
     }
 }
 
-/// The shell waits for a child of its own, which hangs: nothing of it is left, however the run ends. Without the mend this
-/// test would leave processes that end by themselves after a while.
+/// The shell waits for a child of its own, which hangs: nothing of it is left, however the run ends. Without the mend
+/// this test would leave processes that end by themselves after a while.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_process_is_left_behind() {

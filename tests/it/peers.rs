@@ -1,4 +1,5 @@
-//! Values that other tools print, each under its own convention: validation/reference/peers/peers.json names the sources.
+//! Values that other tools print, each under its own convention: validation/reference/peers/peers.json names the
+//! sources.
 
 use leakbound::accountant::{
     GnmaxSensitivity, confident_gnmax_cost, exponential_mechanism_rdp, gnmax_data_dependent, laplace_rdp,
@@ -6,9 +7,9 @@ use leakbound::accountant::{
     threshold_data_dependent,
 };
 use leakbound::audit::{Rectangle, joint_beta_region_epsilon};
+use leakbound::distribution::{ThresholdForm, ThresholdTest, noisy_argmax_distribution};
 use leakbound::divergence::{bernoulli_renyi, gaussian_sigma, gdp_epsilon, renyi_divergence};
 use leakbound::interval::{BinomialCounts, adjusted_log_lower, clopper_pearson_lower, clopper_pearson_upper};
-use leakbound::law::{ThresholdForm, ThresholdTest, noisy_argmax_law};
 use leakbound::prelude::*;
 use leakbound::verify::broken::gnss_rdp_as_published;
 use serde_json::Value;
@@ -147,11 +148,11 @@ fn compare_accountant(id: &str, inputs: &Value, expected: &Value) -> Option<Vec<
 fn compare_exact(inputs: &Value, expected: &Value) -> Vec<(f64, f64)> {
     let (name, scale) = if inputs["b"].is_null() { ("gaussian", "sigma") } else { ("laplace", "b") };
     let noise: Noise = format!("{name}:{}", inputs[scale]).parse().unwrap();
-    let law = |counts: &Value| {
+    let distribution = |counts: &Value| {
         let counts = counts.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
-        noisy_argmax_law(&VoteHistogram::new(counts).unwrap(), noise).unwrap()
+        noisy_argmax_distribution(&VoteHistogram::new(counts).unwrap(), noise).unwrap()
     };
-    let (p, q) = (law(&inputs["c"]), law(&inputs["c2"]));
+    let (p, q) = (distribution(&inputs["c"]), distribution(&inputs["c2"]));
     let mut pairs: Vec<(f64, f64)> = p.p().iter().copied().zip(numbers(&expected["p"])).collect();
     pairs.extend(q.p().iter().copied().zip(numbers(&expected["q"])));
     for (order, (forward, reverse)) in orders(&expected["orders"])

@@ -185,14 +185,14 @@ fn compare_rates(kind: &str, entry: &Value) -> Option<Vec<(f64, f64)>> {
             vec![(error, number(expected))]
         }
         "gauss-sigma" => {
-            // The noise at which ε is what was asked for.
+            // The noise at which ε is what was requested.
             let epsilon = gdp_epsilon(1.0 / number(expected), delta(&inputs["delta"])).unwrap();
             vec![(epsilon.get(), number(&inputs["eps"]))]
         }
         "pf-2911" => {
             let order = Order::new(number(&inputs["alpha"])).unwrap();
-            let law = |name: &str| OutcomeLaw::from_probabilities(&numbers(&expected[name])).unwrap();
-            let (p, q) = (law("p"), law("q"));
+            let distribution = |name: &str| OutcomeDistribution::from_probabilities(&numbers(&expected[name])).unwrap();
+            let (p, q) = (distribution("p"), distribution("q"));
             vec![
                 (renyi_divergence(&p, &q, order).unwrap(), number(&expected["D2_pq"])),
                 (renyi_divergence(&q, &p, order).unwrap(), number(&expected["D2_qp"])),

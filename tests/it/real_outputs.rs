@@ -1,4 +1,4 @@
-//! Outputs that are real numbers: refused where nothing could be proved of them, and counted in bins that were fixed
+//! Outputs that are real numbers: rejected where nothing could be proved of them, and counted in bins that were fixed
 //! before.
 
 use assert_cmd::Command;
@@ -33,7 +33,7 @@ impl Desk {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    fn refused(&self, arguments: &str) -> String {
+    fn rejected(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
@@ -62,17 +62,17 @@ fn laplace(pairs: usize, shift: f64) -> String {
 
 /// (1, 0)-differentially private outputs. Before, both commands answered "not refuted" to every claim.
 #[test]
-fn unbinned_numbers_are_refused_and_binned_ones_refute_a_false_claim() {
+fn unbinned_numbers_are_rejected_and_binned_ones_refute_a_false_claim() {
     let desk = Desk::new();
     desk.file("l.csv", &laplace(2000, 1.0));
-    let line = desk.refused("audit counts l.csv --claim-epsilon 0.5");
+    let line = desk.rejected("audit counts l.csv --claim-epsilon 0.5");
     assert_eq!(
         line,
         "l.csv: whole file: found 4000 different outcomes in 4000 outputs, expected outcomes that repeat: what is seen \
          once or never in a world shows nothing of its probability; hint: count them in bins: --bins quantile:20 \
          --pilot-fraction 0.1"
     );
-    assert!(desk.refused("audit counts l.csv --pilot-fraction 0.1").contains("--bins quantile:20"));
+    assert!(desk.rejected("audit counts l.csv --pilot-fraction 0.1").contains("--bins quantile:20"));
     for bins in ["quantile:20 --pilot-fraction 0.1", "edges:-1,0,0.5,1,2", "edges:0.5 --pilot-fraction 0.1"] {
         let arguments = format!("audit counts l.csv --bins {bins} --delta 0 --claim-epsilon");
         let document = desk.json(3, &format!("{arguments} 0.5"));
@@ -102,9 +102,9 @@ fn binning_says_what_it_needs() {
     let line = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && line.contains("add --pilot-fraction 0.1, or declare"), "{line}");
     for command in ["audit counts", "audit stream"] {
-        let line = desk.refused(&format!("{command} nan.csv --bins edges:0"));
+        let line = desk.rejected(&format!("{command} nan.csv --bins edges:0"));
         assert!(line.starts_with("nan.csv: line 3, column output: found `nan`"), "{line}");
-        let line = desk.refused(&format!("{command} words.csv --bins edges:0"));
+        let line = desk.rejected(&format!("{command} words.csv --bins edges:0"));
         assert!(line.ends_with("expected a number, which --bins asks for"), "{line}");
     }
     for wrong in ["quantile:1", "quantile:many", "edges:2,1", "edges:inf", "mean:3", "20"] {
@@ -128,11 +128,11 @@ fn binning_says_what_it_needs() {
 }
 
 #[test]
-fn a_stream_of_numbers_is_refused_or_binned_by_its_first_outputs() {
+fn a_stream_of_numbers_is_rejected_or_binned_by_its_first_outputs() {
     let desk = Desk::new();
     let text = laplace(2000, 1.0);
     desk.file("l.csv", &text);
-    let line = desk.refused("audit stream l.csv --claim-epsilon 0.5");
+    let line = desk.rejected("audit stream l.csv --claim-epsilon 0.5");
     assert!(line.contains("found 1024 different outcomes in 1024 outputs"), "{line}");
     assert!(line.ends_with("--bins quantile:20"), "{line}");
     let document = desk.json(3, "audit stream l.csv --bins quantile:8 --delta 0 --claim-epsilon 0.5");
@@ -162,12 +162,12 @@ fn a_stream_of_numbers_is_refused_or_binned_by_its_first_outputs() {
     let edges = desk.json(3, "audit stream l.csv --bins edges:0,0.5,1 --delta 0 --claim-epsilon 0.5");
     assert_eq!((&edges["outcomes"], &edges["bins"]["pilot_outputs"]), (&4.into(), &0.into()));
     // Another rule is another question.
-    let line = desk.refused("audit stream second.csv --bins quantile:9 --delta 0 --claim-epsilon 1 --state s");
+    let line = desk.rejected("audit stream second.csv --bins quantile:9 --delta 0 --claim-epsilon 1 --state s");
     assert!(line.contains("must be fixed before"), "{line}");
 }
 
-/// Wherever a run ends, within the pilot or after it, the same input goes on from there: bins, bounds and state are those
-/// of one run, also where it takes several pieces to know that rows were counted before.
+/// Wherever a run ends, within the pilot or after it, the same input goes on from there: bins, bounds and state are
+/// those of one run, also where it takes several pieces to know that rows were counted before.
 #[test]
 fn a_binned_stream_goes_on_where_it_ended() {
     let desk = Desk::new();
@@ -187,12 +187,12 @@ fn a_binned_stream_goes_on_where_it_ended() {
         // A log that grows, and a file whose next line is wrong at first.
         desk.file("log.csv", &lines[..cut].concat());
         desk.json(0, &format!("audit stream log.csv {audit} {}", name("log")));
-        assert!(desk.refused(&format!("audit stream log.csv {audit} {}", name("log"))).contains("counted already"));
+        assert!(desk.rejected(&format!("audit stream log.csv {audit} {}", name("log"))).contains("counted already"));
         assert_eq!(state(&name("log"))["bins"]["taken"][0], (cut / 2).min(pilot / 2));
         desk.file("log.csv", &text);
         let log = desk.json(0, &format!("audit stream log.csv {audit} {} --repeated skip", name("log")));
         desk.file("wrong.csv", &(lines[..cut].concat() + "s,many\n"));
-        desk.refused(&format!("audit stream wrong.csv {audit} {}", name("wrong")));
+        desk.rejected(&format!("audit stream wrong.csv {audit} {}", name("wrong")));
         let wrong = desk.json(0, &format!("audit stream whole.csv {audit} {}", name("wrong")));
         for (document, name) in [(log, name("log")), (wrong, name("wrong"))] {
             assert_eq!(document["warnings"][0]["code"], "resumed");

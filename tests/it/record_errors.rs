@@ -2,7 +2,8 @@
 
 use leakbound::model::Adversary;
 use leakbound::record::{
-    ArrayFile, AtomicFile, VoteFile, counts_from_bytes, law_from_bytes, read_counts, read_law, votes_from_bytes,
+    ArrayFile, AtomicFile, VoteFile, counts_from_bytes, distribution_from_bytes, read_counts, read_distribution,
+    votes_from_bytes,
 };
 use leakbound::{Error, Result};
 use ndarray::{Array1, Array2, Array3, array};
@@ -25,8 +26,8 @@ fn counts(text: &str) -> String {
     message(counts_from_bytes("a.csv", text.as_bytes()))
 }
 
-fn law(text: &str) -> String {
-    message(law_from_bytes("law.csv", text.as_bytes()))
+fn distribution(text: &str) -> String {
+    message(distribution_from_bytes("distribution.csv", text.as_bytes()))
 }
 
 fn json(text: &str) -> String {
@@ -170,40 +171,40 @@ fn counts_as_json() {
 }
 
 #[test]
-fn laws() {
+fn distributions() {
     insta::assert_snapshot!(
         [
-            law(""),
-            law("outcome,p,q\n"),
-            law("outcome,p\na,1\n"),
-            law("outcome,count,count_neighbor\na,1,1\n"),
-            law("outcome,p,q\na,NaN,1\n"),
-            law("outcome,p,q\na,1,-0.5\n"),
-            law("outcome,p,q\na,12,1\n"),
-            law("outcome,p,q\na,,1\n"),
-            law("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
-            law("outcome,p,q\na,0.5,0.5\na,0.5,0.5\n"),
-            law("query,outcome,p,q\nx,a,1,1\ny,a,1,0.999999\n"),
-            message(law_from_bytes("law.json", br#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1.5, -0.5]}"#)),
-            message(law_from_bytes("law.json", br#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1]}"#)),
-            message(law_from_bytes("law.json", br#"[{"outcome": "a", "p": NaN, "q": 1}]"#)),
+            distribution(""),
+            distribution("outcome,p,q\n"),
+            distribution("outcome,p\na,1\n"),
+            distribution("outcome,count,count_neighbor\na,1,1\n"),
+            distribution("outcome,p,q\na,NaN,1\n"),
+            distribution("outcome,p,q\na,1,-0.5\n"),
+            distribution("outcome,p,q\na,12,1\n"),
+            distribution("outcome,p,q\na,,1\n"),
+            distribution("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
+            distribution("outcome,p,q\na,0.5,0.5\na,0.5,0.5\n"),
+            distribution("query,outcome,p,q\nx,a,1,1\ny,a,1,0.999999\n"),
+            message(distribution_from_bytes("distribution.json", br#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1.5, -0.5]}"#)),
+            message(distribution_from_bytes("distribution.json", br#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1]}"#)),
+            message(distribution_from_bytes("distribution.json", br#"[{"outcome": "a", "p": NaN, "q": 1}]"#)),
         ]
         .join("\n"),
         @r#"
-        law.csv: whole file: found an empty file, expected the law of the outputs as CSV or JSON
-        law.csv: line 1: found a header without rows, expected at least 1 row
-        law.csv: line 1: found columns `outcome`, `p`, expected the column `q`
-        law.csv: line 1: found columns `outcome`, `count`, `count_neighbor`, expected the column `p`
-        law.csv: line 2, column p: found `NaN`, expected a probability from 0 to 1
-        law.csv: line 2, column q: found `-0.5`, expected a probability from 0 to 1
-        law.csv: line 2, column p: found `12`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
-        law.csv: line 2, column p: found an empty field, expected a probability from 0 to 1
-        law.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
-        law.csv: line 3, column outcome: found `a` a second time, expected each outcome once per query
-        law.csv: query `y`: found q summing to 0.999999, expected probabilities that sum to 1 within 1e-9
-        law.json: line 1, character 49: found floating point `1.5`, expected a probability from 0 to 1
-        law.json: queries[0].q: found length 1, expected 2, one per label
-        law.json: line 1, character 24: found `NaN, "q": 1}]`, expected JSON (expected value)
+        distribution.csv: whole file: found an empty file, expected the distribution of the outputs as CSV or JSON
+        distribution.csv: line 1: found a header without rows, expected at least 1 row
+        distribution.csv: line 1: found columns `outcome`, `p`, expected the column `q`
+        distribution.csv: line 1: found columns `outcome`, `count`, `count_neighbor`, expected the column `p`
+        distribution.csv: line 2, column p: found `NaN`, expected a probability from 0 to 1
+        distribution.csv: line 2, column q: found `-0.5`, expected a probability from 0 to 1
+        distribution.csv: line 2, column p: found `12`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
+        distribution.csv: line 2, column p: found an empty field, expected a probability from 0 to 1
+        distribution.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
+        distribution.csv: line 3, column outcome: found `a` a second time, expected each outcome once per query
+        distribution.csv: query `y`: found q summing to 0.999999, expected probabilities that sum to 1 within 1e-9
+        distribution.json: line 1, character 49: found floating point `1.5`, expected a probability from 0 to 1
+        distribution.json: queries[0].q: found length 1, expected 2, one per label
+        distribution.json: line 1, character 24: found `NaN, "q": 1}]`, expected JSON (expected value)
         "#
     );
 }
@@ -295,7 +296,7 @@ fn files_and_folders() {
         without_folder(
             [
                 message(read_counts(inside("none.csv"))),
-                message(read_law(inside("none.csv"))),
+                message(read_distribution(inside("none.csv"))),
                 message(VoteFile::open(inside("none.npz"))),
                 message(read_counts(inside("folder"))),
                 message(VoteFile::open(inside("folder"))),
@@ -321,7 +322,7 @@ fn files_and_folders() {
 }
 
 #[test]
-fn two_gigabytes_of_zeros_are_refused_at_once() {
+fn two_gigabytes_of_zeros_are_rejected_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let zeros = |name: &str, start: &[u8]| {
         let path = folder.path().join(name);
@@ -347,7 +348,7 @@ fn two_gigabytes_of_zeros_are_refused_at_once() {
             timed(&read_counts, &zeros("a.json", b"")),
             timed(&read_counts, &zeros("b.csv", b"world,output\ns,1\n")),
             timed(&read_counts, &zeros("c.csv", rows.as_bytes())),
-            timed(&|path| message(read_law(path)), &zeros("law.csv", b"")),
+            timed(&|path| message(read_distribution(path)), &zeros("distribution.csv", b"")),
             timed(&open, &zeros("a.npz", b"")),
             timed(&open, &zeros("b.npz", b"PK\x03\x04")),
         ]
@@ -357,7 +358,7 @@ fn two_gigabytes_of_zeros_are_refused_at_once() {
         a.json: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
         b.csv: byte 17: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
         c.csv: line 9002: found a line of more than 1 MiB, expected one row of a table a line
-        law.csv: byte 0: found a zero byte, expected the law of the outputs as CSV or JSON; hint: this is binary data, not text
+        distribution.csv: byte 0: found a zero byte, expected the distribution of the outputs as CSV or JSON; hint: this is binary data, not text
         a.npz: whole file: found a file that starts with 00 00 00 00 00 00, expected a numpy archive (.npz); hint: write it with numpy.savez_compressed
         b.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
         "

@@ -1,7 +1,7 @@
 //! Whatever bytes are given to the readers, the answer is a value or one line; what is written is read back.
 
 use leakbound::model::Adversary;
-use leakbound::record::{counts_from_bytes, law_from_bytes, votes_from_bytes};
+use leakbound::record::{counts_from_bytes, distribution_from_bytes, votes_from_bytes};
 use ndarray::array;
 use ndarray_npy::NpzWriter;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn read_everything(bytes: &[u8]) -> Vec<String> {
     let mut errors = Vec::new();
     for name in ["a.csv", "a.json"] {
         errors.extend(counts_from_bytes(name, bytes).err().map(|error| error.to_string()));
-        errors.extend(law_from_bytes(name, bytes).err().map(|error| error.to_string()));
+        errors.extend(distribution_from_bytes(name, bytes).err().map(|error| error.to_string()));
     }
     match votes_from_bytes("a.npz", bytes.to_vec()) {
         Err(error) => errors.push(error.to_string()),

@@ -47,7 +47,7 @@ tables! {
     gnmax "gnmax_more.json"
     pate_costs "pate_costs.json"
     hockey_stick "hockey_more.json"
-    laws_of_random_votes "laws.json"
+    distributions_of_random_votes "distributions.json"
     random_votes "random_votes_more.json"
     two_cut "two_cut_more.json"
     simultaneous_intervals "simul.json"

@@ -150,7 +150,7 @@ fn figures_are_files_of_their_own() {
 }
 
 /// The line on stderr of a run that must fail with this status and leave no file behind.
-fn refused(folder: &Path, status: i32, arguments: &str) -> String {
+fn rejected(folder: &Path, status: i32, arguments: &str) -> String {
     let before = names(folder);
     let output = run_in(folder, arguments);
     assert_eq!(output.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
@@ -162,21 +162,21 @@ fn refused(folder: &Path, status: i32, arguments: &str) -> String {
 }
 
 #[test]
-fn places_that_cannot_be_used_are_refused_before_the_work() {
+fn places_that_cannot_be_used_are_rejected_before_the_work() {
     let desk = desk();
     let path = desk.path();
     fs::create_dir(path.join("folder")).unwrap();
     fs::write(path.join("r-1.svg"), COUNTS).unwrap();
     let lines = [
-        refused(path, 1, "audit counts a.csv --report none/r.html"),
-        refused(path, 1, "audit counts a.csv --report folder"),
-        refused(path, 1, "audit counts a.csv --report ./a.csv"),
-        refused(path, 1, "audit counts a.csv --report r.html --output folder/../r.html"),
-        refused(path, 1, "audit counts a.csv --report r.html --figures none"),
-        refused(path, 1, "audit counts a.csv --report r.html --figures a.csv"),
-        refused(path, 1, "audit counts r-1.svg --report r.html --figures ."),
-        refused(path, 1, "audit counts a.csv --output r-20.svg --report r.html --figures ."),
-        refused(path, 2, "audit counts a.csv --figures folder"),
+        rejected(path, 1, "audit counts a.csv --report none/r.html"),
+        rejected(path, 1, "audit counts a.csv --report folder"),
+        rejected(path, 1, "audit counts a.csv --report ./a.csv"),
+        rejected(path, 1, "audit counts a.csv --report r.html --output folder/../r.html"),
+        rejected(path, 1, "audit counts a.csv --report r.html --figures none"),
+        rejected(path, 1, "audit counts a.csv --report r.html --figures a.csv"),
+        rejected(path, 1, "audit counts r-1.svg --report r.html --figures ."),
+        rejected(path, 1, "audit counts a.csv --output r-20.svg --report r.html --figures ."),
+        rejected(path, 2, "audit counts a.csv --figures folder"),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r"
     error: none/r.html: cannot write: No such file or directory (os error 2)
@@ -197,7 +197,7 @@ fn an_old_page_stays_until_the_new_one_is_complete() {
     let desk = desk();
     fs::write(desk.path().join("r.html"), "old").unwrap();
     fs::write(desk.path().join("bad.csv"), "outcome,count,count_neighbor\na,-1,2\n").unwrap();
-    refused(desk.path(), 1, "audit counts bad.csv --report r.html --figures .");
+    rejected(desk.path(), 1, "audit counts bad.csv --report r.html --figures .");
     assert_eq!(fs::read_to_string(desk.path().join("r.html")).unwrap(), "old");
     assert_eq!(run_in(desk.path(), "audit counts a.csv --report r.html").status.code(), Some(0));
     assert!(fs::read_to_string(desk.path().join("r.html")).unwrap().starts_with("<!DOCTYPE html>"));
@@ -280,7 +280,7 @@ fn document(name: &str, queries: usize, value: f64) -> Answered<CountsAnswer> {
                 directed: true,
             }],
             recommendations: Vec::new(),
-            law: Vec::new(),
+            distribution: Vec::new(),
             trade_off: Vec::new(),
             composed: None,
             forecasts: Vec::new(),

@@ -74,7 +74,7 @@ const COMMANDS: [&str; 27] = [
     "audit scores scores.csv --one-run --guesses 10,10 --claim-epsilon 4",
     "audit scores scores.csv --one-run --guess-selection paid-for",
     "audit votes prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 1e4 --queries 0,1 --orders 2 \
-     --sampling exact-law --composition independent --n-queries 100",
+     --sampling exact-distribution --composition independent --n-queries 100",
     "audit votes prompt_votes.npz --model prompt-pate --noise laplace:9 --samples 1000 --queries 2 --answer-queries 9",
     "audit stream outputs.csv --orders 2 --claim-epsilon 3 --horizon 200",
     "audit stream outputs.csv --bins edges:-1,1.5,9 --claim-rdp 2:9",
@@ -92,7 +92,7 @@ const COMMANDS: [&str; 27] = [
 ];
 
 const MORE: [&str; 4] = [
-    "simulate pate.toml --samples 2e4 --shard 1/1 --sampling exact-law",
+    "simulate pate.toml --samples 2e4 --shard 1/1 --sampling exact-distribution",
     "merge simulated.json --partial",
     "verify --accountant broken:gnmax-half --cases 3 --property monotone-in-order,rdp-covers-exact",
     "verify --accountant gnmax-data-dependent --simulate 1000 --cases 2",

@@ -1,5 +1,6 @@
-//! Published bounds err outward: no formula of `validation/reference/rounding.json` is on the wrong side of its value in real
-//! arithmetic, at orders from 1 + 2^-52 to 10^6, scales from 10^-3 to 10^6 and deltas from 10^-300 to 1 - 10^-12.
+//! Published bounds err outward: no formula of `validation/reference/rounding.json` is on the wrong side of its value
+//! in real arithmetic, at orders from 1 + 2^-52 to 10^6, scales from 10^-3 to 10^6 and deltas from 10^-300 to 1 -
+//! 10^-12.
 
 use leakbound::accountant::{laplace_mechanism_rdp, subsampled_gaussian_rdp};
 use leakbound::quantity::{NoiseScale, Order, Probability};
@@ -30,7 +31,8 @@ fn laplace_noise_next_to_order_one() {
     assert!((4.998_833_583_208e-7..4.998_833_583_208e-7 * (1.0 + 1e-12)).contains(&value), "{value:e}");
 }
 
-/// A rate so small that the square of the excess decides: its peak, at two shifts, lies beyond the order times the shift.
+/// A rate so small that the square of the excess decides: its peak, at two shifts, lies beyond the order times the
+/// shift.
 #[test]
 fn rare_subsamples_with_little_noise() {
     let order = Order::new(1.01).unwrap();

@@ -9,7 +9,7 @@ fn read(text: &str) -> Scenario {
     scenario_from_bytes("s.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn refused(text: &str) -> String {
+fn rejected(text: &str) -> String {
     let line = scenario_from_bytes("s.toml", text.as_bytes()).expect_err(text).to_string();
     assert!(line.starts_with("s.toml: ") && !line.contains(char::is_control), "{line:?}");
     line
@@ -98,15 +98,15 @@ fn the_identity_is_that_of_the_content() {
 /// What is wrong with a scenario in which one piece of the text is another.
 fn replaced(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "{text}");
-    refused(&text.replacen(from, to, 1))
+    rejected(&text.replacen(from, to, 1))
 }
 
 #[test]
 fn faults_of_keys_and_values_are_named() {
     insta::assert_snapshot!(
         [
-            refused(""),
-            refused("# nothing"),
+            rejected(""),
+            rejected("# nothing"),
             replaced(PATE, "noise", "niose"),
             replaced(PATE, "p_marked", "p_market"),
             replaced(PATE, "noise", "xyz"),
@@ -156,7 +156,7 @@ fn faults_of_keys_and_values_are_named() {
         s.toml: line 4, p: found vote probabilities of length 0, expected 1 to 10000 classes
         s.toml: line 4: found string "0.4", expected a probability or a row of probabilities
         s.toml: line 5: found `p_marked = [0.1, 0.9]`, expected TOML (missing comma between array elements, expected `,`)
-        s.toml: line 4, p: found several rows, expected one law for all voters
+        s.toml: line 4, p: found several rows, expected one distribution for all voters
         s.toml: line 1, model pate: found vote probabilities of the changed voter of length 1, expected 2 classes
         "#
     );
@@ -166,21 +166,21 @@ fn faults_of_keys_and_values_are_named() {
 fn faults_of_queries_and_files_are_named() {
     insta::assert_snapshot!(
         [
-            refused(&format!("{PATE}changed = 0")),
-            refused(&format!("{PATE}changed = 251")),
-            refused(&format!("{PATE}p_last = [1]")),
-            refused(&format!("{PATE}samples = 0")),
-            refused(&format!("{PATE}samples = 1e16")),
-            refused(&format!("{PATE}seed = -1")),
-            refused(&format!("{PATE}composition = 'shared'")),
-            refused(&format!("{PATE}name = 'q'")),
-            refused(&format!("{PATE}[[query]]\nsamples = 3")),
-            refused(&format!("{PATE}[[query]]\n[[query.query]]")),
-            refused(&format!("{PATE}[[query]]\nname = 'a'\n[[query]]\nname = 'a'")),
-            refused(&format!("{PATE}[[query]]\nname = \"a\\n\"")),
-            refused("query = []"),
-            refused("query = 3"),
-            refused("noise = 'gaussian:1'\n\n[[query]]\nk = 2"),
+            rejected(&format!("{PATE}changed = 0")),
+            rejected(&format!("{PATE}changed = 251")),
+            rejected(&format!("{PATE}p_last = [1]")),
+            rejected(&format!("{PATE}samples = 0")),
+            rejected(&format!("{PATE}samples = 1e16")),
+            rejected(&format!("{PATE}seed = -1")),
+            rejected(&format!("{PATE}composition = 'shared'")),
+            rejected(&format!("{PATE}name = 'q'")),
+            rejected(&format!("{PATE}[[query]]\nsamples = 3")),
+            rejected(&format!("{PATE}[[query]]\n[[query.query]]")),
+            rejected(&format!("{PATE}[[query]]\nname = 'a'\n[[query]]\nname = 'a'")),
+            rejected(&format!("{PATE}[[query]]\nname = \"a\\n\"")),
+            rejected("query = []"),
+            rejected("query = 3"),
+            rejected("noise = 'gaussian:1'\n\n[[query]]\nk = 2"),
             scenario_from_bytes("s.toml", b"# \xff").unwrap_err().to_string(),
             scenario_from_bytes("s.toml", &vec![b'\n'; (4 << 20) + 1]).unwrap_err().to_string(),
         ]
@@ -211,32 +211,32 @@ fn faults_of_queries_and_files_are_named() {
 fn faults_of_other_models_are_named() {
     insta::assert_snapshot!(
         [
-            refused(CAPC),
-            refused(&format!("{CAPC}p = [0.5, 0.5]")),
-            refused(&format!("{CAPC}p = [[0.5, 0.5], 0.5]")),
-            refused(&format!("{CAPC}p = [[0.5, 0.5], [1]]")),
-            refused(&format!("{CAPC}parties = []")),
-            refused(&format!("{CAPC}parties = [{{ count = 2 }}]")),
-            refused(&format!("{CAPC}parties = [{{ count = 0, p = [1, 0] }}]")),
-            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [1, 0] }}]")),
-            refused(&format!("{CAPC}parties = [{{ count = 9e15, p = [] }}]")),
+            rejected(CAPC),
+            rejected(&format!("{CAPC}p = [0.5, 0.5]")),
+            rejected(&format!("{CAPC}p = [[0.5, 0.5], 0.5]")),
+            rejected(&format!("{CAPC}p = [[0.5, 0.5], [1]]")),
+            rejected(&format!("{CAPC}parties = []")),
+            rejected(&format!("{CAPC}parties = [{{ count = 2 }}]")),
+            rejected(&format!("{CAPC}parties = [{{ count = 0, p = [1, 0] }}]")),
+            rejected(&format!("{CAPC}parties = [{{ count = 9e15, p = [1, 0] }}]")),
+            rejected(&format!("{CAPC}parties = [{{ count = 9e15, p = [] }}]")),
             replaced(PROMPT, "[3, 1]", "[3, -1]"),
             replaced(PROMPT, "[3, 1]", "[3, 1e17]"),
             replaced(PROMPT, "[3, 1]", "[]"),
             replaced(PROMPT, "[3, 1]", "[1]"),
-            refused(KNN),
-            refused(&format!("{KNN}inclusion = 0.5\nrate = 0.5")),
-            refused(&format!("{KNN}inclusion = 1.5")),
-            refused(&format!("{KNN}rank = 0\nrate = 0.5")),
-            refused(&format!("{KNN}rank = 1\nrate = nan")),
-            refused(&format!("{}inclusion = 0.5", KNN.replace("label = 1", "label = 2"))),
-            refused(&format!("{KNN}inclusion = 0.5\npoints = 4")),
+            rejected(KNN),
+            rejected(&format!("{KNN}inclusion = 0.5\nrate = 0.5")),
+            rejected(&format!("{KNN}inclusion = 1.5")),
+            rejected(&format!("{KNN}rank = 0\nrate = 0.5")),
+            rejected(&format!("{KNN}rank = 1\nrate = nan")),
+            rejected(&format!("{}inclusion = 0.5", KNN.replace("label = 1", "label = 2"))),
+            rejected(&format!("{KNN}inclusion = 0.5\npoints = 4")),
         ]
         .join("\n"),
         @r#"
         s.toml: line 1, model capc: found neither `p` nor `parties`, expected one of them
-        s.toml: line 4, p: found one law, expected one row of probabilities per party
-        s.toml: line 4: found numbers beside rows, expected one law or one row per party
+        s.toml: line 4, p: found one distribution, expected one row of probabilities per party
+        s.toml: line 4: found numbers beside rows, expected one distribution or one row per party
         s.toml: line 4, p: found vote probabilities of a party of length 1, expected 2 classes
         s.toml: line 4, parties: found number of voters = 0, expected a value in [1, 2^53]
         s.toml: line 4: found no key `p`, expected every key of this table
@@ -263,15 +263,15 @@ fn faults_of_other_models_are_named() {
 fn short_files_stay_small() {
     let query = "[[query]]\nparties = [{ count = 500000, p = [0, 1, 0, 0, 0, 0, 0, 0] }]\n";
     assert_eq!(
-        refused(&format!("{}{}", CAPC.replace("[0, 1]", "[0, 1, 0, 0, 0, 0, 0, 0]"), query.repeat(3))),
+        rejected(&format!("{}{}", CAPC.replace("[0, 1]", "[0, 1, 0, 0, 0, 0, 0, 0]"), query.repeat(3))),
         "s.toml: line 8, query: found 12000000 probabilities of parties in the queries so far, expected at most 10000000 in all"
     );
     let deep = format!("p = {}", "[".repeat(100_000));
-    assert!(refused(&deep).len() < 300);
+    assert!(rejected(&deep).len() < 300);
 }
 
 proptest! {
-    /// Any text is read or refused in one line.
+    /// Any text is read or rejected in one line.
     #[test]
     fn any_text_returns(text in "(?s).{0,200}") {
         let _ = scenario_from_bytes("s.toml", text.as_bytes()).map_err(|error| error.to_string());

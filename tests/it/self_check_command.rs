@@ -22,8 +22,8 @@ fn stdout(arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The one line of a refused run.
-fn refused(status: i32, arguments: &str) -> String {
+/// The one line of a rejected run.
+fn rejected(status: i32, arguments: &str) -> String {
     let output = run(arguments);
     assert_eq!(output.status.code(), Some(status), "{arguments}");
     assert!(output.stdout.is_empty());
@@ -87,12 +87,12 @@ fn the_csv_has_a_row_for_each_bound() {
 }
 
 #[test]
-fn what_it_cannot_do_is_refused() {
+fn what_it_cannot_do_is_rejected() {
     insta::assert_snapshot!(
         [
-            refused(2, "validation/data/counts.csv --repetitions 0"),
-            refused(2, "validation/data/counts.csv --repetitions 1e10"),
-            refused(2, "validation/data/counts.csv --claim-epsilon 1"),
+            rejected(2, "validation/data/counts.csv --repetitions 0"),
+            rejected(2, "validation/data/counts.csv --repetitions 1e10"),
+            rejected(2, "validation/data/counts.csv --claim-epsilon 1"),
         ]
         .join("\n"),
         @"
@@ -101,5 +101,5 @@ fn what_it_cannot_do_is_refused() {
         error: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
         "
     );
-    assert!(refused(1, "no-such-file.csv").contains("no-such-file.csv"));
+    assert!(rejected(1, "no-such-file.csv").contains("no-such-file.csv"));
 }

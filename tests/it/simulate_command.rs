@@ -63,8 +63,8 @@ impl Desk {
         serde_json::from_str(&self.stdout(&format!("{arguments} --format json"))).unwrap()
     }
 
-    /// The one line of a refusal.
-    fn refused(&self, status: i32, arguments: &str) -> String {
+    /// The one line of a rejection.
+    fn rejected(&self, status: i32, arguments: &str) -> String {
         let output = self.run(arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(status), true), "{arguments}: {stderr}");
@@ -81,26 +81,26 @@ fn counts(document: &Value) -> Value {
 }
 
 #[test]
-fn the_text_has_counts_and_exact_laws() {
+fn the_text_has_counts_and_exact_distributions() {
     insta::assert_snapshot!(Desk::new().stdout("simulate s.toml"), @"
     Simulation of s.toml: 2 queries, 5e5 outputs per query and world, seed 3
 
     Query teachers
-      class        S      share        law       S'      share        law
+      class        S      share        distribution       S'      share        distribution
       ─────────────────────────────────────────────────────────────────────
           0    79985   0.159970   0.159521    94113   0.188226   0.188987
           1   298439   0.596878   0.598279   275029   0.550058   0.549529
           2   121576   0.243152   0.242200   130858   0.261716   0.261484
 
-    chi-square against the laws (exact, relative error about 3.3e-15): p-value 0.126 under S, 0.389 under S'
+    chi-square against the distributions (exact, relative error about 3.3e-15): p-value 0.126 under S, 0.389 under S'
 
     Query prompts
-      class        S      share        law       S'      share        law
+      class        S      share        distribution       S'      share        distribution
       ─────────────────────────────────────────────────────────────────────
           0   318821   0.637642   0.638163   250059   0.500118   0.500000
           1   181179   0.362358   0.361837   249941   0.499882   0.500000
 
-    chi-square against the laws (exact, relative error about 1.8e-15): p-value 0.443 under S, 0.867 under S'
+    chi-square against the distributions (exact, relative error about 1.8e-15): p-value 0.443 under S, 0.867 under S'
 
     smallest of 4 chi-square p-values: 0.126 (times their number: 0.504)
     scenario 6133073adb24..., seed 3, 5e5 samples per query and world
@@ -120,10 +120,10 @@ fn the_document_says_what_decides_the_counts() {
     assert_eq!((document["seed"].as_u64(), document["shard"].as_str()), (Some(3), Some("2/3")));
     assert_eq!((document["blocks"].to_string(), document["blocks_in_all"].as_u64()), ("[[2,5]]".into(), Some(8)));
     assert_eq!(document["inputs"][0]["name"], "s.toml");
-    let law = &document["laws"][0];
-    assert!((law["p"][0].as_f64().unwrap() - 0.159_520_995_319_951_5).abs() < 1e-12, "{law}");
-    assert!(law["p_value"].as_f64().unwrap() > 1e-6);
-    assert_eq!(desk.json("simulate s.toml --no-law")["laws"].to_string(), "[]");
+    let distribution = &document["distributions"][0];
+    assert!((distribution["p"][0].as_f64().unwrap() - 0.159_520_995_319_951_5).abs() < 1e-12, "{distribution}");
+    assert!(distribution["p_value"].as_f64().unwrap() > 1e-6);
+    assert_eq!(desk.json("simulate s.toml --no-distribution")["distributions"].to_string(), "[]");
     // The command line overrules the file, a seed of 0 too.
     let plan = desk.json("simulate s.toml --samples 7 --seed 0")["plan"].clone();
     assert_eq!((plan["seed"].as_u64(), plan["samples"].as_u64()), (Some(0), Some(7)));
@@ -177,7 +177,7 @@ fn the_audit_reads_what_simulation_writes() {
 }
 
 #[test]
-fn parts_that_do_not_fit_are_refused() {
+fn parts_that_do_not_fit_are_rejected() {
     let desk = Desk::new();
     for shard in 1..=3 {
         desk.stdout(&format!("simulate s.toml --shard {shard}/3 --format json --output {shard}.json"));
@@ -189,19 +189,19 @@ fn parts_that_do_not_fit_are_refused() {
     desk.stdout("simulate s.toml --shard 3/3 --format json --output scenario.json");
     insta::assert_snapshot!(
         [
-            desk.refused(1, "merge 1.json 2.json"),
-            desk.refused(1, "merge 1.json 2.json 1.json"),
-            desk.refused(1, "merge 1.json 2.json seed.json"),
-            desk.refused(1, "merge 1.json 2.json samples.json"),
-            desk.refused(1, "merge 1.json 2.json scenario.json"),
-            desk.refused(1, "merge 1.json 2.json s.toml"),
-            desk.refused(1, "merge none.json"),
-            desk.refused(1, "merge 1.json --output 1.json"),
-            desk.refused(2, "simulate s.toml --shard 4/3"),
-            desk.refused(2, "simulate s.toml --shard 9/9"),
-            desk.refused(2, "simulate s.toml --samples 0"),
-            desk.refused(2, "simulate s.toml --samples 1e16"),
-            desk.refused(2, "simulate s.toml --samples nan"),
+            desk.rejected(1, "merge 1.json 2.json"),
+            desk.rejected(1, "merge 1.json 2.json 1.json"),
+            desk.rejected(1, "merge 1.json 2.json seed.json"),
+            desk.rejected(1, "merge 1.json 2.json samples.json"),
+            desk.rejected(1, "merge 1.json 2.json scenario.json"),
+            desk.rejected(1, "merge 1.json 2.json s.toml"),
+            desk.rejected(1, "merge none.json"),
+            desk.rejected(1, "merge 1.json --output 1.json"),
+            desk.rejected(2, "simulate s.toml --shard 4/3"),
+            desk.rejected(2, "simulate s.toml --shard 9/9"),
+            desk.rejected(2, "simulate s.toml --samples 0"),
+            desk.rejected(2, "simulate s.toml --samples 1e16"),
+            desk.rejected(2, "simulate s.toml --samples nan"),
         ]
         .join("\n"),
         @"
@@ -241,17 +241,17 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
     fs::write(desk.path("cut"), &file[..file.len() - 9]).unwrap();
     insta::assert_snapshot!(
         [
-            desk.refused(1, "simulate s.toml --checkpoint c"),
-            desk.refused(1, "simulate s.toml --checkpoint s.toml"),
-            desk.refused(1, "simulate s.toml --checkpoint s.toml --resume"),
-            desk.refused(1, "simulate s.toml --checkpoint cut --resume"),
-            desk.refused(1, "simulate s.toml --checkpoint c --resume --seed 8"),
-            desk.refused(1, "simulate s.toml --checkpoint c --resume --samples 1e5"),
-            desk.refused(1, "simulate s.toml --checkpoint c --resume --shard 1/2"),
-            desk.refused(1, "simulate s.toml --checkpoint none/c"),
-            desk.refused(1, "simulate s.toml --checkpoint c --resume --output c"),
-            desk.refused(1, "simulate s.toml --checkpoint new --output new"),
-            desk.refused(2, "simulate s.toml --checkpoint new --checkpoint-seconds -1"),
+            desk.rejected(1, "simulate s.toml --checkpoint c"),
+            desk.rejected(1, "simulate s.toml --checkpoint s.toml"),
+            desk.rejected(1, "simulate s.toml --checkpoint s.toml --resume"),
+            desk.rejected(1, "simulate s.toml --checkpoint cut --resume"),
+            desk.rejected(1, "simulate s.toml --checkpoint c --resume --seed 8"),
+            desk.rejected(1, "simulate s.toml --checkpoint c --resume --samples 1e5"),
+            desk.rejected(1, "simulate s.toml --checkpoint c --resume --shard 1/2"),
+            desk.rejected(1, "simulate s.toml --checkpoint none/c"),
+            desk.rejected(1, "simulate s.toml --checkpoint c --resume --output c"),
+            desk.rejected(1, "simulate s.toml --checkpoint new --output new"),
+            desk.rejected(2, "simulate s.toml --checkpoint new --checkpoint-seconds -1"),
         ]
         .join("\n"),
         @"
@@ -259,9 +259,9 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
         s.toml: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
         s.toml: whole file: found another kind of file, expected a checkpoint of leakbound simulate
         cut: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
-        c: plan.seed: found `3`, expected `8`, as asked for; hint: only parts of one simulation belong together
-        c: plan.samples: found `500000`, expected `100000`, as asked for; hint: only parts of one simulation belong together
-        c: shard: found `1/1`, expected `1/2`, as asked for
+        c: plan.seed: found `3`, expected `8`, as requested; hint: only parts of one simulation belong together
+        c: plan.samples: found `500000`, expected `100000`, as requested; hint: only parts of one simulation belong together
+        c: shard: found `1/1`, expected `1/2`, as requested
         none/c: cannot write: No such file or directory (os error 2)
         c: --output: found the input file itself, expected another file, because the result replaces it
         new: --output: found the input file itself, expected another file, because the result replaces it
@@ -297,8 +297,8 @@ fn a_hopeless_simulation_says_so_and_can_be_interrupted() {
     assert!(saved.simulation.samples() > 0);
 }
 
-/// Killed without warning, at random moments, and resumed; `cargo run -p leakbound-validation -- kill-resume` does it 50
-/// times.
+/// Killed without warning, at random moments, and resumed; `cargo run -p leakbound-validation -- kill-resume` does it
+/// 50 times.
 #[cfg(unix)]
 #[test]
 fn killed_simulations_go_on() {
@@ -311,39 +311,45 @@ fn killed_simulations_go_on() {
 
 /// 10^12 samples of every query in no time, said to be no simulation; without parts.
 #[test]
-fn counts_are_drawn_from_laws() {
+fn counts_are_drawn_from_distributions() {
     let desk = Desk::new();
-    let document = desk.json("simulate s.toml --samples 1e12 --sampling exact-law");
+    let document = desk.json("simulate s.toml --samples 1e12 --sampling exact-distribution");
     assert_eq!(
         (document["plan"]["sampling"].as_str(), document["blocks"].to_string()),
-        (Some("exact-law"), "[[0,15258790]]".into())
+        (Some("exact-distribution"), "[[0,15258790]]".into())
     );
-    assert_eq!(document["warnings"][0]["code"], "exact-law-sampling");
-    for (query, law) in document["queries"].as_array().unwrap().iter().zip(document["laws"].as_array().unwrap()) {
+    assert_eq!(document["warnings"][0]["code"], "exact-distribution-sampling");
+    for (query, distribution) in
+        document["queries"].as_array().unwrap().iter().zip(document["distributions"].as_array().unwrap())
+    {
         assert_eq!(
             query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(),
             1_000_000_000_000
         );
-        assert!(law["p_value"].as_f64().unwrap() > 1e-6 && law["p_value_neighbor"].as_f64().unwrap() > 1e-6, "{law}");
+        assert!(
+            distribution["p_value"].as_f64().unwrap() > 1e-6
+                && distribution["p_value_neighbor"].as_f64().unwrap() > 1e-6,
+            "{distribution}"
+        );
     }
     fs::write(desk.path("a.json"), document.to_string()).unwrap();
     assert!(
-        desk.stdout("simulate s.toml --samples 9 --sampling exact-law")
-            .starts_with("Counts drawn from the laws of s.toml")
+        desk.stdout("simulate s.toml --samples 9 --sampling exact-distribution")
+            .starts_with("Counts drawn from the distributions of s.toml")
     );
     insta::assert_snapshot!(
         [
-            desk.refused(1, "merge a.json"),
-            desk.refused(2, "simulate s.toml --sampling exact-law --shard 1/2"),
-            desk.refused(2, "simulate s.toml --sampling exact-law --checkpoint c"),
-            desk.refused(2, "simulate s.toml --sampling exact"),
+            desk.rejected(1, "merge a.json"),
+            desk.rejected(2, "simulate s.toml --sampling exact-distribution --shard 1/2"),
+            desk.rejected(2, "simulate s.toml --sampling exact-distribution --checkpoint c"),
+            desk.rejected(2, "simulate s.toml --sampling exact"),
         ]
         .join("\n"),
         @"
-        a.json: plan.sampling: found `exact-law`, expected `monte-carlo`; hint: counts that are drawn from a law at once have no parts
-        sampling from the exact law: it takes no time and knows no blocks, so that there is nothing to share out or to save
-        sampling from the exact law: it takes no time and knows no blocks, so that there is nothing to share out or to save
-        invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-law
+        a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
+        sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
         "
     );
 }
@@ -356,7 +362,7 @@ fn the_bench_is_a_table_of_works() {
     let rows = document["rows"].as_array().unwrap();
     let names: Vec<String> =
         rows.iter().map(|row| format!("{} {}", row["work"].as_str().unwrap(), row["threads"])).collect();
-    let works = ["fixed", "pate", "capc", "private-knn", "exact-law-pair"];
+    let works = ["fixed", "pate", "capc", "private-knn", "exact-distribution-pair"];
     let expected: Vec<String> =
         ["1", "2"].iter().flat_map(|threads| works.map(|work| format!("{work} {threads}"))).collect();
     assert_eq!(names, expected);

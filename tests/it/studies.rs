@@ -176,7 +176,7 @@ fn a_votes_study_is_the_command() {
 fn a_simulation_ends_when_it_is_told_to() {
     let study = voted(2_000_000_000, Sampling::MonteCarlo);
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
-    let empty = VotesStudy { queries: Vec::new(), ..voted(1_000, Sampling::ExactLaw) };
+    let empty = VotesStudy { queries: Vec::new(), ..voted(1_000, Sampling::ExactDistribution) };
     assert!(matches!(empty.run(&unwatched), Err(Error::Length { .. })));
 }
 
@@ -229,7 +229,7 @@ fn a_scores_study_is_the_command() {
     assert_eq!(serde_json::to_value(answer.warnings()).unwrap(), printed["warnings"]);
     // A naive selection refutes nothing.
     let claimed = ScoresStudy { claim_mu: Some(0.1), ..study.clone() };
-    assert!(matches!(claimed.run(&unwatched), Err(Error::Refused { .. })));
+    assert!(matches!(claimed.run(&unwatched), Err(Error::Rejected { .. })));
     // One run has the same scores, and other answers.
     let one_run = ScoresStudy { answers: ScoreAnswers::OneRun(GuessSelection::PaidFor), ..study };
     assert!(one_run.run(&unwatched).unwrap().one_run.is_some());
@@ -321,7 +321,7 @@ fn a_simulation_and_a_merge_are_the_commands() {
     let scenario = path("s.toml");
     std::fs::write(&scenario, SCENARIO).unwrap();
     let command = ["simulate", &scenario, "--samples", "5e5", "--seed", "9"];
-    for sampling in [Sampling::MonteCarlo, Sampling::ExactLaw] {
+    for sampling in [Sampling::MonteCarlo, Sampling::ExactDistribution] {
         let answer = SimulateStudy { sampling, ..simulation(Path::new(&scenario), 500_000) }.run(&unwatched).unwrap();
         let name = serde_json::to_value(sampling).unwrap();
         let printed = printed(&[&command[..], &["--sampling", name.as_str().unwrap()]].concat());
@@ -396,8 +396,8 @@ fn a_simulation_is_saved_before_it_ends() {
     study().run(&unwatched).unwrap();
     assert_eq!(*memory.moments.lock().unwrap(), [SaveMoment::Due, SaveMoment::Interrupted, SaveMoment::Complete]);
     // What is drawn at once has no parts.
-    let at_once = SimulateStudy { sampling: Sampling::ExactLaw, ..study() };
-    assert!(matches!(at_once.run(&unwatched), Err(Error::Refused { .. })));
+    let at_once = SimulateStudy { sampling: Sampling::ExactDistribution, ..study() };
+    assert!(matches!(at_once.run(&unwatched), Err(Error::Rejected { .. })));
 }
 
 #[test]
@@ -462,7 +462,7 @@ fn a_membership_study_is_the_command() {
     let attack = Attack::Threshold { score: Some(MembershipScore::Loss) };
     let scores = memory_scores();
     let study = MembershipStudy { answers: RecordedAnswers::Scores { scores: &scores, labels: None }, attack, ..study };
-    assert!(matches!(study.run(&unwatched), Err(Error::Refused { .. })));
+    assert!(matches!(study.run(&unwatched), Err(Error::Rejected { .. })));
 }
 
 #[test]
@@ -496,12 +496,12 @@ fn a_comparison_study_is_the_command() {
     let codes: Vec<&str> = answer.warnings().iter().map(|warning| warning.code).collect();
     assert!(answer.roc.len() == 3 && codes.contains(&"attack-left-out"), "{codes:?}");
     let only = |attacks| ComparisonStudy { attacks, ..study.clone() }.run(&unwatched);
-    assert!(matches!(only(study.attacks[1..2].to_vec()), Err(Error::Refused { operation: "trained attacker", .. })));
+    assert!(matches!(only(study.attacks[1..2].to_vec()), Err(Error::Rejected { operation: "trained attacker", .. })));
     assert!(matches!(only(Vec::new()), Err(Error::Length { .. })));
     let others = LiraPlan { victims: Victims::HeldOut(vec![1]), ..LiraPlan::default() };
     assert!(matches!(
         only(vec![("other".into(), Attack::Lira { plan: others, score: None })]),
-        Err(Error::Refused { operation: "comparison of attacks", .. })
+        Err(Error::Rejected { operation: "comparison of attacks", .. })
     ));
 }
 

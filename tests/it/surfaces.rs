@@ -102,7 +102,7 @@ fn messages_repeat_little_of_what_they_are_about() {
             ("twice.csv", format!("outcome,count,count_neighbor\n\"{cell}\",1,1\n\"{cell}\",1,1\n")),
             ("key.json", serde_json::json!({ value: 1 }).to_string()),
             ("value.json", serde_json::json!([{"outcome": value, "count": value, "count_neighbor": 1}]).to_string()),
-            ("law.csv", format!("outcome,p,q\n\"{cell}\",1,1\n")),
+            ("distribution.csv", format!("outcome,p,q\n\"{cell}\",1,1\n")),
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
@@ -118,7 +118,7 @@ fn messages_repeat_little_of_what_they_are_about() {
             vec!["audit", "counts", value],
             vec!["audit", "counts", "a.csv", "--methods", value],
             vec!["audit", "counts", "a.csv", "--composition", value],
-            vec!["audit", "counts", "a.csv", "--law", "law.csv"],
+            vec!["audit", "counts", "a.csv", "--distribution", "distribution.csv"],
             vec!["audit", "counts", "header.csv"],
             vec!["audit", "counts", "count.csv"],
             vec!["audit", "counts", "twice.csv"],

@@ -4,10 +4,10 @@ use assert_cmd::Command;
 use leakbound::audit::{AuditPlan, FailureBudget, FailurePer, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{epsilon_at_delta, renyi_divergence};
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::{Delta, FailureProbability, Order};
-use leakbound::simulate::{Simulation, sample_laws};
+use leakbound::simulate::{Simulation, sample_distributions};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -18,18 +18,18 @@ const METHODS: [Method; 3] = [Method::KCutRegion, Method::KCutVariational, Metho
 const QUERIES: u64 = 60;
 const ANSWERS: u64 = 24;
 
-/// Laws of 60 queries of which some hardly differ, as those of recorded votes.
-fn laws(query: u64) -> [OutcomeLaw; 2] {
+/// Distributions of 60 queries of which some hardly differ, as those of recorded votes.
+fn distributions(query: u64) -> [OutcomeDistribution; 2] {
     let shift = 1e-3 * (query % 6) as f64;
-    let law = |p: f64| OutcomeLaw::from_probabilities(&[p, 0.3, 0.7 - p]).unwrap();
-    [law(0.5), law(0.5 - shift)]
+    let distribution = |p: f64| OutcomeDistribution::from_probabilities(&[p, 0.3, 0.7 - p]).unwrap();
+    [distribution(0.5), distribution(0.5 - shift)]
 }
 
 /// Whether any bound of a query is above the truth.
 fn is_wrong(seed: u64, query: u64, budget: &FailureBudget) -> bool {
-    let [p, q] = laws(query);
+    let [p, q] = distributions(query);
     let simulation = Simulation::new(20_000).unwrap().seed(seed).query(query);
-    let counts: PairedCounts = sample_laws(&p, &q, simulation).unwrap();
+    let counts: PairedCounts = sample_distributions(&p, &q, simulation).unwrap();
     let plan = AuditPlan {
         orders: [2.0, 8.0, 64.0].map(|order| Order::new(order).unwrap()).to_vec(),
         delta: Delta::new(1e-3).unwrap(),
@@ -39,7 +39,8 @@ fn is_wrong(seed: u64, query: u64, budget: &FailureBudget) -> bool {
         seed,
         resamples: 100,
     };
-    let guide = Guide::from_laws(&p, &q, &plan.orders, &plan.directions, SetSource::ExactLaw).unwrap();
+    let guide =
+        Guide::from_distributions(&p, &q, &plan.orders, &plan.directions, SetSource::ExactDistribution).unwrap();
     let audit = audit_counts(&counts, &guide, &plan).unwrap();
     let pair = |direction| if direction == Direction::Forward { (&p, &q) } else { (&q, &p) };
     let rdp = audit.rdp.iter().any(|row| {
@@ -55,8 +56,8 @@ fn is_wrong(seed: u64, query: u64, budget: &FailureBudget) -> bool {
 /// Answers of 60 queries with any wrong bound, and wrong queries, among so many seeds.
 fn wrong(per: FailurePer, failure: f64) -> [usize; 2] {
     let stated = FailureProbability::new(failure).unwrap();
-    let (p, q) = (laws(1), Order::new(2.0).unwrap());
-    let guide = Guide::from_laws(&p[0], &p[1], &[q], &Direction::BOTH, SetSource::ExactLaw).unwrap();
+    let (p, q) = (distributions(1), Order::new(2.0).unwrap());
+    let guide = Guide::from_distributions(&p[0], &p[1], &[q], &Direction::BOTH, SetSource::ExactDistribution).unwrap();
     let budget = FailureBudget::new(stated, per, QUERIES as usize).events(guide.events(&METHODS).len());
     let queries = |seed: u64| (0..QUERIES).into_par_iter().filter(|&query| is_wrong(seed, query, &budget)).count();
     let of_answers: Vec<usize> = (0..ANSWERS).map(queries).collect();
@@ -64,8 +65,8 @@ fn wrong(per: FailurePer, failure: f64) -> [usize; 2] {
 }
 
 /// At a failure probability of 0.3 an answer of 60 queries and three methods has a wrong number in at most 0.3 of all
-/// cases: of 24 answers in 16 or more with probability 2e-4 if it were exactly that. Where each method on each query has
-/// it for itself nearly every answer has a wrong number, which is what the default protects a reader from.
+/// cases: of 24 answers in 16 or more with probability 2e-4 if it were exactly that. Where each method on each query
+/// has it for itself nearly every answer has a wrong number, which is what the default protects a reader from.
 #[test]
 fn whatever_number_is_picked_the_stated_probability_covers_it() {
     let shared = wrong(FailurePer::Answer, 0.3);

@@ -23,7 +23,7 @@ pub struct Augmentation {
 
 impl Augmentation {
     /// # Errors
-    /// [`Error::Refused`] if a shift could leave nothing of an image of shape \[channels, rows, columns\].
+    /// [`Error::Rejected`] if a shift could leave nothing of an image of shape \[channels, rows, columns\].
     pub(super) fn check(self, shape: [usize; 3]) -> Result<()> {
         check_shift("augmentation", self.shift, shape)
     }
@@ -52,7 +52,7 @@ pub(super) fn check_shift(operation: &'static str, shift: usize, [_, rows, colum
         return Ok(());
     }
     let reason = format!("a shift of {shift} pixels leaves nothing of an image of {rows} x {columns}");
-    Err(Error::Refused { operation, reason })
+    Err(Error::Rejected { operation, reason })
 }
 
 /// One flip and shift: first the flip, then so many pixels downwards and to the right.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_out_of_the_image_is_refused() {
+    fn a_shift_out_of_the_image_is_rejected() {
         let check = |shift| Augmentation { flip: false, shift }.check([1, 28, 20]);
         assert!(check(19).is_ok());
         let message = check(20).unwrap_err().to_string();

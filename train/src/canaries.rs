@@ -25,8 +25,8 @@ pub enum CanaryKind {
     Original,
     /// The images, each with a label uniform among the other classes.
     Mislabeled,
-    /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only the
-    /// mislabeled ones are attacked.
+    /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only
+    /// the mislabeled ones are attacked.
     Duplicated,
     /// Images of another data set at random, each with a label uniform among all classes.
     OutOfDistribution,
@@ -78,8 +78,8 @@ impl Serialize for CanaryKind {
     }
 }
 
-/// Streams of [`Purpose::Canaries`], one for each thing that is drawn: sets that differ in the kind of canaries have the
-/// same audited and the same fixed images.
+/// Streams of [`Purpose::Canaries`], one for each thing that is drawn: sets that differ in the kind of canaries have
+/// the same audited and the same fixed images.
 enum Draw {
     Images = 0,
     Labels = 1,
@@ -143,7 +143,7 @@ impl Canaries {
             |audit: &[u32]| -> Vec<u8> { audit.iter().map(|&image| train.labels[image as usize]).collect() };
         let wrong = |labels: &[u8]| {
             if classes < 2 {
-                return Err(refused("a wrong label needs two classes or more".into()));
+                return Err(rejected("a wrong label needs two classes or more".into()));
             }
             Ok(wrong_labels(labels, classes, &mut Draw::Labels.stream(seed)))
         };
@@ -158,7 +158,7 @@ impl Canaries {
             CanaryKind::Duplicated => {
                 if !audit.len().is_multiple_of(2) {
                     let reason = format!("duplicated canaries are pairs, and {} audited images are not", audit.len());
-                    return Err(refused(reason));
+                    return Err(rejected(reason));
                 }
                 let attacked = audit.len() / 2;
                 let pair = audit[..attacked].repeat(2);
@@ -167,7 +167,7 @@ impl Canaries {
                 Self { pixels: chosen(train, &pair), labels, attacked, source: None }
             }
             CanaryKind::OutOfDistribution => {
-                let others = others.ok_or_else(|| refused("images of another data set are needed".into()))?;
+                let others = others.ok_or_else(|| rejected("images of another data set are needed".into()))?;
                 if others.shape() != train.shape() {
                     let expected = format!("that of the training images, {:?}", train.shape());
                     let found = others.shape().iter().product();
@@ -175,7 +175,7 @@ impl Canaries {
                 }
                 if others.len() < audit.len() {
                     let reason = format!("{} canaries of {} other images", audit.len(), others.len());
-                    return Err(refused(reason));
+                    return Err(rejected(reason));
                 }
                 let source: Vec<u32> =
                     rand::seq::index::sample(&mut Draw::Others.stream(seed), others.len(), audit.len())
@@ -198,8 +198,8 @@ impl Canaries {
     }
 }
 
-fn refused(reason: String) -> Error {
-    Error::Refused { operation: "canaries", reason }
+fn rejected(reason: String) -> Error {
+    Error::Rejected { operation: "canaries", reason }
 }
 
 #[cfg(test)]
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_refused() {
+    fn what_cannot_be_made_is_rejected() {
         let message = |kind, audit: &[u32]| canaries(kind, audit).unwrap_err().to_string();
         assert_eq!(
             message(CanaryKind::Duplicated, &[1, 2, 3]),

@@ -101,8 +101,8 @@ impl TrainingCheckpoint {
     /// Keeps the answers of a group.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be written, [`Error::Refused`] for an answer that is not finite, which JSON does
-    /// not have.
+    /// [`Error::Io`] if the file cannot be written, [`Error::Rejected`] for an answer that is not finite, which JSON
+    /// does not have.
     pub(super) fn keep<T>(&self, phase: u64, group: &Range<usize>, answers: &[T]) -> Result<()>
     where
         T: Serialize + DeserializeOwned,
@@ -112,7 +112,7 @@ impl TrainingCheckpoint {
         // Written in its place is `null`, with which the group would be lost when the training is resumed.
         if serde_json::from_str::<Vec<T>>(&answers).is_err() {
             let reason = "answers are not finite: training diverged; take a smaller learning rate".into();
-            return Err(Error::Refused { operation: "training", reason });
+            return Err(Error::Rejected { operation: "training", reason });
         }
         let head = format!("{phase} {} {}", group.start, group.len());
         let sum = sha256(&format!("{head} {answers}"));
@@ -166,7 +166,7 @@ fn other_work(path: &Path, found: &str, wanted: &str) -> Error {
     };
     let names = ["recipe", "version", "device", "data", "plan"];
     let name = names.into_iter().find(|name| part(&found, name) != part(&wanted, name)).unwrap_or("whole file");
-    fault(path, name, &part(&found, name), &format!("{}, as asked for", part(&wanted, name))).into()
+    fault(path, name, &part(&found, name), &format!("{}, as requested", part(&wanted, name))).into()
 }
 
 fn sha256(text: &str) -> String {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_not_finite_are_refused() {
+    fn answers_that_are_not_finite_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
         let checkpoint = open(&path, false, 7).unwrap();
@@ -226,25 +226,25 @@ mod tests {
     }
 
     #[test]
-    fn another_work_or_a_changed_file_is_refused_and_kept() {
+    fn another_work_or_a_changed_file_is_rejected_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
         open(&path, false, 7).unwrap().keep(1, &(0..1), &[5u8]).unwrap();
         let bytes = fs::read(&path).unwrap();
-        let refused = |resume, plan| {
+        let rejected = |resume, plan| {
             let text = open(&path, resume, plan).unwrap_err().to_string();
             assert!(!text.contains('\n'), "{text}");
             text
         };
-        assert!(refused(false, 7).contains("hint: --resume goes on where it ends; remove it to start anew"));
-        assert!(refused(true, 8).ends_with("plan: found 7, expected 8, as asked for"));
+        assert!(rejected(false, 7).contains("hint: --resume goes on where it ends; remove it to start anew"));
+        assert!(rejected(true, 8).ends_with("plan: found 7, expected 8, as requested"));
         assert_eq!(fs::read(&path).unwrap(), bytes);
         for (at, place) in [(3, "whole file: found another kind of file"), (120, "line 1"), (bytes.len() - 3, "line 3")]
         {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
             fs::write(&path, &changed).unwrap();
-            let text = refused(true, 7);
+            let text = rejected(true, 7);
             assert!(text.contains(place), "{at}: {text}");
         }
     }

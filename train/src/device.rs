@@ -10,7 +10,7 @@ use tch::Device;
 /// The file that makes libtorch of a GPU out of libtorch of the processor, once it is loaded.
 const CUDA_LIBRARY: &str = "libtorch_cuda.so";
 
-/// The device asked for.
+/// The requested device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The processor.
@@ -67,7 +67,7 @@ impl TrainingDevice {
     /// inside one.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if CUDA was asked for and cannot be used.
+    /// [`Error::Unavailable`] if CUDA was requested and cannot be used.
     pub fn open(choice: DeviceChoice) -> Result<Self> {
         tch::set_num_threads(1);
         match choice {
@@ -105,14 +105,14 @@ impl fmt::Display for TrainingDevice {
     }
 }
 
-/// The library that must be loaded before this process can use the GPU that was asked for; nothing if none is needed.
+/// The library that must be loaded before this process can use the GPU that was requested; nothing if none is needed.
 ///
 /// One binary serves both: libtorch looks for its CUDA half among the libraries of the process. It is found beside the
 /// libtorch in use, or in the folder `lib` of the `LIBTORCH` set when the program is started. The command loads it by
 /// starting itself again with `LD_PRELOAD`.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if CUDA was asked for and there is no GPU or no such library.
+/// [`Error::Unavailable`] if CUDA was requested and there is no GPU or no such library.
 pub fn cuda_library(choice: DeviceChoice) -> Result<Option<PathBuf>> {
     if choice == DeviceChoice::Cpu || tch::Cuda::is_available() {
         return Ok(None);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn cuda_is_used_or_refused_in_one_line() {
+    fn cuda_is_used_or_rejected_in_one_line() {
         match TrainingDevice::open(DeviceChoice::Cuda) {
             Ok(device) => assert!(device.is_cuda()),
             Err(error) => {

@@ -11,7 +11,8 @@ const EXAMPLES: usize = 1024;
 /// Each network holds out a share of its images, is measured on them after every epoch, and ends with the parameters of
 /// its best epoch, the first of equals. It is done when so many epochs in a row were not better.
 ///
-/// The callback of Keras with `restore_best_weights`, as "Attacking PATE" (5.1.3) uses it, with accuracy as its measure.
+/// The callback of Keras with `restore_best_weights`, as "Attacking PATE" (5.1.3) uses it, with accuracy as its
+/// measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EarlyStopping {
     /// Share of a network's images that it does not learn from, in (0, 1): at least one image, and not all.

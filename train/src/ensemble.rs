@@ -3,7 +3,7 @@
 use leakbound::error::{Error, Result};
 use tch::{Kind, Tensor};
 
-/// Pairs of a network and an image that are asked about at once at most, on a CPU and on a GPU: a bound on memory.
+/// Pairs of a network and an image that are queried on at once at most, on a CPU and on a GPU: a bound on memory.
 const PAIRS: (i64, i64) = (1 << 10, 1 << 14);
 
 /// Networks of one shape, computed together.
@@ -64,17 +64,17 @@ pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor 
     Tensor::cat(&parts, 1)
 }
 
-/// Refuses networks whose training has diverged.
+/// Rejects networks whose training has diverged.
 ///
 /// # Errors
-/// [`Error::Refused`] for a parameter that is not finite.
+/// [`Error::Rejected`] for a parameter that is not finite.
 pub(super) fn check_parameters(networks: &mut dyn Ensemble, operation: &'static str) -> Result<()> {
     let finite = |parameter: &Tensor| f64::try_from(parameter.isfinite().all()).unwrap_or(0.0) == 1.0;
     if networks.parameters().iter().all(finite) {
         return Ok(());
     }
     let reason = "parameters are no longer finite; lower the learning rate".into();
-    Err(Error::Refused { operation, reason })
+    Err(Error::Rejected { operation, reason })
 }
 
 /// How many networks there are after [`Ensemble::mapped`]: what their first parameter tells.

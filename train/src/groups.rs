@@ -21,7 +21,7 @@ use tch::{TchError, Tensor};
 const GPU_GROUP: usize = 512;
 
 /// What a trained group answers, one value for each network: it gets the group, its place among the networks and the
-/// images asked about.
+/// images queried on.
 pub(super) type Question<'a, T> =
     dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
 
@@ -52,7 +52,7 @@ impl Trainer<'_> {
     /// phase once.
     ///
     /// # Errors
-    /// [`Error::Domain`] or [`Error::Refused`] if there is too little to learn from, the images are too small for the
+    /// [`Error::Domain`] or [`Error::Rejected`] if there is too little to learn from, the images are too small for the
     /// network or training diverges, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
     pub fn train_and_ask<T: Send + Serialize + DeserializeOwned>(
         &self,

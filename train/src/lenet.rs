@@ -6,8 +6,8 @@ use super::layers::{convolution, dense, folded, unfolded};
 use rand::Rng;
 use tch::{Device, Tensor};
 
-/// M networks after LeCun et al. (1998), as they are built today: convolutions of 5 x 5 with 6 and 16 filters (the first
-/// pads by 2), each with ReLU and the largest of 2 x 2; dense layers of 120 and 84 units with ReLU; C classes.
+/// M networks after LeCun et al. (1998), as they are built today: convolutions of 5 x 5 with 6 and 16 filters (the
+/// first pads by 2), each with ReLU and the largest of 2 x 2; dense layers of 120 and 84 units with ReLU; C classes.
 pub(super) struct LeNetEnsemble {
     networks: i64,
     shape: [usize; 3],

@@ -1,4 +1,4 @@
-//! The memory that networks need, counted before it is asked for: a system that promises more than it has ends the
+//! The memory that networks need, counted before it is allocated: a system that promises more than it has ends the
 //! program by force when the promise is called in.
 
 use leakbound::record::free_memory;
@@ -55,7 +55,7 @@ mod tests {
     use crate::guard::guarded;
 
     #[test]
-    fn networks_that_do_not_fit_are_refused_in_one_line() {
+    fn networks_that_do_not_fit_are_rejected_in_one_line() {
         let mut budget = Budget { parameters: Some(1 << 27), spent: 0 };
         budget.spend(3, 1 << 27);
         let error = guarded("training", || -> leakbound::Result<()> {

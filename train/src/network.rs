@@ -33,7 +33,8 @@ pub enum NetworkPlan {
         /// Filters of each convolution.
         filters: usize,
     },
-    /// LeCun et al. (1998) as it is built today, with ReLU and the largest of 2 x 2: 6 and 16 filters, 120 and 84 units.
+    /// LeCun et al. (1998) as it is built today, with ReLU and the largest of 2 x 2: 6 and 16 filters, 120 and 84
+    /// units.
     #[serde(rename = "lenet5")]
     LeNet5,
     /// WRN-d-k of Zagoruyko and Komodakis (2016).
@@ -99,7 +100,7 @@ impl NetworkPlan {
     }
 
     /// # Errors
-    /// [`Error::Refused`] for images of shape \[channels, rows, columns\] that are too small for the network.
+    /// [`Error::Rejected`] for images of shape \[channels, rows, columns\] that are too small for the network.
     pub(super) fn check_images(self, [_, rows, columns]: [usize; 3]) -> Result<()> {
         let least = match self {
             Self::Mlp { .. } => 1,
@@ -111,7 +112,7 @@ impl NetworkPlan {
             return Ok(());
         }
         let reason = format!("images of {rows} x {columns} pixels; {self} needs at least {least} x {least}");
-        Err(Error::Refused { operation: "network", reason })
+        Err(Error::Rejected { operation: "network", reason })
     }
 }
 
@@ -199,11 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn impossible_networks_and_small_images_are_refused() {
-        let refused = |plan: NetworkPlan| plan.check().unwrap_err().to_string();
-        assert_eq!(refused(NetworkPlan::Cnn { filters: 0 }), "filters = 0 is not in [1, inf)");
+    fn impossible_networks_and_small_images_are_rejected() {
+        let rejected = |plan: NetworkPlan| plan.check().unwrap_err().to_string();
+        assert_eq!(rejected(NetworkPlan::Cnn { filters: 0 }), "filters = 0 is not in [1, inf)");
         let depth = NetworkPlan::WideResNet { depth: 17, width: 4, normalization: Normalization::Batch };
-        assert_eq!(refused(depth), "depth of a wide residual network = 17 is not in {10, 16, 22, 28, ...}");
+        assert_eq!(rejected(depth), "depth of a wide residual network = 17 is not in {10, 16, 22, 28, ...}");
         assert!(WRN.check().is_ok() && WRN.check_images([3, 8, 8]).is_ok());
         let error = NetworkPlan::LeNet5.check_images([1, 28, 11]).unwrap_err().to_string();
         assert_eq!(error, "network: images of 28 x 11 pixels; LeNet-5 needs at least 12 x 12");

@@ -77,9 +77,9 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The schedule of the undefended networks of Aerni et al. (2024), "Evaluations of machine learning privacy defenses
-    /// are misleading", appendix A, which has 200 epochs with momentum: 0.1 after a linear start of one epoch, a fifth of
-    /// that after 30, 60 and 80 % of them.
+    /// The schedule of the undefended networks of Aerni et al. (2024), "Evaluations of machine learning privacy
+    /// defenses are misleading", appendix A, which has 200 epochs with momentum: 0.1 after a linear start of one epoch,
+    /// a fifth of that after 30, 60 and 80 % of them.
     #[must_use]
     pub fn wide_residual(epochs: usize) -> Self {
         let then = Self::Steps { rate: 0.1, factor: 0.2, shares: vec![0.3, 0.6, 0.8] };

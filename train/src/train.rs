@@ -38,7 +38,7 @@ impl TrainingPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a count of 0 or a share outside (0, 1), [`Error::Refused`] if of the `images` of the
+    /// [`Error::Domain`] for a count of 0 or a share outside (0, 1), [`Error::Rejected`] if of the `images` of the
     /// network that has fewest none is left to learn from.
     pub(super) fn check(&self, images: usize) -> Result<()> {
         let mut counts = vec![("images in a step", self.batch), ("epochs", self.epochs)];
@@ -54,7 +54,7 @@ impl TrainingPlan {
         }
         if images < 2 {
             let reason = "a network with one image has none for validation".into();
-            return Err(Error::Refused { operation: "early stopping", reason });
+            return Err(Error::Rejected { operation: "early stopping", reason });
         }
         Ok(())
     }

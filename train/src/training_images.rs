@@ -22,13 +22,13 @@ impl Example {
 const MAX_EXAMPLES: u64 = 1 << 29;
 
 /// # Errors
-/// [`Error::Refused`] for so many networks with so many images each that their tables take more than 4 GiB.
+/// [`Error::Rejected`] for so many networks with so many images each that their tables take more than 4 GiB.
 pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize) -> Result<()> {
     if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
         return Ok(());
     }
     let reason = format!("{networks} networks of {images} images at once need more than 4 GiB for tables");
-    Err(Error::Refused { operation, reason })
+    Err(Error::Rejected { operation, reason })
 }
 
 /// Images and labels of all networks on their device.

@@ -14,16 +14,16 @@ use tch::{Device, Kind, Tensor};
 /// classification through scale".
 const GROUPS: i64 = 16;
 
-/// M networks WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32 k
-/// and 64 k filters, of which the last two halve the images, normalization and ReLU, the mean over each image, and C
+/// M networks WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32
+/// k and 64 k filters, of which the last two halve the images, normalization and ReLU, the mean over each image, and C
 /// classes.
 ///
 /// A block normalizes, applies ReLU and convolves by 3 x 3, twice, and adds what it got; where shapes differ, a
 /// convolution of 1 x 1 of what its first normalization and ReLU gave. With group normalization ReLU comes first.
 ///
 /// # References
-/// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalization behind ReLU: De et al. (2022),
-/// as used by Aerni et al. (2024), "Evaluations of machine learning privacy defenses are misleading", 5.
+/// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalization behind ReLU: De et al.
+/// (2022), as used by Aerni et al. (2024), "Evaluations of machine learning privacy defenses are misleading", 5.
 pub(super) struct WideResNetEnsemble {
     networks: i64,
     shape: [usize; 3],

@@ -42,7 +42,7 @@ UNVIABLE = WORK / "unviable.txt"
 LEDGER = WORK / "outcomes.tsv"
 # Why survivors survive: file, mutant, text of the line, reason.
 EXPLAINED = pathlib.Path(__file__).parent / "explained.tsv"
-ROOMS = ["interval", "audit", "accountant", "divergence", "law"]
+ROOMS = ["interval", "audit", "accountant", "divergence", "distribution"]
 SWITCH = """
 /// Which of the mutants written into this copy is on.
 pub(crate) mod mutant_switch {

@@ -1,8 +1,8 @@
-//! Pairs of laws that the audits of this package are tried on.
+//! Pairs of distributions that the audits of this package are tried on.
 
 use leakbound::Result;
+use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::histogram::VoteHistogram;
-use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use leakbound::quantity::NoiseScale;
 
 /// Votes, votes of the neighbor, and the standard deviation of the Gaussian noise.
@@ -35,15 +35,15 @@ pub const TEN: AuditCase = AuditCase {
 };
 
 impl AuditCase {
-    /// The laws of both worlds.
+    /// The distributions of both worlds.
     ///
     /// # Errors
     /// None for the cases of this file.
-    pub fn laws(&self) -> Result<[OutcomeLaw; 2]> {
+    pub fn distributions(&self) -> Result<[OutcomeDistribution; 2]> {
         let noise = Noise::Gaussian(NoiseScale::new(self.sigma)?);
         Ok([
-            noisy_argmax_law(&VoteHistogram::new(self.votes.to_vec())?, noise)?,
-            noisy_argmax_law(&VoteHistogram::new(self.neighbor.to_vec())?, noise)?,
+            noisy_argmax_distribution(&VoteHistogram::new(self.votes.to_vec())?, noise)?,
+            noisy_argmax_distribution(&VoteHistogram::new(self.neighbor.to_vec())?, noise)?,
         ])
     }
 }

@@ -10,7 +10,7 @@ use leakbound::divergence::renyi_divergence;
 use leakbound::histogram::VoteHistogram;
 use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
 use leakbound::report::{Axis, Curves, Series, SeriesKind};
-use leakbound::simulate::{Simulation, sample_laws};
+use leakbound::simulate::{Simulation, sample_distributions};
 
 const FAILURE: f64 = 0.05;
 const ORDERS: [f64; 20] =
@@ -24,7 +24,7 @@ const SEED: u64 = 6;
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Noisy argmax on synthetic histograms, one audit each, seed {SEED}, failure probability {FAILURE} over all \
-         {} orders, forward, exact laws as guide (bootstrap and e-process too). Figure 2: {:?}, sigma {}, {:.0e} outputs \
+         {} orders, forward, exact distributions as guide (bootstrap and e-process too). Figure 2: {:?}, sigma {}, {:.0e} outputs \
          per world (the paper names no histogram); figure 6: {:?} against {:?}, sigma {}, {:.0e} outputs per world",
         ORDERS.len(),
         FIVE.votes,
@@ -46,7 +46,7 @@ pub fn report() -> Report {
 }
 
 fn figure(report: &mut Report, number: u32, case: &AuditCase, samples: u64, methods: &[Method]) -> Result<()> {
-    let [p, q] = case.laws()?;
+    let [p, q] = case.distributions()?;
     let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>>>()?;
     let plan = AuditPlan {
         orders: orders.clone(),
@@ -57,8 +57,8 @@ fn figure(report: &mut Report, number: u32, case: &AuditCase, samples: u64, meth
         seed: SEED,
         resamples: 10_000,
     };
-    let guide = Guide::from_laws(&p, &q, &orders, &plan.directions, SetSource::ExactLaw)?;
-    let counts = sample_laws(&p, &q, Simulation::new(samples)?.seed(SEED))?;
+    let guide = Guide::from_distributions(&p, &q, &orders, &plan.directions, SetSource::ExactDistribution)?;
+    let counts = sample_distributions(&p, &q, Simulation::new(samples)?.seed(SEED))?;
     let audit = audit_counts(&counts, &guide, &plan)?;
     let exact = orders.iter().map(|&order| renyi_divergence(&p, &q, order)).collect::<Result<Vec<_>>>()?;
     let points = |values: &[f64]| ORDERS.iter().zip(values).map(|(&a, &value)| [a, value]).collect::<Vec<_>>();

@@ -6,8 +6,8 @@ use crate::multinomial;
 use leakbound::Result;
 use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::{Direction, Validity};
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::renyi_divergence;
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -19,10 +19,10 @@ const AUDITS: u64 = 4000;
 const RESAMPLES: usize = 400;
 const SEED: u64 = 2;
 
-/// Data of one column: both laws and the outputs per world.
+/// Data of one column: both distributions and the outputs per world.
 struct Setting {
     name: &'static str,
-    laws: [OutcomeLaw; 2],
+    distributions: [OutcomeDistribution; 2],
     samples: u64,
 }
 
@@ -38,7 +38,7 @@ struct Wrong {
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Share of {AUDITS} simulated audits in which a bound at failure probability {FAILURE} is above the truth: at \
-         order 2 alone, and at any of the orders {ORDERS:?}, forward, the laws of the figure as guide; {RESAMPLES} \
+         order 2 alone, and at any of the orders {ORDERS:?}, forward, the distributions of the figure as guide; {RESAMPLES} \
          bootstrap resamples. `zero`: P = Q of figure 6, 1e4 outputs per world; `low`: {:?}, sigma {}, 1e5; `high`: figure \
          6, 1e4. An attack can be read off a 2-cut, which is a set of outputs. Methods labeled finite-sample must stay \
          below {FAILURE} + 3 standard errors",
@@ -51,15 +51,15 @@ pub fn report() -> Report {
 }
 
 fn table(report: &mut Report) -> Result<()> {
-    let (six, five) = (FIGURE_6.laws()?, FIVE.laws()?);
+    let (six, five) = (FIGURE_6.distributions()?, FIVE.distributions()?);
     let settings = [
-        Setting { name: "zero", laws: [six[0].clone(), six[0].clone()], samples: 10_000 },
-        Setting { name: "low", laws: five, samples: 100_000 },
-        Setting { name: "high", laws: six.clone(), samples: 10_000 },
+        Setting { name: "zero", distributions: [six[0].clone(), six[0].clone()], samples: 10_000 },
+        Setting { name: "low", distributions: five, samples: 100_000 },
+        Setting { name: "high", distributions: six.clone(), samples: 10_000 },
     ];
     let methods: Vec<Method> = Method::ALL.into_iter().filter(|method| method.bounds() == Bounded::Renyi).collect();
-    // Equal laws give no direction: the audit of `zero` looks where figure 6 leaks.
-    let guides = [&six, &settings[1].laws, &six];
+    // Equal distributions give no direction: the audit of `zero` looks where figure 6 leaks.
+    let guides = [&six, &settings[1].distributions, &six];
     let mut columns = Vec::new();
     for (setting, guide) in settings.iter().zip(guides) {
         columns.push(wrong(setting, guide, &methods)?);
@@ -85,11 +85,11 @@ fn table(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn wrong(setting: &Setting, [p0, q0]: &[OutcomeLaw; 2], methods: &[Method]) -> Result<Vec<Wrong>> {
-    let [p, q] = &setting.laws;
+fn wrong(setting: &Setting, [p0, q0]: &[OutcomeDistribution; 2], methods: &[Method]) -> Result<Vec<Wrong>> {
+    let [p, q] = &setting.distributions;
     let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>>>()?;
     let truth = orders.iter().map(|&order| renyi_divergence(p, q, order)).collect::<Result<Vec<_>>>()?;
-    let guide = Guide::from_laws(p0, q0, &orders, &[Direction::Forward], SetSource::ExactLaw)?;
+    let guide = Guide::from_distributions(p0, q0, &orders, &[Direction::Forward], SetSource::ExactDistribution)?;
     let one = |seed: u64| -> Result<Vec<Wrong>> {
         let mut stream = ChaCha8Rng::seed_from_u64(SEED);
         stream.set_stream(seed);

@@ -1,11 +1,11 @@
-//! CaPC on recorded votes: its law by the series around independent counts, against Rao-Blackwell Monte Carlo and
-//! against the multinomial law of the mean voter.
+//! CaPC on recorded votes: its distribution by the series around independent counts, against Rao-Blackwell Monte Carlo
+//! and against the multinomial distribution of the mean voter.
 
 use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::bound::Direction;
+use leakbound::distribution::{Noise, multinomial_argmax_distribution};
 use leakbound::divergence::renyi_divergence;
-use leakbound::law::{Noise, multinomial_argmax_law};
 use leakbound::model::{CapcModel, PateModel, VoteModel};
 use leakbound::quantity::{NoiseScale, Order};
 use leakbound::record::VoteFile;
@@ -58,8 +58,8 @@ struct Found {
     remainders: Vec<f64>,
     sizes: [Vec<f64>; 5],
     degrees: Vec<f64>,
-    /// |D_2 of the mean voter's law / D_2 - 1|.
-    mean_law: Vec<f64>,
+    /// |D_2 of the mean voter's distribution / D_2 - 1|.
+    mean_distribution: Vec<f64>,
     relative_errors: Vec<f64>,
     standard_errors_off: Vec<f64>,
     seconds: [f64; 2],
@@ -67,28 +67,28 @@ struct Found {
 
 fn compare(model: &CapcModel, query: u64, noise: Noise, found: &mut Found) -> Result<()> {
     let start = Instant::now();
-    let [p, q] = model.expanded_laws(noise)?;
+    let [p, q] = model.expanded_distributions(noise)?;
     found.seconds[0] += start.elapsed().as_secs_f64();
-    for law in [&p, &q] {
-        found.remainders.push(law.remainder);
-        found.degrees.push(law.degree() as f64);
+    for distribution in [&p, &q] {
+        found.remainders.push(distribution.remainder);
+        found.degrees.push(distribution.degree() as f64);
         for (sizes, degree) in found.sizes.iter_mut().zip(2..) {
-            sizes.push(law.sizes[degree]);
+            sizes.push(distribution.sizes[degree]);
         }
     }
-    let [p, q] = [p.law, q.law];
+    let [p, q] = [p.distribution, q.distribution];
     let order = Order::new(2.0)?;
     let exact = renyi_divergence(&q, &p, order)?;
 
     let k = model.parties() as u64;
     let mut mean = model.mean();
-    let plain = multinomial_argmax_law(k, &mean, noise)?;
+    let plain = multinomial_argmax_distribution(k, &mean, noise)?;
     for (mean, (old, new)) in mean.iter_mut().zip(model.probabilities()[0].iter().zip(model.probabilities_marked())) {
         *mean = (*mean + (new - old) / k as f64).max(0.0);
     }
-    let changed = multinomial_argmax_law(k, &mean, noise)?;
+    let changed = multinomial_argmax_distribution(k, &mean, noise)?;
     if exact > 0.0 {
-        found.mean_law.push((renyi_divergence(&changed, &plain, order)? / exact - 1.0).abs());
+        found.mean_distribution.push((renyi_divergence(&changed, &plain, order)? / exact - 1.0).abs());
     }
 
     let start = Instant::now();
@@ -96,7 +96,7 @@ fn compare(model: &CapcModel, query: u64, noise: Noise, found: &mut Found) -> Re
         rao_blackwell(&VoteModel::from(model.clone()), noise, Simulation::new(DRAWS)?.seed(SEED).query(query))?;
     found.seconds[1] += start.elapsed().as_secs_f64();
     let mut check = |estimate: Estimate, expected: f64| {
-        // Without a spread all draws agree, and so must the laws.
+        // Without a spread all draws agree, and so must the distributions.
         let error = estimate.standard_error.max(1e-13);
         found.standard_errors_off.push((estimate.value - expected).abs() / error);
     };
@@ -135,7 +135,10 @@ fn recorded(report: &mut Report, sigma: f64) -> Result<()> {
         found.remainders.iter().all(|&remainder| remainder < 1e-8),
         format!("the remainder of the series is below 1e-8: {}", summary(found.remainders)),
     );
-    report.line(format!("      D_2 of the mean voter's multinomial law is off by: {}", summary(found.mean_law)));
+    report.line(format!(
+        "      D_2 of the mean voter's multinomial distribution is off by: {}",
+        summary(found.mean_distribution)
+    ));
     report.line(format!(
         "      relative standard error of D_2 by {DRAWS} Rao-Blackwell draws: {}",
         summary(found.relative_errors)
@@ -149,7 +152,7 @@ fn recorded(report: &mut Report, sigma: f64) -> Result<()> {
         ),
     );
     report.line(format!(
-        "      {:.1} ms for both laws by the series, {:.0} ms for {DRAWS} draws",
+        "      {:.1} ms for both distributions by the series, {:.0} ms for {DRAWS} draws",
         1e3 * found.seconds[0] / count,
         1e3 * found.seconds[1] / count
     ));
@@ -162,13 +165,13 @@ fn pate(report: &mut Report) -> Result<()> {
     let marked = [0.05, 0.1, 0.15, 0.1, 0.08, 0.07, 0.06, 0.04, 0.03, 0.32];
     let model = VoteModel::from(PateModel::new(250, &p, &marked)?);
     let noise = Noise::Gaussian(NoiseScale::new(40.0)?);
-    let [law, neighbor] = model.output_pair(noise)?.into_distributions();
+    let [distribution, neighbor] = model.output_pair(noise)?.into_distributions();
     let start = Instant::now();
     let estimates = rao_blackwell(&model, noise, Simulation::new(DRAWS)?.seed(SEED))?;
     let seconds = start.elapsed().as_secs_f64();
     let order = Order::new(2.0)?;
     let reverse = estimates.renyi(Direction::Reverse, order);
-    let off = (reverse.value - renyi_divergence(&neighbor, &law, order)?) / reverse.standard_error;
+    let off = (reverse.value - renyi_divergence(&neighbor, &distribution, order)?) / reverse.standard_error;
     report.claim(
         off.abs() < STANDARD_ERRORS,
         format!(

@@ -6,8 +6,8 @@ use crate::multinomial;
 use leakbound::Result;
 use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_counts, split_pilot};
 use leakbound::bound::{Direction, Validity};
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{hockey_stick, renyi_divergence};
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -73,15 +73,15 @@ pub const CASES: [Case; 15] = [
 pub enum Sets {
     /// Each outcome alone, undirected.
     FixedList,
-    /// From the exact law, directed.
-    ExactLaw,
+    /// From the exact distribution, directed.
+    ExactDistribution,
     /// From a tenth of the outputs, directed.
     Pilot,
 }
 
 impl Sets {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::FixedList, Self::ExactLaw, Self::Pilot];
+    pub const ALL: [Self; 3] = [Self::FixedList, Self::ExactDistribution, Self::Pilot];
 }
 
 /// A row of the table: a method with its guide; ε bounds at each δ apart.
@@ -101,8 +101,8 @@ pub struct Row {
 
 /// What is true of a case.
 struct Truth {
-    p: OutcomeLaw,
-    q: OutcomeLaw,
+    p: OutcomeDistribution,
+    q: OutcomeDistribution,
     orders: Vec<Order>,
     /// `[direction][order]`.
     rdp: [Vec<f64>; 2],
@@ -112,9 +112,9 @@ struct Truth {
 
 impl Truth {
     fn of(case: &Case) -> Result<Self> {
-        let [p, q] = case.votes.laws()?;
+        let [p, q] = case.votes.distributions()?;
         let orders: Vec<Order> = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<_>>()?;
-        let divergences = |p: &OutcomeLaw, q: &OutcomeLaw| -> Result<Vec<f64>> {
+        let divergences = |p: &OutcomeDistribution, q: &OutcomeDistribution| -> Result<Vec<f64>> {
             orders.iter().map(|&order| renyi_divergence(p, q, order)).collect()
         };
         let rdp = [divergences(&p, &q)?, divergences(&q, &p)?];
@@ -128,7 +128,7 @@ impl Truth {
 
 /// The smallest ε ≥ 0 with δ(ε) ≤ δ, by bisection on the hockey-stick divergence, rounded up; at δ = 0 the largest
 /// log-ratio.
-fn exact_epsilon(p: &OutcomeLaw, q: &OutcomeLaw, delta: f64) -> Result<f64> {
+fn exact_epsilon(p: &OutcomeDistribution, q: &OutcomeDistribution, delta: f64) -> Result<f64> {
     let ratios = p.ln_p().iter().zip(q.ln_p()).map(|(ln_p, ln_q)| ln_p - ln_q);
     let (mut low, mut high) = (0.0, ratios.fold(0.0, f64::max));
     if delta == 0.0 {
@@ -160,9 +160,16 @@ fn audit(case: &Case, truth: &Truth, methods: &[Method], seed: u64) -> Result<Ve
         let pilot = if sets == Sets::Pilot { Some(split_pilot(&counts, PILOT_FRACTION, seed)?) } else { None };
         let (guide, bounded) = match &pilot {
             Some((pilot, rest)) => (Guide::from_pilot(pilot, &truth.orders, &Direction::BOTH)?, rest),
-            None if sets == Sets::ExactLaw => {
-                (Guide::from_laws(&truth.p, &truth.q, &truth.orders, &Direction::BOTH, SetSource::ExactLaw)?, &counts)
-            }
+            None if sets == Sets::ExactDistribution => (
+                Guide::from_distributions(
+                    &truth.p,
+                    &truth.q,
+                    &truth.orders,
+                    &Direction::BOTH,
+                    SetSource::ExactDistribution,
+                )?,
+                &counts,
+            ),
             None => (Guide::fixed_list(counts.outcomes()), &counts),
         };
         for (index, delta) in DELTAS.into_iter().enumerate() {
@@ -251,7 +258,7 @@ fn report_of(methods: &[Method]) -> Report {
     let mut report = Report::new(format!(
         "{AUDITS} simulated audits per case, seed {SEED}: share in which ANY bound (orders {ORDERS:?}, both \
          directions) exceeds the truth, against {FAILURE} + 3 standard errors for methods labeled finite-sample; mean \
-         of bound/truth at order 2 or of epsilon, forward. Guides: each outcome alone, the exact law, a pilot of a tenth; \
+         of bound/truth at order 2 or of epsilon, forward. Guides: each outcome alone, the exact distribution, a pilot of a tenth; \
          {RESAMPLES} bootstrap resamples. A method that failed with exactly 5 % would fail a row with probability 0.0013"
     ));
     for case in &CASES {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The folder of recordings that are not kept here, as asked for on the command line.
+/// The folder of recordings that are not kept here, as requested on the command line.
 pub static DATA: OnceLock<PathBuf> = OnceLock::new();
 
 /// The folder of recordings: `--data`, or `../shared/data` beside the repository. It need not exist.
@@ -102,7 +102,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "coverage", run: crate::coverage::report },
     Experiment { name: "coverage-e-process", run: crate::coverage::report_of_e_process },
     Experiment { name: "false-claims", run: crate::false_claims::report },
-    Experiment { name: "laws-by-simulation", run: crate::laws_by_simulation::report },
+    Experiment { name: "distributions-by-simulation", run: crate::distributions_by_simulation::report },
     Experiment { name: "samplers", run: crate::samplers::report },
     Experiment { name: "votes", run: crate::votes::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },

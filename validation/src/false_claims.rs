@@ -23,7 +23,7 @@ const REPETITIONS: u64 = 4_000;
 const KNOWN_REPETITIONS: u64 = 1_000;
 const SEED: u64 = 20_230_515;
 
-/// The law of scores.
+/// The distribution of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scores {
     /// N(μ, 1) for members, N(0, 1) for others.

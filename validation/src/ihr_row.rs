@@ -3,8 +3,8 @@
 use crate::experiment::{Report, data_folder};
 use leakbound::Result;
 use leakbound::accountant::PrivacyBudget;
+use leakbound::distribution::{ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, order_grid};
-use leakbound::law::{ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound_train::{
@@ -175,6 +175,6 @@ fn tables(report: &mut Report, students: &Students, plan: &StudentPlan) {
          too, learn from those labels, and take 50 passes in full batches, where 144 labels are 56 steps (Keras counts the \
          last, smaller batch of each epoch too: 100); the improved conversion of RDP to epsilon buys more queries than the classic \
          one, which the thesis seems to use; its text and its Table 5.3 name different deltas, so both are here. The pool \
-         is the same: 8,000 public images, each asked about once",
+         is the same: 8,000 public images, each queried on once",
     );
 }

@@ -6,9 +6,11 @@ use leakbound::accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, laplace_rdp, lnmax_data_independent,
     log_flip_probability,
 };
+use leakbound::distribution::{
+    Noise, OutcomeDistribution, marked_argmax_distribution, multinomial_argmax_distribution, noisy_argmax_distribution,
+};
 use leakbound::divergence::renyi_divergence;
 use leakbound::histogram::{Adjacency, VoteHistogram};
-use leakbound::law::{Noise, OutcomeLaw, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
 use leakbound::quantity::{NoiseScale, Order};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,8 +22,8 @@ const RANDOM_VOTES: usize = 150;
 const ORDERS: [f64; 8] = [1.001, 1.5, 2.0, 5.0, 10.0, 32.0, 200.0, 1000.0];
 /// Exact divergences are computed to 3e-12.
 const RELATIVE: f64 = 1e-11;
-/// Two computed laws of the same thing may differ by their rounding.
-const SAME_LAW: f64 = 1e-12;
+/// Two computed distributions of the same thing may differ by their rounding.
+const SAME_DISTRIBUTION: f64 = 1e-12;
 
 /// Comparisons of one inequality: how many, how many broken, and the largest ratio of the smaller to the larger side.
 #[derive(Default)]
@@ -60,7 +62,7 @@ fn random_histogram(stream: &mut impl Rng) -> (VoteHistogram, f64) {
     (VoteHistogram::new(counts).expect("a histogram"), sigma)
 }
 
-fn random_law(classes: usize, stream: &mut impl Rng) -> Vec<f64> {
+fn random_distribution(classes: usize, stream: &mut impl Rng) -> Vec<f64> {
     let power = stream.random_range(1..=6);
     let weights: Vec<f64> = (0..classes).map(|_| stream.random::<f64>().powi(power) + 1e-9).collect();
     let total: f64 = weights.iter().sum();
@@ -73,18 +75,19 @@ fn fixed_histograms(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<()> 
         let scale = NoiseScale::new(scale)?;
         let (gaussian, laplace) = (Noise::Gaussian(scale), Noise::Laplace(scale));
         let ln_q = log_flip_probability(&histogram, scale);
-        let laws = [noisy_argmax_law(&histogram, gaussian)?, noisy_argmax_law(&histogram, laplace)?];
+        let distributions =
+            [noisy_argmax_distribution(&histogram, gaussian)?, noisy_argmax_distribution(&histogram, laplace)?];
         tallies.at_most(
             "ln P(not the plurality) <= ln q of the union bound, as P",
-            laws[0].complement()[plurality(&histogram)],
+            distributions[0].complement()[plurality(&histogram)],
             ln_q.exp(),
             || format!("{histogram} {gaussian}"),
         );
         for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
             for change in histogram.neighbors(adjacency) {
                 let neighbor = histogram.neighbor(change)?;
-                for (noise, p) in [gaussian, laplace].into_iter().zip(&laws) {
-                    let q = noisy_argmax_law(&neighbor, noise)?;
+                for (noise, p) in [gaussian, laplace].into_iter().zip(&distributions) {
+                    let q = noisy_argmax_distribution(&neighbor, noise)?;
                     for order in ORDERS {
                         let what = || format!("{histogram} to {neighbor}, {noise}, order {order}");
                         let order = Order::new(order)?;
@@ -125,8 +128,8 @@ fn plurality(histogram: &VoteHistogram) -> usize {
     (0..counts.len()).fold(0, |best, class| if counts[class] > counts[best] { class } else { best })
 }
 
-/// The largest relative difference of two laws of the same thing.
-fn distance(a: &OutcomeLaw, b: &OutcomeLaw) -> f64 {
+/// The largest relative difference of two distributions of the same thing.
+fn distance(a: &OutcomeDistribution, b: &OutcomeDistribution) -> f64 {
     let differences = a.ln_p().iter().zip(b.ln_p()).map(|(a, b)| (a - b).abs() / (1.0 + 1e-3 * a.abs()));
     differences.fold(0.0, f64::max)
 }
@@ -136,18 +139,18 @@ fn random_votes(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<f64> {
     for _ in 0..RANDOM_VOTES {
         let classes = stream.random_range(2..=6);
         let k = stream.random_range(1..=120);
-        let (p, marked) = (random_law(classes, stream), random_law(classes, stream));
+        let (p, marked) = (random_distribution(classes, stream), random_distribution(classes, stream));
         let sigma = NoiseScale::new(10f64.powf(stream.random_range(-0.3..1.7)))?;
         let noise = Noise::Gaussian(sigma);
-        let law = multinomial_argmax_law(k, &p, noise)?;
-        farthest = farthest.max(distance(&law, &marked_argmax_law(k, &p, &p, noise)?));
-        let changed = marked_argmax_law(k, &p, &marked, noise)?;
-        let ln_q = law.complement()[law.mode()].ln();
+        let distribution = multinomial_argmax_distribution(k, &p, noise)?;
+        farthest = farthest.max(distance(&distribution, &marked_argmax_distribution(k, &p, &p, noise)?));
+        let changed = marked_argmax_distribution(k, &p, &marked, noise)?;
+        let ln_q = distribution.complement()[distribution.mode()].ln();
         for a in ORDERS {
             let what = || format!("Mult({k}, {p:?}), marked {marked:?}, {noise}, order {a}");
             let order = Order::new(a)?;
-            let exact = renyi_divergence(&law, &changed, order)?;
-            let reverse = renyi_divergence(&changed, &law, order)?;
+            let exact = renyi_divergence(&distribution, &changed, order)?;
+            let reverse = renyi_divergence(&changed, &distribution, order)?;
             let dependent = gnmax_data_dependent(order, sigma, ln_q);
             let independent = gnmax_data_independent(order, sigma);
             tallies.at_most("random votes: exact forward <= data-dependent", exact, dependent, what);
@@ -161,7 +164,7 @@ fn random_votes(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<f64> {
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "{HISTOGRAMS} random histograms with all their neighbors and {RANDOM_VOTES} random pairs of vote laws, orders \
+        "{HISTOGRAMS} random histograms with all their neighbors and {RANDOM_VOTES} random pairs of vote distributions, orders \
          {ORDERS:?}, seed {SEED}: the largest ratio of the smaller to the larger side; no sampling, so no false alarms"
     ));
     let mut stream = ChaCha8Rng::seed_from_u64(SEED);
@@ -172,7 +175,7 @@ pub fn report() -> Report {
     match random_votes(&mut tallies, &mut stream) {
         Err(error) => report.claim(false, format!("random votes: {error}")),
         Ok(farthest) => report.claim(
-            farthest <= SAME_LAW,
+            farthest <= SAME_DISTRIBUTION,
             format!(
                 "{:<58} {RANDOM_VOTES:>7} checked, farthest {farthest:.1e}",
                 "a marked vote from P changes nothing"

@@ -15,7 +15,7 @@ const SEED: u64 = 9;
 /// How long a simulation takes that is left alone, roughly.
 const SECONDS: f64 = 2.0;
 
-/// 40 parties with two laws, three classes: slow enough on every machine to be killed.
+/// 40 parties with two distributions, three classes: slow enough on every machine to be killed.
 const SCENARIO: &str = r#"
 noise = "gaussian:4"
 seed = 5
@@ -72,7 +72,8 @@ impl Runs<'_> {
     }
 }
 
-/// Kills `program`, the command `leakbound`, at least `kills` times while it simulates, in runs of up to five kills each.
+/// Kills `program`, the command `leakbound`, at least `kills` times while it simulates, in runs of up to five kills
+/// each.
 #[must_use]
 pub fn compare(program: &Path, folder: &Path, kills: u32) -> Report {
     let mut report = Report::new(format!(

@@ -3,8 +3,8 @@
 use crate::experiment::{Report, data_folder};
 use leakbound::Result;
 use leakbound::accountant::{Answer, Labeling, PrivacyBudget, confident_gnmax_cost, label_until_spent};
+use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, RdpCurve, order_grid};
-use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order};
 use leakbound::record::{RecordedQuery, VoteFile};
 use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};

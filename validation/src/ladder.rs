@@ -5,10 +5,10 @@ use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::audit::Rectangle;
 use leakbound::bound::Direction;
+use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::divergence::renyi_divergence;
 use leakbound::histogram::VoteHistogram;
 use leakbound::interval::BinomialCounts;
-use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use leakbound::quantity::{FailureProbability, NoiseScale, Order};
 
 /// Names of the columns: bound and split of the failure probability.
@@ -26,15 +26,16 @@ pub const TOLERANCE: f64 = 0.001;
 /// The sample sizes of the ladder.
 pub const SAMPLES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The laws of the tie and of its neighbor, ordered so that the first class is the likelier one under the first.
+/// The distributions of the tie and of its neighbor, ordered so that the first class is the likelier one under the
+/// first.
 ///
 /// # Errors
 /// None for these histograms.
-pub fn laws() -> Result<[OutcomeLaw; 2]> {
+pub fn distributions() -> Result<[OutcomeDistribution; 2]> {
     let noise = Noise::Gaussian(NoiseScale::new(40.0)?);
     Ok([
-        noisy_argmax_law(&VoteHistogram::new(vec![125, 125])?, noise)?,
-        noisy_argmax_law(&VoteHistogram::new(vec![124, 126])?, noise)?,
+        noisy_argmax_distribution(&VoteHistogram::new(vec![125, 125])?, noise)?,
+        noisy_argmax_distribution(&VoteHistogram::new(vec![124, 126])?, noise)?,
     ])
 }
 
@@ -43,8 +44,9 @@ pub fn laws() -> Result<[OutcomeLaw; 2]> {
 /// # Errors
 /// As [`Rectangle::four_tails`].
 pub fn fractions(n: u64) -> Result<[[f64; 2]; 4]> {
-    let [p, q] = laws()?;
-    let expected = |law: &OutcomeLaw| BinomialCounts::new((law.p()[0] * n as f64).round() as u64, n);
+    let [p, q] = distributions()?;
+    let expected =
+        |distribution: &OutcomeDistribution| BinomialCounts::new((distribution.p()[0] * n as f64).round() as u64, n);
     let (x, y) = (expected(&p)?, expected(&q)?);
     // Two-sided 95 % intervals have tails of 0.025: a total of 0.1 over four.
     let (each, joint) = (FailureProbability::new(0.1)?, FailureProbability::new(0.05)?);

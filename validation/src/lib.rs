@@ -7,6 +7,7 @@ pub mod audit_figures;
 pub mod audit_properties;
 pub mod capc;
 pub mod coverage;
+pub mod distributions_by_simulation;
 pub mod experiment;
 pub mod false_claims;
 #[cfg(feature = "torch")]
@@ -15,7 +16,6 @@ pub mod inequalities;
 pub mod kill_resume;
 pub mod labeling_budget;
 pub mod ladder;
-pub mod laws_by_simulation;
 pub mod membership;
 pub mod multinomial;
 pub mod peers;

@@ -33,7 +33,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
                 date = Some(given.ok_or("--date needs a date as YYYY-MM-DD")?);
             }
             "--data" => {
-                // Set once: a second folder would be ignored, so it is refused.
+                // Set once: a second folder would be ignored, so it is rejected.
                 let folder = arguments.next().ok_or("--data needs a folder")?;
                 DATA.set(folder.into()).map_err(|_| "--data comes twice")?;
             }

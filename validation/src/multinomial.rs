@@ -1,13 +1,13 @@
 //! Counts of independent outputs, drawn as binomials one class after the other.
 
 use leakbound::counts::PairedCounts;
-use leakbound::law::OutcomeLaw;
+use leakbound::distribution::OutcomeDistribution;
 use rand::Rng;
 use rand_distr::{Binomial, Distribution};
 
-/// Mult(n, P) for the probabilities of a law.
-pub fn counts(law: &OutcomeLaw, n: u64, stream: &mut impl Rng) -> Vec<u64> {
-    draw(law.p(), n, stream)
+/// Mult(n, P) for the probabilities of a distribution.
+pub fn counts(distribution: &OutcomeDistribution, n: u64, stream: &mut impl Rng) -> Vec<u64> {
+    draw(distribution.p(), n, stream)
 }
 
 /// Mult(n, P): each class takes its binomial share of what is left.
@@ -29,7 +29,7 @@ pub fn draw(p: &[f64], n: u64, stream: &mut impl Rng) -> Vec<u64> {
 ///
 /// # Panics
 /// For n = 0.
-pub fn paired(p: &OutcomeLaw, q: &OutcomeLaw, n: u64, stream: &mut impl Rng) -> PairedCounts {
+pub fn paired(p: &OutcomeDistribution, q: &OutcomeDistribution, n: u64, stream: &mut impl Rng) -> PairedCounts {
     let labels = (0..p.outcomes()).map(|class| class.to_string()).collect();
     PairedCounts::new(labels, counts(p, n, stream), counts(q, n, stream)).expect("n is at least 1")
 }

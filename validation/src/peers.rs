@@ -49,8 +49,8 @@ pub fn one_run_over_hull(scores: &CanaryScores, delta: Delta, failure: FailurePr
 /// probability f/(2K), leaving out vertices with a limit of 1 - δ or more.
 ///
 /// *Heuristic*: K depends on the scores, and where FPR_u + FNR_u > 1 the absolute value of a difference of two upper
-/// limits is no lower bound of anything. [`audit_scores`](leakbound::audit::audit_scores) with uniform selection pays for all
-/// thresholds.
+/// limits is no lower bound of anything. [`audit_scores`](leakbound::audit::audit_scores) with uniform selection pays
+/// for all thresholds.
 ///
 /// # Errors
 /// As [`leakbound::interval::clopper_pearson_upper`] and [`leakbound::divergence::gdp_epsilon`].
@@ -140,16 +140,16 @@ pub fn variational_error_as_published(
 /// ln(p̂/q̂) + 3 ln( [1 + (z/3) √((1-p̂)/k + (1-q̂)/l - z² (1-p̂)(1-q̂)/(9 k l))] / [1 - z² (1-q̂)/(9 l)] ).
 /// ```
 ///
-/// k = n becomes n - 1/2, l = m becomes m - 1/2 and l = 0 becomes 1/2, as other tools do. *Asymptotic*. `-inf` where the
-/// formula gives nothing: k = 0, or an l so small that the square root or a factor is not positive.
+/// k = n becomes n - 1/2, l = m becomes m - 1/2 and l = 0 becomes 1/2, as other tools do. *Asymptotic*. `-inf` where
+/// the formula gives nothing: k = 0, or an l so small that the square root or a factor is not positive.
 ///
 /// # Example
 /// ```
 /// # use leakbound::interval::BinomialCounts;
 /// # use leakbound_validation::peers::bailey_lower;
 /// # use leakbound::quantity::FailureProbability;
-/// let limit = bailey_lower(BinomialCounts::new(90, 110)?, BinomialCounts::new(5, 80)?, FailureProbability::new(0.05)?);
-/// assert!((limit.exp() - 6.876_479_145).abs() < 1e-8);
+/// let limit = bailey_lower(BinomialCounts::new(90, 110)?, BinomialCounts::new(5, 80)?,
+/// FailureProbability::new(0.05)?); assert!((limit.exp() - 6.876_479_145).abs() < 1e-8);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

@@ -1,9 +1,9 @@
 //! Every accountant that a command prints, against the exact value in the same direction.
 //!
-//! Random and extreme cases go through `exact`, `audit votes`, `account` and `verify` as a user asks them. An upper bound
-//! must be at least the exact value of its direction; an accountant of one direction must not be printed as a bound of the
-//! other. Lower bounds are counted by answers: an answer is wrong if any number in it, of whatever query, order, direction
-//! or method, is above the exact value.
+//! Random and extreme cases go through `exact`, `audit votes`, `account` and `verify` as a user asks them. An upper
+//! bound must be at least the exact value of its direction; an accountant of one direction must not be printed as a
+//! bound of the other. Lower bounds are counted by answers: an answer is wrong if any number in it, of whatever query,
+//! order, direction or method, is above the exact value.
 
 use crate::experiment::Report;
 use leakbound::record::{MemoryFile, MemoryFiles};
@@ -129,8 +129,8 @@ fn ask(words: &str, file: Option<(&str, Vec<u8>)>, tallies: &mut Tallies) -> Opt
     };
     match answer(request) {
         Ok(found) => Some(serde_json::from_str(&found.json).expect("a document")),
-        Err(refusal) => {
-            tallies.errors.push(format!("{refusal}: {words}"));
+        Err(rejection) => {
+            tallies.errors.push(format!("{rejection}: {words}"));
             None
         }
     }
@@ -257,7 +257,7 @@ fn recorded(random: &mut ChaCha8Rng, arrays: &mut Arrays) -> (usize, String) {
             let mut pairs = (Vec::new(), Vec::new());
             for _ in 0..queries {
                 let mut votes = votes(random, usize::from(classes));
-                // A recording without a vote is refused.
+                // A recording without a vote is rejected.
                 votes[0] += u64::from(votes.iter().all(|count| *count == 0));
                 // As many votes, or one more.
                 let mut neighbor = moved(random, &votes).unwrap_or_else(|| votes.clone());
@@ -313,7 +313,7 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
     let mut arrays = Arrays::new();
     let (model, options) = recorded(random, &mut arrays);
     let composition = ["", " --composition independent", " --composition shared-teachers"][random.random_range(0..3)];
-    let sampling = if random.random_bool(0.5) { "exact-law" } else { "monte-carlo" };
+    let sampling = if random.random_bool(0.5) { "exact-distribution" } else { "monte-carlo" };
     let noise = match model {
         0 => noise(random),
         // The series of undecided parties converges for noise that is not small.
@@ -327,7 +327,7 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
     );
     let bytes = arrays.bytes();
     let Some(document) = ask(&words, Some(("votes.npz", bytes)), tallies) else { return };
-    let series = text(&document, "law") == "series";
+    let series = text(&document, "distribution") == "series";
     let mut wrong = 0;
     for query in rows(&document["queries"]) {
         let values = if series { &query["approximate"] } else { &query["exact"] };

@@ -10,12 +10,12 @@ use leakbound::accountant::{
 };
 use leakbound::audit::Rectangle;
 use leakbound::bound::Direction;
+use leakbound::distribution::{ThresholdForm, ThresholdTest};
 use leakbound::divergence::{
     RdpCurve, SharedTeachers, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, gaussian_sigma, gdp_delta,
 };
 use leakbound::histogram::VoteHistogram;
 use leakbound::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper, dkw_limits};
-use leakbound::law::{ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 use leakbound::{Error, Result};
 use serde::Deserialize;

@@ -1,8 +1,8 @@
-//! The samplers of the library on 10^9 draws: noise against its law, outcomes against exact laws.
+//! The samplers of the library on 10^9 draws: noise against its distribution, outcomes against exact distributions.
 
 use crate::experiment::Report;
+use leakbound::distribution::Noise;
 use leakbound::histogram::VoteHistogram;
-use leakbound::law::Noise;
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::simulate::{
     ArgmaxSampler, Simulation, Stream, StreamId, World, chi_square_p_value, fill_noise, noise_approximation_errors,
@@ -40,13 +40,13 @@ pub fn report() -> Report {
     report
 }
 
-/// Draws of one law, given its distribution function and the complement of it.
+/// Draws of one distribution, given its distribution function and the complement of it.
 fn noise(report: &mut Report, name: &str, below: impl Fn(f64) -> f64 + Sync, above: impl Fn(f64) -> f64 + Sync) {
-    let law: Noise = name.parse().expect("a law");
+    let distribution: Noise = name.parse().expect("a distribution");
     let block = |block: u64| {
         let mut stream = Stream::new(StreamId { seed: 1, query: 0, world: World::Dataset, block });
         let mut values = vec![0.0; BLOCK];
-        fill_noise(law, &mut stream, &mut values);
+        fill_noise(distribution, &mut stream, &mut values);
         values.sort_by(f64::total_cmp);
         let beyond: [u64; 5] = std::array::from_fn(|index| {
             let scale = 3.0 + index as f64;
@@ -65,7 +65,7 @@ fn noise(report: &mut Report, name: &str, below: impl Fn(f64) -> f64 + Sync, abo
     let count = BLOCKS as f64;
     let mean = blocks.iter().map(|(statistic, _)| statistic).sum::<f64>() / count;
     let deviation = (2.0 * (std::f64::consts::PI.powi(2) - 9.0) / 3.0 / count).sqrt();
-    let normal = Normal::new(0.0, 1.0).expect("a law");
+    let normal = Normal::new(0.0, 1.0).expect("a distribution");
     let p = 2.0 * normal.cdf(-((mean - 1.0) / deviation).abs());
     report.claim(
         p > THRESHOLD,
@@ -128,11 +128,11 @@ fn outcomes(report: &mut Report) -> Result<()> {
     ];
     for (name, model, noise) in models {
         let noise: Noise = noise.parse()?;
-        let laws = model.output_pair(noise)?.into_distributions();
+        let distributions = model.output_pair(noise)?.into_distributions();
         let counts = simulate(&ArgmaxSampler::new(&model, noise), Simulation::new(OUTCOMES)?.seed(2), |_| ())?;
         let values = [
-            chi_square_p_value(counts.counts(), laws[0].p())?,
-            chi_square_p_value(counts.counts_neighbor(), laws[1].p())?,
+            chi_square_p_value(counts.counts(), distributions[0].p())?,
+            chi_square_p_value(counts.counts_neighbor(), distributions[1].p())?,
         ];
         report.claim(
             values[0] > THRESHOLD && values[1] > THRESHOLD,

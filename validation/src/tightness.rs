@@ -1,5 +1,5 @@
-//! How tight each method is: the share of the divergence that it certifies at the expected counts, and the samples that it
-//! takes for half and nine tenths.
+//! How tight each method is: the share of the divergence that it certifies at the expected counts, and the samples that
+//! it takes for half and nine tenths.
 
 use crate::audit_cases::{AuditCase, FIGURE_6, FIVE, TEN, TIE};
 use crate::experiment::Report;
@@ -8,8 +8,8 @@ use leakbound::audit::{
 };
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{bernoulli_renyi, renyi_divergence};
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use leakbound::{Error, Result};
 
@@ -28,8 +28,8 @@ const METHODS: [Method; 6] = [
     Method::KCutRegion,
 ];
 
-/// Printed samples per world for half and nine tenths of D_2 (notes on methods, section 5); infinite beyond 1e13 or above
-/// the ceiling of the 2-cut, NaN where there is no row for the method as it is computed here.
+/// Printed samples per world for half and nine tenths of D_2 (notes on methods, section 5); infinite beyond 1e13 or
+/// above the ceiling of the 2-cut, NaN where there is no row for the method as it is computed here.
 const SAMPLES: [(AuditCase, [[f64; 2]; 6]); 3] = [
     (FIGURE_6, [[f64::NAN; 2], [6.2e2, 3.0e4], [3.9e2, 1.2e4], [1.1e3, 3.3e4], [5.3e2, 6.9e3], [6.7e2, 1.2e4]]),
     (TIE, [[f64::NAN; 2], [2.3e5, 7.3e6], [8.6e4, 2.8e6], [3.7e5, 1.2e7], [8.6e4, 2.8e6], [8.6e4, 2.8e6]]),
@@ -53,8 +53,8 @@ const SHARES: [(AuditCase, u64, [[f64; 2]; 3]); 9] = [
 ];
 const SHARED: [Method; 3] = [Method::TwoCutCorner, Method::TwoCutHalfSpace, Method::KCutVariational];
 
-/// One method on one order, forward, with the exact laws as guide.
-fn bound(laws: &[OutcomeLaw; 2], counts: &PairedCounts, method: Method, order: Order) -> Result<f64> {
+/// One method on one order, forward, with the exact distributions as guide.
+fn bound(distributions: &[OutcomeDistribution; 2], counts: &PairedCounts, method: Method, order: Order) -> Result<f64> {
     let plan = AuditPlan {
         orders: vec![order],
         delta: Delta::new(0.0)?,
@@ -65,18 +65,23 @@ fn bound(laws: &[OutcomeLaw; 2], counts: &PairedCounts, method: Method, order: O
         resamples: 1000,
     };
     let guide = match method {
-        Method::KCutVariational | Method::KCutRegion => {
-            Guide::from_laws(&laws[0], &laws[1], &plan.orders, &plan.directions, SetSource::ExactLaw)?
-        }
-        _ => forward_set(laws, order).into(),
+        Method::KCutVariational | Method::KCutRegion => Guide::from_distributions(
+            &distributions[0],
+            &distributions[1],
+            &plan.orders,
+            &plan.directions,
+            SetSource::ExactDistribution,
+        )?,
+        _ => forward_set(distributions, order).into(),
     };
     let audit = audit_counts(counts, &guide, &plan)?;
     let found = audit.rdp_bound(method, Direction::Forward, order);
-    found.map(|bound| bound.value).ok_or(Error::Refused { operation: "tightness", reason: format!("no {method}") })
+    found.map(|bound| bound.value).ok_or(Error::Rejected { operation: "tightness", reason: format!("no {method}") })
 }
 
-/// The prefix of the likelihood ratio with the largest forward 2-cut; that of [`Guide::from_laws`] serves both directions.
-fn forward_set([p, q]: &[OutcomeLaw; 2], order: Order) -> OutputSets {
+/// The prefix of the likelihood ratio with the largest forward 2-cut; that of [`Guide::from_distributions`] serves both
+/// directions.
+fn forward_set([p, q]: &[OutcomeDistribution; 2], order: Order) -> OutputSets {
     let mut outcomes: Vec<usize> = (0..p.outcomes()).collect();
     let ratio = |outcome: usize| p.ln_p()[outcome] - q.ln_p()[outcome];
     outcomes.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
@@ -84,8 +89,10 @@ fn forward_set([p, q]: &[OutcomeLaw; 2], order: Order) -> OutputSets {
     let (mut best, mut largest) = (contains.clone(), -1.0);
     for &outcome in &outcomes[..p.outcomes() - 1] {
         contains[outcome] = true;
-        let sums = [p, q].map(|law| {
-            let sum = |inside: bool| (0..contains.len()).filter(|&c| contains[c] == inside).map(|c| law.p()[c]).sum();
+        let sums = [p, q].map(|distribution| {
+            let sum = |inside: bool| {
+                (0..contains.len()).filter(|&c| contains[c] == inside).map(|c| distribution.p()[c]).sum()
+            };
             (sum(true), sum(false))
         });
         let cut = bernoulli_renyi(sums[0], sums[1], order);
@@ -93,7 +100,7 @@ fn forward_set([p, q]: &[OutcomeLaw; 2], order: Order) -> OutputSets {
             (best, largest) = (contains.clone(), cut);
         }
     }
-    OutputSets { sets: vec![OutputSet::new(best)], source: SetSource::ExactLaw, directed: true }
+    OutputSets { sets: vec![OutputSet::new(best)], source: SetSource::ExactDistribution, directed: true }
 }
 
 /// Samples per world for a share of D_2.
@@ -101,17 +108,17 @@ fn forward_set([p, q]: &[OutcomeLaw; 2], order: Order) -> OutputSets {
 /// # Errors
 /// As [`audit_counts`].
 pub fn samples(case: &AuditCase, method: Method, share: f64) -> Result<Option<u64>> {
-    let laws = case.laws()?;
+    let distributions = case.distributions()?;
     let order = Order::new(2.0)?;
-    let goal = share * renyi_divergence(&laws[0], &laws[1], order)?;
-    samples_to_reach(&laws[0], &laws[1], goal, |counts| bound(&laws, counts, method, order))
+    let goal = share * renyi_divergence(&distributions[0], &distributions[1], order)?;
+    samples_to_reach(&distributions[0], &distributions[1], goal, |counts| bound(&distributions, counts, method, order))
 }
 
 /// Prints all tables.
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "Failure probability {FAILURE}, exact laws as guide, counts at their expected values, forward; in brackets what \
+        "Failure probability {FAILURE}, exact distributions as guide, counts at their expected values, forward; in brackets what \
          the notes print, agreement within {TOLERANCE}, or fewer \
          samples. Every method here is finite-sample"
     ));
@@ -150,14 +157,15 @@ fn tables(report: &mut Report) -> Result<()> {
     report.line("");
     report.line("share of the divergence, orders 2/10");
     for (case, samples, printed) in &SHARES {
-        let laws = case.laws()?;
-        let counts = expected_counts(&laws[0], &laws[1], *samples)?;
+        let distributions = case.distributions()?;
+        let counts = expected_counts(&distributions[0], &distributions[1], *samples)?;
         let (mut agrees, mut cells) = (true, String::new());
         for (method, printed) in SHARED.into_iter().zip(printed) {
             let mut share = [0.0; 2];
             for (share, a) in share.iter_mut().zip([2.0, 10.0]) {
                 let order = Order::new(a)?;
-                *share = bound(&laws, &counts, method, order)? / renyi_divergence(&laws[0], &laws[1], order)?;
+                *share = bound(&distributions, &counts, method, order)?
+                    / renyi_divergence(&distributions[0], &distributions[1], order)?;
             }
             agrees &= share.iter().zip(printed).all(|(found, printed)| (found / printed - 1.0).abs() <= TOLERANCE);
             let cell = format!("{:.3}/{:.3} ({:.3}/{:.3})", share[0], share[1], printed[0], printed[1]);

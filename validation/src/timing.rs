@@ -2,9 +2,11 @@
 
 use crate::experiment::{Report, Verdict};
 use leakbound::Result;
+use leakbound::distribution::{
+    Noise, marked_argmax_distribution, multinomial_argmax_distribution, noisy_argmax_distribution,
+};
 use leakbound::histogram::VoteHistogram;
 use leakbound::interval::{BinomialCounts, clopper_pearson_lower};
-use leakbound::law::{Noise, marked_argmax_law, multinomial_argmax_law, noisy_argmax_law};
 use leakbound::quantity::{FailureProbability, NoiseScale};
 use std::hint::black_box;
 use std::time::Instant;
@@ -40,25 +42,25 @@ fn measure(report: &mut Report) -> Result<()> {
     let ten = VoteHistogram::new(vec![70, 66, 40, 30, 20, 10, 8, 4, 2, 0])?;
     let seconds = |histogram: &VoteHistogram, noise, calls| {
         seconds_per_call(calls, |_| {
-            black_box(noisy_argmax_law(black_box(histogram), noise)?);
+            black_box(noisy_argmax_distribution(black_box(histogram), noise)?);
             Ok(())
         })
     };
-    line("noisy_argmax_law, C = 10, gaussian:40", 2_000, seconds(&ten, gaussian, 2_000)?);
-    line("noisy_argmax_law, C = 10, laplace:20", 200, seconds(&ten, laplace, 200)?);
+    line("noisy_argmax_distribution, C = 10, gaussian:40", 2_000, seconds(&ten, gaussian, 2_000)?);
+    line("noisy_argmax_distribution, C = 10, laplace:20", 200, seconds(&ten, laplace, 200)?);
     let many = VoteHistogram::new((0..10_000).collect())?;
-    line("noisy_argmax_law, C = 10000 distinct counts, gaussian:40", 1, seconds(&many, gaussian, 1)?);
+    line("noisy_argmax_distribution, C = 10000 distinct counts, gaussian:40", 1, seconds(&many, gaussian, 1)?);
     let (p, marked) = ([0.25, 0.2, 0.15, 0.1, 0.08, 0.07, 0.06, 0.04, 0.03, 0.02], [0.1; 10]);
     let plain = seconds_per_call(20, |_| {
-        black_box(multinomial_argmax_law(250, black_box(&p), gaussian)?);
+        black_box(multinomial_argmax_distribution(250, black_box(&p), gaussian)?);
         Ok(())
     })?;
-    line("multinomial_argmax_law, C = 10, k = 250, gaussian:40", 20, plain);
+    line("multinomial_argmax_distribution, C = 10, k = 250, gaussian:40", 20, plain);
     let with_mark = seconds_per_call(20, |_| {
-        black_box(marked_argmax_law(250, black_box(&p), &marked, gaussian)?);
+        black_box(marked_argmax_distribution(250, black_box(&p), &marked, gaussian)?);
         Ok(())
     })?;
-    line("marked_argmax_law, C = 10, k = 250, gaussian:40", 20, with_mark);
+    line("marked_argmax_distribution, C = 10, k = 250, gaussian:40", 20, with_mark);
     Ok(())
 }
 

@@ -9,11 +9,11 @@ use leakbound::verify::{
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Cases of each property of each accountant of this library: of claims against exact laws as many as there is time for,
-/// and of claims against each other, which cost little but for the worst case, where each is a search. More than a million
-/// together, in less than 20 minutes.
-const CASES_AGAINST_LAWS: u64 = 100_000;
-const TIME_AGAINST_LAWS: Duration = Duration::from_secs(40);
+/// Cases of each property of each accountant of this library: of claims against exact distributions as many as there is
+/// time for, and of claims against each other, which cost little but for the worst case, where each is a search. More
+/// than a million together, in less than 20 minutes.
+const CASES_AGAINST_DISTRIBUTIONS: u64 = 100_000;
+const TIME_AGAINST_DISTRIBUTIONS: Duration = Duration::from_secs(40);
 const CASES_OF_STRUCTURE: u64 = 20_000;
 const TIME_OF_STRUCTURE: Duration = Duration::from_secs(20);
 /// Cases within which a wrong accountant must be refuted.
@@ -32,10 +32,10 @@ const SEED: u64 = 20_261_121;
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "leakbound verify, seed {SEED}: accountants of this library on up to {CASES_AGAINST_LAWS} cases of each property against exact laws \
+        "leakbound verify, seed {SEED}: accountants of this library on up to {CASES_AGAINST_DISTRIBUTIONS} cases of each property against exact distributions \
          within {} s, and up to {CASES_OF_STRUCTURE} of each other within {} s, none refuted; \
          accountants that are wrong on purpose, every invalid one refuted within {CASES_OF_WRONG} cases and {} s",
-        TIME_AGAINST_LAWS.as_secs(),
+        TIME_AGAINST_DISTRIBUTIONS.as_secs(),
         TIME_OF_STRUCTURE.as_secs(),
         TIME_OF_WRONG.as_secs()
     ));
@@ -67,9 +67,10 @@ fn right(report: &mut Report) {
             properties.retain(|property| property.kind == kind);
             verify(&*accountant, &Plan { properties, cases, seed: SEED, time_limit, ..Plan::default() }, &unwatched)
         };
-        let mut outcome = of_kind(PropertyKind::Validity, CASES_AGAINST_LAWS, Some(TIME_AGAINST_LAWS));
+        let mut outcome =
+            of_kind(PropertyKind::Validity, CASES_AGAINST_DISTRIBUTIONS, Some(TIME_AGAINST_DISTRIBUTIONS));
         let count = |outcome: &Outcome| outcome.findings.iter().map(|finding| finding.cases).sum::<u64>();
-        let against_laws = count(&outcome);
+        let against_distributions = count(&outcome);
         outcome.findings.extend(of_kind(PropertyKind::Structure, CASES_OF_STRUCTURE, Some(TIME_OF_STRUCTURE)).findings);
         let cases = count(&outcome);
         total += cases;
@@ -81,7 +82,7 @@ fn right(report: &mut Report) {
         report.claim(
             !outcome.refuted(),
             format!(
-                "{name}: not refuted in {cases} cases, {against_laws} of them against exact laws, {seconds:.0} s; largest exact/claimed Rényi divergence {}",
+                "{name}: not refuted in {cases} cases, {against_distributions} of them against exact distributions, {seconds:.0} s; largest exact/claimed Rényi divergence {}",
                 close("rdp-covers-exact")
             ),
         );

@@ -1,5 +1,5 @@
-//! Vote histograms of every model on 10^9 samples: every class, every pair of neighboring classes, and the joint law of
-//! few votes, by chi-square against laws that are computed without the samplers.
+//! Vote histograms of every model on 10^9 samples: every class, every pair of neighboring classes, and the joint
+//! distribution of few votes, by chi-square against distributions that are computed without the samplers.
 
 use crate::experiment::Report;
 use leakbound::Result;
@@ -73,10 +73,10 @@ fn sums(model: &VoteModel, world: World) -> Vec<(f64, String)> {
         (0..classes).map(|c| vec![c]).chain((0..classes).map(|c| vec![c, (c + 1) % classes])).collect();
     // Private-kNN takes votes away from classes that may have none: room for that below 0.
     let points = if let VoteModel::PrivateKnn(model) = model { model.points() as usize } else { 0 };
-    let laws: Vec<Vec<f64>> = sets.iter().map(|set| law_of_sum(model, world, set)).collect();
+    let distributions: Vec<Vec<f64>> = sets.iter().map(|set| distribution_of_sum(model, world, set)).collect();
     let counts = counted(model, world, |votes, counts: &mut Vec<Vec<u64>>| {
         if counts.is_empty() {
-            counts.extend(laws.iter().map(|law| vec![0; law.len()]));
+            counts.extend(distributions.iter().map(|distribution| vec![0; distribution.len()]));
         }
         for (set, counts) in sets.iter().zip(counts) {
             let sum: i64 = set.iter().map(|&class| votes[class]).sum();
@@ -84,9 +84,9 @@ fn sums(model: &VoteModel, world: World) -> Vec<(f64, String)> {
         }
     });
     sets.iter()
-        .zip(counts.iter().zip(&laws))
-        .map(|(set, (counts, law))| {
-            (chi_square_p_value(counts, law).expect("the same length"), format!("classes {set:?}"))
+        .zip(counts.iter().zip(&distributions))
+        .map(|(set, (counts, distribution))| {
+            (chi_square_p_value(counts, distribution).expect("the same length"), format!("classes {set:?}"))
         })
         .collect()
 }
@@ -117,9 +117,9 @@ fn counted(model: &VoteModel, world: World, count: impl Fn(&[i64], &mut Vec<Vec<
         })
 }
 
-/// The law of the votes of a set of classes together, from -points on: voters one by one.
-fn law_of_sum(model: &VoteModel, world: World, set: &[usize]) -> Vec<f64> {
-    let mass = |law: &[f64]| set.iter().map(|&class| law[class]).sum::<f64>().min(1.0);
+/// The distribution of the votes of a set of classes together, from -points on: voters one by one.
+fn distribution_of_sum(model: &VoteModel, world: World, set: &[usize]) -> Vec<f64> {
+    let mass = |distribution: &[f64]| set.iter().map(|&class| distribution[class]).sum::<f64>().min(1.0);
     let neighbor = world == World::Neighbor;
     match model {
         VoteModel::Pate(model) => {
@@ -129,19 +129,19 @@ fn law_of_sum(model: &VoteModel, world: World, set: &[usize]) -> Vec<f64> {
             binomial_sum(voters)
         }
         VoteModel::Capc(model) => {
-            binomial_sum(model.probabilities().iter().enumerate().map(|(party, law)| {
-                if neighbor && party == 0 { mass(model.probabilities_marked()) } else { mass(law) }
+            binomial_sum(model.probabilities().iter().enumerate().map(|(party, distribution)| {
+                if neighbor && party == 0 { mass(model.probabilities_marked()) } else { mass(distribution) }
             }))
         }
         VoteModel::PrivateKnn(model) => {
             let points = model.points() as usize;
             let votes = binomial_sum((0..model.neighbors()).map(|_| mass(model.probabilities())));
             // From -points to k + points.
-            let mut law = vec![0.0; points];
-            law.extend(votes);
-            law.resize(law.len() + points, 0.0);
+            let mut distribution = vec![0.0; points];
+            distribution.extend(votes);
+            distribution.resize(distribution.len() + points, 0.0);
             if !neighbor {
-                return law;
+                return distribution;
             }
             let last = mass(model.probabilities_last());
             let gains = f64::from(u8::from(set.contains(&model.label())));
@@ -149,31 +149,31 @@ fn law_of_sum(model: &VoteModel, world: World, set: &[usize]) -> Vec<f64> {
                 let nu = model.inclusion();
                 // One vote for the label, one taken away from the last neighbor.
                 let (up, down) = (nu * gains * (1.0 - last), nu * (1.0 - gains) * last);
-                let at = |index: usize| law.get(index).copied().unwrap_or(0.0);
-                law = (0..law.len())
+                let at = |index: usize| distribution.get(index).copied().unwrap_or(0.0);
+                distribution = (0..distribution.len())
                     .map(|index| {
                         let below = if index > 0 { at(index - 1) } else { 0.0 };
                         at(index) * (1.0 - up - down) + below * up + at(index + 1) * down
                     })
                     .collect();
             }
-            law
+            distribution
         }
         _ => unreachable!("no other model in this file"),
     }
 }
 
-/// The law of the number of successes of independent trials, in the order of their probabilities.
+/// The distribution of the number of successes of independent trials, in the order of their probabilities.
 fn binomial_sum(probabilities: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut law = vec![1.0];
+    let mut distribution = vec![1.0];
     for p in probabilities {
-        law.push(0.0);
-        for successes in (0..law.len()).rev() {
-            let fewer = if successes > 0 { law[successes - 1] } else { 0.0 };
-            law[successes] = law[successes] * (1.0 - p) + fewer * p;
+        distribution.push(0.0);
+        for successes in (0..distribution.len()).rev() {
+            let fewer = if successes > 0 { distribution[successes - 1] } else { 0.0 };
+            distribution[successes] = distribution[successes] * (1.0 - p) + fewer * p;
         }
     }
-    law
+    distribution
 }
 
 /// p-values of all histograms of four teachers, one of them changed under the neighbor.
@@ -183,13 +183,13 @@ fn joint() -> Result<[f64; 2]> {
     let place = |a: i64, b: i64| (5 * a + b) as usize;
     let mut values = [0.0; 2];
     for world in World::ALL {
-        let mut law = vec![0.0; 25];
+        let mut distribution = vec![0.0; 25];
         for votes in 0..81usize {
             let classes = [votes % 3, votes / 3 % 3, votes / 9 % 3, votes / 27];
             let first = if world == World::Neighbor { &marked } else { &p };
             let mass = first[classes[0]] * classes[1..].iter().map(|&class| p[class]).product::<f64>();
             let votes_for = |class| classes.iter().filter(|&&other| other == class).count() as i64;
-            law[place(votes_for(0), votes_for(1))] += mass;
+            distribution[place(votes_for(0), votes_for(1))] += mass;
         }
         let counts = counted(&model, world, |votes, counts| {
             if counts.is_empty() {
@@ -197,7 +197,7 @@ fn joint() -> Result<[f64; 2]> {
             }
             counts[0][place(votes[0], votes[1])] += 1;
         });
-        values[world.index()] = chi_square_p_value(&counts[0], &law)?;
+        values[world.index()] = chi_square_p_value(&counts[0], &distribution)?;
     }
     Ok(values)
 }
@@ -207,13 +207,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn laws_of_sums_are_laws() {
+    fn distributions_of_sums_are_distributions() {
         assert_eq!(binomial_sum([0.5, 0.5].into_iter()), [0.25, 0.5, 0.25]);
         for (name, model) in models().unwrap() {
             for world in World::ALL {
                 for set in [&[0][..], &[9], &[8, 9]] {
-                    let law = law_of_sum(&model, world, set);
-                    assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-12 && law.iter().all(|p| *p >= 0.0), "{name}");
+                    let distribution = distribution_of_sum(&model, world, set);
+                    assert!(
+                        (distribution.iter().sum::<f64>() - 1.0).abs() < 1e-12
+                            && distribution.iter().all(|p| *p >= 0.0),
+                        "{name}"
+                    );
                 }
             }
         }

@@ -3,9 +3,9 @@
 use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::accountant::{WorstCase, WorstVotes, gnmax_data_independent, gnmax_worst_case};
+use leakbound::distribution::{Noise, noisy_argmax_distribution};
 use leakbound::divergence::renyi_divergence;
 use leakbound::histogram::{Adjacency, Neighbor, VoteHistogram};
-use leakbound::law::{Noise, noisy_argmax_law};
 use leakbound::quantity::{NoiseScale, Order};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -73,12 +73,15 @@ fn chunk(cases: &[Case], index: u64) -> Result<(usize, usize, Vec<[f64; 3]>)> {
         let number = stream.random_range(0..cases.len());
         let case = &cases[number];
         let histogram = random_histogram(case, &mut stream);
-        let law = noisy_argmax_law(&histogram, Noise::Gaussian(case.sigma))?;
+        let distribution = noisy_argmax_distribution(&histogram, Noise::Gaussian(case.sigma))?;
         let to = stream.random_range(1..histogram.classes());
         let changes = [Neighbor::Moved { from: 0, to }, Neighbor::Added { class: to }, Neighbor::Removed { class: 0 }];
         for ((change, bound), largest) in changes.into_iter().zip(&case.bounds).zip(&mut largest[number]) {
-            let other = noisy_argmax_law(&histogram.neighbor(change)?, Noise::Gaussian(case.sigma))?;
-            for exact in [renyi_divergence(&law, &other, case.order)?, renyi_divergence(&other, &law, case.order)?] {
+            let other = noisy_argmax_distribution(&histogram.neighbor(change)?, Noise::Gaussian(case.sigma))?;
+            for exact in [
+                renyi_divergence(&distribution, &other, case.order)?,
+                renyi_divergence(&other, &distribution, case.order)?,
+            ] {
                 checked += 1;
                 broken += usize::from(!(exact <= bound.upper * (1.0 + RELATIVE)));
                 *largest = largest.max(exact / bound.upper);
@@ -103,8 +106,9 @@ fn two_classes(case: &Case) -> Result<f64> {
         let (first, second) = if margin >= 1 { (margin as u64, 0) } else { (1, 1 + margin.unsigned_abs()) };
         let histogram = VoteHistogram::new(vec![first, second])?;
         let other = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 })?;
-        let laws = [histogram, other].map(|histogram| noisy_argmax_law(&histogram, Noise::Gaussian(case.sigma)));
-        let [p, q] = laws;
+        let distributions =
+            [histogram, other].map(|histogram| noisy_argmax_distribution(&histogram, Noise::Gaussian(case.sigma)));
+        let [p, q] = distributions;
         best = best.max(renyi_divergence(&p?, &q?, case.order)?);
     }
     Ok(best)
@@ -147,7 +151,8 @@ pub fn report() -> Report {
             gap,
             found / bound.upper
         );
-        // Where the noise is less than a few votes, whole votes miss the best margin: by 1.3 % at order 1.001 and σ = 2.
+        // Where the noise is less than a few votes, whole votes miss the best margin: by 1.3 % at order 1.001 and σ =
+        // 2.
         if case.sigma.get() >= 5.0 {
             report.claim(found >= bound.upper * (1.0 - TWO_CLASSES) - bound.upper * gap && found <= bound.upper, line);
         } else {

@@ -1,4 +1,5 @@
-//! The other libraries that `leakbound verify` can ask through `validation/adapters`, in a virtual environment of their own.
+//! The other libraries that `leakbound verify` can ask through `validation/adapters`, in a virtual environment of their
+//! own.
 
 use crate::command::{self, Outcome};
 use crate::venv::Environment;
@@ -8,7 +9,7 @@ const EXPERIMENT: &str = "verify-others";
 /// As in `validation/adapters/README.md`.
 const PACKAGES: [&str; 2] = ["dp-accounting==0.6.0", "autodp==0.2.3.1"];
 
-/// Installs them in `target/adapters` when the experiment is asked for by name and they are not there yet.
+/// Installs them in `target/adapters` when the experiment is run by name and they are not there yet.
 ///
 /// Without Python or a package index nothing fails: the experiment says that none is installed.
 pub fn install_for(arguments: &[String]) -> Outcome {

@@ -17,7 +17,8 @@ pub fn run() -> Outcome {
     each(&program, &["advisories"])
 }
 
-/// The checks that need no network, where cargo-deny is installed: building it takes longer than other steps of the gate.
+/// The checks that need no network, where cargo-deny is installed: building it takes longer than other steps of the
+/// gate.
 pub fn run_if_installed() -> Outcome {
     match DENY.program() {
         Some(program) => each(&program, &WITHOUT_NETWORK),

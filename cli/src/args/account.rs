@@ -3,8 +3,8 @@
 use super::votes::{Queries, queries};
 use super::{Orders, Parsed, ThresholdOptions, delta, epsilon, orders};
 use clap::{Args, ValueEnum};
+use leakbound::distribution::Noise;
 use leakbound::divergence::Conversion;
-use leakbound::law::Noise;
 use leakbound::quantity::{Delta, Epsilon};
 use serde::Serialize;
 use std::path::PathBuf;

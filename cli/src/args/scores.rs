@@ -34,7 +34,7 @@ pub struct SelfCheckScoresOptions {
     /// Failure probability of all bounds of a selection together
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
-    /// Simulated audits, on equal and on known laws
+    /// Simulated audits, on equal and on known distributions
     #[arg(long, value_name = "R", default_value = "1000", value_parser = repetitions, allow_hyphen_values = true)]
     pub repetitions: u64,
 }

@@ -34,7 +34,7 @@ pub struct SimulateOptions {
     pub sampling: Sampling,
     /// Skip the exact distributions, which take longer than a small simulation
     #[arg(long)]
-    pub no_law: bool,
+    pub no_distribution: bool,
 }
 
 /// Options of `leakbound merge`.

@@ -49,7 +49,7 @@ pub struct StreamOptions {
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// What to do if FILE starts with bytes that the state has already counted
-    #[arg(long, value_enum, default_value = "refuse", requires = "state")]
+    #[arg(long, value_enum, default_value = "reject", requires = "state")]
     pub repeated: Repeated,
     /// Seconds between saves of the state; more if saving would take over 1 % of the time
     #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true)]
@@ -61,7 +61,7 @@ pub struct StreamOptions {
 #[serde(rename_all = "kebab-case")]
 pub enum Repeated {
     /// The command ends; only what a run that did not end has counted is left out
-    Refuse,
+    Reject,
     /// They are left out, and what follows them is counted
     Skip,
     /// They are counted: they are of another recording, which is the same by chance

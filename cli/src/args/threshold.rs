@@ -1,7 +1,7 @@
 //! Options of a threshold test before the argmax.
 
 use clap::Args;
-use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
+use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::{Error, Result};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ impl ThresholdOptions {
             (Some(threshold), Some(Noise::Gaussian(sigma))) => {
                 ThresholdTest::new(threshold, sigma, self.threshold_form).map(Some)
             }
-            (Some(_), Some(noise @ Noise::Laplace(_))) => Err(Error::Refused {
+            (Some(_), Some(noise @ Noise::Laplace(_))) => Err(Error::Rejected {
                 operation: "--threshold-noise",
                 reason: format!("the threshold test has Gaussian noise, not {noise}"),
             }),

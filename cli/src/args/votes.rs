@@ -2,7 +2,7 @@
 
 use super::{BoundOptions, Parsed, number, samples, whole};
 use clap::{Args, ValueEnum};
-use leakbound::law::Noise;
+use leakbound::distribution::Noise;
 use leakbound::model::{Adversary, Composition, PoisonSearch};
 use leakbound::study::Sampling;
 use serde::Serialize;

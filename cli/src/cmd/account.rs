@@ -27,7 +27,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
 
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     let Some(noise) = options.noise else {
-        return Err(refused("--noise", "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B"));
+        return Err(rejected("--noise", "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B"));
     };
     let mechanism = NoisyArgmax { noise, test: options.threshold.test()? };
     let mut file = VoteFile::open(&options.file)?.within(common.memory());
@@ -58,7 +58,7 @@ fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)>
         ("--instantiation", options.instantiation != 0),
     ] {
         if given {
-            return Err(refused(
+            return Err(rejected(
                 operation,
                 "only recorded votes (.npz) have it; a scenario describes its own mechanism",
             ));
@@ -72,8 +72,8 @@ fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)>
     Ok((Answers::Scenario(queries), title, scenario.input))
 }
 
-fn refused(operation: &'static str, reason: &str) -> Error {
-    Error::Refused { operation, reason: reason.into() }
+fn rejected(operation: &'static str, reason: &str) -> Error {
+    Error::Rejected { operation, reason: reason.into() }
 }
 
 /// The requested queries, in the order of the request.

@@ -3,7 +3,7 @@
 use super::modeled::Recording;
 use crate::args::VotesOptions;
 use leakbound::model::{
-    Adversary, NeighborIndex, NeighborLaws, NeighborSampling, PoisonSearch, PrivateKnnModel, best_candidate,
+    Adversary, NeighborDistributions, NeighborIndex, NeighborSampling, PoisonSearch, PrivateKnnModel, best_candidate,
     wrong_label,
 };
 use leakbound::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, MemoryBudget, VoteFile};
@@ -32,7 +32,7 @@ struct Scene<'a> {
     sampling: NeighborSampling,
     /// The neighbors by distance, where both sides have features.
     index: Option<NeighborIndex>,
-    laws: Vec<NeighborLaws>,
+    distributions: Vec<NeighborDistributions>,
 }
 
 pub fn read(mut file: VoteFile, options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
@@ -57,9 +57,15 @@ pub fn read(mut file: VoteFile, options: &VotesOptions, memory: MemoryBudget) ->
                 Some(point) => (point.ranks[query.position], point.label),
                 None => (1, scene.own_label(query, options.adversary)?),
             };
-            let laws = &scene.laws[query.position];
+            let distributions = &scene.distributions[query.position];
             let inclusion = scene.sampling.inclusion(rank)?;
-            let model = PrivateKnnModel::new(scene.sampling.neighbors(), &laws.p, &laws.p_last, inclusion, label)?;
+            let model = PrivateKnnModel::new(
+                scene.sampling.neighbors(),
+                &distributions.p,
+                &distributions.p_last,
+                inclusion,
+                label,
+            )?;
             let model = model.with_points(options.changed)?;
             Ok(ModeledQuery { position: query.position, label: query.label, model: model.into() })
         })
@@ -119,19 +125,22 @@ impl<'a> Scene<'a> {
         };
         let largest = training.iter().flat_map(|training| &training.labels).copied().max().unwrap_or(0);
         let classes = votes.classes.max(largest + 1);
-        let laws = votes
+        let distributions = votes
             .queries
             .iter()
             .map(|query| match (&query.neighbor_labels, &index, &training) {
-                (Some(labels), ..) => sampling.laws(labels, classes),
+                (Some(labels), ..) => sampling.distributions(labels, classes),
                 (None, Some(index), Some(training)) => {
                     let nearest = index.neighbors(query.position);
-                    sampling.laws(&nearest.iter().map(|&point| training.labels[point]).collect::<Vec<_>>(), classes)
+                    sampling.distributions(
+                        &nearest.iter().map(|&point| training.labels[point]).collect::<Vec<_>>(),
+                        classes,
+                    )
                 }
-                _ => sampling.laws(&[], classes),
+                _ => sampling.distributions(&[], classes),
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Self { file, votes, training, classes, sampling, index, laws })
+        Ok(Self { file, votes, training, classes, sampling, index, distributions })
     }
 
     fn missing(&self, array: &str, why: &str) -> Error {
@@ -149,7 +158,7 @@ impl<'a> Scene<'a> {
         if adversary == Adversary::NatAdvq {
             return query.label.ok_or_else(|| self.missing("query_label", "with which the query is added"));
         }
-        let p = Array2::from_shape_fn((1, self.classes), |(_, class)| self.laws[query.position].p[class]);
+        let p = Array2::from_shape_fn((1, self.classes), |(_, class)| self.distributions[query.position].p[class]);
         wrong_label(Array1::ones(1).view(), p.view(), None)
     }
 
@@ -193,7 +202,9 @@ impl<'a> Scene<'a> {
             }
         };
         let inclusion = ranks.iter().map(|&rank| self.sampling.inclusion(rank)).collect::<Result<Array1<f64>>>()?;
-        let p = Array2::from_shape_fn((self.laws.len(), self.classes), |(query, class)| self.laws[query].p[class]);
+        let p = Array2::from_shape_fn((self.distributions.len(), self.classes), |(query, class)| {
+            self.distributions[query].p[class]
+        });
         let label = wrong_label(inclusion.view(), p.view(), own)?;
         Ok((Point { ranks, label }, AddedPoint { label, ..added }))
     }

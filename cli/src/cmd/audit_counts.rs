@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
     let options = &all.audit;
-    let chosen_from = options.pilot.iter().chain(&options.law);
+    let chosen_from = options.pilot.iter().chain(&options.distribution);
     let inputs: Vec<&Path> = std::iter::once(&options.file).chain(chosen_from).map(PathBuf::as_path).collect();
     let output = Output::open(common, &inputs)?;
     let (mut inputs, mut warnings) = (Vec::new(), Vec::new());
@@ -24,7 +24,7 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
             let file = read_counts(&options.file)?;
             inputs.push(file.input.clone());
             let queries = choose_sets(common, options, &file, &mut inputs)?;
-            warnings.extend(few_repeats(&file).filter(|_| options.law.is_none() && options.pilot.is_none()));
+            warnings.extend(few_repeats(&file).filter(|_| options.distribution.is_none() && options.pilot.is_none()));
             (file, queries)
         }
     };
@@ -32,16 +32,16 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
         let most = queries.iter().map(|query| query.guide.sets.sets.len()).max().unwrap_or(0);
         warnings.push(Warning {
             code: "fixed-list",
-            message: format!("without a pilot or a law each of {most} outcomes is an output set of its own"),
-            hint: "sharper bounds: --pilot-fraction 0.1, --pilot FILE or --law FILE".into(),
+            message: format!("without a pilot or a distribution each of {most} outcomes is an output set of its own"),
+            hint: "sharper bounds: --pilot-fraction 0.1, --pilot FILE or --distribution FILE".into(),
         });
     }
-    let chosen = options.pilot.is_some() || options.law.is_some() || options.pilot_fraction.is_some();
+    let chosen = options.pilot.is_some() || options.distribution.is_some() || options.pilot_fraction.is_some();
     if let Some(fraction) = unasked_pilot(options, &file).filter(|_| !chosen) {
         warnings.push(Warning {
             code: "pilot-set-aside",
             message: format!("{} of the outputs were set aside as a pilot, and not bounded", short(fraction)),
-            hint: "choose yourself: --pilot-fraction F, --pilot FILE, --law FILE or --methods NAME".into(),
+            hint: "choose yourself: --pilot-fraction F, --pilot FILE, --distribution FILE or --methods NAME".into(),
         });
     }
     let title = format!(

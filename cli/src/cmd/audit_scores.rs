@@ -43,7 +43,7 @@ pub fn read(source: &ScoreSource, memory: MemoryBudget) -> Result<(CanaryScores,
         return Ok((scores, inputs.to_vec()));
     }
     let Some(file) = &source.file else {
-        return Err(Error::Refused { operation: "audit scores", reason: "no scores are named".into() });
+        return Err(Error::Rejected { operation: "audit scores", reason: "no scores are named".into() });
     };
     let (scores, input) = read_scores(file, memory)?;
     Ok((scores, vec![input]))

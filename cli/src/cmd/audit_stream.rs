@@ -19,7 +19,7 @@ use std::io::{Read, stdin};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// From so many outputs on a stream is refused while it is read, if nearly every output is different.
+/// From so many outputs on a stream is rejected while it is read, if nearly every output is different.
 const EARLY: u64 = 1024;
 
 pub fn run(common: &Common, options: &StreamOptions) -> Result<Verdict> {
@@ -147,8 +147,8 @@ fn noted(common: &Common, state: &Path) -> Result<Interruption> {
     interruption(&common.session, Second::Ends).map_err(failed)
 }
 
-/// What was read of the file. Before anything is saved it is known whether the file, unless it is a pipe, still begins with
-/// what was counted of it.
+/// What was read of the file. Before anything is saved it is known whether the file, unless it is a pipe, still begins
+/// with what was counted of it.
 fn identity<R: Read>(
     file: &Path,
     whole: Option<&InputReader>,
@@ -216,7 +216,7 @@ fn start(common: &Common, options: &StreamOptions, study: &StreamStudy, state: &
         file: options.state.clone().unwrap_or_default(),
         place: "whole file".into(),
         found: format!("a state of `{}`", one_line(&saved.asked)),
-        expected: format!("one of `{asked}`, as asked for"),
+        expected: format!("one of `{asked}`, as requested"),
         hint: Some("what is asked must be fixed before the outputs are seen".into()),
     }))
 }

@@ -52,8 +52,10 @@ fn title(common: &Common, options: &VotesOptions, words: &str, queries: usize) -
     let (samples, seed) = (short(options.samples as f64), common.seed);
     let drawn = match options.sampling {
         Sampling::MonteCarlo => format!("{samples} outputs simulated per query and world, seed {seed}"),
-        Sampling::ExactLaw => {
-            format!("{samples} outputs per query and world, seed {seed}, drawn from the law itself and not simulated")
+        Sampling::ExactDistribution => {
+            format!(
+                "{samples} outputs per query and world, seed {seed}, drawn from the distribution itself and not simulated"
+            )
         }
     };
     format!(

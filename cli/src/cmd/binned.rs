@@ -42,7 +42,7 @@ pub fn queries(
             (Some(recorded), _) => (of_query(recorded, options, name.as_deref())?, query.outputs.clone()),
             (None, Some(fraction)) => query.outputs.split(fraction, common.seed.wrapping_add(place as u64))?,
             (None, None) => {
-                return Err(Error::Refused {
+                return Err(Error::Rejected {
                     operation: "binning",
                     reason: format!(
                         "the edges of {rule} come from outputs that are not bounded; add --pilot-fraction 0.1, or \

@@ -154,8 +154,8 @@ mod tests {
             assert!(read == text);
             // Without a thread the same.
             read.clear();
-            let refuse = |_| Err(io::ErrorKind::WouldBlock.into());
-            Interruptible::with(Box::new(open), interruption, refuse).read_to_string(&mut read).unwrap();
+            let reject = |_| Err(io::ErrorKind::WouldBlock.into());
+            Interruptible::with(Box::new(open), interruption, reject).read_to_string(&mut read).unwrap();
             assert!(read == text);
         }
     }

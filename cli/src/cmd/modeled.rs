@@ -19,7 +19,7 @@ pub struct Recording {
 
 /// The requested queries, in the order of the request.
 pub fn choose(queries: Vec<ModeledQuery>, options: &VotesOptions) -> Result<Vec<ModeledQuery>> {
-    let refuse = |found: String, expected: String| {
+    let reject = |found: String, expected: String| {
         Error::from(InputError { file: options.file.clone(), place: "--queries".into(), found, expected, hint: None })
     };
     let chosen: Vec<ModeledQuery> = match &options.queries {
@@ -33,14 +33,14 @@ pub fn choose(queries: Vec<ModeledQuery>, options: &VotesOptions) -> Result<Vec<
             let take = |position: &usize| {
                 by_position.remove(position).ok_or_else(|| {
                     let expected = format!("each of the recorded positions at most once: {shown}{more}");
-                    refuse(format!("position {position}"), expected)
+                    reject(format!("position {position}"), expected)
                 })
             };
             positions.iter().map(take).collect::<Result<_>>()?
         }
     };
     if chosen.is_empty() {
-        return Err(refuse("no query".into(), "at least 1 query".into()));
+        return Err(reject("no query".into(), "at least 1 query".into()));
     }
     Ok(chosen)
 }

@@ -3,8 +3,8 @@
 use crate::args::{Common, CountsOptions};
 use leakbound::audit::{Guide, SetSource, split_pilot};
 use leakbound::counts::PairedCounts;
-use leakbound::law::OutcomeLaw;
-use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedLaw, read_counts, read_law};
+use leakbound::distribution::OutcomeDistribution;
+use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedDistribution, read_counts, read_distribution};
 use leakbound::report::one_line;
 use leakbound::study::{CountedQuery, Methods, Warning};
 use leakbound::{Error, InputError, Result};
@@ -40,19 +40,26 @@ pub fn choose_sets(
             Ok((counts.clone(), Guide::from_pilot(&aligned, orders, directions)?))
         });
     }
-    if let Some(path) = &options.law {
-        let law = read_law(path)?;
-        inputs.push(law.input.clone());
-        let laws: HashMap<Option<&str>, &RecordedLaw> =
-            law.laws.iter().map(|law| (law.query.as_deref(), law)).collect();
+    if let Some(path) = &options.distribution {
+        let distribution = read_distribution(path)?;
+        inputs.push(distribution.input.clone());
+        let distributions: HashMap<Option<&str>, &RecordedDistribution> = distribution
+            .distributions
+            .iter()
+            .map(|distribution| (distribution.query.as_deref(), distribution))
+            .collect();
         return each_query(file, |name, counts| {
-            let law = laws.get(&name).ok_or_else(|| missing(path, name, "a law"))?;
+            let distribution = distributions.get(&name).ok_or_else(|| missing(path, name, "a distribution"))?;
             // Outcomes that were never printed may be missing from the counts: they join with count 0.
-            let position = positions(path, name, counts.labels(), &law.labels)?;
+            let position = positions(path, name, counts.labels(), &distribution.labels)?;
             let pick = |world: &[u64]| position.iter().map(|at| at.map_or(0, |at| world[at])).collect();
-            let all = PairedCounts::new(law.labels.clone(), pick(counts.counts()), pick(counts.counts_neighbor()))?;
-            let (p, q) = (OutcomeLaw::from_probabilities(&law.p)?, OutcomeLaw::from_probabilities(&law.q)?);
-            Ok((all, Guide::from_laws(&p, &q, orders, directions, SetSource::ExactLaw)?))
+            let all =
+                PairedCounts::new(distribution.labels.clone(), pick(counts.counts()), pick(counts.counts_neighbor()))?;
+            let (p, q) = (
+                OutcomeDistribution::from_probabilities(&distribution.p)?,
+                OutcomeDistribution::from_probabilities(&distribution.q)?,
+            );
+            Ok((all, Guide::from_distributions(&p, &q, orders, directions, SetSource::ExactDistribution)?))
         });
     }
     for query in &file.queries {
@@ -77,7 +84,7 @@ fn numbers(counts: &PairedCounts) -> bool {
     counts.labels().iter().all(|label| label.parse::<f64>().is_ok())
 }
 
-/// Refuses outputs of which nearly every one is different: no outcome has a probability that they could show.
+/// Rejects outputs of which nearly every one is different: no outcome has a probability that they could show.
 fn provable(path: &Path, query: &RecordedCounts) -> Result<()> {
     let counts = &query.counts;
     if !counts.hardly_repeats() {
@@ -94,7 +101,8 @@ fn provable(path: &Path, query: &RecordedCounts) -> Result<()> {
         ),
         expected: "outcomes that repeat: what is seen once or never in a world shows nothing of its probability".into(),
         hint: Some(
-            if numbers { BIN } else { "group the outputs by a rule that was fixed before, or give --law" }.into(),
+            if numbers { BIN } else { "group the outputs by a rule that was fixed before, or give --distribution" }
+                .into(),
         ),
     }))
 }

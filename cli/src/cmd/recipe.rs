@@ -1,7 +1,7 @@
 //! What all recipes of `leakbound torch` share: images in, a recording out.
 
 use crate::args::{CheckpointOptions, Common, DataOptions};
-use crate::output::{Output, Watch, envelope, refuse_any};
+use crate::output::{Output, Watch, envelope, reject_any};
 use leakbound::Result;
 use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
 use leakbound::report::{RecordingDocument, TrainingFact, one_line};
@@ -41,7 +41,7 @@ impl<'a> Recipe<'a> {
     pub fn open(common: &'a Common, data: &'a DataOptions, device: TrainingDevice, others: &[&Path]) -> Result<Self> {
         let mut taken: Vec<&Path> = vec![&data.data];
         taken.extend(others);
-        refuse_any("--recording", &data.recording, &taken, "a file that the recipe reads")?;
+        reject_any("--recording", &data.recording, &taken, "a file that the recipe reads")?;
         taken.push(&data.recording);
         let output = Output::open(common, &taken)?;
         let recording = AtomicFile::create(&data.recording)?;

@@ -127,7 +127,7 @@ pub fn run(options: &SchemaOptions) -> Result<bool> {
     commands.retain(|row| of(row) == options.words.len());
     if commands.is_empty() {
         let reason = format!("there is no command `{}`; `leakbound schema` prints all", options.words.join(" "));
-        return Err(Error::Refused { operation: "schema", reason });
+        return Err(Error::Rejected { operation: "schema", reason });
     }
     let description = Description { schema: "leakbound.schema/1", version: env!("CARGO_PKG_VERSION"), commands };
     let mut text = serde_json::to_string_pretty(&description).map_err(|error| Error::Io {

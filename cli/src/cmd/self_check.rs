@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<Verdict> {
     let audit = &options.audit;
-    let chosen_from = audit.pilot.iter().chain(&audit.law);
+    let chosen_from = audit.pilot.iter().chain(&audit.distribution);
     let paths: Vec<&Path> = std::iter::once(&audit.file).chain(chosen_from).map(PathBuf::as_path).collect();
     let output = Output::open(common, &paths)?;
     let file = read_counts(&audit.file)?;

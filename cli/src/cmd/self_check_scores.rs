@@ -23,7 +23,7 @@ pub fn run(common: &Common, options: &SelfCheckScoresOptions) -> Result<Verdict>
         seed: common.seed,
     };
     let title = format!(
-        "Self-check with {} members and {} non-members: {} simulated audits of equal and of known laws, seed {}",
+        "Self-check with {} members and {} non-members: {} simulated audits of equal and of known distributions, seed {}",
         study.members, study.non_members, options.repetitions, common.seed
     );
     conclude(common, output, &study, Asked { options, inputs, title, warnings: Vec::new() })

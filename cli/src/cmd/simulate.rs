@@ -30,7 +30,7 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<Verdict> {
         simulation,
         shard: options.shard,
         sampling: options.sampling,
-        distributions: !options.no_law,
+        distributions: !options.no_distribution,
         checkpoints: keeper.as_ref().map(|keeper| keeper as &dyn Checkpoints),
     };
     let watch = Watch::new(common);
@@ -49,7 +49,11 @@ fn title(scenario: &Scenario, sampling: Sampling, simulation: Simulation) -> Str
     let queries = scenario.queries.len();
     format!(
         "{} {}: {queries} quer{}, {} outputs per query and world, seed {}{}",
-        if sampling == Sampling::ExactLaw { "Counts drawn from the laws of" } else { "Simulation of" },
+        if sampling == Sampling::ExactDistribution {
+            "Counts drawn from the distributions of"
+        } else {
+            "Simulation of"
+        },
         one_line(&scenario.input.path.to_string_lossy()),
         if queries == 1 { "y" } else { "ies" },
         short(simulation.samples() as f64),

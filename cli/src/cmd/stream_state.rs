@@ -1,19 +1,19 @@
 //! The state of an audit of a stream: what it has counted is counted once, however a run ends.
 //!
-//! The state knows each input by the SHA-256 of what was counted of it, and its stage. While an input is read, the state
-//! is saved now and then with the rows so far and the batch that they are (`reading`); at the end with all rows
-//! (`read`); then the answer is written; then the state is saved once more (`delivered`). Each save replaces the file in
-//! one step. So wherever a run ends, by a full disk, a signal or the power:
+//! The state knows each input by the SHA-256 of what was counted of it, and its stage. While an input is read, the
+//! state is saved now and then with the rows so far and the batch that they are (`reading`); at the end with all rows
+//! (`read`); then the answer is written; then the state is saved once more (`delivered`). Each save replaces the file
+//! in one step. So wherever a run ends, by a full disk, a signal or the power:
 //!
 //! - before the first save the state knows nothing of the input, and the same input is counted from its start;
 //! - between saves the state holds the rows of a prefix, and says which: the same input is counted from there on;
-//! - after `read` and before or while the answer is written, the state holds all rows: the same input adds none, and the
-//!   answer is made again from the state, which is the same answer;
+//! - after `read` and before or while the answer is written, the state holds all rows: the same input adds none, and
+//!   the answer is made again from the state, which is the same answer;
 //! - after the answer and before `delivered` the same happens: the answer is written again over itself;
-//! - after `delivered` the same input is refused, because reading it again is a mistake.
+//! - after `delivered` the same input is rejected, because reading it again is a mistake.
 //!
-//! Rows and batches are in one file, so that neither is ever newer than the other; and the file is locked from before it
-//! is read until after the answer, so that no other run counts meanwhile.
+//! Rows and batches are in one file, so that neither is ever newer than the other; and the file is locked from before
+//! it is read until after the answer, so that no other run counts meanwhile.
 
 use super::pace::Pace;
 use crate::args::{Repeated, StreamOptions};
@@ -123,7 +123,7 @@ impl<'a> Counting<'a> {
         self.last_line = line;
         if line <= self.skipped {
             if line == self.skipped && reader.is_torn() {
-                return Err(self.refuse(
+                return Err(self.reject(
                     format!("line {line}"),
                     "more of the last line that the state has counted".into(),
                     "lines as they were counted",
@@ -146,8 +146,8 @@ impl<'a> Counting<'a> {
         if let Some(index) = found.filter(|_| found != self.found) {
             let batch = &self.saved.batches[index];
             let (lines, bytes) = (batch.lines, batch.bytes);
-            if batch.stage == BatchStage::Delivered && self.repeated == Repeated::Refuse {
-                return Err(self.refuse(
+            if batch.stage == BatchStage::Delivered && self.repeated == Repeated::Reject {
+                return Err(self.reject(
                     format!("lines 1 to {lines}"),
                     format!("{bytes} bytes that the state has counted already, as its batch {}", index + 1),
                     "outputs that it has not counted",
@@ -166,7 +166,7 @@ impl<'a> Counting<'a> {
         Ok(())
     }
 
-    fn refuse(&self, place: String, found: String, expected: &str, hint: &str) -> leakbound::Error {
+    fn reject(&self, place: String, found: String, expected: &str, hint: &str) -> leakbound::Error {
         let (expected, hint) = (expected.into(), Some(hint.into()));
         InputError { file: self.file.into(), place, found, expected, hint }.into()
     }
@@ -251,8 +251,8 @@ impl<'a> Counting<'a> {
 }
 
 impl StateFile {
-    /// Notes that the answer about a batch was given. Without the note it is given again, and nothing is counted twice, so
-    /// that a failure to write it is none of the run.
+    /// Notes that the answer about a batch was given. Without the note it is given again, and nothing is counted twice,
+    /// so that a failure to write it is none of the run.
     pub fn deliver(&self, mut saved: SavedStream, batch: Option<usize>) {
         let batch = batch.and_then(|index| saved.batches.get_mut(index));
         if let (Some(path), Some(batch)) = (&self.path, batch.filter(|batch| batch.stage == BatchStage::Read)) {

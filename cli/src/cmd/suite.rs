@@ -55,6 +55,6 @@ fn answered(common: &Common, study: &SuiteStudy, request: Cli, run: Run) -> Resu
     };
     let text = found.forms.text();
     let document = RawValue::from_string(found.json)
-        .map_err(|error| Error::Refused { operation: "document", reason: error.to_string() })?;
+        .map_err(|error| Error::Rejected { operation: "document", reason: error.to_string() })?;
     Ok(SuiteRow { document: Some(document), text, ..row(outcome, message) })
 }

@@ -119,7 +119,7 @@ fn warnings(plan: &StudentPlan, rows: &[StudentRow]) -> Vec<Warning> {
     if plan.runs > 1 {
         warnings.push(Warning {
             code: "runs-add-up",
-            message: format!("epsilon is that of one run, and {} runs asked about the same private images", plan.runs),
+            message: format!("epsilon is that of one run, and {} runs queried on the same private images", plan.runs),
             hint: "several runs are for measuring; release students of one".into(),
         });
     }

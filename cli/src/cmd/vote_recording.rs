@@ -10,7 +10,7 @@ use leakbound::{Error, Result};
 
 /// Reads the recording and fits the models.
 pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
-    refuse_foreign_options(options)?;
+    reject_foreign_options(options)?;
     let mut file = VoteFile::open(&options.file)?.within(memory);
     let of = |queries: Result<Vec<ModeledQuery>>, words: String, file: &VoteFile| {
         Ok(Recording { queries: queries?, words, inputs: vec![file.input().clone()], point: None })
@@ -50,9 +50,9 @@ pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
     }
 }
 
-/// Options of another model would be ignored; they are refused instead.
-fn refuse_foreign_options(options: &VotesOptions) -> Result<()> {
-    let refuse = |operation, reason: &str| Err(Error::Refused { operation, reason: reason.into() });
+/// Options of another model would be ignored; they are rejected instead.
+fn reject_foreign_options(options: &VotesOptions) -> Result<()> {
+    let reject = |operation, reason: &str| Err(Error::Rejected { operation, reason: reason.into() });
     let knn = options.model == ModelName::PrivateKnn;
     for (operation, given) in [
         ("--k", options.k.is_some()),
@@ -61,14 +61,14 @@ fn refuse_foreign_options(options: &VotesOptions) -> Result<()> {
         ("--train", options.train.is_some()),
     ] {
         if given && !knn {
-            return refuse(operation, "only --model private-knn has it");
+            return reject(operation, "only --model private-knn has it");
         }
     }
     match options.model {
         ModelName::Capc if options.changed > 1 => {
-            refuse("--changed", "the changed points of CaPC are all with one party, which has one vote")
+            reject("--changed", "the changed points of CaPC are all with one party, which has one vote")
         }
-        ModelName::PromptPate if options.changed > 1 => refuse("--changed", "the votes of both worlds are recorded"),
+        ModelName::PromptPate if options.changed > 1 => reject("--changed", "the votes of both worlds are recorded"),
         _ => Ok(()),
     }
 }

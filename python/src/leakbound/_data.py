@@ -31,7 +31,7 @@ Recording = Union[Path, Mapping[str, ArrayLike]]
 # A file, a result of a simulation, or counts [outcome] or [query, outcome] in a pair.
 Counts = Union[Path, Result, tuple[ArrayLike, ArrayLike]]
 # A file, or probabilities of the same shapes in a pair.
-Law = Union[Path, tuple[ArrayLike, ArrayLike]]
+Distribution = Union[Path, tuple[ArrayLike, ArrayLike]]
 # Answers of shadow models: an array, a whole recording, or paths of some.
 Answers = Union[Path, Sequence[Path], Mapping[str, ArrayLike], ArrayLike]
 # A name, or a function of a request that answers a number.
@@ -44,11 +44,11 @@ def counts(given: Given) -> tuple[Files, Files]:
     """Counts, and what their output sets are chosen from."""
     first, neighbor = given.pop("counts"), given.pop("counts_neighbor")
     outcomes, queries = given.pop("outcomes", None), given.pop("queries", None)
-    pilot, law = given.pop("pilot"), given.pop("law")
+    pilot, distribution = given.pop("pilot"), given.pop("distribution")
     pair = first if neighbor is None else (first, neighbor)
     return {"counts": _counts("counts", pair, outcomes, queries)}, {
         "pilot": None if pilot is None else _counts("pilot", pilot, outcomes, queries),
-        "law": None if law is None else _law(law, outcomes, queries),
+        "distribution": None if distribution is None else _distribution(distribution, outcomes, queries),
     }
 
 
@@ -194,13 +194,13 @@ def _counts(name: str, value: Any, outcomes: Sequence[object] | None, queries: S
     return _table(name, ("count", "count_neighbor"), worlds, outcomes, queries)
 
 
-def _law(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
+def _distribution(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
     if _inputs.is_path(value):
-        return _inputs.path("law", value)
+        return _inputs.path("distribution", value)
     if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError(f"law: found {type(value).__name__}, expected a path, or the probabilities of both worlds")
-    worlds = [_inputs.array("law", item, _inputs.NUMBERS).astype(np.float64) for item in value]
-    return _table("law", ("p", "q"), worlds, outcomes, queries)
+        raise InputError(f"distribution: found {type(value).__name__}, expected a path, or the probabilities of both worlds")
+    worlds = [_inputs.array("distribution", item, _inputs.NUMBERS).astype(np.float64) for item in value]
+    return _table("distribution", ("p", "q"), worlds, outcomes, queries)
 
 
 def _table(

@@ -24,6 +24,7 @@ __all__ = [
     "Counterexample",
     "DeltaLower",
     "Distance",
+    "DistributionDivergence",
     "Divergence",
     "EpsilonLower",
     "Failure",
@@ -32,7 +33,6 @@ __all__ = [
     "Forecast",
     "HockeyStick",
     "Input",
-    "LawDivergence",
     "Level",
     "LossEpsilon",
     "Losses",
@@ -47,7 +47,7 @@ __all__ = [
     "Property",
     "Query",
     "QueryCounts",
-    "QueryLaw",
+    "QueryDistribution",
     "Rate",
     "RateAt",
     "RdpBound",
@@ -300,6 +300,21 @@ class Composed(Row):
     """The probability that the lower curves are wrong, all queries together."""
 
 
+class DistributionDivergence(Row):
+    """The divergence of a distribution that was given."""
+
+    __slots__ = ()
+
+    query: str
+    """The query; empty where the file has no queries."""
+    direction: str
+    """Which divergence."""
+    order: float
+    """α."""
+    divergence: float
+    """D_α of the distribution: the leakage, if the distribution is that of the outputs."""
+
+
 class EpsilonLower(Row):
     """One ε bound."""
 
@@ -361,21 +376,6 @@ class Forecast(Row):
     """Samples per world for nine tenths of it."""
     tightness: tuple[tuple[float, float], ...]
     """Samples per world, and which share of the divergence they are expected to certify."""
-
-
-class LawDivergence(Row):
-    """The divergence of a law that was given."""
-
-    __slots__ = ()
-
-    query: str
-    """The query; empty where the file has no queries."""
-    direction: str
-    """Which divergence."""
-    order: float
-    """α."""
-    divergence: float
-    """D_α of the law: the leakage, if the law is that of the outputs."""
 
 
 class OutputSet(Row):
@@ -903,7 +903,7 @@ class CheckedQuery(Row):
     """Outputs of a pilot recording beside them, if the audit has one."""
 
 
-class QueryLaw(Row):
+class QueryDistribution(Row):
     """The computed distributions of one query, which its counts converge to."""
 
     __slots__ = ()
@@ -922,7 +922,7 @@ class QueryLaw(Row):
     """Probability of each outcome under the neighbor."""
     query: str | None
     """The query's name, where queries have one."""
-    refused: str | None
+    rejected: str | None
     """Why they cannot be computed."""
 
 
@@ -934,7 +934,7 @@ class Plan(Row):
     scenario_sha256: str
     """Identity of what is simulated: the [SHA-256 of the scenario](super::Scenario::sha256), 64 hexadecimal digits."""
     sampling: str
-    """How counts are drawn: `monte-carlo`, whose parts can be added up, or `exact-law`."""
+    """How counts are drawn: `monte-carlo`, whose parts can be added up, or `exact-distribution`."""
     sampler: int
     """`SAMPLER_VERSION` of the program that drew them."""
     block_samples: int
@@ -1140,15 +1140,15 @@ class Query(Row):
     recommendation: Recommendation | None
     """What was recommended."""
     exact: Rows[ModelDivergence]
-    """Exact divergences of the fitted model; none where its law is a series."""
+    """Exact divergences of the fitted model; none where its distribution is a series."""
     upper: Rows[UpperRdp]
     """Upper bounds."""
     approximate: Rows[ModelDivergence] | None
-    """Divergences by a series for the law, where that is what there is."""
+    """Divergences by a series for the distribution, where that is what there is."""
 
 
 class SeriesNote(Row):
-    """How far a series for the law was taken, the worst of all queries and both worlds."""
+    """How far a series for the distribution was taken, the worst of all queries and both worlds."""
 
     __slots__ = ()
 
@@ -1247,7 +1247,7 @@ class CountsDocument(Document):
     """Output sets."""
     recommendations: Rows[Recommendation]
     """What was recommended."""
-    law: Rows[LawDivergence]
+    distribution: Rows[DistributionDivergence]
     """Divergences of the given distributions."""
     trade_off: Rows[TradeOff]
     """Bounds of μ and δ."""
@@ -1274,7 +1274,7 @@ class ExactDocument(Document):
     """The noise."""
     outcomes: Rows[Outcome]
     """The output distributions; in a search those of the worst change of the first order, forward."""
-    law_error: float
+    distribution_error: float
     """Estimated largest relative error of a probability."""
     divergences: Rows[Divergence]
     """Rényi divergences."""
@@ -1396,7 +1396,7 @@ class SimulationDocument(Document):
     """Blocks of the whole simulation."""
     queries: Rows[QueryCounts]
     """The counts."""
-    laws: Rows[QueryLaw]
+    distributions: Rows[QueryDistribution]
     """Computed distributions, one row per query; empty where none was requested."""
     composition: str | None
     """How the queries compose, where the scenario says so."""
@@ -1449,7 +1449,7 @@ class VotesDocument(Document):
 
     failure: Failure
     """What the failure probability is for."""
-    law: str
+    distribution: str
     """What the divergences of the fitted model are."""
     queries: Rows[Query]
     """The queries."""

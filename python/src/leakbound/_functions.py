@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from leakbound import _data
 from leakbound._canaries import CanaryScores
-from leakbound._data import Accountant, Answers, Counts, Integers, Law, Names, Numbers, RdpClaims, Recording
+from leakbound._data import Accountant, Answers, Counts, Integers, Distribution, Names, Numbers, RdpClaims, Recording
 from leakbound._inputs import Path
 from leakbound._results import (
     Account,
@@ -88,21 +88,20 @@ def exact(
         threshold_form: Where that noise is added: max (one draw on the largest count) or per-class (a draw on each
             count).
         orders: Rényi orders, such as 2,5 or 2..64.
-        epsilons: Values of epsilon at which delta is wanted.
+        epsilons: Values of epsilon at which to compute delta.
         delta: Delta of epsilon bounds and of `claim_epsilon`.
         claim_epsilon: Claim: one answer is (E, delta)-differentially private.
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
         claim_mu: Claim: one answer is M-GDP.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
-    >>> law = leakbound.exact([14, 12, 10, 8, 6], [13, 13, 10, 8, 6], noise="gaussian:2", orders=[2, 10])
-    >>> round(law.divergences[0].forward, 12)
+    >>> distribution = leakbound.exact([14, 12, 10, 8, 6], [13, 13, 10, 8, 6], noise="gaussian:2", orders=[2, 10])
+    >>> round(distribution.divergences[0].forward, 12)
     0.239564145746
-    >>> law.accountants.where(name="gnmax-worst-case", order=2.0)[0].rdp >= law.divergences[0].reverse
+    >>> distribution.accountants.where(name="gnmax-worst-case", order=2.0)[0].rdp >= distribution.divergences[0].reverse
     True
     """
     return call(exact, Exact, "exact", locals())
@@ -126,7 +125,7 @@ def audit_counts(
     claim_mu: float | None = None,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
-    law: Law | None = None,
+    distribution: Distribution | None = None,
     bins: str | None = None,
     epsilons: Numbers | None = None,
     trade_off: bool = False,
@@ -138,8 +137,8 @@ def audit_counts(
 ) -> CountsAudit:
     """Lower bounds of Rényi divergences and of ε from the recorded outputs of two worlds.
 
-    `pilot` (as `counts`) or `law` (a file, or probabilities in a pair of shapes as the counts) choose the output sets
-    before the counts are seen; without them a part of large counts is set aside.
+    `pilot` (as `counts`) or `distribution` (a file, or probabilities in a pair of shapes as the counts) choose the
+    output sets before the counts are seen; without them a part of large counts is set aside.
 
     Args:
         counts: Integers [outcome], or [query, outcome] for several queries; or a file of counts or raw outputs, or the
@@ -148,10 +147,10 @@ def audit_counts(
         outcomes: Names of the outcomes; their positions if not given.
         queries: Names of the queries; their positions if not given.
         orders: Rényi orders, such as 2,5 or 2..64.
-        failure_probability: The probability that any number of the answer is wrong that has a finite-sample guarantee.
-        failure_per: What it is for: the whole answer, so that any number may be picked, or each method on each query by
-            itself (answer, query).
-        methods: Methods: auto (the sharpest valid ones, recommended before the counts are seen), all, or some of
+        failure_probability: Failure probability: that any number with a finite-sample guarantee is wrong.
+        failure_per: Scope of the failure probability: the whole answer, so that any number may be quoted, or each
+            method on each query (answer, query).
+        methods: Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of
             two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box,
             k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys,
             joint-beta, katz-log, gdp.
@@ -162,17 +161,16 @@ def audit_counts(
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
         claim_mu: Claim: one answer is M-GDP.
         pilot: Choose the output sets from a pilot recording, which is not used for the bounds.
-        pilot_fraction: Set aside this fraction of the recorded outputs as a pilot.
-        law: Choose the output sets from the exact law: CSV or JSON with columns outcome,p,q[,query].
-        bins: Count outputs that are numbers in bins: quantile:K (K equal shares of the pilot) or edges:A,B,...
-        epsilons: Values of epsilon at which a lower bound of delta is wanted; implies `trade_off`.
+        pilot_fraction: Fraction of the recorded outputs to set aside as a pilot.
+        distribution: Choose the output sets from the exact distribution: CSV or JSON with columns outcome,p,q[,query].
+        bins: Bins for numeric outputs: quantile:K (K equal shares of the pilot) or edges:A,B,...
+        epsilons: Values of epsilon at which to bound delta from below; implies `trade_off`.
         trade_off: Also bound mu of Gaussian differential privacy and the whole trade-off curve.
-        composition: How the queries compose: independent (their outputs are, under both datasets), shared-teachers or
+        composition: How the queries compose: independent (independent outputs under both datasets), shared-teachers or
             per-query.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> audit = leakbound.audit_counts([6000, 4000], [5000, 5000], methods="k-cut-box", orders=2)
@@ -215,10 +213,10 @@ def audit_confusion(
         fp: Non-members called members.
         tn: Non-members called non-members.
         orders: Rényi orders, such as 2,5 or 2..64.
-        failure_probability: The probability that any number of the answer is wrong that has a finite-sample guarantee.
-        failure_per: What it is for: the whole answer, so that any number may be picked, or each method on each query by
-            itself (answer, query).
-        methods: Methods: auto (the sharpest valid ones, recommended before the counts are seen), all, or some of
+        failure_probability: Failure probability: that any number with a finite-sample guarantee is wrong.
+        failure_per: Scope of the failure probability: the whole answer, so that any number may be quoted, or each
+            method on each query (answer, query).
+        methods: Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of
             two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box,
             k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys,
             joint-beta, katz-log, gdp.
@@ -228,12 +226,11 @@ def audit_confusion(
         claim_epsilon: Claim: one answer is (E, delta)-differentially private.
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
         claim_mu: Claim: one answer is M-GDP.
-        epsilons: Values of epsilon at which a lower bound of delta is wanted; implies `trade_off`.
+        epsilons: Values of epsilon at which to bound delta from below; implies `trade_off`.
         trade_off: Also bound mu of Gaussian differential privacy and the whole trade-off curve.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> audit = leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, delta=1e-5)
@@ -250,7 +247,7 @@ def audit_votes(
     noise: str,
     adversary: Literal["nat-advq", "pois-advq", "pois-natq"] = "pois-advq",
     samples: float = 1e6,
-    sampling: Literal["monte-carlo", "exact-law"] = "monte-carlo",
+    sampling: Literal["monte-carlo", "exact-distribution"] = "monte-carlo",
     queries: Integers = "all",
     composition: Literal["independent", "shared-teachers", "per-query"] | None = None,
     n_queries: int | None = None,
@@ -284,28 +281,27 @@ def audit_votes(
         recording: An npz file, or its arrays by name: `{"votes": ..., "votes_prime": ...}` u8 [query, teacher] or
             `{"histogram": ..., "histogram_prime": ...}` [query, class] for prompt-pate; docs/file-formats.md lists
             those of the other models.
-        model: The private prediction model that is fitted to the recording.
+        model: The private-prediction model to fit to the recording.
         noise: Noise on every count: gaussian:SIGMA or laplace:B.
-        adversary: Who changed which point (not prompt-pate): nat-advq, pois-advq or pois-natq.
+        adversary: Adversary model (not prompt-pate): nat-advq, pois-advq or pois-natq.
         samples: Outputs per query and world, such as 1e6.
         sampling: How the outputs are drawn.
         queries: Positions of the queries to audit, such as 3,17, or all.
         composition: How the queries compose: independent, shared-teachers or per-query [default: what the model
             guarantees].
-        n_queries: Compose N answers to the query that leaks most by its law, instead of one to each query.
-        answer_queries: This is a part of an audit of N queries in all, whose parts share the failure probability of
-            `failure_per` answer.
-        changed: Points that the neighboring dataset differs in: teachers with changed data (pate), added points
-            (private-knn).
-        k: Neighbors that vote (private-knn).
-        rate: Probability that a training point is in the subsample of a query (private-knn).
+        n_queries: Compose N answers to the query with the largest exact leakage, instead of one answer to each query.
+        answer_queries: Total number of queries, if this audit covers a part of them: all parts share the failure
+            probability of `failure_per` answer.
+        changed: Group size: teachers with changed data (pate) or added points (private-knn).
+        k: Number of voting neighbors k (private-knn).
+        rate: Subsampling probability of a training point (private-knn).
         candidates: Where pois-natq looks for its point (private-knn): train, test or embedding.
         train: Training points (private-knn): arrays features and labels, unless `recording` has them.
         orders: Rényi orders, such as 2,5 or 2..64.
-        failure_probability: The probability that any number of the answer is wrong that has a finite-sample guarantee.
-        failure_per: What it is for: the whole answer, so that any number may be picked, or each method on each query by
-            itself (answer, query).
-        methods: Methods: auto (the sharpest valid ones, recommended before the counts are seen), all, or some of
+        failure_probability: Failure probability: that any number with a finite-sample guarantee is wrong.
+        failure_per: Scope of the failure probability: the whole answer, so that any number may be quoted, or each
+            method on each query (answer, query).
+        methods: Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of
             two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box,
             k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys,
             joint-beta, katz-log, gdp.
@@ -316,9 +312,8 @@ def audit_votes(
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
         claim_mu: Claim: one answer is M-GDP.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> import numpy
@@ -345,7 +340,7 @@ def audit_stream(
     bins: str | None = None,
     pilot_outputs: int | None = None,
     state: Path | None = None,
-    repeated: Literal["refuse", "skip", "count"] = "refuse",
+    repeated: Literal["reject", "skip", "count"] = "reject",
     state_seconds: float = 10,
     seed: int = 0,
     threads: int | None = None,
@@ -360,26 +355,24 @@ def audit_stream(
     Args:
         outputs: Numbers or names in the order in which they came, or a CSV file with the columns world,output.
         in_neighbor: True where the output came from the neighboring world.
-        orders: Rényi orders to bound, such as 2,5; those of the claims, or 2, if not given.
+        orders: Rényi orders to bound, such as 2,5 [default: those of the claims, or 2].
         direction: Direction of the divergences.
-        failure_probability: The probability that any bound or refutation is ever wrong, at all times together.
+        failure_probability: Failure probability: that any bound or refutation is ever wrong, at any time.
         delta: Delta of `claim_epsilon`.
         claim_epsilon: Claim: one answer is (E, delta)-differentially private; reading stops when it is refuted.
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE; reading stops when it is
             refuted.
-        horizon: Planned pairs of outputs: bounds are sharpest there, and valid everywhere.
-        bins: Count outputs that are numbers in bins: quantile:K (K equal shares of the first outputs, which are not
-            bounded) or edges:A,B,...
-        pilot_outputs: First outputs, of both worlds together, that choose the bins of quantile:K; 20 K if not given.
-        state: Go on from this file if it is there, and save what was read in it; `outputs` then holds new outputs only,
+        horizon: Planned number of output pairs, where bounds are sharpest; they are valid at any number.
+        bins: Bins for numeric outputs: quantile:K (K equal shares of the first outputs, which are then not used for
+            bounds) or edges:A,B,...
+        pilot_outputs: Outputs of both worlds that choose the bins of quantile:K [default: 20 K].
+        state: Continue from this file if it exists, and save the counts in it; `outputs` then holds new outputs only,
             and a run that did not end is repeated with the same FILE.
-        repeated: What is done with outputs at the start of `outputs` that the state has counted already, byte for byte.
-        state_seconds: Seconds after which the state is saved while `outputs` is read, or more where saving takes 1 % of
-            the time.
+        repeated: What to do if `outputs` starts with bytes that the state has already counted.
+        state_seconds: Seconds between saves of the state; more if saving would take over 1 % of the time.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> outputs, worlds = [0, 0, 1, 0] * 200, [False, True] * 400
@@ -427,23 +420,24 @@ def lira(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
         score: Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
             logit if logits are recorded.
-        variant: Whose formulas: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro.
-        mode: Models that a victim is held against.
-        variance: Where variances come from.
-        views: How views are taken together.
-        victims: Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5.
+        variant: Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or
+            leakpro.
+        mode: Shadow models: online (with and without the sample) or offline (without it).
+        variance: How variances are estimated.
+        views: How augmented views are combined.
+        victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
+            0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> import numpy
@@ -476,7 +470,7 @@ def label_only(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
-    """Logistic regression on which views are answered correctly, nothing else.
+    """Label-only attack: logistic regression on which augmented views are classified correctly.
 
     Args:
         logits: Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`;
@@ -486,18 +480,18 @@ def label_only(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
-        strength: Strength C of the loss against the penalty.
-        victims: Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
+        strength: Inverse regularization strength C.
+        victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
+            0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(label_only, MembershipResult, "membership label-only", locals(), _data.shadow_models)
@@ -522,7 +516,7 @@ def threshold_attack(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
-    """One threshold for the answers on all samples.
+    """Threshold attack: one threshold for all samples.
 
     Args:
         logits: Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`;
@@ -532,18 +526,17 @@ def threshold_attack(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
         score: Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
             loss if logits are recorded.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(threshold_attack, MembershipResult, "membership threshold", locals(), _data.shadow_models)
@@ -570,7 +563,7 @@ def rmia(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
-    """The relative attack: confidences against those of other models, held against other samples.
+    """The robust membership inference attack (RMIA).
 
     Args:
         logits: Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`;
@@ -580,20 +573,20 @@ def rmia(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
-        mode: Models that a victim is held against.
-        gamma: How many times larger the ratio must be than that of another sample.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
+        mode: Shadow models: online (with and without the sample) or offline (without it).
+        gamma: Threshold gamma of the pairwise likelihood ratio.
         slope: Offline: slope of the line from confidences outside to those inside.
-        victims: Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5.
+        victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
+            0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(rmia, MembershipResult, "membership rmia", locals(), _data.shadow_models)
@@ -620,7 +613,7 @@ def risk(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
-    """The privacy-risk score: the probability of membership given the answer, from the other models.
+    """The privacy-risk score: posterior probability of membership, estimated on the other models.
 
     Args:
         logits: Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`;
@@ -630,20 +623,20 @@ def risk(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
         score: Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
             modified-entropy if logits are recorded.
-        bins: Bins with equally many scores.
-        victims: Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5.
+        bins: Number of equal-count bins.
+        victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
+            0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(risk, MembershipResult, "membership risk", locals(), _data.shadow_models)
@@ -666,7 +659,7 @@ def attacker(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> MembershipResult:
-    """A small network trained on the sorted confidences of other models.
+    """Trained attacker: a small network on the sorted confidences of the other models.
 
     Args:
         logits: Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`;
@@ -676,16 +669,15 @@ def attacker(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(attacker, MembershipResult, "membership attacker", locals(), _data.shadow_models)
@@ -723,20 +715,20 @@ def compare_attacks(
         keep: True where the model was trained on the sample, [model, sample].
         scores: Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores
             mean members.
-        fpr: False positive rates at which the true positive rate is wanted.
-        level: Guesses that are pooled: all of them, those of single samples, or both.
-        per_class: Also each class on its own.
-        top: Numbers of most vulnerable samples to pool.
-        failure_probability: The probability that a limit is wrong.
-        resamples: Resamples of the victims behind the bootstrap bands; 0 for no bands.
-        attacks: Attacks, most important first; all of them if not given.
-        failure_per: What the failure probability of the limits of all samples is for: all attacks together, or each by
-            itself (answer, query).
-        victims: Victims: loo (each model, the others are shadow models), or models that are held out, such as 0,5.
+        fpr: False-positive rates at which to report the true-positive rate.
+        level: Level of the metrics: all guesses pooled, each sample by itself, or both.
+        per_class: Also report each class separately.
+        top: Also report the N most vulnerable samples.
+        failure_probability: Failure probability of each confidence limit.
+        resamples: Bootstrap resamples of the victims; 0 for no bands.
+        attacks: Attacks, most important first [default: all].
+        failure_per: Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
+            (answer, query).
+        victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
+            0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(compare_attacks, MembershipResult, "membership compare", locals(), _data.shadow_models)
@@ -761,15 +753,13 @@ def memorization(
     Args:
         recording: A file, or `probabilities` or `logits` [canary, class], `labels_true` and `labels_trained` [canary]
             by name.
-        threshold: Guess from this confidence on, declared before looking; chosen on a random half of the canaries if
-            not given.
+        threshold: Confidence above which to guess, fixed in advance [default: chosen on a random half of the canaries].
         delta: Delta of the bound and of `claim_epsilon`.
-        failure_probability: The probability that the bound is wrong.
+        failure_probability: Failure probability of the bound.
         claim_epsilon: Claim: training is (E, delta)-label-differentially private.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> import numpy
@@ -796,11 +786,10 @@ def property_distance(
     Args:
         recording: A file, or `student` [point, class] and `ensembles` [value, member, point, class] by name:
             probabilities at the public points that the student was trained on.
-        permutations: Random assignments of members to property values behind the p-value.
+        permutations: Random permutations for the p-value.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> import numpy
@@ -842,18 +831,17 @@ def account(
         threshold_noise: Noise of the threshold test: gaussian:SIGMA.
         threshold_form: Where that noise is added: max (one draw on the largest count) or per-class (a draw on each
             count).
-        delta: Delta at which epsilon is wanted.
+        delta: Delta at which to compute epsilon.
         conversion: Conversion of composed RDP to epsilon: improved or classic.
         orders: Rényi orders of the table, such as 2,5 or 2..64; epsilon is taken over many more.
-        queries: Positions of the queries that are answered, such as 3,17, or all, in this order.
-        instantiation: Which recorded instantiation of the teachers votes, counted from 0 (recorded votes).
+        queries: Positions of the answered queries in order, such as 3,17, or all.
+        instantiation: Index of the recorded instantiation of the teachers, from 0 (recorded votes).
         budget: Answer the recorded queries with fresh noise until a budget of epsilon is spent, once for each E.
-        composition: How answers are composed: rdp, or pld to enclose epsilon by privacy-loss distributions too.
+        composition: How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions.
         no_exact: Leave out the exact costs, which take a few milliseconds per query.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> pate = {"model": "prompt-pate", "noise": "gaussian:40",
@@ -882,7 +870,7 @@ def self_check(
     claim_mu: float | None = None,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
-    law: Law | None = None,
+    distribution: Distribution | None = None,
     repetitions: int = 1000,
     seed: int = 0,
     threads: int | None = None,
@@ -897,10 +885,10 @@ def self_check(
         data: `CanaryScores`, or counts as `audit_counts` takes them; the options of its bounds are for counts only.
         counts_neighbor: The counts of the neighboring world, beside an array.
         orders: Rényi orders, such as 2,5 or 2..64.
-        failure_probability: The probability that any number of the answer is wrong that has a finite-sample guarantee.
-        failure_per: What it is for: the whole answer, so that any number may be picked, or each method on each query by
-            itself (answer, query).
-        methods: Methods: auto (the sharpest valid ones, recommended before the counts are seen), all, or some of
+        failure_probability: Failure probability: that any number with a finite-sample guarantee is wrong.
+        failure_per: Scope of the failure probability: the whole answer, so that any number may be quoted, or each
+            method on each query (answer, query).
+        methods: Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of
             two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box,
             k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys,
             joint-beta, katz-log, gdp.
@@ -911,13 +899,12 @@ def self_check(
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
         claim_mu: Claim: one answer is M-GDP.
         pilot: Choose the output sets from a pilot recording, which is not used for the bounds.
-        pilot_fraction: Set aside this fraction of the recorded outputs as a pilot.
-        law: Choose the output sets from the exact law: CSV or JSON with columns outcome,p,q[,query].
+        pilot_fraction: Fraction of the recorded outputs to set aside as a pilot.
+        distribution: Choose the output sets from the exact distribution: CSV or JSON with columns outcome,p,q[,query].
         repetitions: Simulated audits of each query, on null and on known data.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> check = leakbound.self_check([600, 400], [500, 500], methods="k-cut-box", orders=2, repetitions=50)
@@ -937,14 +924,13 @@ def merge(
 ) -> SimulationResult:
     """Adds up the shards of one simulation.
 
-    Shards of other scenarios or seeds and overlapping blocks are refused.
+    Shards of other scenarios or seeds and overlapping blocks are rejected.
 
     Args:
         parts: Results, or paths of their JSON.
-        partial: Add up what is there even if blocks are missing.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        partial: Add up the shards even if blocks are missing.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(merge, SimulationResult, "merge", locals(), _data.parts)
@@ -961,11 +947,10 @@ def bench(
     """Measure simulated outputs per second on this machine.
 
     Args:
-        work: Only these works.
-        seconds: Seconds for each work and number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        work: Workloads to run [default: all].
+        seconds: Seconds per workload and number of threads.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> all(row.rate > 1e4 for row in leakbound.bench(work="fixed", seconds=0.01).rows)
@@ -1000,23 +985,23 @@ def verify(
             "repetitions": 1, "order": 8}` and answers the Rényi divergence in nats; with `delta` in the place of
             `order` it answers ε, with `epsilon` δ. What it cannot answer it declines by `NotImplementedError`; any
             other exception is a finding, with its traceback. It may be called on another thread.
-        property: Only these properties.
-        cases: Cases of each property.
-        time_limit: Seconds for all properties together, kept inside a case too.
-        case: Only this case, as a counterexample prints it.
-        simulate: Test Rényi divergences on so many simulated outputs per case and world instead of exact laws.
-        failure_probability: The probability that any refutation by simulation is wrong, over all cases.
-        mechanism: Mechanisms that the program is asked about: all that release something if not given; `gnss` is the
-            release of one pair of datasets, `conversion` asks for epsilon and delta of one Rényi divergence,
-            `smooth-sensitivity` for a sensitivity.
+        property: Properties to test [default: all].
+        cases: Number of cases per property.
+        time_limit: Time limit in seconds for all properties together.
+        case: Test only this case, as printed with a counterexample.
+        simulate: Test Rényi divergences on this many simulated outputs per case and world instead of exact
+            distributions.
+        failure_probability: Failure probability of all refutations by simulation together.
+        mechanism: Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one
+            pair of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a
+            sensitivity.
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
-        answer_timeout: Seconds for an answer of the program.
-        start_timeout: Seconds for its first answer.
+        answer_timeout: Time limit in seconds for each answer.
+        start_timeout: Time limit in seconds for the first answer.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-        threads: Threads; one for each core if not given.
-        max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-            given.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> half = leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact")

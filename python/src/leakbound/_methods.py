@@ -39,17 +39,16 @@ class CanaryAudits:
         aside, and "naive" has no guarantee.
 
         Args:
-            threshold: A threshold declared before looking at the scores: from it on a canary is called a member.
-            selection: How the threshold is chosen, if none is declared.
-            epsilons: Values of epsilon at which a lower bound of delta is wanted.
+            threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
+            selection: How the threshold is chosen, if none is given.
+            epsilons: Values of epsilon at which to bound delta from below.
             delta: Delta of epsilon bounds and of `claim_epsilon`.
-            failure_probability: The probability that any bound printed is wrong.
+            failure_probability: Failure probability: that any printed bound is wrong.
             claim_epsilon: Claim: training is (E, delta)-differentially private.
             claim_mu: Claim: training is M-GDP.
             seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Threads; one for each core if not given.
-            max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-                given.
+            threads: Number of threads [default: one per core].
+            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
             progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
         """
         return call(CanaryAudits.audit, ScoresAudit, "audit scores", locals(), _data.canaries)
@@ -70,15 +69,14 @@ class CanaryAudits:
         """A lower bound of ε at `delta`; arguments as of `audit`.
 
         Args:
-            threshold: A threshold declared before looking at the scores: from it on a canary is called a member.
-            selection: How the threshold is chosen, if none is declared.
+            threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
+            selection: How the threshold is chosen, if none is given.
             delta: Delta of epsilon bounds and of `claim_epsilon`.
-            failure_probability: The probability that any bound printed is wrong.
+            failure_probability: Failure probability: that any printed bound is wrong.
             claim_epsilon: Claim: training is (E, delta)-differentially private.
             seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Threads; one for each core if not given.
-            max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-                given.
+            threads: Number of threads [default: one per core].
+            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
             progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
         """
         return call(CanaryAudits.epsilon, EpsilonBound, "audit scores", locals(), _data.canaries)
@@ -98,14 +96,13 @@ class CanaryAudits:
         """A lower bound of μ of Gaussian differential privacy; arguments as of `audit`.
 
         Args:
-            threshold: A threshold declared before looking at the scores: from it on a canary is called a member.
-            selection: How the threshold is chosen, if none is declared.
-            failure_probability: The probability that any bound printed is wrong.
+            threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
+            selection: How the threshold is chosen, if none is given.
+            failure_probability: Failure probability: that any printed bound is wrong.
             claim_mu: Claim: training is M-GDP.
             seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Threads; one for each core if not given.
-            max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-                given.
+            threads: Number of threads [default: one per core].
+            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
             progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
         """
         return call(CanaryAudits.mu, MuBound, "audit scores", locals(), _data.canaries)
@@ -127,17 +124,16 @@ class CanaryAudits:
         """A lower bound of ε from the canaries of one training run, each in or out by a fair coin of its own.
 
         Args:
-            guesses: Numbers of guesses declared before looking: so many of the highest scores are called members, so
-                many of the lowest non-members.
-            guess_selection: How the numbers of guesses are chosen, if none are declared.
+            guesses: Numbers of guesses fixed in advance: this many of the highest scores are called members, this many
+                of the lowest non-members.
+            guess_selection: How the numbers of guesses are chosen, if none are given.
             delta: Delta of epsilon bounds and of `claim_epsilon`.
-            failure_probability: The probability that any bound printed is wrong.
+            failure_probability: Failure probability: that any printed bound is wrong.
             claim_epsilon: Claim: training is (E, delta)-differentially private.
             claim_mu: Claim: training is M-GDP.
             seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Threads; one for each core if not given.
-            max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-                given.
+            threads: Number of threads [default: one per core].
+            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
             progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
         """
         return call(CanaryAudits.epsilon_one_run, EpsilonBound, "audit scores", locals(), _data.canaries_of_one_run)
@@ -156,8 +152,8 @@ class ScenarioRuns:
         resume: bool = False,
         checkpoint_seconds: float = 10,
         shard: tuple[int, int] | str = "1/1",
-        sampling: Literal["monte-carlo", "exact-law"] = "monte-carlo",
-        no_law: bool = False,
+        sampling: Literal["monte-carlo", "exact-distribution"] = "monte-carlo",
+        no_distribution: bool = False,
         seed: int | None = None,
         threads: int | None = None,
         max_memory: str | None = None,
@@ -167,21 +163,20 @@ class ScenarioRuns:
 
         Counts are a function of the scenario, the seed and the number of samples alone, on any number of threads and in
         any shards: `shard=(I, N)` draws the I-th of N parts. A scenario may have a seed of its own, which `seed`
-        replaces. `sampling="exact-law"` draws counts at once from the distributions, which shows the power of an audit
-        and no fault of a mechanism.
+        replaces. `sampling="exact-distribution"` draws counts at once from the distributions, which shows the power of
+        an audit and no fault of a mechanism.
 
         Args:
-            samples: Outputs per query and world, such as 1e8 [default: what the scenario says, else 1e6].
-            checkpoint: Save what is done in a file, now and then and on Ctrl-C.
-            resume: Go on where the checkpoint ends; from the start where there is none.
-            checkpoint_seconds: Seconds between two checkpoints, or more where saving them would take 1 % of the time.
-            shard: Draw the I-th of N parts, counted from 1: contiguous blocks; `leakbound merge` adds them up.
+            samples: Outputs per query and world, such as 1e8 [default: the scenario's, else 1e6].
+            checkpoint: Save progress to this file regularly and on Ctrl-C.
+            resume: Continue from the checkpoint; start anew if there is none.
+            checkpoint_seconds: Seconds between checkpoints; more if saving would take over 1 % of the time.
+            shard: Draw part I of N, counted from 1; `leakbound merge` adds the parts up.
             sampling: How counts are drawn.
-            no_law: Leave out the computed laws, which take longer than few samples do.
+            no_distribution: Skip the exact distributions, which take longer than a small simulation.
             seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Threads; one for each core if not given.
-            max_memory: The most memory that what is read from a file may take, such as 4G; half of what is free if not
-                given.
+            threads: Number of threads [default: one per core].
+            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
             progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
         """
         return call(ScenarioRuns.run, SimulationResult, "simulate", locals(), _data.scenario)

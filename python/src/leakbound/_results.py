@@ -65,7 +65,7 @@ class VotesAudit(_documents.VotesDocument, Result):
     _main = "queries"
 
     def plot(self, ax: Any = None, direction: str = "forward") -> Any:
-        """Means over the queries against the order: lower bounds, the law of the model and accountants."""
+        """Means over the queries against the order: lower bounds, the distribution of the model and accountants."""
         from leakbound._plots.curves import votes_curves
 
         return votes_curves(self.queries, ax, direction)
@@ -123,7 +123,7 @@ class ScoresAudit(_documents.ScoresDocument, Result):
 
 
 class EpsilonBound(ScoresAudit):
-    """A `ScoresAudit` that was asked for ε: `float()` gives the lower bound."""
+    """A `ScoresAudit` reduced to ε: `float()` gives the lower bound."""
 
     @property
     def value(self) -> float:
@@ -144,7 +144,7 @@ class EpsilonBound(ScoresAudit):
 
 
 class MuBound(ScoresAudit):
-    """A `ScoresAudit` that was asked for μ: `float()` gives the lower bound."""
+    """A `ScoresAudit` reduced to μ: `float()` gives the lower bound."""
 
     _main = "mu"
 
@@ -174,7 +174,7 @@ class MembershipResult(_documents.MembershipDocument, Result):
         return self._population().auc
 
     def tpr_at_fpr(self, fpr: float, attack: str | None = None) -> RateAt:
-        """The population's TPR at one of the rates that were asked for by `fpr=`, with its limits."""
+        """The population's TPR at one of the rates given as `fpr=`, with its limits."""
         found = [rate for rate in self._population(attack).at if rate.target_fpr == fpr]
         if not found:
             targets = ", ".join(f"{rate.target_fpr:g}" for rate in self._population(attack).at)
@@ -191,7 +191,7 @@ class MembershipResult(_documents.MembershipDocument, Result):
         for level in self.levels:
             if level.level == "population" and attack in (None, level.attack):
                 return level
-        raise KeyError(f"no guesses of the population, attack {attack!r}: the levels are those that were asked for")
+        raise KeyError(f"no guesses of the population, attack {attack!r}: the result has the levels that were requested")
 
     def _headline(self) -> str:
         parts = []

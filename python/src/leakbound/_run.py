@@ -60,7 +60,7 @@ def given(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
     """The arguments of a call without those that are the function's defaults.
 
     Defaults are the command's. What is one of them is not passed on: the command knows whether a value was given, and
-    refuses some of them together.
+    rejects some of them together.
     """
     defaults: Mapping[str, Any] = function.__kwdefaults__ or {}
     return {

@@ -27,8 +27,8 @@ def self_checked(function: Callable[..., R], kind: type[R], command: str, argume
     data = arguments.pop("data")
     if not isinstance(data, CanaryScores):
         return call(function, kind, command, {**arguments, "counts": data}, _data.counts)
-    if any(arguments.pop(name) is not None for name in ("counts_neighbor", "pilot", "law")):
-        raise UsageError("self_check: canaries have no counts_neighbor, pilot or law")
+    if any(arguments.pop(name) is not None for name in ("counts_neighbor", "pilot", "distribution")):
+        raise UsageError("self_check: canaries have no counts_neighbor, pilot or distribution")
     progress = arguments.pop("progress")
     return run(kind, "self-check audit scores", given(function, arguments), named=data.files(), progress=progress)
 

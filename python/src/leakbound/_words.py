@@ -88,7 +88,7 @@ def calling(function: Callable[..., R], *arguments: Any) -> R:
         raise type(error)(of_value(str(error))) from None
 
 
-# A value that the parser refused, and the forms of its reasons: what was found, and what was expected.
+# A value that the parser rejected, and the forms of its reasons: what was found, and what was expected.
 _VALUE = re.compile(r"invalid value '(.*)' for '--([a-z-]+)(?: <[^']*>)?(?:\.\.\.)?': (.*)", re.S)
 _MISSING = "the following required arguments were not provided: "
 _REASONS = [
@@ -113,11 +113,11 @@ def of_value(sentence: str) -> str:
     if sentence.startswith(_MISSING):
         names = [found[1].replace("-", "_") for found in re.finditer("--([a-z-]+)", sentence)]
         return f"{', '.join(names)}: found no value, expected one" if names else sentence
-    refused = _VALUE.fullmatch(sentence)
-    if refused is None:
+    rejected = _VALUE.fullmatch(sentence)
+    if rejected is None:
         # A sentence about an option begins with its name.
         return re.sub(r"^`(\w+)`: ", r"\1: ", of_parameters(sentence))
-    value, name, reason = refused[1], refused[2].replace("-", "_"), of_parameters(refused[3])
+    value, name, reason = rejected[1], rejected[2].replace("-", "_"), of_parameters(rejected[3])
     for form in _REASONS:
         if read := form.fullmatch(reason):
             parts = read.groupdict()
@@ -148,8 +148,8 @@ def of_parameters(sentence: str) -> str:
 
     >>> of_parameters("the argument '--threshold <X>' cannot be used with '--selection <SELECTION>'")
     'the argument `threshold` cannot be used with `selection`'
-    >>> of_parameters("set a pilot aside: --pilot-fraction 0.1, --pilot FILE or --law FILE")
-    'set a pilot aside: `pilot_fraction=0.1`, `pilot=FILE` or `law=FILE`'
+    >>> of_parameters("set a pilot aside: --pilot-fraction 0.1, --pilot FILE or --distribution FILE")
+    'set a pilot aside: `pilot_fraction=0.1`, `pilot=FILE` or `distribution=FILE`'
     """
 
     def parameter(found: re.Match[str]) -> str:

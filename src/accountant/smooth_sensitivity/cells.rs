@@ -29,14 +29,14 @@ pub(super) struct Cost<'a> {
     pub(super) ln_others: f64,
     pub(super) at: &'a dyn Fn(f64) -> f64,
     /// The error where it falls.
-    pub(super) refused: &'a dyn Fn(f64) -> Error,
+    pub(super) rejected: &'a dyn Fn(f64) -> Error,
 }
 
 impl Cells {
     /// # Errors
     /// That of the cost where it does not increase with q.
     pub(super) fn new(function: &Cost<'_>) -> Result<Self> {
-        let &Cost { classes, step, ln_others, at, refused } = function;
+        let &Cost { classes, step, ln_others, at, rejected } = function;
         let highest = ndtri_exp((libm::log1p(-1.0 / classes as f64) - ln_others).min(0.0)).max(LOWEST + 1.0);
         let count = (PER_VOTE * (highest - LOWEST) / step).ceil().clamp(*CELLS.start(), *CELLS.end());
         let width = (highest - LOWEST) / count;
@@ -47,7 +47,7 @@ impl Cells {
             let b = LOWEST + width * f64::from(index);
             let (here, left, right) = (cost(b), cost(b - step), cost(b + step));
             if here < below * (1.0 - 1e-9) {
-                return Err(refused(ln_others + log_ndtr(b)));
+                return Err(rejected(ln_others + log_ndtr(b)));
             }
             bounds.push((right - below).max(here - below_left));
             (below, below_left) = (here, left);

@@ -26,13 +26,13 @@ const SMALLEST_LOG_Q: f64 = -1e12;
 /// The cost β(q) of [`gnmax_data_dependent`] depends on the votes through q of [`log_flip_probability`]; from q₀ on,
 /// where it reaches α/σ², it is α/σ². One moved vote changes each gap n_{i*} - n_i by at most 2, so with
 /// S_c(q) = (C-1) Φ(Φ⁻¹(q/(C-1)) + c) the neighbor's q lies between S_{-√2/σ}(q) and S_{√2/σ}(q): x ↦ Φ(Φ⁻¹(x) + c) is
-/// concave for c > 0 and convex for c < 0, and Jensen's inequality takes the sum over classes at its mean. So the change
-/// of the cost is at most
+/// concave for c > 0 and convex for c < 0, and Jensen's inequality takes the sum over classes at its mean. So the
+/// change of the cost is at most
 /// ```text
 /// L(q) = max{β(S_{√2/σ}(q)) - β(q), β(q) - β(S_{-√2/σ}(q))},    L(q₁) for q₁ = S_{-√2/σ}(q₀) ≤ q ≤ q₀,
 /// ```
-/// provided that β increases up to q₀ and its increments β(S(q)) - β(q) increase up to q₁ (*the monotone case*), which is
-/// checked numerically when this is made. Within d moves the largest L is found by the moves that bring q toward
+/// provided that β increases up to q₀ and its increments β(S(q)) - β(q) increase up to q₁ (*the monotone case*), which
+/// is checked numerically when this is made. Within d moves the largest L is found by the moves that bring q toward
 /// [q₁, q₀] fastest: votes of the runner-up to the leader where q > q₀, of the leader to the runner-up where q < q₁.
 ///
 /// Where only β increases, as at σ = 20 and order 20 for two classes, d moves take q no further than S_{±d√2/σ}(q), and
@@ -49,7 +49,8 @@ const SMALLEST_LOG_Q: f64 = -1e12;
 /// ```
 ///
 /// # References
-/// Papernot et al. (2018), "Scalable private learning with PATE", appendix B, Propositions 12 to 17 and Algorithms 3 to 5.
+/// Papernot et al. (2018), "Scalable private learning with PATE", appendix B, Propositions 12 to 17 and Algorithms 3 to
+/// 5.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GnmaxSensitivity {
     order: Order,
@@ -65,7 +66,7 @@ impl GnmaxSensitivity {
     /// Finds q₀ and q₁ and checks the monotone case.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the cost does not increase with q at this order and noise, or never falls below α/σ².
+    /// [`Error::Rejected`] when the cost does not increase with q at this order and noise, or never falls below α/σ².
     pub fn new(order: Order, sigma: NoiseScale, classes: usize) -> Result<Self> {
         let log_q0 = log_q0(order, sigma)?;
         let mut sensitivity = Self { order, sigma, classes, log_q0, log_q1: log_q0, cells: None };
@@ -77,7 +78,7 @@ impl GnmaxSensitivity {
                     step: sensitivity.step(),
                     ln_others: sensitivity.ln_others(),
                     at: &|log_q| sensitivity.cost_at(log_q),
-                    refused: &|log_q| sensitivity.refused(log_q),
+                    rejected: &|log_q| sensitivity.rejected(log_q),
                 };
                 let cells = Cells::new(&cost)?;
                 sensitivity.cells = Some(cells);
@@ -138,8 +139,8 @@ impl GnmaxSensitivity {
         ((self.classes - 1) as f64).ln()
     }
 
-    fn refused(&self, log_q: f64) -> Error {
-        Error::Refused {
+    fn rejected(&self, log_q: f64) -> Error {
+        Error::Rejected {
             operation: "local sensitivity of a GNMax cost",
             reason: format!(
                 "at order {} and sigma {} the cost does not increase with q at ln q = {log_q:.6}",
@@ -162,7 +163,7 @@ impl GnmaxSensitivity {
             let next_cost = self.cost_at(log_q);
             let next_increment = self.cost_at(self.moved(log_q, 1.0)) - next_cost;
             if next_cost < cost * (1.0 - 1e-9) {
-                return Err(self.refused(log_q));
+                return Err(self.rejected(log_q));
             }
             increasing &= log_q > self.log_q1 || next_increment >= increment * (1.0 - 1e-9);
             (cost, increment) = (next_cost, next_increment);
@@ -174,7 +175,7 @@ impl GnmaxSensitivity {
     /// neighbor whose cost differs by more than the largest of the first d + 1.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of classes; [`Error::Refused`] for more than 10⁷ votes.
+    /// [`Error::Length`] for another number of classes; [`Error::Rejected`] for more than 10⁷ votes.
     pub fn local(&self, histogram: &VoteHistogram) -> Result<Vec<f64>> {
         if histogram.classes() != self.classes {
             return Err(Error::Length {
@@ -185,7 +186,7 @@ impl GnmaxSensitivity {
         }
         let total = histogram.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
         if total > MAX_VOTES {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "local sensitivity of a GNMax cost",
                 reason: format!("{total} votes; at most {MAX_VOTES} are tried one by one"),
             });
@@ -271,7 +272,7 @@ fn log_q0(order: Order, sigma: NoiseScale) -> Result<f64> {
     let mut low = 2.0 * high;
     while !dependent_wins(low) {
         if !(low > SMALLEST_LOG_Q) {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "local sensitivity of a GNMax cost",
                 reason: format!("at order {a} and sigma {s} no consensus makes a query cheaper"),
             });

@@ -2,23 +2,23 @@
 
 use super::MAX_VOTES;
 use crate::accountant::confident::threshold_data_dependent;
+use crate::distribution::{ThresholdForm, ThresholdTest};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::law::{ThresholdForm, ThresholdTest};
 use crate::quantity::Order;
 
-/// Upper bounds of the local sensitivity at distance d = 0, 1, ..., k of the data-dependent cost of a threshold test with
-/// one noise on the maximum, by [`threshold_data_dependent`](crate::accountant::threshold_data_dependent).
+/// Upper bounds of the local sensitivity at distance d = 0, 1, ..., k of the data-dependent cost of a threshold test
+/// with one noise on the maximum, by [`threshold_data_dependent`](crate::accountant::threshold_data_dependent).
 ///
 /// The cost f is a function of the largest count v, which a moved vote changes by at most 1: within d moves it lies in
 /// [v - d, v + d], and its neighbors' costs are f(v ± 1). The values do not decrease with d.
 ///
 /// # Errors
-/// [`Error::Refused`] for noise per class, whose cost depends on all counts, and for more than 10⁷ votes.
+/// [`Error::Rejected`] for noise per class, whose cost depends on all counts, and for more than 10⁷ votes.
 ///
 /// ```
 /// # use leakbound::accountant::threshold_local_sensitivities;
-/// # use leakbound::law::{ThresholdForm, ThresholdTest};
+/// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
 /// # use leakbound::prelude::*;
 /// let test = ThresholdTest::new(200.0, NoiseScale::new(20.0)?, ThresholdForm::Max)?;
 /// let local = threshold_local_sensitivities(Order::new(4.0)?, &test, &VoteHistogram::new(vec![120, 130])?)?;
@@ -34,13 +34,13 @@ pub fn threshold_local_sensitivities(
     test: &ThresholdTest,
     histogram: &VoteHistogram,
 ) -> Result<Vec<f64>> {
-    let refuse = |reason: String| Err(Error::Refused { operation: "local sensitivity of a threshold test", reason });
+    let reject = |reason: String| Err(Error::Rejected { operation: "local sensitivity of a threshold test", reason });
     if test.form() == ThresholdForm::PerClass {
-        return refuse("with noise per class the cost depends on all counts, not on the largest alone".into());
+        return reject("with noise per class the cost depends on all counts, not on the largest alone".into());
     }
     let total = histogram.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
     if total > MAX_VOTES {
-        return refuse(format!("{total} votes; at most {MAX_VOTES} are tried one by one"));
+        return reject(format!("{total} votes; at most {MAX_VOTES} are tried one by one"));
     }
     let costs: Vec<f64> = (0..=total)
         .map(|count| {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_per_class_is_refused() {
+    fn noise_per_class_is_rejected() {
         let test = ThresholdTest::new(3.0, NoiseScale::new(1.0).unwrap(), ThresholdForm::PerClass).unwrap();
         let votes = VoteHistogram::new(vec![3, 1]).unwrap();
         assert!(threshold_local_sensitivities(Order::new(2.0).unwrap(), &test, &votes).is_err());

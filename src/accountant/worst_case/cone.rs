@@ -5,8 +5,8 @@ use crate::vectorized::{Arch, vectorized};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::LazyLock;
 
-/// How far the exponent may fall within the range of the angle, and how many nodes this takes, multiples of four: errors
-/// of 2e-14.
+/// How far the exponent may fall within the range of the angle, and how many nodes this takes, multiples of four:
+/// errors of 2e-14.
 const FEW: (f64, usize) = (2.0, 12);
 const SOME: (f64, usize) = (6.0, 16);
 const MANY: (f64, usize) = (16.0, 24);

@@ -3,7 +3,7 @@
 use crate::special::{LN_SQRT_2PI, NormalTails, exp_in_loops, exp_less_one_in_loops, ln_in_loops};
 use crate::vectorized::{Arch, vectorized};
 
-/// Points whose normal laws are computed side by side.
+/// Points whose normal distributions are computed side by side.
 pub(super) const LANES: usize = 16;
 
 /// φ at each point.

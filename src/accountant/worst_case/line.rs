@@ -97,7 +97,7 @@ pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
     LineSupremum { lower, upper: upper.max(lower), s }
 }
 
-/// Whether the dataset has the vote (its law is further to the right) or its neighbor.
+/// Whether the dataset has the vote (its distribution is further to the right) or its neighbor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// P = N(x, 1), Q = N(x - shift, 1).
@@ -107,12 +107,12 @@ pub(super) enum Side {
 }
 
 /// ln of an upper bound of F - 1 when x + Z is printed if it is positive, and nothing else is known: what a count that
-/// stays below the threshold by -x standard deviations or more can contribute, for x ≤ 0 (rising) or x ≤ -shift (falling).
-/// Increasing in x, by data processing.
+/// stays below the threshold by -x standard deviations or more can contribute, for x ≤ 0 (rising) or x ≤ -shift
+/// (falling). Increasing in x, by data processing.
 ///
-/// F - 1 is a sum of Q-means of ψ(l) = e^{αl} - 1 - α(e^l - 1) ≥ 0. "Not positive" has one ratio l. On y > 0 the mean of
-/// e^{αl} is e^{α(α-1) shift²/2} times the measure of a tilted law; and where that would cancel,
-/// ψ(l) ≤ ½ α(α-1) l² e^{α max(l, 0)} is integrated instead.
+/// F - 1 is a sum of Q-means of ψ(l) = e^{αl} - 1 - α(e^l - 1) ≥ 0. "Not positive" has one ratio l. On y > 0 the mean
+/// of e^{αl} is e^{α(α-1) shift²/2} times the measure of a tilted distribution; and where that would cancel, ψ(l) ≤ ½
+/// α(α-1) l² e^{α max(l, 0)} is integrated instead.
 pub(super) fn log_excess_beyond(a: f64, shift: f64, x: f64, side: Side) -> f64 {
     let neighbor = if side == Side::Rising { x - shift } else { x + shift };
     let (ln_p, ln_q) = (log_ndtr(-x), log_ndtr(-neighbor));
@@ -153,7 +153,8 @@ pub(super) fn add_logs(a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// ∫ over what is printed and what is hidden, by the midpoint rule: never above the bound, and a third of it at least.
+    /// ∫ over what is printed and what is hidden, by the midpoint rule: never above the bound, and a third of it at
+    /// least.
     #[test]
     fn what_is_beyond_is_bounded_closely() {
         for (a, shift, x) in [(2.0, 0.01, -1.0), (5.0, 0.005, -0.5), (2.0, 0.5, -2.0), (8.0, 0.3, -3.0)] {

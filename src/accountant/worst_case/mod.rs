@@ -81,27 +81,27 @@ impl WorstCase {
 /// The tight RDP of GNMax whatever the votes: an enclosure of
 /// ```text
 /// S₃(α, σ) = sup_{u,v} D_α(T(u, v) ‖ T(u - 1/σ, v + 1/σ)),
-/// T(u, v) = the law of (u + Z₁ and v + Z₂ both negative, the first larger, the second larger)
+/// T(u, v) = the distribution of (u + Z₁ and v + Z₂ both negative, the first larger, the second larger)
 /// ```
-/// for a moved vote, and of S₁ = sup_s D_α(Bern(Φ(s)) ‖ Bern(Φ(s - 1/σ))) for one added or removed. Both are above every
-/// histogram of every number of classes, and never above the Gaussian mechanism, α/σ² and α/(2σ²). For little
+/// for a moved vote, and of S₁ = sup_s D_α(Bern(Φ(s)) ‖ Bern(Φ(s - 1/σ))) for one added or removed. Both are above
+/// every histogram of every number of classes, and never above the Gaussian mechanism, α/σ² and α/(2σ²). For little
 /// noise they approach it; for α ≪ σ they are 0.640 α/σ² and 0.318 α/σ².
 ///
 /// *Theorem.* For every histogram n of any number of classes C and the move of a vote from a to b,
 /// D_α(argmax(n + σZ) ‖ argmax(n - e_a + e_b + σZ)) ≤ S₃.
-/// *Proof.* Let M be the largest noisy count of the other classes and I its class. Their joint law is the same for both
-/// histograms and independent of the noisy counts of a and b. The argmax is a function of I, M and the outcome
+/// *Proof.* Let M be the largest noisy count of the other classes and I its class. Their joint distribution is the same
+/// for both histograms and independent of the noisy counts of a and b. The argmax is a function of I, M and the outcome
 /// W ∈ {neither exceeds M, a wins, b wins}. By data processing its divergence is at most that of (I, M, W), and
-/// exp((α-1) D(I, M, W)) = E_M exp((α-1) D(W | M)) ≤ sup_m exp((α-1) D(W | M = m)). Given M = m, W has the law T with
-/// u = (n_a - m)/σ, v = (n_b - m)/σ. With two classes M = -∞, the limit u, v → ∞ with u - v fixed. For an added vote only
-/// b changes, and W is whether it exceeds M. ∎
+/// exp((α-1) D(I, M, W)) = E_M exp((α-1) D(W | M)) ≤ sup_m exp((α-1) D(W | M = m)). Given M = m, W has the distribution
+/// T with u = (n_a - m)/σ, v = (n_b - m)/σ. With two classes M = -∞, the limit u, v → ∞ with u - v fixed. For an added
+/// vote only b changes, and W is whether it exceeds M. ∎
 ///
-/// *Certificate.* [`WorstCase::upper`] holds by branch and bound over the plane: on each box the value at its center and
-/// a proven bound of how much a critical point nearby may exceed it; outside of a triangle other inequalities hold.
+/// *Certificate.* [`WorstCase::upper`] holds by branch and bound over the plane: on each box the value at its center
+/// and a proven bound of how much a critical point nearby may exceed it; outside of a triangle other inequalities hold.
 /// `upper/lower - 1` is at most 1e-4 for σ ≥ 1 and orders up to 8 σ, and 1e-3 beyond, where no composition is at its
 /// best; for less noise it is what `lower`, which is attained, says. Rounding and quadrature are below 1e-9, by which
-/// both ends are moved outwards. Beyond orders of 10^12 or σ of 10^±70, or for α > 10^4 σ, no search is made: `upper` is
-/// the Gaussian bound and `lower` is 0.
+/// both ends are moved outwards. Beyond orders of 10^12 or σ of 10^±70, or for α > 10^4 σ, no search is made: `upper`
+/// is the Gaussian bound and `lower` is 0.
 ///
 /// Two classes alone reach 0.6366 α/σ², 0.53 % less, and S₃ itself is approached as C → ∞ only.
 ///
@@ -117,7 +117,7 @@ impl WorstCase {
 ///
 /// # References
 /// The theorem is this library's own; the data-independent bound is Papernot et al. (2018), Proposition 8. Brascamp and
-/// Lieb (1976) and Caffarelli (2000) for restrictions of normal laws to convex sets.
+/// Lieb (1976) and Caffarelli (2000) for restrictions of normal distributions to convex sets.
 #[must_use]
 pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -> WorstCase {
     enclose(order, sigma, adjacency, &mut Plane::new(1.0 / sigma.get()))
@@ -152,7 +152,7 @@ fn enclose(order: Order, sigma: NoiseScale, adjacency: Adjacency, plane: &mut Pl
     let gaussian = if moved { gnmax_data_independent(order, sigma) } else { gaussian_rdp(order, sigma, 1.0) };
     let in_range = SHIFTS.contains(&h) && a <= LARGEST_ORDER && a * h <= WIDEST;
     let (lower, upper, votes) = if !in_range {
-        // The middle between a law and its tilt, where the half-line is nearly as good as the plane.
+        // The middle between a distribution and its tilt, where the half-line is nearly as good as the plane.
         let middle = -0.5 * a;
         let votes =
             if moved { WorstVotes::TwoClasses { margin: middle + 1.0 } } else { WorstVotes::OneClass { lead: middle } };
@@ -181,9 +181,9 @@ fn enclose(order: Order, sigma: NoiseScale, adjacency: Adjacency, plane: &mut Pl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
     use crate::divergence::{RdpCurve, bernoulli_renyi, renyi_divergence};
     use crate::histogram::{Neighbor, VoteHistogram};
-    use crate::law::{Noise, OutcomeLaw, noisy_argmax_law};
     use crate::quantity::Delta;
     use crate::special::{log_ndtr, log_sum_exp, ndtr};
 
@@ -244,8 +244,9 @@ mod tests {
                     if histogram[0] > 0 && total <= 9 && histogram[2..].is_sorted() {
                         let p = VoteHistogram::new(histogram.clone()).unwrap();
                         let q = p.neighbor(Neighbor::Moved { from: 0, to: 1 }).unwrap();
-                        let laws = [p, q].map(|histogram| noisy_argmax_law(&histogram, noise).unwrap());
-                        let exact = renyi_divergence(&laws[0], &laws[1], order(a)).unwrap();
+                        let distributions =
+                            [p, q].map(|histogram| noisy_argmax_distribution(&histogram, noise).unwrap());
+                        let exact = renyi_divergence(&distributions[0], &distributions[1], order(a)).unwrap();
                         assert!(exact <= bound, "{histogram:?} {sigma} {a}: {exact} {bound}");
                         closest = closest.max(exact / bound);
                     }
@@ -258,7 +259,7 @@ mod tests {
         assert!(closest > 0.99, "{closest}");
     }
 
-    /// Random points of the plane and the line, by the laws themselves.
+    /// Random points of the plane and the line, by the distributions themselves.
     #[test]
     fn no_point_exceeds_the_bound() {
         for (sigma, a) in [(0.3, 1.05), (1.0, 3.0), (7.0, 1.5), (7.0, 20.0), (40.0, 300.0), (1e4, 2.0)] {
@@ -349,14 +350,14 @@ mod tests {
             let (order, sigma, h) = (Order::new(a).unwrap(), NoiseScale::new(scale).unwrap(), 1.0 / scale);
             let added = gnmax_worst_case(order, sigma, Adjacency::Added);
             let WorstVotes::OneClass { lead } = added.votes else { panic!("{added:?}") };
-            let law = |s: f64| (ndtr(s), ndtr(-s));
-            let found = bernoulli_renyi(law(lead * h), law(lead * h - h), order);
+            let distribution = |s: f64| (ndtr(s), ndtr(-s));
+            let found = bernoulli_renyi(distribution(lead * h), distribution(lead * h - h), order);
             assert!((found / added.lower - 1.0).abs() < 1e-4, "{a} {scale}: {found} {added:?}");
             let moved = gnmax_worst_case(order, sigma, Adjacency::Moved);
             let found = match moved.votes {
                 WorstVotes::TwoClasses { margin } => {
                     let z = margin * h / SQRT_2;
-                    bernoulli_renyi(law(z), law(z - SQRT_2 * h), order)
+                    bernoulli_renyi(distribution(z), distribution(z - SQRT_2 * h), order)
                 }
                 WorstVotes::Threshold { first, second } => {
                     let (p, q) = (three_outcomes(first * h, second * h), three_outcomes(first * h - h, second * h + h));
@@ -369,7 +370,7 @@ mod tests {
     }
 
     /// Both of u + Z and v + Z' below 0, the first larger, the second larger.
-    fn three_outcomes(u: f64, v: f64) -> OutcomeLaw {
+    fn three_outcomes(u: f64, v: f64) -> OutcomeDistribution {
         let wins = |u: f64, v: f64| -> f64 {
             // Simpson's rule over 0 to 12 standard deviations beyond the mean.
             let (nodes, end) = (20_000, u.max(v).max(0.0) + 12.0);
@@ -388,6 +389,6 @@ mod tests {
             (0..=nodes).map(|i| weight(i) * density(f64::from(i) * step)).sum::<f64>() * step / 3.0
         };
         let (first, second) = (wins(u, v), wins(v, u));
-        OutcomeLaw::from_probabilities(&[1.0 - first - second, first, second]).unwrap()
+        OutcomeDistribution::from_probabilities(&[1.0 - first - second, first, second]).unwrap()
     }
 }

@@ -1,20 +1,21 @@
-//! F = Σ p_i^α q_i^{1-α} of two laws that are one family of laws at two places, and how much it can rise nearby.
+//! F = Σ p_i^α q_i^{1-α} of two distributions that are one family of distributions at two places, and how much it can
+//! rise nearby.
 //!
 //! Let p_i(x) be the probability that x + Z falls into cell i of a partition of the plane (or line) into convex cells,
 //! Z standard normal, and q_i(x) = p_i(x - d). A supremum over x is certified by values on a grid and two facts:
 //!
 //! *ln F is semiconvex.* ln p_i has a Hessian between -I and 0: it is the covariance of N(x, I) restricted to a convex
-//! cell, minus I, and the restriction is no wider than I (Brascamp and Lieb 1976). Its third derivatives are third central
-//! moments of that restriction, in any directions at most E|Z|³ = √(8/π) (the restriction is a contraction of Z in each
-//! direction, Caffarelli 2000; three directions by Hölder). With w_i = p_i^α q_i^{1-α}/F,
+//! cell, minus I, and the restriction is no wider than I (Brascamp and Lieb 1976). Its third derivatives are third
+//! central moments of that restriction, in any directions at most E|Z|³ = √(8/π) (the restriction is a contraction of Z
+//! in each direction, Caffarelli 2000; three directions by Hölder). With w_i = p_i^α q_i^{1-α}/F,
 //! ```text
 //! ∇² ln F ⪰ Σ w_i [∇² ln p_i(x) + (α-1)(∇² ln p_i(x) - ∇² ln p_i(x-d))] ⪰ -κ I,   κ = 1 + (α-1) min(1, √(8/π) |d|).
 //! ```
 //!
-//! *F is above its tangents.* Σ_i [α r_i^{α-1} p_i - (α-1) r_i^α q_i] ≤ F for all constants r, with equality at x* where
-//! r_i = p_i/q_i there. Both sides touch at x*, so if x* is a critical point of F it is one of the left side, and
-//! F(c) ≥ F(x*) - ½ sup |(c-x*)' H (c-x*)| for the Hessian H of the left side, which with A_i = α (r_i^{α-1} - 1),
-//! B_i = (α-1)(r_i^α - 1) is (because probabilities sum to 1)
+//! *F is above its tangents.* Σ_i [α r_i^{α-1} p_i - (α-1) r_i^α q_i] ≤ F for all constants r, with equality at x*
+//! where r_i = p_i/q_i there. Both sides touch at x*, so if x* is a critical point of F it is one of the left side, and
+//! F(c) ≥ F(x*) - ½ sup |(c-x*)' H (c-x*)| for the Hessian H of the left side, which with A_i = α (r_i^{α-1} - 1), B_i
+//! = (α-1)(r_i^α - 1) is (because probabilities sum to 1)
 //! ```text
 //! H = Σ_i A_i (∇²p_i(x) - ∇²p_i(x-d)) + (A_i - B_i) ∇²p_i(x-d),
 //! ```
@@ -33,7 +34,7 @@ const LARGEST_EXPONENT: f64 = 600.0;
 /// √(8/π) = E|Z|³, rounded up.
 const THIRD_MOMENT: f64 = 1.595_769_121_605_731;
 
-/// One cell of the partition under both laws, with bounds of derivatives of p_i around.
+/// One cell of the partition under both distributions, with bounds of derivatives of p_i around.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) p: f64,

@@ -68,9 +68,9 @@ impl Plane {
     /// Encloses the supremum at one order.
     ///
     /// Outside of a triangle other theorems hold. Revealing t whenever it is below -t₁, and with it s, is a finer
-    /// experiment than any with t ≥ t₁: there F - 1 ≤ Φ(t₁) (F₂ - 1) + Φ(-t₁) (e^{α(α-1)h²} - 1) with the supremum F₂ of
-    /// the half-line. Where u ≤ u₁ the first count seldom matters: F ≤ e^{α(α-1)h²/2} (1 + excess) by revealing the second
-    /// count altogether; alike for v. Within the triangle a supremum is a critical point.
+    /// experiment than any with t ≥ t₁: there F - 1 ≤ Φ(t₁) (F₂ - 1) + Φ(-t₁) (e^{α(α-1)h²} - 1) with the supremum F₂
+    /// of the half-line. Where u ≤ u₁ the first count seldom matters: F ≤ e^{α(α-1)h²/2} (1 + excess) by revealing the
+    /// second count altogether; alike for v. Within the triangle a supremum is a critical point.
     pub(super) fn supremum(&mut self, a: f64) -> PlaneSupremum {
         let h = self.h;
         let whole = a * (a - 1.0) * h * h;

@@ -1,10 +1,10 @@
 //! A histogram that comes close to the worst case.
 
 use super::{WorstVotes, gnmax_worst_case};
+use crate::distribution::{Noise, noisy_argmax_distribution};
 use crate::divergence::renyi_divergence;
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
-use crate::law::{Noise, noisy_argmax_law};
 use crate::quantity::{NoiseScale, Order};
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ const MAX_STEPS: usize = 2_000;
 /// 2^53, as a histogram holds.
 const MOST_VOTES: u64 = 1 << 53;
 
-/// Votes with a neighbor, and how far their laws are apart.
+/// Votes with a neighbor, and how far their distributions are apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstHistogram {
     /// Votes of the dataset.
@@ -27,21 +27,21 @@ pub struct WorstHistogram {
 /// A histogram of `classes` classes and `votes` votes whose argmax with Gaussian noise is nearly as far from that of a
 /// neighbor by a moved vote as any: a witness for [`gnmax_worst_case`].
 ///
-/// Class 0 gives a vote to class 1, and the others have equal counts, as nearly as may be. The two numbers that are left,
-/// n₀ and n₁ + n₀, are searched in steps that halve, from the margin of the worst case and from several shares of the
-/// others. What is found is attained; it is within 0.6 % of the supremum where whole votes can reach the margin: σ ≥ 5, votes
-/// beyond the margin, which is about -α, and two classes, or so many votes that the others can be left behind by
-/// several σ.
+/// Class 0 gives a vote to class 1, and the others have equal counts, as nearly as may be. The two numbers that are
+/// left, n₀ and n₁ + n₀, are searched in steps that halve, from the margin of the worst case and from several shares of
+/// the others. What is found is attained; it is within 0.6 % of the supremum where whole votes can reach the margin: σ
+/// ≥ 5, votes beyond the margin, which is about -α, and two classes, or so many votes that the others can be left
+/// behind by several σ.
 ///
-/// For less noise a vote is a large step, and no histogram of this kind comes so close. The best of all whole margins and
-/// gaps to the others, by trying all with 2 to 10,000 classes, as a share of the supremum with 2 classes and with 10,000:
-/// at σ = 2 0.987 and 0.990 for order 1.001, 0.9934 and 0.9955 for 1.5, 0.9941 and 0.9958 for 2, 0.998 for 5; at σ = 1 0.966
-/// and 0.969 for order 1.001, 0.987 for 1.5, 0.998 for 2; at σ = 0.5 0.904 and 0.910 for order 1.001. The supremum is over
-/// real margins there, and above what whole votes leak.
+/// For less noise a vote is a large step, and no histogram of this kind comes so close. The best of all whole margins
+/// and gaps to the others, by trying all with 2 to 10,000 classes, as a share of the supremum with 2 classes and with
+/// 10,000: at σ = 2 0.987 and 0.990 for order 1.001, 0.9934 and 0.9955 for 1.5, 0.9941 and 0.9958 for 2, 0.998 for 5;
+/// at σ = 1 0.966 and 0.969 for order 1.001, 0.987 for 1.5, 0.998 for 2; at σ = 0.5 0.904 and 0.910 for order 1.001.
+/// The supremum is over real margins there, and above what whole votes leak.
 ///
 /// # Errors
 /// [`Error::Length`] for fewer than 2 or more than 10,000 classes, [`Error::Domain`] for no vote or more than 2^53, as
-/// [`noisy_argmax_law`] for very little noise.
+/// [`noisy_argmax_distribution`] for very little noise.
 ///
 /// # Example
 /// ```
@@ -129,7 +129,8 @@ fn histogram((first, both): (u64, u64), classes: usize, votes: u64) -> Result<Vo
 
 fn divergence(histogram: &VoteHistogram, order: Order, sigma: NoiseScale) -> Result<f64> {
     let noise = Noise::Gaussian(sigma);
-    let (p, q) = (noisy_argmax_law(histogram, noise)?, noisy_argmax_law(&histogram.neighbor(CHANGE)?, noise)?);
+    let (p, q) =
+        (noisy_argmax_distribution(histogram, noise)?, noisy_argmax_distribution(&histogram.neighbor(CHANGE)?, noise)?);
     renyi_divergence(&p, &q, order)
 }
 

@@ -42,14 +42,14 @@ impl OutputBins {
     /// Bins between edges: (-inf, e_1), [e_1, e_2), ..., [e_k, inf).
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are 1 to 999 edges, [`Error::Refused`] unless they are finite and rise.
+    /// [`Error::Length`] unless there are 1 to 999 edges, [`Error::Rejected`] unless they are finite and rise.
     pub fn new(edges: &[f64]) -> Result<Self> {
         if !(1..MOST_BINS).contains(&edges.len()) {
             return Err(Error::Length { quantity: "edges of bins", found: edges.len(), expected: "1 to 999".into() });
         }
         if edges.iter().any(|edge| !edge.is_finite()) || edges.windows(2).any(|pair| pair[0] >= pair[1]) {
             let reason = "edges of bins must be finite and rise, such as -1,0,2.5".into();
-            return Err(Error::Refused { operation: "binning", reason });
+            return Err(Error::Rejected { operation: "binning", reason });
         }
         Ok(Self { cuts: edges.iter().map(|&at| Cut { at, after: false }).collect() })
     }

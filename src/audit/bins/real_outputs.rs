@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Real-valued outputs of both worlds, with how often each value was seen.
 ///
-/// A value may be added several times. Infinite values count as the largest finite number of their sign; NaN is refused.
+/// A value may be added several times. Infinite values count as the largest finite number of their sign; NaN is
+/// rejected.
 ///
 /// ```
 /// # use leakbound::audit::RealOutputs;
@@ -67,7 +68,7 @@ impl RealOutputs {
     /// probability. The split is a function of the outputs in their order and the seed.
     ///
     /// # Errors
-    /// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Refused`] when a world has no output left in one of the
+    /// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Rejected`] when a world has no output left in one of the
     /// parts.
     ///
     /// # Example
@@ -105,7 +106,7 @@ impl RealOutputs {
             }
         }
         if pilot.totals().contains(&0) || rest.totals().contains(&0) {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "pilot split",
                 reason: format!("a fraction of {fraction} leaves a world without samples"),
             });

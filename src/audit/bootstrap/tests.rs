@@ -1,6 +1,6 @@
 use super::*;
+use crate::distribution::OutcomeDistribution;
 use crate::divergence::renyi_divergence;
-use crate::law::OutcomeLaw;
 use crate::variate::Multinomial;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -20,11 +20,11 @@ fn failure(f: f64) -> FailureProbability {
     FailureProbability::new(f).unwrap()
 }
 
-fn counts(laws: [&OutcomeLaw; 2], n: u64, seed: u64) -> PairedCounts {
+fn counts(distributions: [&OutcomeDistribution; 2], n: u64, seed: u64) -> PairedCounts {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
-    let [x, y] = laws.map(|law| {
-        let mut counts = vec![0; law.outcomes()];
-        Multinomial::new(law.p()).add(n, &mut stream, |outcome, count| counts[outcome] += count);
+    let [x, y] = distributions.map(|distribution| {
+        let mut counts = vec![0; distribution.outcomes()];
+        Multinomial::new(distribution.p()).add(n, &mut stream, |outcome, count| counts[outcome] += count);
         counts
     });
     PairedCounts::new((0..x.len()).map(|c| c.to_string()).collect(), x, y).unwrap()
@@ -32,8 +32,8 @@ fn counts(laws: [&OutcomeLaw; 2], n: u64, seed: u64) -> PairedCounts {
 
 /// Coverage and mean of bound over truth (over 1 where the truth is 0) of two-cut and k-cut, percentile and BCa: 200
 /// recordings with 500 resamples each.
-fn study(laws: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
-    let [p, q] = laws.map(|p| OutcomeLaw::from_probabilities(&p).unwrap());
+fn study(distributions: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
+    let [p, q] = distributions.map(|p| OutcomeDistribution::from_probabilities(&p).unwrap());
     let truth = renyi_divergence(&p, &q, order(2.0)).unwrap();
     let set = [OutputSet::new(vec![true, false, false, false, false])];
     let (runs, mut result) = (200, [(0.0, 0.0); 4]);
@@ -66,12 +66,12 @@ fn percentile_bounds_never_cover_zero() {
 /// The prototype's coverage and tightness in 200 recordings: standard errors of both together are below 0.035.
 #[test]
 fn coverage_and_tightness_are_those_of_the_literature() {
-    for (laws, n, two, k) in [
+    for (distributions, n, two, k) in [
         (FIG6, 10_000, (0.995, 0.896), (0.970, 0.926)),
         (LOW, 100_000, (0.975, 0.495), (0.910, 0.699)),
         (LOW, 1_000_000, (0.990, 0.756), (0.900, 0.873)),
     ] {
-        let found = study(laws, n);
+        let found = study(distributions, n);
         for ((coverage, tightness), expected) in found.into_iter().zip([two, k]) {
             assert!((coverage - expected.0).abs() < 0.07 && (tightness - expected.1).abs() < 0.05);
         }
@@ -103,8 +103,8 @@ const LEVELS: [(f64, f64, f64, f64); 4] = [
 
 #[test]
 fn the_warning_is_due_where_the_signal_is_small() {
-    let doubtful = |laws: [[f64; 5]; 2], n| {
-        let [p, q] = laws.map(|p| OutcomeLaw::from_probabilities(&p).unwrap());
+    let doubtful = |distributions: [[f64; 5]; 2], n| {
+        let [p, q] = distributions.map(|p| OutcomeDistribution::from_probabilities(&p).unwrap());
         let counts = counts([&p, &q], n, 0);
         let bootstrap = Bootstrap::new(&counts, &[], 200, 0).unwrap();
         let bound = bootstrap.k_cut(order(2.0), Direction::Forward, failure(0.05), BootstrapInterval::Percentile);

@@ -107,8 +107,8 @@ impl Wrong {
 ///
 /// `guesses` counts right guesses among r guesses about `canaries` = m canaries. **How many guesses are made of each
 /// kind must be fixed before the coins are looked at**: declared, chosen on a part of the canaries that is not bounded,
-/// or paid for ([`audit_one_run`](crate::audit::audit_one_run)). For δ = 0 the bound is ln(c/(1-c)) with c the Clopper-Pearson
-/// lower limit of v out of r.
+/// or paid for ([`audit_one_run`](crate::audit::audit_one_run)). For δ = 0 the bound is ln(c/(1-c)) with c the
+/// Clopper-Pearson lower limit of v out of r.
 ///
 /// *Finite-sample*. If the published value L exceeds the true ε, then so does an ε' < L with p-value at most f; the
 /// largest P(W + F ≥ v) grows with ε, because W does and F stays, and so it is at most f at the true ε as well: an

@@ -22,16 +22,16 @@ const SLACK: f64 = 1e-9;
 /// ```text
 /// ρ_v = f v/m,  η_v = f (r - v)/m;    η_i = max(η_{i+1}, G(ρ_{i+1})),  ρ_i = ρ_{i+1} + i/(r - i) (η_i - η_{i+1})
 /// ```
-/// ends with ρ_0 + η_0 > r/m: ρ and η bound from below the probabilities that a canary is guessed right, or wrong, while
-/// at least i guesses are right, and together they cannot exceed the share r/m of guesses. What is refuted at μ is
-/// refuted at every smaller one, since G falls in μ. r and v must be as in [`one_run_epsilon`](crate::audit::one_run_epsilon);
-/// canaries must be exchangeable.
+/// ends with ρ_0 + η_0 > r/m: ρ and η bound from below the probabilities that a canary is guessed right, or wrong,
+/// while at least i guesses are right, and together they cannot exceed the share r/m of guesses. What is refuted at μ
+/// is refuted at every smaller one, since G falls in μ. r and v must be as in
+/// [`one_run_epsilon`](crate::audit::one_run_epsilon); canaries must be exchangeable.
 ///
 /// *Finite-sample* for μ; the ε at δ that this μ implies is that of the claim of μ-GDP, as with
 /// [`gdp_bounds`](crate::audit::gdp_bounds).
 ///
 /// # Errors
-/// [`Error::Domain`] with fewer canaries than guesses, [`Error::Refused`] for more than 2^22 guesses.
+/// [`Error::Domain`] with fewer canaries than guesses, [`Error::Rejected`] for more than 2^22 guesses.
 ///
 /// # Example
 /// ```
@@ -50,7 +50,7 @@ const SLACK: f64 = 1e-9;
 pub fn one_run_mu(guesses: BinomialCounts, canaries: u64, failure: FailureProbability) -> Result<LowerBound> {
     check(guesses, canaries)?;
     if guesses.trials() > MOST_GUESSES {
-        return Err(Error::Refused {
+        return Err(Error::Rejected {
             operation: "one-run audit of Gaussian differential privacy",
             reason: format!("{} guesses are more than {MOST_GUESSES}", guesses.trials()),
         });

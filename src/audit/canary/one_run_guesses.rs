@@ -77,7 +77,7 @@ fn right(members_above: &[u64], guesses: OneRunGuesses) -> Result<BinomialCounts
     let canaries = members_above.len() as u64 - 1;
     let total = guesses.members.checked_add(guesses.others).filter(|total| (1..=canaries).contains(total));
     let Some(total) = total else {
-        return Err(Error::Refused {
+        return Err(Error::Rejected {
             operation: "one-run audit",
             reason: format!(
                 "{} + {} guesses about {canaries} canaries; expected 1 to {canaries} guesses",
@@ -104,7 +104,7 @@ fn cumulated(ranked: &[bool]) -> Vec<u64> {
 /// The right guesses among k+ and k- of them; ties are broken at random, as a function of the seed.
 ///
 /// # Errors
-/// [`Error::Refused`] unless 1 ≤ k+ + k- ≤ number of canaries.
+/// [`Error::Rejected`] unless 1 ≤ k+ + k- ≤ number of canaries.
 ///
 /// # Example
 /// ```
@@ -141,8 +141,8 @@ fn list(canaries: u64) -> Vec<OneRunGuesses> {
 ///
 /// The model is trained once on the canaries whose coin said so, and each canary has a score that may depend on the
 /// model and on all canaries, though not on the coins. Scores of canaries of one model influence each other, and no
-/// bound that takes them for independent holds; this one does ([`one_run_epsilon`](crate::audit::one_run_epsilon)). The number
-/// of members must be what the coins gave: with a number fixed beforehand the coins are not independent.
+/// bound that takes them for independent holds; this one does ([`one_run_epsilon`](crate::audit::one_run_epsilon)). The
+/// number of members must be what the coins gave: with a number fixed beforehand the coins are not independent.
 ///
 /// - `declared`: k+ and k- as given; finite-sample.
 /// - `split`: those with the largest bound on a random half of the canaries; the other half is bounded. Given the coins
@@ -155,7 +155,7 @@ fn list(canaries: u64) -> Vec<OneRunGuesses> {
 /// at once; each carries the whole of it. For more than 2^22 guesses nothing is said of μ: its bound is 0.
 ///
 /// # Errors
-/// [`Error::Refused`] for a number of guesses that is 0 or above that of canaries, or where fewer than 2 canaries of a
+/// [`Error::Rejected`] for a number of guesses that is 0 or above that of canaries, or where fewer than 2 canaries of a
 /// kind cannot be split; as [`one_run_epsilon`](crate::audit::one_run_epsilon).
 ///
 /// # Example
@@ -223,7 +223,8 @@ impl CanaryScores {
     }
 }
 
-/// The numbers of guesses with the largest bound of ε, the first of equals; without any, the largest share of right ones.
+/// The numbers of guesses with the largest bound of ε, the first of equals; without any, the largest share of right
+/// ones.
 fn best(sums: &[u64], delta: Delta, failure: FailureProbability) -> Result<OneRunGuesses> {
     let canaries = sums.len() as u64 - 1;
     let mut found: Option<((f64, f64), OneRunGuesses)> = None;
@@ -235,7 +236,7 @@ fn best(sums: &[u64], delta: Delta, failure: FailureProbability) -> Result<OneRu
             found = Some((worth, guesses));
         }
     }
-    found.map(|(_, guesses)| guesses).ok_or_else(|| Error::Refused {
+    found.map(|(_, guesses)| guesses).ok_or_else(|| Error::Rejected {
         operation: "one-run audit",
         reason: format!("{canaries} canaries are too few"),
     })
@@ -285,7 +286,8 @@ mod tests {
         }
     }
 
-    /// Equal laws: at most 10 % of runs claim anything, and five standard errors (false-alarm rate below 1e-6).
+    /// Equal distributions: at most 10 % of runs claim anything, and five standard errors (false-alarm rate below
+    /// 1e-6).
     #[test]
     fn noise_is_rarely_taken_for_leakage() {
         const RUNS: u64 = 300;
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_numbers_are_refused() {
+    fn impossible_numbers_are_rejected() {
         let scores = CanaryScores::new(vec![1.0], vec![0.0]).unwrap();
         for (members, others) in [(0, 0), (2, 1), (u64::MAX, 1)] {
             assert!(one_run_guesses(&scores, OneRunGuesses { members, others }, 0).is_err());

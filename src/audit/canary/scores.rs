@@ -118,10 +118,10 @@ impl CanaryScores {
     /// Two random parts, `share` of each side (rounded down, at least 1 canary and at most all but 1) in the first.
     ///
     /// # Errors
-    /// [`Error::Refused`] with fewer than 2 canaries on a side.
+    /// [`Error::Rejected`] with fewer than 2 canaries on a side.
     pub(super) fn split(&self, share: f64, stream: &mut ChaCha8Rng) -> Result<[Self; 2]> {
         if self.members.len() < 2 || self.others.len() < 2 {
-            return Err(Error::Refused {
+            return Err(Error::Rejected {
                 operation: "split of canaries",
                 reason: format!(
                     "{} members and {} others cannot be split in two; declare a threshold instead",

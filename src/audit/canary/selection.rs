@@ -59,9 +59,9 @@ pub struct ScoreEvidence {
 ///
 /// `delta` is where ε is wanted: a split chooses the threshold with the largest bound of ε there.
 ///
-/// The scores of members must be independent draws from one law P, those of the others from one law Q: canaries of
-/// independent runs, or canaries of one run whose scores do not influence each other. For dependent canaries of one run
-/// there is [`audit_one_run`](crate::audit::audit_one_run). Then, with n members and m others,
+/// The scores of members must be independent draws from one distribution P, those of the others from one distribution
+/// Q: canaries of independent runs, or canaries of one run whose scores do not influence each other. For dependent
+/// canaries of one run there is [`audit_one_run`](crate::audit::audit_one_run). Then, with n members and m others,
 ///
 /// - `explicit`: one rectangle TPR ≥ TPR_l, FPR ≤ FPR_u with half of the failure probability for each limit
 ///   ([`Rectangle::two_tails`]); finite-sample.
@@ -73,11 +73,12 @@ pub struct ScoreEvidence {
 ///   so the expected share of those that do is at most f/2 and, by Markov's inequality, the probability that the share
 ///   reaches 11/21 > 1/2 is below f. However dependent the splits are. Finite-sample.
 /// - `uniform`: rectangles at all thresholds that hold at once; the best of them counts. Finite-sample.
-/// - `naive`: of each quantity the largest bound over the vertices of the ROC hull at the uncorrected level. *Heuristic*: on equal laws it claims ε > 0
-///   more often than the failure probability, which [`best_threshold_false_claims`] measures.
+/// - `naive`: of each quantity the largest bound over the vertices of the ROC hull at the uncorrected level.
+///   *Heuristic*: on equal distributions it claims ε > 0 more often than the failure probability, which
+///   [`best_threshold_false_claims`] measures.
 ///
 /// # Errors
-/// [`Error::Domain`] for a threshold that is NaN, [`Error::Refused`] where fewer than 2 canaries of a kind cannot be
+/// [`Error::Domain`] for a threshold that is NaN, [`Error::Rejected`] where fewer than 2 canaries of a kind cannot be
 /// split; as [`Rectangle::two_tails`].
 ///
 /// # Example
@@ -201,7 +202,8 @@ impl ScoreEvidence {
         self.read("gdp", declared_mu).0
     }
 
-    /// Lower bound of μ with the ε at δ that this μ implies ([`gdp_bounds`](crate::audit::gdp_bounds)): the latter is heuristic.
+    /// Lower bound of μ with the ε at δ that this μ implies ([`gdp_bounds`](crate::audit::gdp_bounds)): the latter is
+    /// heuristic.
     ///
     /// # Errors
     /// As [`gdp_bounds`](crate::audit::gdp_bounds).
@@ -267,8 +269,8 @@ impl FalseClaims {
 }
 
 /// How often the best threshold on the same scores (`naive`) claims ε > 0 at `delta` where members and others have the
-/// same law: `repetitions` simulated audits of as many canaries with uniform scores. The law does not matter while it
-/// is continuous, because only ranks do.
+/// same distribution: `repetitions` simulated audits of as many canaries with uniform scores. The distribution does not
+/// matter while it is continuous, because only ranks do.
 ///
 /// The same on any number of threads. Time grows with the number of canaries: a millisecond for 10,000.
 ///
@@ -319,10 +321,10 @@ mod tests {
         CanaryScores::new(members, draw(sizes[1], 0.0)).unwrap()
     }
 
-    /// Equal laws: claims of ε > 0, of μ > 0 or of δ > 0 at ε = 0 in at most 10 % of audits, and five standard errors
-    /// (a correct program fails with probability below 1e-5); the naive practice is above in the same audits.
+    /// Equal distributions: claims of ε > 0, of μ > 0 or of δ > 0 at ε = 0 in at most 10 % of audits, and five standard
+    /// errors (a correct program fails with probability below 1e-5); the naive practice is above in the same audits.
     #[test]
-    fn valid_selections_rarely_claim_leakage_of_equal_laws() {
+    fn valid_selections_rarely_claim_leakage_of_equal_distributions() {
         const AUDITS: u64 = 300;
         const FAILURE: f64 = 0.1;
         let delta = Delta::new(0.0).unwrap();

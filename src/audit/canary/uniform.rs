@@ -18,18 +18,19 @@ const MOST_THRESHOLDS: usize = 4096;
 ///
 /// **DKW.** S(t) ≥ K(t)/n - √(ln(1/f)/(2n)) at every t, for f ≤ 1/2 (Massart 1990): tight in the middle.
 ///
-/// **Berk and Jones**, for up to 4096 scores: [`BerkJones`], whose level is that of the band as a whole: tight at the ends.
+/// **Berk and Jones**, for up to 4096 scores: [`BerkJones`], whose level is that of the band as a whole: tight at the
+/// ends.
 ///
-/// **Bonferroni over counts**, for more. Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥ t, and let
-/// p_k be the Clopper-Pearson lower limit of k among n at level a. For a fixed k ≥ 1 the thresholds with S(t) < p_k
+/// **Bonferroni over counts**, for more. Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥ t, and
+/// let p_k be the Clopper-Pearson lower limit of k among n at level a. For a fixed k ≥ 1 the thresholds with S(t) < p_k
 /// are a half line; on it K(t) ≥ k happens for some t only if it happens in the limit at the left end, where K is
-/// binomial with success probability at most p_k: probability at most P(Bin(n, p_k) ≥ k) = a. The union over
-/// k = 1..n fails with probability at most n a, whatever the law, ties included. So a = f/n, with n the number of
+/// binomial with success probability at most p_k: probability at most P(Bin(n, p_k) ≥ k) = a. The union over k = 1..n
+/// fails with probability at most n a, whatever the distribution, ties included. So a = f/n, with n the number of
 /// canaries and not that of different scores.
 ///
-/// Half of the failure probability goes to each side of the data, and half of that to each of the two bands; the tighter
-/// limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of members
-/// at or above it.
+/// Half of the failure probability goes to each side of the data, and half of that to each of the two bands; the
+/// tighter limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of
+/// members at or above it.
 pub(super) fn uniform_rectangles(
     scores: &CanaryScores,
     failure: FailureProbability,

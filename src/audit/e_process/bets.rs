@@ -69,8 +69,8 @@ fn present(levels: &Levels) -> impl Iterator<Item = usize> + '_ {
     (0..levels.p.len()).filter(|&i| levels.p[i] > 0.0 && levels.q[i] > 0.0)
 }
 
-/// (α-1) D as it is estimated without shrinkage: about 1/confidence times that of the shrunk laws; 0 if nothing of the
-/// estimate is believed.
+/// (α-1) D as it is estimated without shrinkage: about 1/confidence times that of the shrunk distributions; 0 if
+/// nothing of the estimate is believed.
 pub(super) fn estimated_claim(levels: &Levels, a: f64) -> f64 {
     if !(levels.confidence > 0.0) {
         return 0.0;
@@ -122,8 +122,11 @@ fn best(levels: &Levels, a: f64, rest: f64, m: f64) -> Bet {
             bet.gain[i] = full.gain[i].min(full.gain[top]);
             bet.cost[i] = full.cost[i].min(full.cost[top]);
         }
-        let mean = |law: &[f64], of: &[f64; LEVELS]| -> f64 { law.iter().zip(of).map(|(p, x)| p * x).sum() };
-        let square = |law: &[f64], of: &[f64; LEVELS]| -> f64 { law.iter().zip(of).map(|(p, x)| p * x * x).sum() };
+        let mean =
+            |distribution: &[f64], of: &[f64; LEVELS]| -> f64 { distribution.iter().zip(of).map(|(p, x)| p * x).sum() };
+        let square = |distribution: &[f64], of: &[f64; LEVELS]| -> f64 {
+            distribution.iter().zip(of).map(|(p, x)| p * x * x).sum()
+        };
         let (gain, cost) = (mean(&levels.p, &bet.gain), mean(&levels.q, &bet.cost));
         let gap = gain - cost - m;
         let variance = square(&levels.p, &bet.gain) - gain * gain + square(&levels.q, &bet.cost) - cost * cost;

@@ -48,7 +48,9 @@ pub(super) fn log_e<'a>(
 /// The levels bet on, and the estimated best bet.
 fn best(levels: &Levels, epsilon: f64, ratio: f64, delta: f64) -> Option<(Vec<bool>, f64)> {
     let inside: Vec<bool> = levels.log_ratio.iter().map(|&l| l > epsilon).collect();
-    let sum = |law: &[f64]| law.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(p, _)| p).sum::<f64>();
+    let sum = |distribution: &[f64]| {
+        distribution.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(p, _)| p).sum::<f64>()
+    };
     let (p, q) = (sum(&levels.p), sum(&levels.q));
     let gap = p - ratio * q - delta;
     if !(levels.confidence > 0.0 && gap > 0.0) {

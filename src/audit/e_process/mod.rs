@@ -10,8 +10,8 @@ mod tests;
 
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::{MAX_COUNT, PairedCounts};
+use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
-use crate::law::OutcomeLaw;
 use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::variate::draw_counts;
 use bets::Aim;
@@ -28,12 +28,12 @@ const MAX_OUTCOMES: usize = 1 << 20;
 const BLOCK_SHARE: u64 = 4;
 /// The same where the length is fixed.
 const BLOCK_SHARE_ALONE: u64 = 1;
-/// Bounds end so near to the crossing.
+/// Bounds end within a root tolerance of the crossing.
 const TOLERANCE: f64 = 1e-6;
 /// The failure probability that [`EProcess::log_e_value`] aims at.
 const USUAL_FAILURE: f64 = 0.05;
 
-/// Anytime-valid lower bounds of the Rényi divergences of two laws, from a stream of pairs of outputs.
+/// Anytime-valid lower bounds of the Rényi divergences of two distributions, from a stream of pairs of outputs.
 ///
 /// Pairs (x_t, y_t) of an output of P = A(S) and one of Q = A(S') are observed one after the other. The bound may be
 /// read after every pair, and the stream stopped as soon as it is high enough: the failure probability covers all
@@ -56,11 +56,11 @@ const USUAL_FAILURE: f64 = 0.05;
 ///   claim d = D_α is rejected, which has probability at most γ.
 ///
 /// # The bets
-/// None of this matters for validity. P/Q is estimated from earlier pairs, a pilot or a law; log ratios are shrunk
-/// toward 0 and put into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for seven η between
-/// 0.8 and 0.015, where D is the estimate, with r = (P/Q)^{1-η}; one more takes the η that is best for a number of pairs
-/// declared by [`with_horizon`](Self::with_horizon). Bets are placed anew each time the number of pairs has grown by a
-/// quarter.
+/// None of this matters for validity. P/Q is estimated from earlier pairs, a pilot or a distribution; log ratios are
+/// shrunk toward 0 and put into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for seven η
+/// between 0.8 and 0.015, where D is the estimate, with r = (P/Q)^{1-η}; one more takes the η that is best for a number
+/// of pairs declared by [`with_horizon`](Self::with_horizon). Bets are placed anew each time the number of pairs has
+/// grown by a quarter.
 ///
 /// # Example
 /// ```
@@ -82,15 +82,15 @@ const USUAL_FAILURE: f64 = 0.05;
 /// ```
 ///
 /// # References
-/// Ville (1939); Shafer (2021), "Testing by betting"; Waudby-Smith and Ramdas (2024), "Estimating means of bounded random
-/// variables by betting", for predictable plug-in bets; the tangent is that of the variational k-cut.
+/// Ville (1939); Shafer (2021), "Testing by betting"; Waudby-Smith and Ramdas (2024), "Estimating means of bounded
+/// random variables by betting", for predictable plug-in bets; the tangent is that of the variational k-cut.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "State", into = "State")]
 pub struct EProcess {
     horizon: Option<u64>,
     /// Whether all bets are for the horizon.
     alone: bool,
-    /// What a pilot or law says before the first pair, as counts.
+    /// What a pilot or distribution says before the first pair, as counts.
     start: [Vec<f64>; 2],
     /// Outputs of both worlds in the pairs so far.
     seen: [Vec<u64>; 2],
@@ -137,19 +137,19 @@ impl EProcess {
     /// Places the first bets by the counts of a pilot, which must not be observed again.
     ///
     /// # Errors
-    /// [`Error::Length`] when the pilot has another number of outcomes, [`Error::Refused`] after the first pair.
+    /// [`Error::Length`] when the pilot has another number of outcomes, [`Error::Rejected`] after the first pair.
     pub fn with_pilot(self, pilot: &PairedCounts) -> Result<Self> {
         let count = |world: &[u64]| world.iter().map(|&count| count as f64).collect();
         self.with_start([count(pilot.counts()), count(pilot.counts_neighbor())])
     }
 
-    /// Places the bets by laws that are expected, as if each had been seen in so many outputs; the more, the longer
-    /// they are believed against the evidence. A wrong law costs power, never validity.
+    /// Places the bets by distributions that are expected, as if each had been seen in so many outputs; the more, the
+    /// longer they are believed against the evidence. A wrong distribution costs power, never validity.
     ///
     /// # Errors
     /// As [`with_pilot`](Self::with_pilot).
-    pub fn with_laws(self, p: &OutcomeLaw, q: &OutcomeLaw, outputs: u64) -> Result<Self> {
-        let count = |law: &OutcomeLaw| law.p().iter().map(|p| p * outputs as f64).collect();
+    pub fn with_distributions(self, p: &OutcomeDistribution, q: &OutcomeDistribution, outputs: u64) -> Result<Self> {
+        let count = |distribution: &OutcomeDistribution| distribution.p().iter().map(|p| p * outputs as f64).collect();
         self.with_start([count(p), count(q)])
     }
 
@@ -170,7 +170,7 @@ impl EProcess {
     /// number. The bound stays valid at every other.
     ///
     /// # Errors
-    /// [`Error::Domain`] unless the number is in [1, 2^53], [`Error::Refused`] after the first pair.
+    /// [`Error::Domain`] unless the number is in [1, 2^53], [`Error::Rejected`] after the first pair.
     pub fn with_horizon(mut self, pairs: u64) -> Result<Self> {
         self.before_the_first_pair("a horizon of an e-process")?;
         if !(1..=MAX_COUNT).contains(&pairs) {
@@ -197,7 +197,7 @@ impl EProcess {
             return Ok(());
         }
         let reason = format!("it must be known before the first pair, and {} have been observed", self.pairs());
-        Err(Error::Refused { operation, reason })
+        Err(Error::Rejected { operation, reason })
     }
 
     /// The number of outcomes.
@@ -215,7 +215,7 @@ impl EProcess {
     /// Takes one output of the dataset S and one of its neighbor S'.
     ///
     /// # Errors
-    /// [`Error::Domain`] when an outcome is not in [0, outcomes), [`Error::Refused`] after 2^53 pairs.
+    /// [`Error::Domain`] when an outcome is not in [0, outcomes), [`Error::Rejected`] after 2^53 pairs.
     pub fn observe(&mut self, x: usize, y: usize) -> Result<()> {
         let (Some(&level_x), Some(&level_y)) = (self.open.map.get(x), self.open.map.get(y)) else {
             return Err(Error::Domain { quantity: "outcome", value: x.max(y) as f64, domain: "[0, outcomes)" });
@@ -238,12 +238,12 @@ impl EProcess {
     /// with more of them are left over. Returns the number of pairs.
     ///
     /// Given its counts, an independent and identically distributed sequence is in a uniformly random order; so a
-    /// uniformly random order of recorded counts has the law of such a sequence, and the test stays valid. The order is
-    /// drawn for whole blocks at once by multivariate hypergeometric draws. It is a function of counts and seed; trying
-    /// several seeds and taking the best bound is not valid.
+    /// uniformly random order of recorded counts has the distribution of such a sequence, and the test stays valid. The
+    /// order is drawn for whole blocks at once by multivariate hypergeometric draws. It is a function of counts and
+    /// seed; trying several seeds and taking the best bound is not valid.
     ///
     /// # Errors
-    /// [`Error::Length`] when the counts have more outcomes, [`Error::Refused`] beyond 2^53 pairs in all.
+    /// [`Error::Length`] when the counts have more outcomes, [`Error::Rejected`] beyond 2^53 pairs in all.
     pub fn observe_counts(&mut self, counts: &PairedCounts, seed: u64) -> Result<u64> {
         if counts.outcomes() > self.outcomes() {
             let expected = format!("at most {} outcomes, as the e-process", self.outcomes());
@@ -330,7 +330,8 @@ impl EProcess {
         divergence >= 0.0 && self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
     }
 
-    /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by at most a relative 1e-6.
+    /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by at most a relative
+    /// 1e-6.
     ///
     /// `failure` must be fixed before the stream is looked at; it holds for all times together, for this order and
     /// direction. Bounds above 700/(α-1) are not given.
@@ -376,7 +377,7 @@ fn excess(order: Order, divergence: f64) -> f64 {
 }
 
 fn full() -> Error {
-    Error::Refused { operation: "observing a pair", reason: "2^53 pairs have been observed".into() }
+    Error::Rejected { operation: "observing a pair", reason: "2^53 pairs have been observed".into() }
 }
 
 /// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none. Looks

@@ -1,4 +1,4 @@
-//! What earlier outputs say about the ratio of the laws: a few levels of it, shrunk toward 1.
+//! What earlier outputs say about the ratio of the distributions: a few levels of it, shrunk toward 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ const GROUPS: usize = 256;
 pub(super) struct Levels {
     /// ln of the estimated ratio, shrunk.
     pub(super) log_ratio: Vec<f64>,
-    /// Probability of each level under both laws, as far as it is believed.
+    /// Probability of each level under both distributions, as far as it is believed.
     pub(super) p: Vec<f64>,
     pub(super) q: Vec<f64>,
     /// Which part of the estimated deviation from ratio 1 is believed; 0 for none, when no bet is placed.
@@ -39,9 +39,9 @@ impl Levels {
     /// The levels of counts of both worlds, which may be fractions, and the level of each outcome.
     ///
     /// Frequencies are smoothed with half an output for each outcome seen (Jeffreys; Krichevsky and Trofimov 1981).
-    /// The log ratios l of C outcomes have variances v = 1/x + 1/y; their mean square, less (C-1)(1/n + 1/n') for chance,
-    /// estimates that of the true ones, τ², and l τ²/(τ² + v) is their posterior mean under a normal prior of variance
-    /// τ² (Efron and Morris 1973). Nothing of this matters for validity.
+    /// The log ratios l of C outcomes have variances v = 1/x + 1/y; their mean square, less (C-1)(1/n + 1/n') for
+    /// chance, estimates that of the true ones, τ², and l τ²/(τ² + v) is their posterior mean under a normal prior of
+    /// variance τ² (Efron and Morris 1973). Nothing of this matters for validity.
     pub(super) fn estimate(x: &[f64], y: &[f64]) -> (Vec<u8>, Self) {
         let nothing = || (vec![0; x.len()], Self::none());
         let (n, m): (f64, f64) = (x.iter().sum(), y.iter().sum());
@@ -86,9 +86,9 @@ impl Levels {
             levels.q.push(mass * libm::exp(-0.5 * log_ratio));
             members.iter().for_each(|seen| map[seen.outcome] = level);
         }
-        for law in [&mut levels.p, &mut levels.q] {
-            let sum: f64 = law.iter().sum();
-            law.iter_mut().for_each(|p| *p /= sum);
+        for distribution in [&mut levels.p, &mut levels.q] {
+            let sum: f64 = distribution.iter().sum();
+            distribution.iter_mut().for_each(|p| *p /= sum);
         }
         (map, levels)
     }
@@ -102,11 +102,12 @@ impl Levels {
     /// Whether this can have come from [`estimate`](Self::estimate).
     pub(super) fn is_sound(&self) -> bool {
         let levels = self.log_ratio.len();
-        let law = |law: &[f64]| law.len() == levels && law.iter().all(|p| (0.0..=1.0).contains(p));
+        let distribution =
+            |distribution: &[f64]| distribution.len() == levels && distribution.iter().all(|p| (0.0..=1.0).contains(p));
         (1..=LEVELS).contains(&levels)
             && self.log_ratio.iter().all(|l| l.is_finite())
-            && law(&self.p)
-            && law(&self.q)
+            && distribution(&self.p)
+            && distribution(&self.q)
             && (0.0..=1.0).contains(&self.confidence)
     }
 }

@@ -52,7 +52,7 @@ impl TryFrom<State> for EProcess {
     type Error = Error;
 
     fn try_from(state: State) -> Result<Self> {
-        let refuse = |reason: &str| Error::Refused { operation: "e-process state", reason: reason.to_owned() };
+        let reject = |reason: &str| Error::Rejected { operation: "e-process state", reason: reason.to_owned() };
         if state.format != FORMAT {
             return Err(Error::Syntax {
                 quantity: "format of an e-process",
@@ -62,7 +62,7 @@ impl TryFrom<State> for EProcess {
         }
         let outcomes = state.outcomes;
         if !(1..=MAX_OUTCOMES).contains(&outcomes) {
-            return Err(refuse("the number of outcomes is not in [1, 2^20]"));
+            return Err(reject("the number of outcomes is not in [1, 2^20]"));
         }
         let increasing = |outcomes: &mut dyn Iterator<Item = usize>| outcomes.is_sorted_by(|a, b| a < b);
         if !(increasing(&mut state.pilot.iter().map(|row| row.0))
@@ -76,7 +76,7 @@ impl TryFrom<State> for EProcess {
             .iter()
             .any(|last| last.is_some_and(|last| last >= outcomes))
         {
-            return Err(refuse("outcomes are not listed in their order below their number"));
+            return Err(reject("outcomes are not listed in their order below their number"));
         }
         let all = || state.blocks.iter().chain([&state.open]);
         for block in all() {
@@ -85,7 +85,7 @@ impl TryFrom<State> for EProcess {
                 && block.pairs.iter().all(|&(x, y, count)| known(x) && known(y) && count > 0)
                 && block.pairs.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1));
             if !sound {
-                return Err(refuse("a block holds impossible numbers"));
+                return Err(reject("a block holds impossible numbers"));
             }
         }
         let pairs = all().fold(0u64, |sum, block| sum.saturating_add(block.length()));
@@ -93,16 +93,16 @@ impl TryFrom<State> for EProcess {
             state.seen.iter().fold(0u64, |sum, row| sum.saturating_add(of(row)))
         };
         if pairs > MAX_COUNT || total(&|row| row.1) != pairs || total(&|row| row.2) != pairs {
-            return Err(refuse("the pairs of the blocks are not as many as the outputs"));
+            return Err(reject("the pairs of the blocks are not as many as the outputs"));
         }
         if state.left > MAX_COUNT - pairs || (state.left == 0 && pairs < MAX_COUNT) {
-            return Err(refuse("the length of the open block is impossible"));
+            return Err(reject("the length of the open block is impossible"));
         }
         if !state.pilot.iter().all(|&(_, p, q)| p >= 0.0 && q >= 0.0 && p.is_finite() && q.is_finite()) {
-            return Err(refuse("a pilot count is not in [0, inf)"));
+            return Err(reject("a pilot count is not in [0, inf)"));
         }
         if state.horizon.is_some_and(|pairs| !(1..=MAX_COUNT).contains(&pairs)) {
-            return Err(refuse("the planned pairs are not in [1, 2^53]"));
+            return Err(reject("the planned pairs are not in [1, 2^53]"));
         }
         let mut process = Self::new(outcomes)?;
         process.horizon = state.horizon;
@@ -121,7 +121,7 @@ impl TryFrom<State> for EProcess {
         let mut map = vec![0; outcomes];
         for (outcome, level) in state.levels {
             if usize::from(level) >= state.open.levels.log_ratio.len() {
-                return Err(refuse("an outcome has a level that does not exist"));
+                return Err(reject("an outcome has a level that does not exist"));
             }
             map[outcome] = level;
         }

@@ -14,8 +14,8 @@ const FIG6: [[f64; 5]; 2] = [
 const LOW: [[f64; 5]; 2] =
     [[0.449_758, 0.423_810, 0.075_764, 0.030_373, 0.020_295], [0.436_762, 0.436_761, 0.075_790, 0.030_384, 0.020_303]];
 
-fn law(p: &[f64]) -> OutcomeLaw {
-    OutcomeLaw::from_probabilities(p).unwrap()
+fn distribution(p: &[f64]) -> OutcomeDistribution {
+    OutcomeDistribution::from_probabilities(p).unwrap()
 }
 
 fn order(a: f64) -> Order {
@@ -26,8 +26,8 @@ fn failure(f: f64) -> FailureProbability {
     FailureProbability::new(f).unwrap()
 }
 
-fn divergence(laws: &[[f64; 5]; 2], a: f64) -> f64 {
-    renyi_divergence(&law(&laws[0]), &law(&laws[1]), order(a)).unwrap()
+fn divergence(distributions: &[[f64; 5]; 2], a: f64) -> f64 {
+    renyi_divergence(&distribution(&distributions[0]), &distribution(&distributions[1]), order(a)).unwrap()
 }
 
 fn stream(seed: u64) -> ChaCha8Rng {
@@ -39,22 +39,22 @@ fn draw(p: &[f64], stream: &mut ChaCha8Rng) -> usize {
     p.iter().position(|p| (left -= p, left < 0.0).1).unwrap_or(0)
 }
 
-fn counts(laws: &[[f64; 5]; 2], n: u64, seed: u64) -> PairedCounts {
+fn counts(distributions: &[[f64; 5]; 2], n: u64, seed: u64) -> PairedCounts {
     let mut stream = stream(seed);
-    let worlds = laws.map(|p| {
+    let worlds = distributions.map(|p| {
         let mut counts = vec![0; 5];
-        Multinomial::new(law(&p).p()).add(n, &mut stream, |outcome, count| counts[outcome] += count);
+        Multinomial::new(distribution(&p).p()).add(n, &mut stream, |outcome, count| counts[outcome] += count);
         counts
     });
     let [x, y] = worlds;
     PairedCounts::new((0..5).map(|c| c.to_string()).collect(), x, y).unwrap()
 }
 
-/// A factor's mean is at most 1 under every pair of laws that satisfy the claim, whatever was believed when the bet was
-/// placed: enumerated exactly, for the claim that is true with equality.
+/// A factor's mean is at most 1 under every pair of distributions that satisfy the claim, whatever was believed when
+/// the bet was placed: enumerated exactly, for the claim that is true with equality.
 fn largest_mean(believed: [&[f64]; 2], p: &[f64], q: &[f64], a: f64) -> f64 {
     let (map, levels) = Levels::estimate(believed[0], believed[1]);
-    let claim = renyi_divergence(&law(p), &law(q), order(a)).unwrap();
+    let claim = renyi_divergence(&distribution(p), &distribution(q), order(a)).unwrap();
     let m = libm::expm1((a - 1.0) * claim);
     if !m.is_finite() {
         return 0.0; // such a claim is never bet against
@@ -115,12 +115,12 @@ proptest! {
 /// 8 cases.
 #[test]
 fn the_truth_is_rejected_no_more_often_than_promised() {
-    for (name, laws) in [("equal laws", [FIG6[1]; 2]), ("figure 6", FIG6)] {
+    for (name, distributions) in [("equal distributions", [FIG6[1]; 2]), ("figure 6", FIG6)] {
         let cases: Vec<(f64, Direction, f64)> = [2.0, 10.0]
             .into_iter()
             .flat_map(|a| {
-                let reverse = divergence(&[laws[1], laws[0]], a);
-                [(a, Direction::Forward, divergence(&laws, a)), (a, Direction::Reverse, reverse)]
+                let reverse = divergence(&[distributions[1], distributions[0]], a);
+                [(a, Direction::Forward, divergence(&distributions, a)), (a, Direction::Reverse, reverse)]
             })
             .collect();
         let mut wrong = [0u32; 4];
@@ -128,7 +128,7 @@ fn the_truth_is_rejected_no_more_often_than_promised() {
             let mut stream = stream(run);
             let mut process = EProcess::new(5).unwrap();
             for _ in 0..2_000 {
-                process.observe(draw(&laws[0], &mut stream), draw(&laws[1], &mut stream)).unwrap();
+                process.observe(draw(&distributions[0], &mut stream), draw(&distributions[1], &mut stream)).unwrap();
             }
             for (wrong, &(a, direction, truth)) in wrong.iter_mut().zip(&cases) {
                 let rejected = process.rejects(order(a), direction, truth, failure(0.05));
@@ -149,7 +149,7 @@ fn the_truth_is_rejected_no_more_often_than_promised() {
 /// knows the ratio, the divergence and the number of pairs.
 #[test]
 fn bounds_are_tight() {
-    for (laws, n, a, plain_least, told_least) in [
+    for (distributions, n, a, plain_least, told_least) in [
         (&FIG6, 1_000, 2.0, 0.45, 0.52),
         (&FIG6, 10_000, 2.0, 0.81, 0.84),
         (&FIG6, 10_000, 32.0, 0.82, 0.85),
@@ -157,13 +157,16 @@ fn bounds_are_tight() {
         (&LOW, 1_000_000, 2.0, 0.6, 0.68),
         (&LOW, 1_000_000, 32.0, 0.6, 0.68),
     ] {
-        let truth = divergence(laws, a);
+        let truth = divergence(distributions, a);
         let mut mean = [0.0; 3];
         for run in 0..10 {
-            let counts = counts(laws, n, run);
+            let counts = counts(distributions, n, run);
             let plain = EProcess::new(5).unwrap();
             let planned = plain.clone().with_horizon(n).unwrap();
-            let told = planned.clone().with_laws(&law(&laws[0]), &law(&laws[1]), 1 << 40).unwrap();
+            let told = planned
+                .clone()
+                .with_distributions(&distribution(&distributions[0]), &distribution(&distributions[1]), 1 << 40)
+                .unwrap();
             for (mean, mut process) in mean.iter_mut().zip([plain, planned, told]) {
                 assert_eq!(process.observe_counts(&counts, run).unwrap(), n);
                 let bound = process.lower_bound(order(a), Direction::Forward, failure(0.05));
@@ -171,7 +174,7 @@ fn bounds_are_tight() {
             }
         }
         println!(
-            "n = {n}, order {a}: plain {:.3}, with a horizon {:.3}, with the law {:.3}",
+            "n = {n}, order {a}: plain {:.3}, with a horizon {:.3}, with the distribution {:.3}",
             mean[0], mean[1], mean[2]
         );
         assert!(mean[0] > plain_least && mean[1] > mean[0] - 0.05 && mean[2] > told_least && mean[2] < 1.0);
@@ -226,7 +229,7 @@ fn a_process_goes_on_where_it_was_saved() {
 }
 
 #[test]
-fn states_that_cannot_be_are_refused() {
+fn states_that_cannot_be_are_rejected() {
     let mut process = EProcess::new(3).unwrap();
     for pair in 0..50 {
         process.observe(pair % 2, pair % 3).unwrap();
@@ -326,7 +329,7 @@ fn roots_are_interpolated() {
 }
 
 #[test]
-fn pairs_beyond_the_most_are_refused() {
+fn pairs_beyond_the_most_are_rejected() {
     let mut process = EProcess::new(2).unwrap();
     let counts = |dataset: [u64; 2], neighbor: [u64; 2]| {
         PairedCounts::new(vec!["a".into(), "b".into()], dataset.to_vec(), neighbor.to_vec()).unwrap()

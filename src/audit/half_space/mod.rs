@@ -47,8 +47,8 @@ pub struct HalfSpace {
     q_high: ProportionLimit,
     /// Δ, at most p - q.
     difference: f64,
-    /// True where p is Q(Oᶜ) and q is P(Oᶜ), which leaves p - q as it is and exchanges the directions: for a set of large
-    /// probability its complement holds the digits.
+    /// True where p is Q(Oᶜ) and q is P(Oᶜ), which leaves p - q as it is and exchanges the directions: for a set of
+    /// large probability its complement holds the digits.
     mirrored: bool,
     failure: FailureProbability,
 }
@@ -146,7 +146,7 @@ impl HalfSpace {
         self.lower_bound(from_box.max(from_difference) * (1.0 - MARGIN))
     }
 
-    /// The direction between the laws that p and q belong to.
+    /// The direction between the distributions that p and q belong to.
     const fn internal(&self, direction: Direction) -> Direction {
         match (self.mirrored, direction) {
             (false, direction) => direction,

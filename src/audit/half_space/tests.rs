@@ -1,9 +1,9 @@
 //! The half-space against exact tails, grids of its region, and the tabulated shares.
 
 use super::*;
-use crate::audit::variational::tests::{Case, FIG_6, FIVE, TEN, laws, share as share_of};
+use crate::audit::variational::tests::{Case, FIG_6, FIVE, TEN, distributions, share as share_of};
 use crate::audit::{OutputSet, Rectangle};
-use crate::law::OutcomeLaw;
+use crate::distribution::OutcomeDistribution;
 use crate::special::{log_binomial_pmf, ndtr};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn half_space(k: u64, n: u64, l: u64, m: u64, f: f64) -> HalfSpace {
     HalfSpace::new(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap(), failure(f)).unwrap()
 }
 
-/// Methods 1.4: the share of the divergence that is certified at the frequencies of the laws.
+/// Methods 1.4: the share of the divergence that is certified at the frequencies of the distributions.
 fn share(p: f64, q: f64, n: f64, a: f64) -> f64 {
     let space = half_space((p * n).round() as u64, n as u64, (q * n).round() as u64, n as u64, 0.05);
     space.bound(order(a), Direction::Forward).value / bernoulli_renyi((p, 1.0 - p), (q, 1.0 - q), order(a))
@@ -40,11 +40,13 @@ fn a_tie_is_certified_as_tabulated() {
 
 /// The prefix of the outcomes sorted by p/q with the largest forward 2-cut.
 fn best_set(case: Case, order: Order) -> OutputSet {
-    let [p, q] = laws(case);
+    let [p, q] = distributions(case);
     let mut classes: Vec<usize> = (0..p.outcomes()).collect();
     classes.sort_by(|&a, &b| (q.p()[a] / p.p()[a]).total_cmp(&(q.p()[b] / p.p()[b])));
     let cut = |inside: usize| {
-        let sums = |law: &OutcomeLaw, part: &[usize]| part.iter().map(|&class| law.p()[class]).sum::<f64>();
+        let sums = |distribution: &OutcomeDistribution, part: &[usize]| {
+            part.iter().map(|&class| distribution.p()[class]).sum::<f64>()
+        };
         let [side, other] = [&classes[..inside], &classes[inside..]];
         bernoulli_renyi((sums(&p, side), sums(&p, other)), (sums(&q, side), sums(&q, other)), order)
     };
@@ -52,7 +54,7 @@ fn best_set(case: Case, order: Order) -> OutputSet {
     OutputSet::new((0..p.outcomes()).map(|class| classes[..best].contains(&class)).collect())
 }
 
-/// Methods 1.4: the best set of the exact laws, at the frequencies of the laws.
+/// Methods 1.4: the best set of the exact distributions, at the frequencies of the distributions.
 #[test]
 fn cuts_of_many_classes_are_certified_as_tabulated() {
     for (case, n, expected) in [
@@ -124,7 +126,7 @@ proptest! {
     }
 }
 
-/// Close laws: the half-space needs 2.8 times fewer samples than the rectangle.
+/// Close distributions: the half-space needs 2.8 times fewer samples than the rectangle.
 #[test]
 fn the_half_space_beats_the_rectangle_at_small_signals() {
     let (k, l, n) = (510_000, 500_000, 1_000_000);

@@ -1,6 +1,6 @@
 use super::*;
+use crate::distribution::OutcomeDistribution;
 use crate::divergence::renyi_divergence;
-use crate::law::OutcomeLaw;
 use crate::quantity::Order;
 
 fn counts(x: &[u64], y: &[u64]) -> PairedCounts {
@@ -26,14 +26,14 @@ fn the_plug_in_is_the_divergence_of_the_frequencies() {
         ([1, 999, 9_000], [900, 9_000, 100]),
     ] {
         let draw = Resamples::draw(&counts(&x, &y), &[vec![0, 1, 2]], 100, 0);
-        let law = |x: &[u64; 3]| {
+        let distribution = |x: &[u64; 3]| {
             let n = x.iter().sum::<u64>() as f64;
-            OutcomeLaw::from_probabilities(&x.map(|x| x as f64 / n)).unwrap()
+            OutcomeDistribution::from_probabilities(&x.map(|x| x as f64 / n)).unwrap()
         };
         for a in [1.0001, 2.0, 7.5, 64.0, 300.0] {
             let order = Order::new(a).unwrap();
-            let forward = renyi_divergence(&law(&x), &law(&y), order).unwrap();
-            let reverse = renyi_divergence(&law(&y), &law(&x), order).unwrap();
+            let forward = renyi_divergence(&distribution(&x), &distribution(&y), order).unwrap();
+            let reverse = renyi_divergence(&distribution(&y), &distribution(&x), order).unwrap();
             let [own, back] = Direction::BOTH.map(|direction| draw[0].observed(a, direction));
             assert!((own / forward - 1.0).abs() < 1e-5 && (back / reverse - 1.0).abs() < 1e-5, "{own} {forward}");
         }
@@ -72,7 +72,7 @@ fn acceleration_is_that_of_the_jackknife() {
 
 /// Means and variances of resampled frequencies, each within five standard errors (6e-7 each, 12 of them).
 #[test]
-fn resamples_have_the_law_of_the_frequencies() {
+fn resamples_have_the_distribution_of_the_frequencies() {
     let (x, y) = ([600u64, 300, 100], [50_000u64, 49_990, 10]);
     let draws = 20_000;
     let all = Resamples::draw(&counts(&x, &y), &[vec![0, 1, 2], vec![0, 0, 1]], draws, 3);

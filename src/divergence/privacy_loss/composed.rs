@@ -2,7 +2,7 @@
 
 use super::PrivacyLoss;
 use super::lattice::{Masses, OnLattice, kept};
-use super::spectrum::{CyclicLaw, convolve};
+use super::spectrum::{CyclicDistribution, convolve};
 use super::tail::{cumulants, log_moment, window};
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
@@ -16,13 +16,13 @@ const POINTS_OF_ONE: usize = 1 << 15;
 const FEWEST_POINTS: usize = 1 << 8;
 /// Refinements before the enclosure is left as wide as it is.
 const REFINEMENTS: usize = 6;
-/// Tilted laws leave their window with probability e^-RARITY at most on either side.
+/// Tilted distributions leave their window with probability e^-RARITY at most on either side.
 const RARITY: f64 = 44.0;
 /// Relative error of a weight p e^{λl}, for each query and unit of 1 + λ|l|.
 const ROUNDING: f64 = 2e-14;
 /// Share of δ that may be moved to an infinite loss, as a multiple of the tolerance.
 const MOVED_SHARE: f64 = 0.02;
-/// A tilt narrows the law of the sum to this share at most.
+/// A tilt narrows the distribution of the sum to this share at most.
 const NARROWEST: f64 = 0.3;
 /// Rounding of a closed form.
 const SLIGHTLY: f64 = 1e-12;
@@ -61,7 +61,7 @@ pub struct ComposedLoss {
     rounding: f64,
 }
 
-/// Suffix sums of the convolved laws, from the largest loss down.
+/// Suffix sums of the convolved distributions, from the largest loss down.
 #[derive(Debug, Clone)]
 struct Profile {
     step: f64,
@@ -79,17 +79,17 @@ struct Profile {
 
 /// Composes independent outputs: each loss with the number of times that its query was answered.
 ///
-/// The enclosure is as narrow as `relative` in ε at `delta`, if 2^18 points of the lattice suffice (fewer for more than 500
-/// different queries); it is valid at every δ and ε, and narrow within some standard deviations of the loss. 1000
+/// The enclosure is as narrow as `relative` in ε at `delta`, if 2^18 points of the lattice suffice (fewer for more than
+/// 500 different queries); it is valid at every δ and ε, and narrow within some standard deviations of the loss. 1000
 /// different queries of ten classes at 1e-3 take 0.7 s on one core, and time and space grow with n^1.5 for n of them.
 ///
 /// *What holds.* The outputs must be independent under both datasets: fixed votes with fresh noise, or fresh
 /// training for every answer. Losses on a lattice of step Δ dominate the given ones from above and are a statistic
-/// of the outputs from below (`lattice`), both to second order in Δ. The convolution is a cyclic Fourier transform under
-/// the exponential tilt that centers the sum on the ε in question, so that its rounding, absolute in the tilted law, is
-/// relative there: δ = 1e-30 is as good as 1e-3. Added to δ on the upper side and taken from it on the lower: the bound of
-/// all rounding errors, what wraps around (Chernoff), the largest losses of a tiny probability, which count as infinite.
-/// The probabilities of the laws themselves are taken as given.
+/// of the outputs from below (`lattice`), both to second order in Δ. The convolution is a cyclic Fourier transform
+/// under the exponential tilt that centers the sum on the ε in question, so that its rounding, absolute in the tilted
+/// distribution, is relative there: δ = 1e-30 is as good as 1e-3. Added to δ on the upper side and taken from it on the
+/// lower: the bound of all rounding errors, what wraps around (Chernoff), the largest losses of a tiny probability,
+/// which count as infinite. The probabilities of the distributions themselves are taken as given.
 ///
 /// # Errors
 /// [`Error::Length`] for no query, [`Error::Domain`] when `relative` is not in (0, 1).
@@ -98,13 +98,12 @@ struct Profile {
 /// ```
 /// # use leakbound::divergence::{PrivacyLoss, compose_losses};
 /// # use leakbound::prelude::*;
-/// // Randomized response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial law. A loss is exactly
-/// // there, so that the upper side is as wide as it gets.
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
-/// let loss = PrivacyLoss::of_laws(&p, &q)?;
-/// let composed = compose_losses(&[(loss, 8)], Delta::new(0.1)?, 1e-4)?;
-/// let bracket = composed.delta(Epsilon::new(4.0 * 3f64.ln())?);
-/// let binomial = [(8, 1.0), (7, 8.0), (6, 28.0)].map(|(k, ways)| {
+/// // Randomized response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial distribution. A loss
+/// is exactly // there, so that the upper side is as wide as it gets. let (p, q) =
+/// (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
+/// let loss = PrivacyLoss::of_distributions(&p, &q)?; let composed = compose_losses(&[(loss, 8)], Delta::new(0.1)?,
+/// 1e-4)?; let bracket = composed.delta(Epsilon::new(4.0 * 3f64.ln())?); let binomial = [(8, 1.0), (7, 8.0), (6,
+/// 28.0)].map(|(k, ways)| {
 ///     let weight = |right: f64| ways * right.powi(k) * (1.0 - right).powi(8 - k);
 ///     (weight(0.75) - 81.0 * weight(0.25)).max(0.0)
 /// });
@@ -115,8 +114,8 @@ struct Profile {
 ///
 /// # References
 /// Sommer, Meiser and Mohammadi (2019), "Privacy loss classes"; Koskela, Jälkö and Honkela (2020), for the Fourier
-/// accountant; Gopi, Lee and Wutschitz (2021), "Numerical composition of differential privacy"; Doroshenko et al. (2022),
-/// "Connect the dots", for the upper lattice; Zhu, Dong and Wang (2022) for dominating pairs.
+/// accountant; Gopi, Lee and Wutschitz (2021), "Numerical composition of differential privacy"; Doroshenko et al.
+/// (2022), "Connect the dots", for the upper lattice; Zhu, Dong and Wang (2022) for dominating pairs.
 pub fn compose_losses(losses: &[(PrivacyLoss, u64)], delta: Delta, relative: f64) -> Result<ComposedLoss> {
     if losses.is_empty() {
         return Err(Error::Length { quantity: "composed losses", found: 0, expected: "at least 1".into() });
@@ -232,7 +231,8 @@ fn tilt(losses: &[(PrivacyLoss, u64)], set_aside: &[(usize, f64)], delta: Delta)
 }
 
 impl ComposedLoss {
-    /// The profile on a lattice of about this step, the number of its points and the step used; none if none is wide enough.
+    /// The profile on a lattice of about this step, the number of its points and the step used; none if none is wide
+    /// enough.
     fn on_lattice(
         &self,
         losses: &[(PrivacyLoss, u64)],
@@ -315,8 +315,8 @@ impl ComposedLoss {
         high
     }
 
-    /// An ε with δ(ε) > δ, as near to `upper` as the lower side has it, or 0. Far below the lower side knows little, so the
-    /// search steps down from above.
+    /// An ε with δ(ε) > δ, as near to `upper` as the lower side has it, or 0. Far below the lower side knows little, so
+    /// the search steps down from above.
     fn lower_epsilon(&self, target: f64, upper: f64) -> f64 {
         let (mut low, mut high, mut back) = (upper, upper, 1e-6 * upper);
         while !(self.lower_delta(low) > target) {
@@ -386,17 +386,17 @@ fn tilted(masses: &Masses, step: f64, tilt: f64) -> Masses {
 }
 
 impl Profile {
-    fn new(convolved: &[(CyclicLaw, f64); 3], step: f64, first: i64, points: usize, tilt: f64) -> Self {
+    fn new(convolved: &[(CyclicDistribution, f64); 3], step: f64, first: i64, points: usize, tilt: f64) -> Self {
         let tail = libm::exp(-RARITY);
         let loss = |index: usize| (first + index as i64) as f64 * step;
         let end = loss(points);
         // Suffix sums of masses, with or less their error, times e^{log - (tilt + extra) loss}.
-        let suffix = |(law, log): &(CyclicLaw, f64), tilt: f64, error: f64, extra: f64| {
+        let suffix = |(distribution, log): &(CyclicDistribution, f64), tilt: f64, error: f64, extra: f64| {
             let mut sums = vec![0.0; points];
             let mut sum = 0.0;
             for index in (0..points).rev() {
                 let point = (first + index as i64).rem_euclid(points as i64) as usize;
-                let mass = (law.mass[point] + error * law.error).max(0.0);
+                let mass = (distribution.mass[point] + error * distribution.error).max(0.0);
                 sum += mass * libm::exp(log - (tilt + extra) * loss(index));
                 sums[index] = sum;
             }
@@ -433,7 +433,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::OutcomeLaw;
+    use crate::distribution::OutcomeDistribution;
 
     /// Without a lattice: rare losses, and the others at most their sum.
     #[test]
@@ -457,8 +457,9 @@ mod tests {
     /// A lattice that is much too fine is made coarser by as much as the points allow, and no further.
     #[test]
     fn a_lattice_has_as_many_points_as_it_may() {
-        let law = |p: [f64; 3]| OutcomeLaw::from_probabilities(&p).unwrap();
-        let loss = PrivacyLoss::of_laws(&law([0.5, 0.3, 0.2]), &law([0.4, 0.4, 0.2])).unwrap();
+        let distribution = |p: [f64; 3]| OutcomeDistribution::from_probabilities(&p).unwrap();
+        let loss =
+            PrivacyLoss::of_distributions(&distribution([0.5, 0.3, 0.2]), &distribution([0.4, 0.4, 0.2])).unwrap();
         let (losses, delta) = ([(loss, 40)], Delta::new(1e-4).unwrap());
         let composed = compose_losses(&losses, delta, 1e-3).unwrap();
         let set_aside: Vec<(usize, f64)> = losses.iter().map(|(loss, _)| kept(loss, 0.0)).collect();

@@ -14,27 +14,30 @@ const ROUNDING: f64 = 1e-14;
 
 impl PrivacyLoss {
     /// A loss whose privacy profile is at least that of every one of these, so that it dominates them under composition
-    /// too: the cost of an output whose pair of laws is one of several and nobody says which. None for no loss.
+    /// too: the cost of an output whose pair of distributions is one of several and nobody says which. None for no
+    /// loss.
     ///
-    /// In x = e^ε a profile δ(x) = Σ (p - x q)⁺ is convex, falls, and is linear between the ratios of its outcomes; so is
-    /// the largest of several profiles but for points where they cross. Through its values at the ratios of all of them
-    /// (at those 400 that keep it closest, if there are more) goes a piecewise linear function, a chord of a convex one and hence nowhere below
-    /// it. Every convex function from (0, 1) that falls no faster than 1 - x is the profile of the pair with
-    /// Q(ratio = x) = the change of slope at x and P = x Q (Zhu, Dong and Wang 2022, Proposition 8).
+    /// In x = e^ε a profile δ(x) = Σ (p - x q)⁺ is convex, falls, and is linear between the ratios of its outcomes; so
+    /// is the largest of several profiles but for points where they cross. Through its values at the ratios of all of
+    /// them (at those 400 that keep it closest, if there are more) goes a piecewise linear function, a chord of a
+    /// convex one and hence nowhere below it. Every convex function from (0, 1) that falls no faster than 1 - x is the
+    /// profile of the pair with Q(ratio = x) = the change of slope at x and P = x Q (Zhu, Dong and Wang 2022,
+    /// Proposition 8).
     ///
-    /// Where one of the losses has the largest profile at every ε nothing is lost. Otherwise the pair is looser than any
-    /// one choice, and over many outputs more so than the sum of the largest Rényi divergences. Composing is then not the
-    /// tightest that can be proved: with V₀ the profile of nothing and V_j(ε) = max over the losses L of output j of
-    /// E[V_{j-1}(ε - L)], V bounds the profile of every choice, even one that depends on the outputs so far, and is at most
-    /// that of the dominating pairs, as the largest of mixtures is at most the mixture of the largest. Such V are no
-    /// convolutions: they cost outputs times lattice points times losses times outcomes, and are not offered.
+    /// Where one of the losses has the largest profile at every ε nothing is lost. Otherwise the pair is looser than
+    /// any one choice, and over many outputs more so than the sum of the largest Rényi divergences. Composing is then
+    /// not the tightest that can be proved: with V₀ the profile of nothing and V_j(ε) = max over the losses L of output
+    /// j of E[V_{j-1}(ε - L)], V bounds the profile of every choice, even one that depends on the outputs so far, and
+    /// is at most that of the dominating pairs, as the largest of mixtures is at most the mixture of the largest. Such
+    /// V are no convolutions: they cost outputs times lattice points times losses times outcomes, and are not offered.
     ///
     /// ```
     /// # use leakbound::divergence::PrivacyLoss;
-    /// # use leakbound::law::OutcomeLaw;
-    /// let law = |p: [f64; 3]| OutcomeLaw::from_probabilities(&p);
-    /// let p = law([0.5, 0.3, 0.2])?;
-    /// let losses = [PrivacyLoss::of_laws(&p, &law([0.4, 0.4, 0.2])?)?, PrivacyLoss::of_laws(&p, &law([0.5, 0.2, 0.3])?)?];
+    /// # use leakbound::distribution::OutcomeDistribution;
+    /// let distribution = |p: [f64; 3]| OutcomeDistribution::from_probabilities(&p);
+    /// let p = distribution([0.5, 0.3, 0.2])?;
+    /// let losses = [PrivacyLoss::of_distributions(&p, &distribution([0.4, 0.4, 0.2])?)?,
+    /// PrivacyLoss::of_distributions(&p, &distribution([0.5, 0.2, 0.3])?)?];
     /// assert!(PrivacyLoss::dominating(&losses).unwrap().largest() >= 1.5f64.ln());
     /// # Ok::<(), leakbound::Error>(())
     /// ```
@@ -74,8 +77,8 @@ impl PrivacyLoss {
     }
 }
 
-/// Puts what the slope gains over the steepest so far at the ratio where it does. Rounding may leave a gain below 0, which
-/// is none.
+/// Puts what the slope gains over the steepest so far at the ratio where it does. Rounding may leave a gain below 0,
+/// which is none.
 fn push(atoms: &mut Vec<Atom>, l: f64, slope: f64, steepest: &mut f64) {
     if slope > *steepest {
         atoms.push(Atom { l, p: libm::exp(l) * (slope - *steepest) });
@@ -108,7 +111,8 @@ impl Chord {
         let [right, left] = ends.map(|end| knots[end]);
         let share = libm::expm1(knots[middle] - right) / libm::expm1(left - right);
         let above = values[0] + share * (values[1] - values[0]) - here;
-        // Neither absolute, where the small delta of large losses would be lost, nor relative, where nothing else would count.
+        // Neither absolute, where the small delta of large losses would be lost, nor relative, where nothing else would
+        // count.
         let excess = if above > 0.0 { above / here.sqrt() } else { 0.0 };
         Self { ends, values, middle: (middle, here), excess }
     }
@@ -142,14 +146,15 @@ fn thinned_out(knots: &[f64], value: impl Fn(f64) -> f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::OutcomeDistribution;
     use crate::divergence::{compose_losses, hockey_stick};
-    use crate::law::OutcomeLaw;
     use crate::quantity::{Delta, Epsilon};
     use proptest::prelude::*;
 
-    fn law(weights: &[f64]) -> OutcomeLaw {
+    fn distribution(weights: &[f64]) -> OutcomeDistribution {
         let total: f64 = weights.iter().sum();
-        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>()).unwrap()
+        OutcomeDistribution::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<_>>())
+            .unwrap()
     }
 
     proptest! {
@@ -162,11 +167,11 @@ mod tests {
             others in prop::collection::vec(prop::collection::vec(0.01f64..1.0, 4), 1..6),
             at in 0.0f64..4.0,
         ) {
-            let p = law(&p);
-            let others: Vec<OutcomeLaw> = others.iter().map(|q| law(q)).collect();
+            let p = distribution(&p);
+            let others: Vec<OutcomeDistribution> = others.iter().map(|q| distribution(q)).collect();
             let losses: Vec<PrivacyLoss> = others
                 .iter()
-                .flat_map(|q| [PrivacyLoss::of_laws(&p, q).unwrap(), PrivacyLoss::of_laws(q, &p).unwrap()])
+                .flat_map(|q| [PrivacyLoss::of_distributions(&p, q).unwrap(), PrivacyLoss::of_distributions(q, &p).unwrap()])
                 .collect();
             let one = PrivacyLoss::dominating(&losses).unwrap();
             let total: f64 = one.atoms.iter().map(|atom| atom.p).sum();
@@ -188,8 +193,9 @@ mod tests {
     /// Composition keeps it: above the composition of any choice.
     #[test]
     fn compositions_are_dominated_too() {
-        let p = law(&[5.0, 3.0, 2.0]);
-        let pairs = [[5.5, 2.8, 1.7], [4.6, 3.1, 2.3]].map(|q| PrivacyLoss::of_laws(&p, &law(&q)).unwrap());
+        let p = distribution(&[5.0, 3.0, 2.0]);
+        let pairs =
+            [[5.5, 2.8, 1.7], [4.6, 3.1, 2.3]].map(|q| PrivacyLoss::of_distributions(&p, &distribution(&q)).unwrap());
         let one = PrivacyLoss::dominating(&pairs).unwrap();
         let delta = Delta::new(1e-4).unwrap();
         let upper = compose_losses(&[(one, 40)], delta, 1e-3).unwrap().epsilon(delta).upper;
@@ -203,8 +209,9 @@ mod tests {
     /// What one of them shows for certain, the dominating one shows as often.
     #[test]
     fn an_outcome_that_one_neighbor_cannot_have_stays_infinite() {
-        let (p, impossible, possible) = (law(&[2.0, 5.0, 3.0]), law(&[0.0, 6.0, 4.0]), law(&[1.0, 5.0, 4.0]));
-        let losses = [&impossible, &possible].map(|q| PrivacyLoss::of_laws(&p, q).unwrap());
+        let (p, impossible, possible) =
+            (distribution(&[2.0, 5.0, 3.0]), distribution(&[0.0, 6.0, 4.0]), distribution(&[1.0, 5.0, 4.0]));
+        let losses = [&impossible, &possible].map(|q| PrivacyLoss::of_distributions(&p, q).unwrap());
         for losses in [[losses[0].clone(), losses[1].clone()], [losses[1].clone(), losses[0].clone()]] {
             let one = PrivacyLoss::dominating(&losses).unwrap();
             assert!(one.infinite >= 0.2 && one.infinite < 0.2 + 1e-12, "{}", one.infinite);
@@ -222,11 +229,12 @@ mod tests {
         let rare = |lead: f64, p: f64| {
             let ln = [p.ln(), (1.0 - p).ln(), -lead];
             let row = |ln_value: f64| crate::quadrature::LogIntegral { ln_value, error: 1e-14 };
-            OutcomeLaw::from_integrals(&ln.map(row)).unwrap()
+            OutcomeDistribution::from_integrals(&ln.map(row)).unwrap()
         };
         for lead in [500.0, 700.0, 800.0, 20_000.0] {
             let (p, q) = (rare(lead, 0.35), rare(0.5 * lead, 0.34));
-            let losses = [PrivacyLoss::of_laws(&p, &q).unwrap(), PrivacyLoss::of_laws(&q, &p).unwrap()];
+            let losses =
+                [PrivacyLoss::of_distributions(&p, &q).unwrap(), PrivacyLoss::of_distributions(&q, &p).unwrap()];
             let one = PrivacyLoss::dominating(&losses).unwrap();
             let total: f64 = one.atoms.iter().map(|atom| atom.p).sum();
             assert!((total + one.infinite - 1.0).abs() < 1e-9, "{lead}: {total} {}", one.infinite);
@@ -240,7 +248,7 @@ mod tests {
 
     #[test]
     fn one_loss_dominates_itself_and_none_none() {
-        let loss = PrivacyLoss::of_laws(&law(&[2.0, 1.0]), &law(&[1.0, 2.0])).unwrap();
+        let loss = PrivacyLoss::of_distributions(&distribution(&[2.0, 1.0]), &distribution(&[1.0, 2.0])).unwrap();
         assert_eq!(PrivacyLoss::dominating(std::slice::from_ref(&loss)), Some(loss));
         assert_eq!(PrivacyLoss::dominating(&[]), None);
     }
@@ -251,7 +259,7 @@ mod tests {
         let classes = 2_000;
         let p: Vec<f64> = (0..classes).map(|i| 1.0 + f64::from(i) / f64::from(classes)).collect();
         let q: Vec<f64> = p.iter().rev().copied().collect();
-        let loss = PrivacyLoss::of_laws(&law(&p), &law(&q)).unwrap();
+        let loss = PrivacyLoss::of_distributions(&distribution(&p), &distribution(&q)).unwrap();
         let value = |l: f64| loss.finite_profile(l);
         let all = knots(std::slice::from_ref(&loss));
         assert!(all.len() > 1_900, "{}", all.len());
@@ -265,8 +273,8 @@ mod tests {
         }
     }
 
-    /// Losses of 30 that nearly never happen beside a thousand that nearly always do: evenly spread points would lie where
-    /// nothing is.
+    /// Losses of 30 that nearly never happen beside a thousand that nearly always do: evenly spread points would lie
+    /// where nothing is.
     #[test]
     fn a_rare_large_loss_costs_the_others_nothing() {
         let classes = 1_000;
@@ -274,8 +282,8 @@ mod tests {
         let mut q: Vec<f64> = p.iter().rev().copied().collect();
         p.push(1e-6);
         q.push(1e-19);
-        let (p, q) = (law(&p), law(&q));
-        let losses = [PrivacyLoss::of_laws(&p, &q).unwrap(), PrivacyLoss::of_laws(&q, &p).unwrap()];
+        let (p, q) = (distribution(&p), distribution(&q));
+        let losses = [PrivacyLoss::of_distributions(&p, &q).unwrap(), PrivacyLoss::of_distributions(&q, &p).unwrap()];
         let one = PrivacyLoss::dominating(&losses).unwrap();
         for epsilon in [0.0, 0.01, 0.05, 0.09, 1.0, 20.0].map(|epsilon| Epsilon::new(epsilon).unwrap()) {
             let exact = hockey_stick(&p, &q, epsilon).unwrap().max(hockey_stick(&q, &p, epsilon).unwrap());

@@ -1,13 +1,13 @@
 //! Losses on a lattice: a finer experiment for the upper side, a coarser one for the lower.
 //!
-//! *Upper.* An outcome of probabilities (p, q), loss l, is split in two with losses at the two lattice points around l and
-//! the same total p and total q. Merging the two gives the outcome back, so the split pair of laws dominates the
-//! given one, for every ε and under composition. Its lower part is p (e^{g-l} - 1)/(e^Δ - 1) for the upper point g
-//! (Doroshenko et al. 2022: "connect the dots", the smallest pair on the lattice that dominates).
+//! *Upper.* An outcome of probabilities (p, q), loss l, is split in two with losses at the two lattice points around l
+//! and the same total p and total q. Merging the two gives the outcome back, so the split pair of distributions
+//! dominates the given one, for every ε and under composition. Its lower part is p (e^{g-l} - 1)/(e^Δ - 1) for the
+//! upper point g (Doroshenko et al. 2022: "connect the dots", the smallest pair on the lattice that dominates).
 //!
-//! *Lower.* The sum of the losses, each rounded to the nearest lattice point, is a statistic of the outputs. For any set A
-//! of its values δ(ε) ≥ P(A) - e^ε Q(A), with the statistic's own law under each dataset. A threshold on it is nearly the
-//! best test, as the roundings average out: like the upper side it loses a term of second order in Δ.
+//! *Lower.* The sum of the losses, each rounded to the nearest lattice point, is a statistic of the outputs. For any
+//! set A of its values δ(ε) ≥ P(A) - e^ε Q(A), with the statistic's own distribution under each dataset. A threshold on
+//! it is nearly the best test, as the roundings average out: like the upper side it loses a term of second order in Δ.
 
 use super::PrivacyLoss;
 
@@ -30,8 +30,8 @@ pub(super) struct OnLattice {
 }
 
 impl OnLattice {
-    /// Rounds a loss; the largest losses of probability at most `spare` together count as infinite on the upper side and
-    /// as the largest of the others on the lower.
+    /// Rounds a loss; the largest losses of probability at most `spare` together count as infinite on the upper side
+    /// and as the largest of the others on the lower.
     pub(super) fn new(loss: &PrivacyLoss, step: f64, spare: f64) -> Self {
         let (kept, mut moved) = kept(loss, spare);
         let (mut upper, mut lower_p, mut lower_q) = (Masses::new(), Masses::new(), Masses::new());
@@ -62,7 +62,8 @@ impl OnLattice {
     }
 }
 
-/// How many of the largest losses have at most the probability `spare` together, all but one at most, and what they have.
+/// How many of the largest losses have at most the probability `spare` together, all but one at most, and what they
+/// have.
 pub(super) fn kept(loss: &PrivacyLoss, spare: f64) -> (usize, f64) {
     let (mut count, mut moved) = (0, 0.0);
     while count + 1 < loss.atoms.len() && moved + loss.atoms[count].p <= spare {

@@ -1,4 +1,4 @@
-//! The privacy loss of a pair of laws, and of many pairs together.
+//! The privacy loss of a pair of distributions, and of many pairs together.
 
 mod composed;
 mod dominating;
@@ -11,10 +11,10 @@ mod tests;
 pub use composed::{Bracket, ComposedLoss, compose_losses};
 
 use super::{Pair, same_outcomes};
+use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
-use crate::law::OutcomeLaw;
 
-/// One outcome with positive probability in both laws.
+/// One outcome with positive probability in both distributions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Atom {
     /// ln p - ln q.
@@ -25,14 +25,15 @@ struct Atom {
 /// The privacy loss of P against Q: ln p_i/q_i with probability p_i, infinite where q_i = 0.
 ///
 /// It determines the privacy profile, δ(ε) = P(L = ∞) + E (1 - e^{ε-L})⁺ over finite L, and the losses of independent
-/// outputs add up, so that a sequence of outputs is composed by convolution: [`compose_losses`]. The two directions of a
-/// pair have different losses.
+/// outputs add up, so that a sequence of outputs is composed by convolution: [`compose_losses`]. The two directions of
+/// a pair have different losses.
 ///
 /// ```
 /// # use leakbound::divergence::PrivacyLoss;
-/// # use leakbound::law::OutcomeLaw;
-/// let (p, q) = (OutcomeLaw::from_probabilities(&[0.75, 0.25])?, OutcomeLaw::from_probabilities(&[0.25, 0.75])?);
-/// assert!((PrivacyLoss::of_laws(&p, &q)?.largest() - 3f64.ln()).abs() < 1e-15);
+/// # use leakbound::distribution::OutcomeDistribution;
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?,
+/// OutcomeDistribution::from_probabilities(&[0.25, 0.75])?); assert!((PrivacyLoss::of_distributions(&p, &q)?.largest()
+/// - 3f64.ln()).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -47,8 +48,8 @@ impl PrivacyLoss {
     /// The loss of P against Q.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) when the laws have different numbers of outcomes.
-    pub fn of_laws(p: &OutcomeLaw, q: &OutcomeLaw) -> Result<Self> {
+    /// [`Error::Length`](crate::Error::Length) when the distributions have different numbers of outcomes.
+    pub fn of_distributions(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<Self> {
         same_outcomes(p, q)?;
         Ok(of_same_outcomes(p, q))
     }
@@ -73,7 +74,7 @@ impl PrivacyLoss {
 }
 
 /// The loss of P against Q, which are on the same outcomes.
-pub(super) fn of_same_outcomes(p: &OutcomeLaw, q: &OutcomeLaw) -> PrivacyLoss {
+pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> PrivacyLoss {
     let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
     let both = |i: &usize| q.ln_p()[*i] > f64::NEG_INFINITY;
     let outcomes = (0..p.outcomes()).filter(possible);

@@ -1,4 +1,4 @@
-//! Convolution of many lattice laws by the discrete Fourier transform, with a bound of every rounding error.
+//! Convolution of many lattice distributions by the discrete Fourier transform, with a bound of every rounding error.
 
 use super::lattice::Masses;
 use rayon::prelude::*;
@@ -13,9 +13,9 @@ const STAGE: f64 = 8.0 * UNIT;
 /// Queries multiplied in one piece of work; fixed, so that the result does not depend on threads.
 const CHUNK: usize = 16;
 
-/// The law of a sum on N cyclic points.
+/// The distribution of a sum on N cyclic points.
 #[derive(Debug, Clone)]
-pub(super) struct CyclicLaw {
+pub(super) struct CyclicDistribution {
     pub(super) mass: Vec<f64>,
     /// Every mass is within this of the exact one.
     pub(super) error: f64,
@@ -46,13 +46,14 @@ fn size(z: Complex<f64>) -> f64 {
     (z.norm_sqr() + f64::MIN_POSITIVE).sqrt()
 }
 
-/// The law of the sum of independent variables, the i-th of which is given by its masses, `times` over, modulo N.
+/// The distribution of the sum of independent variables, the i-th of which is given by its masses, `times` over, modulo
+/// N.
 ///
-/// Masses must be non-negative and sum to 1, and N be even. An entry of a transform is a sum of inputs, each times a chain
-/// of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which is 2 for
-/// two queries in one transform; products add up relative errors; and the inverse transform adds the mean
-/// of the errors of all frequencies.
-pub(super) fn convolve(queries: &[(Masses, u64)], points: usize) -> CyclicLaw {
+/// Masses must be non-negative and sum to 1, and N be even. An entry of a transform is a sum of inputs, each times a
+/// chain of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which is
+/// 2 for two queries in one transform; products add up relative errors; and the inverse transform adds the mean of the
+/// errors of all frequencies.
+pub(super) fn convolve(queries: &[(Masses, u64)], points: usize) -> CyclicDistribution {
     let mut planner = FftPlanner::new();
     let (forward, inverse) = (planner.plan_fft_forward(points), planner.plan_fft_inverse(points));
     let stage_error = STAGE * ((points as f64).log2() + 2.0);
@@ -72,7 +73,7 @@ pub(super) fn convolve(queries: &[(Masses, u64)], points: usize) -> CyclicLaw {
     let sizes: f64 = whole.iter().map(|&value| size(value)).sum();
     inverse.process(&mut whole);
     let scale = 1.0 / points as f64;
-    CyclicLaw {
+    CyclicDistribution {
         mass: whole.iter().map(|value| value.re * scale).collect(),
         error: (errors + stage_error * sizes) * scale * 1.01,
     }

@@ -23,7 +23,7 @@ pub(super) fn cumulants(points: impl Iterator<Item = (f64, f64)> + Clone, lambda
     [largest + sum.ln(), origin + mean, (second / sum - mean * mean).max(0.0)]
 }
 
-/// Σ k_i times the logarithm of the moment generating function of the i-th query's lattice law.
+/// Σ k_i times the logarithm of the moment generating function of the i-th query's lattice distribution.
 pub(super) fn log_moment<'a>(queries: impl Iterator<Item = (&'a Masses, u64)>, step: f64, lambda: f64) -> f64 {
     queries
         .map(|(masses, times)| {
@@ -32,10 +32,11 @@ pub(super) fn log_moment<'a>(queries: impl Iterator<Item = (&'a Masses, u64)>, s
         .sum()
 }
 
-/// Ends that the sum of tilted lattice laws leaves with probability e^-`rarity` at most on either side, by Chernoff.
+/// Ends that the sum of tilted lattice distributions leaves with probability e^-`rarity` at most on either side, by
+/// Chernoff.
 ///
-/// The law is tilted by `tilt`; `scale` is its standard deviation, roughly: P(S > x) ≤ exp(Λ(λ+μ) - Λ(λ) - μx) for
-/// every μ > 0, and the best of a few is taken.
+/// The distribution is tilted by `tilt`; `scale` is its standard deviation, roughly: P(S > x) ≤ exp(Λ(λ+μ) - Λ(λ) - μx)
+/// for every μ > 0, and the best of a few is taken.
 pub(super) fn window<'a>(
     queries: impl Iterator<Item = (&'a Masses, u64)> + Clone,
     step: f64,

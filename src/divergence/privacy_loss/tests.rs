@@ -1,12 +1,12 @@
 use super::*;
+use crate::distribution::{Noise, noisy_argmax_distribution};
 use crate::divergence::{RdpCurve, gdp_epsilon, hockey_stick, order_grid, renyi_divergence};
 use crate::histogram::{Neighbor, VoteHistogram};
-use crate::law::{Noise, noisy_argmax_law};
 use crate::quantity::{Delta, Epsilon};
 use crate::special::log_binomial_pmf;
 
-fn law(p: &[f64]) -> OutcomeLaw {
-    OutcomeLaw::from_probabilities(p).unwrap()
+fn distribution(p: &[f64]) -> OutcomeDistribution {
+    OutcomeDistribution::from_probabilities(p).unwrap()
 }
 
 fn delta(value: f64) -> Delta {
@@ -32,7 +32,9 @@ fn randomized_response(n: u64, e0: f64, epsilon: f64) -> f64 {
 fn randomized_response_is_binomial() {
     for (n, e0) in [(1u64, 1.0f64), (2, 0.3), (10, 1.1), (100, 0.1), (1000, 0.05), (50, 1e-7)] {
         let truth = 1.0 / (1.0 + (-e0).exp());
-        let loss = PrivacyLoss::of_laws(&law(&[truth, 1.0 - truth]), &law(&[1.0 - truth, truth])).unwrap();
+        let loss =
+            PrivacyLoss::of_distributions(&distribution(&[truth, 1.0 - truth]), &distribution(&[1.0 - truth, truth]))
+                .unwrap();
         for target in [0.01, 1e-5, 1e-9, 1e-12] {
             let composed = compose_losses(&[(loss.clone(), n)], delta(target), 1e-3).unwrap();
             let bracket = composed.epsilon(delta(target));
@@ -59,24 +61,30 @@ fn randomized_response_is_binomial() {
     }
 }
 
-/// Outcomes of four different laws, all combinations.
+/// Outcomes of four different distributions, all combinations.
 #[test]
-fn few_laws_agree_with_enumeration() {
+fn few_distributions_agree_with_enumeration() {
     let pairs = [
         ([0.5, 0.3, 0.2], [0.4, 0.4, 0.2]),
         ([0.7, 0.2, 0.1], [0.69, 0.1, 0.21]),
         ([0.1, 0.1, 0.8], [0.1, 0.11, 0.79]),
         ([0.25, 0.7, 0.05], [0.3, 0.7, 0.0]),
     ];
-    let laws = pairs.map(|(p, q)| (law(&p), law(&q)));
+    let distributions = pairs.map(|(p, q)| (distribution(&p), distribution(&q)));
     let mut product = vec![(1.0, 1.0)];
-    for (p, q) in &laws {
+    for (p, q) in &distributions {
         product = product.iter().flat_map(|&(a, b)| (0..3).map(move |i| (a * p.p()[i], b * q.p()[i]))).collect();
     }
     for reverse in [false, true] {
-        let losses: Vec<(PrivacyLoss, u64)> = laws
+        let losses: Vec<(PrivacyLoss, u64)> = distributions
             .iter()
-            .map(|(p, q)| (if reverse { PrivacyLoss::of_laws(q, p) } else { PrivacyLoss::of_laws(p, q) }.unwrap(), 1))
+            .map(|(p, q)| {
+                (
+                    if reverse { PrivacyLoss::of_distributions(q, p) } else { PrivacyLoss::of_distributions(p, q) }
+                        .unwrap(),
+                    1,
+                )
+            })
             .collect();
         let exact = |epsilon: f64| -> f64 {
             product
@@ -113,17 +121,17 @@ fn few_laws_agree_with_enumeration() {
 #[test]
 fn different_queries() {
     let noise: Noise = "gaussian:40".parse().unwrap();
-    let queries: Vec<[OutcomeLaw; 2]> = (0..200u64)
+    let queries: Vec<[OutcomeDistribution; 2]> = (0..200u64)
         .map(|query| {
             let mut counts = vec![130 - query % 77, 40 + query % 77, 20, 15, 12, 10, 8, 7, 5, 3];
             counts[(query % 7 + 2) as usize] += query % 13;
             let p = VoteHistogram::new(counts).unwrap();
             let q = p.neighbor(Neighbor::Moved { from: 0, to: 1 }).unwrap();
-            [noisy_argmax_law(&p, noise).unwrap(), noisy_argmax_law(&q, noise).unwrap()]
+            [noisy_argmax_distribution(&p, noise).unwrap(), noisy_argmax_distribution(&q, noise).unwrap()]
         })
         .collect();
     let losses: Vec<(PrivacyLoss, u64)> =
-        queries.iter().map(|[p, q]| (PrivacyLoss::of_laws(p, q).unwrap(), 1)).collect();
+        queries.iter().map(|[p, q]| (PrivacyLoss::of_distributions(p, q).unwrap(), 1)).collect();
     for target in [1e-5, 1e-30] {
         let start = std::time::Instant::now();
         let composed = compose_losses(&losses, delta(target), 1e-3).unwrap();
@@ -149,22 +157,22 @@ fn different_queries() {
 }
 
 #[test]
-fn unusual_laws() {
-    let same = law(&[0.3, 0.7]);
+fn unusual_distributions() {
+    let same = distribution(&[0.3, 0.7]);
     let cases = [
         (same.clone(), same.clone()),
-        (law(&[1.0]), law(&[1.0])),
-        (law(&[1.0, 0.0]), law(&[0.0, 1.0])),
-        (law(&[0.1, 0.9]), law(&[0.0, 1.0])),
-        (law(&[0.0, 1.0]), law(&[0.1, 0.9])),
-        (law(&[1.0, 0.0]), law(&[0.5, 0.5])),
-        (law(&[1e-300, 1.0]), law(&[1e-9, 1.0 - 1e-9])),
-        (law(&[1e-9, 1.0 - 1e-9]), law(&[1e-300, 1.0])),
-        (law(&[0.5, 0.5 - 1e-12, 1e-12]), law(&[0.5 - 1e-12, 0.5, 1e-12])),
-        (law(&[0.999, 0.001]), law(&[0.001, 0.999])),
+        (distribution(&[1.0]), distribution(&[1.0])),
+        (distribution(&[1.0, 0.0]), distribution(&[0.0, 1.0])),
+        (distribution(&[0.1, 0.9]), distribution(&[0.0, 1.0])),
+        (distribution(&[0.0, 1.0]), distribution(&[0.1, 0.9])),
+        (distribution(&[1.0, 0.0]), distribution(&[0.5, 0.5])),
+        (distribution(&[1e-300, 1.0]), distribution(&[1e-9, 1.0 - 1e-9])),
+        (distribution(&[1e-9, 1.0 - 1e-9]), distribution(&[1e-300, 1.0])),
+        (distribution(&[0.5, 0.5 - 1e-12, 1e-12]), distribution(&[0.5 - 1e-12, 0.5, 1e-12])),
+        (distribution(&[0.999, 0.001]), distribution(&[0.001, 0.999])),
     ];
     for (p, q) in &cases {
-        let loss = PrivacyLoss::of_laws(p, q).unwrap();
+        let loss = PrivacyLoss::of_distributions(p, q).unwrap();
         for times in [0, 1, 1_000_000_000_000] {
             for target in [0.0, 1e-9] {
                 let target = delta(target);
@@ -190,7 +198,7 @@ fn unusual_laws() {
         }
     }
     assert!(compose_losses(&[], delta(1e-5), 1e-3).is_err());
-    let loss = PrivacyLoss::of_laws(&same, &same).unwrap();
+    let loss = PrivacyLoss::of_distributions(&same, &same).unwrap();
     for relative in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(compose_losses(&[(loss.clone(), 1)], delta(1e-5), relative).is_err());
     }
@@ -202,11 +210,11 @@ fn unusual_laws() {
 fn a_consensus_costs_nothing() {
     let noise: Noise = "gaussian:2".parse().unwrap();
     let votes = VoteHistogram::new(vec![40, 1]).unwrap();
-    let p = noisy_argmax_law(&votes, noise).unwrap();
+    let p = noisy_argmax_distribution(&votes, noise).unwrap();
     for change in [Neighbor::Moved { from: 0, to: 1 }, Neighbor::Moved { from: 1, to: 0 }] {
-        let q = noisy_argmax_law(&votes.neighbor(change).unwrap(), noise).unwrap();
+        let q = noisy_argmax_distribution(&votes.neighbor(change).unwrap(), noise).unwrap();
         for (p, q) in [(&p, &q), (&q, &p)] {
-            let loss = PrivacyLoss::of_laws(p, q).unwrap();
+            let loss = PrivacyLoss::of_distributions(p, q).unwrap();
             for target in [1e-5, 1e-12] {
                 let bracket = compose_losses(&[(loss.clone(), 5)], delta(target), 1e-3).unwrap().epsilon(delta(target));
                 assert_eq!((bracket.lower, bracket.upper), (0.0, 0.0), "{change:?} {target}");
@@ -218,7 +226,7 @@ fn a_consensus_costs_nothing() {
 /// At δ = 0 ε is the largest loss of all answers.
 #[test]
 fn nothing_may_fail_at_delta_0() {
-    let loss = PrivacyLoss::of_laws(&law(&[0.75, 0.25]), &law(&[0.25, 0.75])).unwrap();
+    let loss = PrivacyLoss::of_distributions(&distribution(&[0.75, 0.25]), &distribution(&[0.25, 0.75])).unwrap();
     let bracket = compose_losses(&[(loss, 5)], delta(1e-6), 1e-3).unwrap().epsilon(delta(0.0));
     let expected = 5.0 * 3f64.ln();
     assert!(bracket.lower <= expected && expected <= bracket.upper, "{bracket:?}");
@@ -228,8 +236,8 @@ fn nothing_may_fail_at_delta_0() {
 /// P is certain of what Q has with probability 1/2: after k answers δ(ε) is 1 - e^ε/2^k, and both ends have it.
 #[test]
 fn a_loss_of_one_value_is_known_exactly() {
-    let certain = PrivacyLoss::of_laws(&law(&[1.0, 0.0]), &law(&[0.5, 0.5])).unwrap();
-    let unasked = PrivacyLoss::of_laws(&law(&[0.3, 0.7]), &law(&[0.6, 0.4])).unwrap();
+    let certain = PrivacyLoss::of_distributions(&distribution(&[1.0, 0.0]), &distribution(&[0.5, 0.5])).unwrap();
+    let unasked = PrivacyLoss::of_distributions(&distribution(&[0.3, 0.7]), &distribution(&[0.6, 0.4])).unwrap();
     for losses in [vec![(certain.clone(), 3)], vec![(certain, 3), (unasked, 0)]] {
         let composed = compose_losses(&losses, delta(0.1), 1e-3).unwrap();
         for e in [0.0, 0.5, 1.0, 2.0] {
@@ -241,14 +249,14 @@ fn a_loss_of_one_value_is_known_exactly() {
 }
 
 /// Sixty answers of randomized response as one output with many rare losses, four times: the losses that are counted as
-/// infinite take no more of the width than was asked for.
+/// infinite take no more of the width than was requested.
 #[test]
 fn many_rare_losses_leave_the_enclosure_as_narrow_as_asked() {
     let (n, e0) = (60, 0.1f64);
     let truth = 1.0 / (1.0 + (-e0).exp());
     let right: Vec<f64> = (0..=n).map(|k| log_binomial_pmf(k, n, truth).exp()).collect();
     let wrong: Vec<f64> = right.iter().rev().copied().collect();
-    let loss = PrivacyLoss::of_laws(&law(&right), &law(&wrong)).unwrap();
+    let loss = PrivacyLoss::of_distributions(&distribution(&right), &distribution(&wrong)).unwrap();
     for (target, relative) in [(1e-5, 1e-3), (1e-5, 2e-4), (1e-8, 2e-4)] {
         let bracket = compose_losses(&[(loss.clone(), 4)], delta(target), relative).unwrap().epsilon(delta(target));
         let exact = [bracket.lower, bracket.upper].map(|at| randomized_response(4 * n, e0, at));
@@ -259,8 +267,8 @@ fn many_rare_losses_leave_the_enclosure_as_narrow_as_asked() {
 }
 
 #[test]
-fn equal_laws_lose_exactly_nothing() {
-    let loss = PrivacyLoss::of_laws(&law(&[0.3, 0.7]), &law(&[0.3, 0.7])).unwrap();
+fn equal_distributions_lose_exactly_nothing() {
+    let loss = PrivacyLoss::of_distributions(&distribution(&[0.3, 0.7]), &distribution(&[0.3, 0.7])).unwrap();
     let composed = compose_losses(&[(loss, 1000)], delta(1e-5), 1e-3).unwrap();
     for found in [composed.delta(epsilon(0.0)), composed.epsilon(delta(0.0))] {
         assert_eq!((found.lower, found.upper), (0.0, 0.0));

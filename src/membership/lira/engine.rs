@@ -28,8 +28,8 @@ use std::ops::Range;
 /// magnitudes of its terms, and what would lose more is computed again in doubles. The result does not depend on the
 /// number of threads.
 ///
-/// Shapes: scores \[model, sample, view\]; the result is \[victim, sample\]. Memory: the result, and blocks of 8 MiB per
-/// thread. Where a sample was seen by too few models, or by too many, the score is neutral and counted
+/// Shapes: scores \[model, sample, view\]; the result is \[victim, sample\]. Memory: the result, and blocks of 8 MiB
+/// per thread. Where a sample was seen by too few models, or by too many, the score is neutral and counted
 /// ([`Guesses::undecided`]).
 ///
 /// ```
@@ -46,8 +46,9 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a plan that its variant does not have, and where no guess has evidence; [`Error::Length`] and
-/// [`Error::Domain`] for victims that do not exist or leave fewer than two shadow models; what the source cannot read.
+/// [`Error::Rejected`] for a plan that its variant does not have, and where no guess has evidence; [`Error::Length`]
+/// and [`Error::Domain`] for victims that do not exist or leave fewer than two shadow models; what the source cannot
+/// read.
 ///
 /// # References
 /// Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), "Membership inference attacks from first principles", sections
@@ -67,7 +68,7 @@ pub fn lira(source: &impl ShadowScores, plan: &LiraPlan) -> Result<Guesses> {
     let undecided =
         if plan.variant == LiraVariant::Leakbound { job.own(&mut scores)? } else { job.named(&mut scores)? };
     if undecided == scores.len() as u64 {
-        return Err(Error::Refused {
+        return Err(Error::Rejected {
             operation: "LiRA",
             reason: "every sample has too few models that were trained on it, or too few that were not".into(),
         });

@@ -1,4 +1,4 @@
-//! What LiRA is asked to do.
+//! What LiRA computes.
 
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
@@ -9,25 +9,27 @@ use std::str::FromStr;
 ///
 /// The default, [`LiraVariant::Leakbound`], differs from all others where they lose something:
 ///
-/// - center and spread are mean and unbiased variance of the other models: under the normal law that LiRA assumes they
-///   have a smaller error than median and plug-in variance, and leaving a victim out is then exact and cheap;
+/// - center and spread are mean and unbiased variance of the other models: under the normal distribution that LiRA
+///   assumes they have a smaller error than median and plug-in variance, and leaving a victim out is then exact and
+///   cheap;
 /// - log densities of the views are added up, which is the likelihood ratio of independent views, not averaged;
 /// - a standard deviation counts as at least 2^-23 of the values it is about (the resolution of recorded single
 ///   precision), so that equal scores everywhere give a ratio of 1 and scores that are equal on one side give a finite
 ///   one. With 1e-30 added instead, rounding decides;
 /// - the pooled variance is that within samples; others take the spread of all scores of all samples, which is mostly
 ///   that between samples;
-/// - the offline attack is one-sided as the paper writes it, by -ln of the upper tail, which does not saturate: ln of the
-///   lower tail is 0 beyond 38 standard deviations and ties exactly the samples that matter.
+/// - the offline attack is one-sided as the paper writes it, by -ln of the upper tail, which does not saturate: ln of
+///   the lower tail is 0 beyond 38 standard deviations and ties exactly the samples that matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LiraVariant {
     /// Mean, unbiased variance, floor of the resolution, views added up.
     #[default]
     Leakbound,
-    /// The code of Carlini et al. (2022), `mi_lira_2021`: median, variance with divisor n, 1e-30 added to every standard
-    /// deviation, log densities averaged over the views, all sets cut to the smallest number of models of any sample;
-    /// pooled: the standard deviation of all scores of members, used for both sides. Offline: the log density, negated.
+    /// The code of Carlini et al. (2022), `mi_lira_2021`: median, variance with divisor n, 1e-30 added to every
+    /// standard deviation, log densities averaged over the views, all sets cut to the smallest number of models of any
+    /// sample; pooled: the standard deviation of all scores of members, used for both sides. Offline: the log density,
+    /// negated.
     Carlini2022,
     /// TensorFlow Privacy's `advanced_mia.compute_score_lira`: as above, but nothing is cut and the pooled standard
     /// deviation is that of the distances from the medians, for each side its own.
@@ -35,12 +37,12 @@ pub enum LiraVariant {
     /// TensorFlow Privacy's `compute_score_offset`: the distance from the middle between the two medians, averaged over
     /// the views; offline from the median of the outside. No variance is used.
     TfOffset,
-    /// The code of Aerni et al. (2024): mean, variance with divisor n - 1, 1e-30 added, averaged over the views; pooled:
-    /// the standard deviation of all scores, for each side its own. Online only.
+    /// The code of Aerni et al. (2024): mean, variance with divisor n - 1, 1e-30 added, averaged over the views;
+    /// pooled: the standard deviation of all scores, for each side its own. Online only.
     Aerni2024,
     /// LeakPro's `AttackLiRA` (as of 2026): mean, variance with divisor n, 1e-30 added, one view; pooled (its `fixed`,
-    /// and its default below 64 models): the standard deviation of all scores, for each side its own. Offline: ln of the
-    /// lower tail, as its code since 2025 has it.
+    /// and its default below 64 models): the standard deviation of all scores, for each side its own. Offline: ln of
+    /// the lower tail, as its code since 2025 has it.
     LeakPro,
 }
 
@@ -73,22 +75,22 @@ pub enum LiraViews {
     #[default]
     Independent,
     /// As a multivariate normal vector, its covariance shrunk toward a multiple of the identity by the oracle
-    /// approximating intensity, which makes it regular when views outnumber models. [`LiraVariant::Leakbound`] alone has
-    /// it, online and with a variance per sample.
+    /// approximating intensity, which makes it regular when views outnumber models. [`LiraVariant::Leakbound`] alone
+    /// has it, online and with a variance per sample.
     Multivariate,
 }
 
 /// The models that are attacked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Victims {
-    /// Every model in turn, with all others as shadow models.
+    /// Every model each, with all others as shadow models.
     #[default]
     LeaveOneOut,
     /// These, counted from 0, with all models that are not among them as shadow models.
     HeldOut(Vec<usize>),
 }
 
-/// What [`lira`](crate::membership::lira) is asked to do; the default is the online attack on every model in turn.
+/// What [`lira`](crate::membership::lira) computes; the default is the online attack on every model in turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LiraPlan {
     /// Whose formulas.
@@ -114,47 +116,48 @@ pub struct Guesses {
 }
 
 impl LiraPlan {
-    /// Refuses combinations that mean nothing or that a variant does not have.
+    /// Rejects combinations that mean nothing or that a variant does not have.
     pub(super) fn check(&self, views: usize) -> Result<()> {
-        let refuse = |reason: &str| {
+        let reject = |reason: &str| {
             let reason = format!("variant {} {reason}", self.variant);
-            Err(Error::Refused { operation: "LiRA", reason })
+            Err(Error::Rejected { operation: "LiRA", reason })
         };
         match self.variant {
             LiraVariant::Leakbound => {}
-            _ if self.views == LiraViews::Multivariate => return refuse("takes views as independent"),
-            LiraVariant::Aerni2024 if self.mode == LiraMode::Offline => return refuse("is online only"),
-            LiraVariant::LeakPro if views > 1 => return refuse(&format!("has one view of a sample, not {views}")),
-            LiraVariant::TfOffset if self.variance == LiraVariance::Pooled => return refuse("uses no variance"),
+            _ if self.views == LiraViews::Multivariate => return reject("takes views as independent"),
+            LiraVariant::Aerni2024 if self.mode == LiraMode::Offline => return reject("is online only"),
+            LiraVariant::LeakPro if views > 1 => return reject(&format!("has one view of a sample, not {views}")),
+            LiraVariant::TfOffset if self.variance == LiraVariance::Pooled => return reject("uses no variance"),
             _ => {}
         }
         if self.mode == LiraMode::InOnly && self.variant != LiraVariant::TfAmia {
-            return refuse("does not attack with members only; tf-amia does");
+            return reject("does not attack with members only; tf-amia does");
         }
         if self.views == LiraViews::Multivariate
             && (self.mode != LiraMode::Online || self.variance != LiraVariance::PerSample)
         {
-            return refuse("takes views as one vector only online and with a variance per sample");
+            return reject("takes views as one vector only online and with a variance per sample");
         }
         Ok(())
     }
 }
 
-/// Models, each half of which were trained on a sample, and the mean AUC of the default attack on normal scores that say
-/// nothing about membership, each model left out in its turn: 100,000 simulated samples each, standard error 0.0013.
+/// Models, each half of which were trained on a sample, and the mean AUC of the default attack on normal scores that
+/// say nothing about membership, each model left out in its turn: 100,000 simulated samples each, standard error
+/// 0.0013.
 const NOTHING_LEAKS: [(usize, f64); 7] =
     [(6, 0.369), (8, 0.445), (10, 0.469), (12, 0.478), (16, 0.488), (20, 0.493), (24, 0.496)];
 /// From so many models on the mean is within 0.005 of 1/2.
 const ENOUGH_MODELS: usize = 32;
 
 impl LiraPlan {
-    /// The AUC to be expected where nothing leaks, in place of 1/2, if each of so few models is left out in its turn and
-    /// half of them were trained on each sample; `None` where it is within 0.005 of 1/2, or not known.
+    /// The AUC to be expected where nothing leaks, in place of 1/2, if each of so few models is left out in its turn
+    /// and half of them were trained on each sample; `None` where it is within 0.005 of 1/2, or not known.
     ///
     /// Leaving a victim out of its own side makes that side the smaller one. Its variance is the noisier of the two, so
-    /// that an answer lies farther out in its own side than in the other, for members and non-members alike: members look
-    /// like non-members, and the other way round. Sides of equal size ([`LiraVariant::Carlini2022`] cuts them) and victims
-    /// that are held out of both have no such bias. It holds for [`LiraVariant::Leakbound`] and
+    /// that an answer lies farther out in its own side than in the other, for members and non-members alike: members
+    /// look like non-members, and the other way round. Sides of equal size ([`LiraVariant::Carlini2022`] cuts them) and
+    /// victims that are held out of both have no such bias. It holds for [`LiraVariant::Leakbound`] and
     /// [`LiraVariant::Aerni2024`], online, with a variance per sample and one view; several views have more of it.
     ///
     /// ```

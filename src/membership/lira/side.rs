@@ -1,6 +1,7 @@
 //! One side of a sample, the models trained on it or those not, as means and sums of squares of every view.
 
-/// Where a downdated sum of squares keeps less than this share, it is summed again: below, 1e-10 of it would be rounding.
+/// Where a downdated sum of squares keeps less than this share, it is summed again: below, 1e-10 of it would be
+/// rounding.
 const KEPT: f64 = 1e-5;
 
 /// Count, means and sums of squared distances from them; one mean and sum for each view.

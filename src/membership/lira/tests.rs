@@ -171,7 +171,7 @@ fn degenerate_recordings_have_an_answer_or_one_line() {
         |m, s, v| 1e-300 * (m + s + v) as f64,
         |m, s, v| ((m * 7 + s * 5 + v * 3) % 11) as f64,
     ];
-    let (mut answered, mut refused) = (0, 0);
+    let (mut answered, mut rejected) = (0, 0);
     for truth in &truths {
         for value in values {
             for views in [1, 3] {
@@ -181,7 +181,7 @@ fn degenerate_recordings_have_an_answer_or_one_line() {
                     match lira(&source, &plan) {
                         Ok(_) => answered += 1,
                         Err(error) => {
-                            refused += 1;
+                            rejected += 1;
                             assert!(!error.to_string().contains("NaN"), "{plan:?}: {error}");
                         }
                     }
@@ -189,7 +189,7 @@ fn degenerate_recordings_have_an_answer_or_one_line() {
             }
         }
     }
-    println!("{answered} answers, {refused} refusals");
+    println!("{answered} answers, {rejected} rejections");
     assert!(answered > 900);
 }
 

@@ -5,8 +5,8 @@
 //!
 //! (x - m')²/v + ln v = n(n-2)/(n-1) · t/(1-t) + ln(1-t) + ln Q - ln(n-2),
 //!
-//! so that a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set is
-//! centered about a rough mean of its own before it is squared, so that rounding is relative to its spread.
+//! so that a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set
+//! is centered about a rough mean of its own before it is squared, so that rounding is relative to its spread.
 
 use crate::membership::shadow_scores::ScoreBlock;
 use crate::vectorized::{Arch, vectorized};
@@ -23,7 +23,8 @@ const PRODUCT: usize = 20;
 /// would be magnified as often.
 const KEPT: f64 = 1.0 / 16.0;
 
-/// A standard deviation below this share of the mean is computed in doubles, where the floor of the resolution is known.
+/// A standard deviation below this share of the mean is computed in doubles, where the floor of the resolution is
+/// known.
 const RELATIVE_SPREAD: f64 = 1.0 / 65_536.0;
 
 /// A float type of recorded scores.

@@ -17,14 +17,15 @@ use std::path::{Path, PathBuf};
 ///
 /// A folder holds one of
 /// - idx files (MNIST, Fashion-MNIST, EMNIST): `...train-images-idx3-ubyte` and `...train-labels-idx1-ubyte`, for the
-///   test half `...t10k-...` or `...test-...`, each also with `.gz`; EMNIST stores rows as columns, and they are left so;
+///   test half `...t10k-...` or `...test-...`, each also with `.gz`; EMNIST stores rows as columns, and they are left
+///   so;
 /// - the binary version of CIFAR-10 (`data_batch_1.bin` to `data_batch_5.bin`, `test_batch.bin`) or CIFAR-100
 ///   (`train.bin`, `test.bin`; fine labels);
 /// - `x_train.npy`, `y_train.npy`, `x_test.npy`, `y_test.npy`.
 ///
 /// A file is an npz with these four arrays: pixels u8 \[image, row, column\], \[image, row, column, channel\] as Keras
-/// has them with 1 or 3 channels, or \[image, channel, row, column\]; labels of any integer type below 256. Images and labels may take `memory`
-/// together.
+/// has them with 1 or 3 channels, or \[image, channel, row, column\]; labels of any integer type below 256. Images and
+/// labels may take `memory` together.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) with the place for

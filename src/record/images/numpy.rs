@@ -58,7 +58,7 @@ pub(super) fn read_pair(images: &Path, labels: &Path, memory: MemoryBudget) -> R
 fn archived(bytes: &[u8]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::with_capacity(bytes.len() + 256)));
     let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    // Writing to memory does not fail; an archive without its member is refused by the reader.
+    // Writing to memory does not fail; an archive without its member is rejected by the reader.
     let _ = writer.start_file("array.npy", options);
     let _ = writer.write_all(bytes);
     writer.finish().map(Cursor::into_inner).unwrap_or_default()

@@ -69,7 +69,7 @@ fn idx_pairs_are_read_packed_or_not_and_by_the_names_of_all_three_sets() {
 }
 
 #[test]
-fn broken_idx_files_are_refused_with_their_place() {
+fn broken_idx_files_are_rejected_with_their_place() {
     let good = idx(&[3], &[7, 0, 1]);
     let with = |images: Vec<u8>, labels: Vec<u8>| {
         let folder = folder(&[("train-images-idx3-ubyte", images), ("train-labels-idx1-ubyte", labels)]);

@@ -4,7 +4,7 @@ use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{epsilon_per_query, method, query_rows, rows_figure};
 use crate::report::words::distinct;
 use crate::report::{Axis, Curves, Drawing, Row, Scale, Series, SeriesKind, meaning};
-use crate::study::{BoundRow, CountsAnswer, EpsilonRow, ForecastRow, LawDivergenceRow, short, significant};
+use crate::study::{BoundRow, CountsAnswer, DistributionDivergenceRow, EpsilonRow, ForecastRow, short, significant};
 
 impl CountsAnswer {
     fn queries(&self) -> Vec<&str> {
@@ -12,14 +12,14 @@ impl CountsAnswer {
         distinct(names.map(String::as_str))
     }
 
-    /// The query that a figure of one query is about, and why: the one that leaks most by the given law at the first
-    /// order, or else the first of the file. Never the one with the largest bound, which chance favors.
+    /// The query that a figure of one query is about, and why: the one that leaks most by the given distribution at the
+    /// first order, or else the first of the file. Never the one with the largest bound, which chance favors.
     fn shown_query(&self) -> Option<(&str, &'static str)> {
         let first = self.bounds.first()?;
-        let of_law = self.law.iter().filter(|row| row.order == first.order);
-        let leakiest = of_law.reduce(|a, b| if b.divergence.0 > a.divergence.0 { b } else { a });
+        let of_distribution = self.distribution.iter().filter(|row| row.order == first.order);
+        let leakiest = of_distribution.reduce(|a, b| if b.divergence.0 > a.divergence.0 { b } else { a });
         Some(leakiest.map_or((first.query.as_str(), "the first of the file"), |row| {
-            (row.query.as_str(), "which leaks most by the given law")
+            (row.query.as_str(), "which leaks most by the given distribution")
         }))
     }
 
@@ -35,7 +35,7 @@ impl CountsAnswer {
             let one = shown.map(|(query, _)| query);
             let rows: Vec<&BoundRow> = rows.into_iter().filter(|row| Some(row.query.as_str()) == one).collect();
             let of = shown.filter(|_| several).map(|(query, why)| format!(", query {query}, {why}"));
-            figures.extend(per_order(&rows, &self.law, direction, &of.unwrap_or_default()));
+            figures.extend(per_order(&rows, &self.distribution, direction, &of.unwrap_or_default()));
         }
         figures.extend(if several {
             epsilon_per_query(&self.epsilon.iter().collect::<Vec<_>>())
@@ -81,7 +81,12 @@ const fn letters(direction: Direction) -> &'static str {
 }
 
 /// The bounds of one query and direction against the order.
-fn per_order(rows: &[&BoundRow], law: &[LawDivergenceRow], direction: Direction, of: &str) -> Option<Drawing> {
+fn per_order(
+    rows: &[&BoundRow],
+    distribution: &[DistributionDivergenceRow],
+    direction: Direction,
+    of: &str,
+) -> Option<Drawing> {
     let title = format!("Lower bounds on the Rényi divergence {}{of}", letters(direction));
     if distinct(rows.iter().map(|row| row.order.to_bits())).len() < 2 {
         let title = format!("{title}, order {}", short(rows.first()?.order));
@@ -94,9 +99,10 @@ fn per_order(rows: &[&BoundRow], law: &[LawDivergenceRow], direction: Direction,
         Series::new(label, kind, points.map(|row| [row.order, row.rdp_lower.0]).collect())
     });
     let query = rows.first().map(|row| row.query.as_str());
-    let law = law.iter().filter(|row| Some(row.query.as_str()) == query && row.direction == direction);
-    let exact: Vec<_> = law.map(|row| [row.order, row.divergence.0]).collect();
-    let exact = (!exact.is_empty()).then(|| Series::new("of the given law", SeriesKind::Exact, exact));
+    let distribution =
+        distribution.iter().filter(|row| Some(row.query.as_str()) == query && row.direction == direction);
+    let exact: Vec<_> = distribution.map(|row| [row.order, row.divergence.0]).collect();
+    let exact = (!exact.is_empty()).then(|| Series::new("of the given distribution", SeriesKind::Exact, exact));
     let words = "The leakage is above every line with a guarantee, at all orders of a line together, except with the line's \
                  failure probability.";
     Some(Curves::of_orders(title, words, exact.into_iter().chain(series).collect()).draw())

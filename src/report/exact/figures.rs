@@ -41,7 +41,7 @@ impl ExactAnswer {
         (self.hockey_stick.len() > 1).then(|| figure.draw())
     }
 
-    pub(super) fn law(&self) -> Option<Drawing> {
+    pub(super) fn distribution(&self) -> Option<Drawing> {
         let series = ["P", "Q"].map(|name| RowSeries { name: name.into(), kind: SeriesKind::Exact });
         let row = |row: &OutcomeRow| Row {
             label: format!("class {}", row.label),
@@ -49,7 +49,7 @@ impl ExactAnswer {
             note: String::new(),
         };
         let figure = Rows {
-            title: "Output law: probability of each class".into(),
+            title: "Output distribution: probability of each class".into(),
             description: "Under the histogram (P) and under the neighbor (Q).".into(),
             x: Axis::log("probability"),
             series: series.to_vec(),

@@ -30,15 +30,14 @@ pub struct Row {
 
 /// Rows over one axis.
 ///
-/// At most 40 rows are drawn: of more, those with the largest values of the series that sorts them, or else the first; and
-/// the figure says so.
+/// At most 40 rows are drawn: of more, those with the largest values of the series that sorts them, or else the first;
+/// and the figure says so.
 ///
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
 /// let series = vec![RowSeries { name: "exact".into(), kind: SeriesKind::Exact }];
-/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note: String::new() };
-/// let rows = (0..300).map(row).collect();
-/// let figure = Rows {
+/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note:
+/// String::new() }; let rows = (0..300).map(row).collect(); let figure = Rows {
 ///     title: "ε at least".into(),
 ///     description: String::new(),
 ///     x: Axis::linear("ε"),
@@ -64,8 +63,8 @@ pub struct Rows {
     pub bar: Option<usize>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// The series whose values sort the rows, the largest first; without one they stay in their order. Never a bound from
-    /// counts: rows that were chosen by what is said of them would look larger than they are.
+    /// The series whose values sort the rows, the largest first; without one they stay in their order. Never a bound
+    /// from counts: rows that were chosen by what is said of them would look larger than they are.
     pub sorted_by: Option<usize>,
 }
 

@@ -20,8 +20,8 @@ impl MembershipAnswer {
         best.map(|curve| curve.attack.as_str())
     }
 
-    /// A row for each attack: the population at every FPR above 0, chosen samples at the one by which they are ranked, and
-    /// how many samples are exposed beyond doubt.
+    /// A row for each attack: the population at every FPR above 0, chosen samples at the one by which they are ranked,
+    /// and how many samples are exposed beyond doubt.
     pub(in crate::report) fn comparison_table(&self) -> Columns<&SampleCurve> {
         let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
         let first = self.sample_level.first().map_or("", |curve| curve.attack.as_str());

@@ -4,7 +4,7 @@ use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{axis, epsilon_per_query, method};
 use crate::report::words::distinct;
 use crate::report::{Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind, meaning};
-use crate::study::{EpsilonRow, LawKind, VotesAnswer, VotesQuery, short};
+use crate::study::{DistributionKind, EpsilonRow, VotesAnswer, VotesQuery, short};
 
 /// The divergence in letters.
 const fn letters(direction: Direction) -> &'static str {
@@ -37,12 +37,12 @@ impl VotesAnswer {
             all.iter().map(|row| row.1),
             distinct(all.iter().map(|row| row.0)).len(),
         );
-        words.push(match self.law {
-            LawKind::Exact => "Exact is the divergence of the output laws of the fitted model, by numerical integration, with no \
+        words.push(match self.distribution {
+            DistributionKind::Exact => "Exact is the divergence of the output distributions of the fitted model, by numerical integration, with no \
                                sampling. Bounds and exact values hold for the model fitted to the recorded votes, not for the \
                                training that produced them."
                 .into(),
-            LawKind::Series => "Series is the divergence of the output laws of the fitted model by a series whose remainder is \
+            DistributionKind::Series => "Series is the divergence of the output distributions of the fitted model by a series whose remainder is \
                                 estimated; it is never called exact. Bounds hold for the model fitted to the recorded votes, \
                                 not for the training that produced them."
                 .into(),
@@ -66,9 +66,9 @@ impl VotesAnswer {
         method(name, validity.unwrap_or(Validity::FiniteSample))
     }
 
-    fn law_series(&self) -> (String, SeriesKind) {
-        let kind = if self.law == LawKind::Exact { SeriesKind::Exact } else { SeriesKind::Heuristic };
-        (self.law.column().to_owned(), kind)
+    fn distribution_series(&self) -> (String, SeriesKind) {
+        let kind = if self.distribution == DistributionKind::Exact { SeriesKind::Exact } else { SeriesKind::Heuristic };
+        (self.distribution.column().to_owned(), kind)
     }
 
     /// The method that certifies most of this order over all queries.
@@ -86,7 +86,7 @@ impl VotesAnswer {
         let (methods, uppers) = (self.methods(), self.upper_names());
         let bar = self.strongest_method(order);
         let mut series: Vec<(String, SeriesKind)> = methods.iter().map(|name| self.described(name)).collect();
-        series.push(self.law_series());
+        series.push(self.distribution_series());
         series.extend(uppers.iter().map(|name| ((*name).to_owned(), SeriesKind::Upper)));
         let row = |query: &VotesQuery| {
             let lower = methods.iter().map(|name| self.lower(query, name, order));
@@ -106,7 +106,7 @@ impl VotesAnswer {
             description: format!(
                 "Per query (with its label) what is proven, what is true of the model and what is promised; at the end the \
                  share of the {} value that {} proves.",
-                self.law.column(),
+                self.distribution.column(),
                 bar.map_or("nothing", |bar| methods[bar])
             ),
             x: axis("nats", rows.iter().flat_map(|row| row.values.iter().flatten().copied())),
@@ -118,7 +118,7 @@ impl VotesAnswer {
         (!self.queries.is_empty()).then(|| figure.draw())
     }
 
-    /// Bounds, law and accountants against the order; `value` reads the queries that the figure is about.
+    /// Bounds, distribution and accountants against the order; `value` reads the queries that the figure is about.
     fn against_order(&self, title: String, queries: &[&VotesQuery]) -> Option<Drawing> {
         if self.orders.len() < 2 || queries.is_empty() {
             return None;
@@ -129,8 +129,8 @@ impl VotesAnswer {
             };
             self.orders.iter().map(at).collect::<Vec<_>>()
         };
-        let (law, kind) = self.law_series();
-        let mut series = vec![Series::new(law, kind, mean(&|query, order| self.exact_value(query, order)))];
+        let (distribution, kind) = self.distribution_series();
+        let mut series = vec![Series::new(distribution, kind, mean(&|query, order| self.exact_value(query, order)))];
         for method in self.methods() {
             let (name, kind) = self.described(method);
             series.push(Series::new(name, kind, mean(&|query, order| self.lower(query, method, order).unwrap_or(0.0))));

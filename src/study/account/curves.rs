@@ -5,10 +5,10 @@ use super::voter_moves::VoterMoves;
 use crate::accountant::{ComposedTheorem, ConfidentCost, Scope, Theorem, VoteCost, WorstCases};
 use crate::bound::outward::sum_up;
 use crate::bound::{Direction, Directions, Figures, Validity};
+use crate::distribution::{Noise, OutputPair};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::law::{Noise, OutputPair};
 use crate::mechanism::{NoisyArgmax, RandomVotes};
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
@@ -27,7 +27,8 @@ pub struct NamedCurve {
 }
 
 impl NamedCurve {
-    /// What a theorem says of `times` such sequences: in both directions where it can, and else in the forward direction.
+    /// What a theorem says of `times` such sequences: in both directions where it can, and else in the forward
+    /// direction.
     fn of_theorem(theorem: &ComposedTheorem, times: f64) -> Option<Self> {
         let statement = theorem.statement();
         let curve = match statement.directions {
@@ -123,7 +124,7 @@ pub fn recorded(
 /// The exact cost of one answer per recorded query, conditional on the votes.
 ///
 /// # Errors
-/// [`Error::Refused`](crate::Error::Refused) when a histogram has too many neighbors to be searched.
+/// [`Error::Rejected`](crate::Error::Rejected) when a histogram has too many neighbors to be searched.
 pub fn exact(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
@@ -173,8 +174,8 @@ fn exact_curve(
     RdpCurve::new(orders.to_vec(), sums)
 }
 
-/// The exact cost of all answers when one teacher, or one party, changes any of its votes; None where the recording does
-/// not say who voted for what.
+/// The exact cost of all answers when one teacher, or one party, changes any of its votes; None where the recording
+/// does not say who voted for what.
 ///
 /// # Errors
 /// Those of the distributions.

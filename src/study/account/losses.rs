@@ -3,10 +3,10 @@
 use super::meaning::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition};
 use super::voter_moves::VoterMoves;
 use crate::bound::Direction;
+use crate::distribution::OutputPair;
 use crate::divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::law::OutputPair;
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
@@ -30,7 +30,8 @@ struct Losses {
 }
 
 /// One answer per recorded query, conditional on the votes, when one vote of each may move: from above whichever vote
-/// moves where; from below for the move with the largest divergence of the given order. ε at `delta`, and the profile at `deltas`.
+/// moves where; from below for the move with the largest divergence of the given order. ε at `delta`, and the profile
+/// at `deltas`.
 pub fn recorded(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
@@ -62,7 +63,7 @@ fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: 
     let changes = votes.neighbors(Adjacency::Moved);
     if changes.len() > MOST_NEIGHBORS {
         let reason = format!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
-        return Err(Error::Refused { operation: "--composition pld", reason });
+        return Err(Error::Rejected { operation: "--composition pld", reason });
     }
     let p = mechanism.distribution(votes)?;
     let mut all = [Vec::new(), Vec::new()];
@@ -86,9 +87,9 @@ fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: 
     }))
 }
 
-/// The least ε of the answers together when one teacher or party changes any of its votes, at each δ: of one such pair of
-/// recordings in each direction, that of the largest divergences of the given order. None where the recording does not
-/// say who voted for what.
+/// The least ε of the answers together when one teacher or party changes any of its votes, at each δ: of one such pair
+/// of recordings in each direction, that of the largest divergences of the given order. None where the recording does
+/// not say who voted for what.
 pub fn one_voter(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],

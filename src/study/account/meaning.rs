@@ -16,7 +16,8 @@ pub enum CostMeaning {
     DataDependent,
     /// The mean charge over the noise of a test: planning, no bound.
     Expected,
-    /// The largest divergence from any histogram one moved vote away, per answer: nothing smaller holds for these votes.
+    /// The largest divergence from any histogram one moved vote away, per answer: nothing smaller holds for these
+    /// votes.
     ExactGivenVotes,
     /// The largest sum of divergences over the answers when one teacher or party changes any of its votes.
     ExactOfOneVoter,
@@ -116,8 +117,8 @@ pub struct LossComposition {
     pub epsilon: ComposedEpsilonAt,
     /// ε at other δ.
     pub profile: Vec<ComposedEpsilonAt>,
-    /// ε is at least this when one teacher or party changes any of its votes, where the recording says who voted for what;
-    /// `epsilon` lets another one change at each answer.
+    /// ε is at least this when one teacher or party changes any of its votes, where the recording says who voted for
+    /// what; `epsilon` lets another one change at each answer.
     pub one_voter: Option<Vec<EpsilonAtDelta>>,
 }
 

@@ -87,7 +87,7 @@ impl AccountStudy {
                     curves.extend(curves::one_voter(mechanism, queries, &self.orders)?);
                 }
                 // The other figures hold without it.
-                Err(Error::Refused { reason, .. }) => left_out = Some(reason),
+                Err(Error::Rejected { reason, .. }) => left_out = Some(reason),
                 Err(error) => return Err(error),
             }
         }

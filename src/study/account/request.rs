@@ -8,8 +8,8 @@ use crate::record::{RecordedQuery, ScenarioQuery};
 /// The answers whose costs are added up.
 #[derive(Debug, Clone)]
 pub enum Answers {
-    /// One answer of a mechanism to each of these recorded queries. Costs hold given the votes, when one vote of each may
-    /// move.
+    /// One answer of a mechanism to each of these recorded queries. Costs hold given the votes, when one vote of each
+    /// may move.
     Recorded {
         /// Noise and threshold test.
         mechanism: NoisyArgmax,
@@ -39,8 +39,8 @@ impl Answers {
 
 /// What do all answers together leak at most?
 ///
-/// Every theorem that covers the answers is composed over its Rényi orders and converted to ε at δ, beside the exact cost
-/// and, on request, an enclosure of ε by privacy-loss distributions.
+/// Every theorem that covers the answers is composed over its Rényi orders and converted to ε at δ, beside the exact
+/// cost and, on request, an enclosure of ε by privacy-loss distributions.
 ///
 /// ```
 /// # use leakbound::divergence::Conversion;

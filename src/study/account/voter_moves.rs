@@ -1,10 +1,11 @@
-//! One teacher or party that changes its vote on every query: the neighbors of a recording that says who voted for what.
+//! One teacher or party that changes its vote on every query: the neighbors of a recording that says who voted for
+//! what.
 
 use crate::bound::Direction;
+use crate::distribution::OutputPair;
 use crate::divergence::PrivacyLoss;
 use crate::error::Result;
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-use crate::law::OutputPair;
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::Order;
 use crate::record::RecordedQuery;
@@ -86,8 +87,8 @@ impl<'a> VoterMoves<'a> {
         (0..self.voters).into_par_iter().map(sum).collect()
     }
 
-    /// The losses of the costliest moves of the costliest voter, at the order of this place: one pair of recordings that
-    /// differ in the votes of one voter.
+    /// The losses of the costliest moves of the costliest voter, at the order of this place: one pair of recordings
+    /// that differ in the votes of one voter.
     pub fn losses(&self, place: usize, direction: Direction) -> Result<Vec<(PrivacyLoss, u64)>> {
         let sums = self.sums(place, direction);
         let Some(voter) = (0..sums.len()).max_by(|&a, &b| sums[a].total_cmp(&sums[b])) else { return Ok(Vec::new()) };

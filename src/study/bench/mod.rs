@@ -72,7 +72,8 @@ impl Study for BenchStudy {
     type Answer = BenchAnswer;
 
     /// # Errors
-    /// [`Error::Unavailable`] where the system starts fewer threads: rates of fewer under the name of more would be wrong.
+    /// [`Error::Unavailable`] where the system starts fewer threads: rates of fewer under the name of more would be
+    /// wrong.
     fn run(&self, progress: &Progress<'_>) -> Result<BenchAnswer> {
         let steps = steps(self.threads);
         let meter = Meter::new(progress, (steps.len() * self.works.len()) as u64, "rates");
@@ -104,7 +105,7 @@ impl Study for BenchStudy {
 impl BenchStudy {
     /// Samples, and the seconds that they took.
     fn measure(&self, pool: &ThreadPool, work: BenchWork, meter: &Meter<'_>) -> Result<(u64, f64)> {
-        if work == BenchWork::ExactLawPair {
+        if work == BenchWork::ExactDistributionPair {
             return self.pairs(pool, work, meter);
         }
         let sampler = work.sampler()?;

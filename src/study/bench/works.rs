@@ -16,12 +16,12 @@ pub enum BenchWork {
     Fixed,
     /// PATE, k = 250, C = 10
     Pate,
-    /// CaPC, 250 parties with different laws, C = 10
+    /// CaPC, 250 parties with different distributions, C = 10
     Capc,
     /// Private-kNN, k = 200, C = 10
     PrivateKnn,
-    /// Exact laws of PATE in both worlds, k = 250, C = 10
-    ExactLawPair,
+    /// Exact distributions of PATE in both worlds, k = 250, C = 10
+    ExactDistributionPair,
 }
 
 /// Vote probabilities of 10 classes of a query on which teachers disagree.
@@ -32,7 +32,7 @@ const VOTES: [u64; 10] = [75, 55, 33, 25, 20, 15, 12, 8, 5, 2];
 
 impl BenchWork {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Fixed, Self::Pate, Self::Capc, Self::PrivateKnn, Self::ExactLawPair];
+    pub const ALL: [Self; 5] = [Self::Fixed, Self::Pate, Self::Capc, Self::PrivateKnn, Self::ExactDistributionPair];
 
     /// As it is written on the command line.
     pub(super) const fn name(self) -> &'static str {
@@ -41,7 +41,7 @@ impl BenchWork {
             Self::Pate => "pate",
             Self::Capc => "capc",
             Self::PrivateKnn => "private-knn",
-            Self::ExactLawPair => "exact-law-pair",
+            Self::ExactDistributionPair => "exact-distribution-pair",
         }
     }
 
@@ -50,9 +50,9 @@ impl BenchWork {
         match self {
             Self::Fixed => "outputs of a fixed histogram, C = 10, gaussian:40",
             Self::Pate => "outputs of PATE, k = 250, C = 10, gaussian:40",
-            Self::Capc => "outputs of CaPC, 250 laws, C = 10, gaussian:40",
+            Self::Capc => "outputs of CaPC, 250 distributions, C = 10, gaussian:40",
             Self::PrivateKnn => "outputs of Private-kNN, k = 200, C = 10, gaussian:30",
-            Self::ExactLawPair => "exact laws of PATE in both worlds, k = 250, C = 10, gaussian:40",
+            Self::ExactDistributionPair => "exact distributions of PATE in both worlds, k = 250, C = 10, gaussian:40",
         }
     }
 
@@ -65,7 +65,7 @@ impl BenchWork {
                 let histogram = |votes: [u64; 10]| VoteHistogram::new(votes.to_vec());
                 PromptPateModel::new(histogram(VOTES)?, histogram(neighbor)?)?.into()
             }
-            Self::Pate | Self::ExactLawPair => PateModel::new(250, &P, &P_MARKED)?.into(),
+            Self::Pate | Self::ExactDistributionPair => PateModel::new(250, &P, &P_MARKED)?.into(),
             Self::Capc => CapcModel::new(&parties()?, &P_MARKED)?.into(),
             Self::PrivateKnn => PrivateKnnModel::new(200, &P, &P_MARKED, 0.2, 9)?.into(),
         })
@@ -78,8 +78,8 @@ impl BenchWork {
     }
 }
 
-/// 250 different distributions, much like draws of Dirichlet(6, 3, 1/8, .. 1/8): most parties are nearly sure, of one of two
-/// classes. Always the same.
+/// 250 different distributions, much like draws of Dirichlet(6, 3, 1/8, .. 1/8): most parties are nearly sure, of one
+/// of two classes. Always the same.
 fn parties() -> Result<Vec<Vec<f64>>> {
     let mut stream = Simulation::new(1)?.seed(250).stream(World::Dataset, 0);
     let mut exponential = || -(1.0 - stream.random::<f64>()).ln();

@@ -6,15 +6,15 @@ use crate::audit::{
     BoundEvent, FailureBudget, OutputSet, Rectangle, SetSource, outcome_rectangles, rectangles, trade_off_band,
 };
 use crate::bound::{Direction, LowerBound, Validity};
+use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
-use crate::law::OutputPair;
 use crate::quantity::{Epsilon, FailureProbability, Order};
 use crate::study::bounds::Bounds;
 use crate::study::composed::{
     ComposedCurve, ComposedSection, CurveKind, LowerCurves, Meaning, Observed, curves, meaning, orders,
 };
 use crate::study::number::Number;
-use crate::study::rows::LawDivergenceRow;
+use crate::study::rows::DistributionDivergenceRow;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -137,14 +137,14 @@ impl CountsStudy {
     }
 
     /// The divergences of the given distributions at the orders and directions of the bounds.
-    pub(super) fn law_rows(&self) -> Vec<LawDivergenceRow> {
+    pub(super) fn distribution_rows(&self) -> Vec<DistributionDivergenceRow> {
         let mut rows = Vec::new();
         for query in &self.queries {
-            let Some(pair) = law(query) else { continue };
+            let Some(pair) = distribution(query) else { continue };
             for &direction in &self.bounds.directions {
                 for &order in &self.bounds.orders {
                     let divergence = Number(pair.renyi(direction, order));
-                    rows.push(LawDivergenceRow {
+                    rows.push(DistributionDivergenceRow {
                         query: query.name.clone(),
                         direction,
                         order: order.get(),
@@ -162,13 +162,13 @@ impl CountsStudy {
         let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
         if queries.len() < 2 {
             let reason = format!("{mode} needs several queries, in a column `query`; the file has one");
-            return Err(Error::Refused { operation: "composition", reason });
+            return Err(Error::Rejected { operation: "composition", reason });
         }
         let orders = orders(&bounds.orders);
         let answers: Vec<Observed> = queries.iter().map(|query| Observed::new(&query.counts, &query.guide)).collect();
         let lower = LowerCurves::new(&answers, 1.0, bounds, budget)?;
         let mut curves = lower.curves(meaning, &orders)?;
-        curves.extend(law_sum(queries, &orders, meaning, bounds)?);
+        curves.extend(distribution_sum(queries, &orders, meaning, bounds)?);
         Ok(Some(ComposedSection {
             composition: mode.to_string(),
             sequence: format!("one answer to each of {} queries", queries.len()),
@@ -183,18 +183,20 @@ impl CountsStudy {
 }
 
 /// Given distributions, which alone are guides with this source.
-fn law(query: &CountedQuery) -> Option<&OutputPair> {
-    query.guide.pair().filter(|_| query.guide.sets.source == SetSource::ExactLaw)
+fn distribution(query: &CountedQuery) -> Option<&OutputPair> {
+    query.guide.pair().filter(|_| query.guide.sets.source == SetSource::ExactDistribution)
 }
 
 /// The sum of the divergences of the given distributions.
-fn law_sum(
+fn distribution_sum(
     queries: &[CountedQuery],
     orders: &[Order],
     meaning: Meaning,
     bounds: &Bounds,
 ) -> Result<Vec<ComposedCurve>> {
-    let Some(laws) = queries.iter().map(law).collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
-    let sum = |order, direction| laws.iter().map(|pair| pair.renyi(direction, order)).sum();
+    let Some(distributions) = queries.iter().map(distribution).collect::<Option<Vec<_>>>() else {
+        return Ok(Vec::new());
+    };
+    let sum = |order, direction| distributions.iter().map(|pair| pair.renyi(direction, order)).sum();
     curves(("exact-sum", CurveKind::Exact), orders, [meaning, meaning], bounds, sum)
 }

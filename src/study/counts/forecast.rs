@@ -6,8 +6,8 @@ use crate::audit::{
 };
 use crate::bound::Validity;
 use crate::counts::PairedCounts;
+use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
-use crate::law::OutputPair;
 use crate::study::number::Number;
 use crate::study::rows::ForecastRow;
 
@@ -21,8 +21,8 @@ fn forecast_of(method: Method) -> bool {
 
 /// One row for each method, at the first order and direction.
 ///
-/// The divergence is an estimate from all counts, shrunk as far as their noise suggests; where nothing is left of it, or
-/// it is infinite, there is nothing to forecast.
+/// The divergence is an estimate from all counts, shrunk as far as their noise suggests; where nothing is left of it,
+/// or it is infinite, there is nothing to forecast.
 pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> {
     let (Some(&order), Some(&direction)) = (plan.orders.first(), plan.directions.first()) else {
         return Ok(Vec::new());
@@ -34,7 +34,7 @@ pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<Forecas
         return Ok(Vec::new());
     }
     let guide = if query.guide.pair().is_some() {
-        Guide::from_laws(p, q, &[order], &[direction], SetSource::Pilot)?
+        Guide::from_distributions(p, q, &[order], &[direction], SetSource::Pilot)?
     } else {
         query.guide.clone()
     };
@@ -46,7 +46,7 @@ pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<Forecas
             audit
                 .rdp_bound(method, direction, order)
                 .map(|bound| bound.value)
-                .ok_or(Error::Refused { operation: "forecast", reason: format!("{method} does not apply") })
+                .ok_or(Error::Rejected { operation: "forecast", reason: format!("{method} does not apply") })
         };
         let samples = |share: f64| samples_to_reach(p, q, share * divergence, bound);
         // No valid bound is expected to exceed what it bounds, so that no forecast of one does.
@@ -66,10 +66,10 @@ pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<Forecas
     methods.map(forecast).collect()
 }
 
-/// Both laws as they look: the law that was given, or the shrunken frequencies of all outputs.
+/// Both distributions as they look: the distribution that was given, or the shrunken frequencies of all outputs.
 fn estimate(query: &CountedQuery) -> Result<OutputPair> {
     match query.guide.pair() {
-        Some(pair) if query.guide.sets.source == SetSource::ExactLaw => Ok(pair.clone()),
+        Some(pair) if query.guide.sets.source == SetSource::ExactDistribution => Ok(pair.clone()),
         _ => shrunken_pair(&query.counts),
     }
 }

@@ -12,7 +12,7 @@ use super::composed::ComposedSection;
 use super::evidence::Evidence;
 use super::progress::{Meter, Progress};
 use super::rows::{
-    BoundRow, EpsilonRow, FailureNote, ForecastRow, LawDivergenceRow, RecommendationRow, SetRow, bound_rows,
+    BoundRow, DistributionDivergenceRow, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow, bound_rows,
     epsilon_rows,
 };
 use super::spending::{Applied, Beside, Planned, Target, plan_all};
@@ -37,7 +37,7 @@ pub struct CountsAnswer {
     /// What was recommended.
     pub recommendations: Vec<RecommendationRow>,
     /// Divergences of the given distributions.
-    pub law: Vec<LawDivergenceRow>,
+    pub distribution: Vec<DistributionDivergenceRow>,
     /// Bounds of μ and δ.
     pub trade_off: Vec<TradeOffRow>,
     /// All queries together.
@@ -67,8 +67,8 @@ impl Study for CountsStudy {
     type Answer = CountsAnswer;
 
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) for a method that lacks what it needs and for a composition of one query,
-    /// and those of the methods.
+    /// [`Error::Rejected`](crate::Error::Rejected) for a method that lacks what it needs and for a composition of one
+    /// query, and those of the methods.
     fn run(&self, progress: &Progress<'_>) -> Result<CountsAnswer> {
         let queries = &self.queries;
         let targets: Vec<Target> =
@@ -97,7 +97,7 @@ impl Study for CountsStudy {
             epsilon: Vec::new(),
             output_sets: Vec::new(),
             recommendations: Vec::new(),
-            law: self.law_rows(),
+            distribution: self.distribution_rows(),
             trade_off: self.trade_offs(&budget)?,
             composed: self.composed(&budget)?,
             forecasts: self.forecasts(&audits)?,
@@ -157,7 +157,7 @@ fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
     (!names.is_empty()).then(|| Warning {
         code: "methods-skipped",
         message: format!("left out: {}; they need {}", names.join(", "), needs.join(", or ")),
-        hint: "--pilot-fraction 0.1, --pilot FILE or --law FILE give a pilot or a law".into(),
+        hint: "--pilot-fraction 0.1, --pilot FILE or --distribution FILE give a pilot or a distribution".into(),
     })
 }
 
@@ -175,7 +175,7 @@ fn near_zero(queries: &[CountedQuery], audits: &[Applied]) -> Option<Warning> {
     (!due.is_empty()).then(|| Warning {
         code: "bootstrap-near-zero",
         message: format!(
-            "the bootstrap is above the truth in nearly every audit of equal laws, and the counts of {} do not exclude them",
+            "the bootstrap is above the truth in nearly every audit of equal distributions, and the counts of {} do not exclude them",
             if due == [""] { "this audit".into() } else { format!("{} queries", due.len()) }
         ),
         hint: "trust a method labeled finite-sample".into(),

@@ -62,7 +62,7 @@ macro_rules! on_scores {
                 $attack
             }
             RecordedAnswers::Scores { scores, .. } => {
-                refuse_score($wanted)?;
+                reject_score($wanted)?;
                 let $source = &Watched { source: scores, watch: $watch };
                 $attack
             }
@@ -145,7 +145,7 @@ impl Attack {
             }
             Self::Trained { seed } => match answers {
                 RecordedAnswers::Logits(source) => trained_attacker(&Watched { source, watch }, *seed).map(decided),
-                RecordedAnswers::Scores { .. } => Err(Error::Refused {
+                RecordedAnswers::Scores { .. } => Err(Error::Rejected {
                     operation: "trained attacker",
                     reason: "the attacker looks at all confidences, and scores are recorded".into(),
                 }),
@@ -187,10 +187,10 @@ impl Attack {
 }
 
 /// A score cannot be made of another one.
-fn refuse_score(wanted: Option<MembershipScore>) -> Result<()> {
+fn reject_score(wanted: Option<MembershipScore>) -> Result<()> {
     match wanted {
         None => Ok(()),
-        Some(_) => Err(Error::Refused {
+        Some(_) => Err(Error::Rejected {
             operation: "--score",
             reason: "scores are recorded already; it is for recorded logits".into(),
         }),

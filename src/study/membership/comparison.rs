@@ -14,8 +14,8 @@ use ndarray::Axis;
 
 /// Which of several attacks infers membership best?
 ///
-/// The best of several is chosen after the fact, so its figures are optimistic. An attack that cannot use the answers is
-/// left out with a warning.
+/// The best of several is chosen after the fact, so its figures are optimistic. An attack that cannot use the answers
+/// is left out with a warning.
 #[derive(Clone)]
 pub struct ComparisonStudy<'a> {
     /// The recorded answers, which are read block by block and more than once.
@@ -35,9 +35,9 @@ impl Study for ComparisonStudy<'_> {
     type Answer = MembershipAnswer;
 
     /// # Errors
-    /// [`Error::Length`] without attacks, [`Error::Refused`] for an attack on other victims; the error of the first attack
-    /// where none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics), and what
-    /// the answers cannot read.
+    /// [`Error::Length`] without attacks, [`Error::Rejected`] for an attack on other victims; the error of the first
+    /// attack where none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics),
+    /// and what the answers cannot read.
     fn run(&self, progress: &Progress<'_>) -> Result<MembershipAnswer> {
         let answers = self.answers;
         let (models, samples) = answers.members().dim();
@@ -81,7 +81,7 @@ impl ComparisonStudy<'_> {
         let others = |attack: &Attack| attack.victims().is_some_and(|victims| *victims != self.victims);
         if let Some((name, _)) = self.attacks.iter().find(|(_, attack)| others(attack)) {
             let reason = format!("{name} attacks other models than the study");
-            return Err(Error::Refused { operation: "comparison of attacks", reason });
+            return Err(Error::Rejected { operation: "comparison of attacks", reason });
         }
         match &self.victims {
             // Whether the others are enough is for each attack to say: a threshold needs none.
@@ -90,8 +90,8 @@ impl ComparisonStudy<'_> {
         }
     }
 
-    /// Attacks that are left out in the end have their share of the failure probability too: what is shown does not depend
-    /// on the scores.
+    /// Attacks that are left out in the end have their share of the failure probability too: what is shown does not
+    /// depend on the scores.
     fn measures(&self) -> Measures {
         let attacks = match self.failure_per {
             FailurePer::Answer => self.attacks.len(),
@@ -104,17 +104,17 @@ impl ComparisonStudy<'_> {
 /// Recorded scores could be fed to the regression; what it made of them would not be the attack of this name.
 fn fed(attack: &Attack, answers: RecordedAnswers<'_>) -> Result<()> {
     let (RecordedAnswers::Scores { .. }, Some((operation, wants))) = (answers, attack.wants()) else { return Ok(()) };
-    Err(Error::Refused { operation, reason: format!("it looks at {wants}, and scores are recorded") })
+    Err(Error::Rejected { operation, reason: format!("it looks at {wants}, and scores are recorded") })
 }
 
 /// Answers that cannot be read end the study; those that one attack cannot use do not.
 fn is_of_the_attack(error: &Error) -> bool {
-    matches!(error, Error::Refused { .. } | Error::Domain { .. } | Error::Length { .. } | Error::NoConvergence { .. })
+    matches!(error, Error::Rejected { .. } | Error::Domain { .. } | Error::Length { .. } | Error::NoConvergence { .. })
 }
 
 fn left_out(name: &str, error: &Error) -> Warning {
     let reason = match error {
-        Error::Refused { reason, .. } => reason.clone(),
+        Error::Rejected { reason, .. } => reason.clone(),
         error => error.to_string(),
     };
     Warning {

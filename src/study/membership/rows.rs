@@ -33,8 +33,9 @@ pub struct TprRow {
     pub bootstrap_upper: Option<Number>,
     /// The probability with which each pair of limits may be wrong.
     pub failure_probability: f64,
-    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training, and because samples of
-    /// some levels are chosen by these guesses. Were guesses independent and levels fixed, they would be finite-sample.
+    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training, and because samples
+    /// of some levels are chosen by these guesses. Were guesses independent and levels fixed, they would be
+    /// finite-sample.
     pub validity: Validity,
 }
 

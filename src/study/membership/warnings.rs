@@ -9,8 +9,8 @@ const FITTED: f64 = 0.9;
 /// p-values below say that samples are not independent.
 const SMALL: f64 = 0.01;
 
-/// Warnings of all attacks. What several of them say is said once, with the numbers of the first: the rows of the document
-/// have those of the others.
+/// Warnings of all attacks. What several of them say is said once, with the numbers of the first: the rows of the
+/// document have those of the others.
 pub(super) fn of_all(attacks: &[(String, MembershipMetrics)]) -> Vec<Warning> {
     let mut groups: Vec<(Warning, Vec<&str>)> = Vec::new();
     for (attack, metrics) in attacks {

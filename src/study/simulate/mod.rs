@@ -9,11 +9,11 @@ use super::number::Number;
 use super::progress::Progress;
 use super::votes::Sampling;
 use super::{Answer, Study, Warning};
+use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
-use crate::law::OutputPair;
 use crate::model::{Composition, VoteModel};
 use crate::record::{PartialSimulation, SIMULATE_SCHEMA, ScenarioQuery, SimulatedQuery, SimulationPlan};
-use crate::simulate::{BlockSet, PartialCounts, Shard, chi_square_p_value, sample_laws};
+use crate::simulate::{BlockSet, PartialCounts, Shard, chi_square_p_value, sample_distributions};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -41,10 +41,10 @@ pub struct DistributionsRow {
     pub query: Option<String>,
     /// The distributions; absent where they cannot be computed.
     #[serde(flatten)]
-    pub laws: Option<Distributions>,
+    pub distributions: Option<Distributions>,
     /// Why they cannot be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
+    pub rejected: Option<String>,
 }
 
 /// Distributions of both worlds against the counts.
@@ -84,7 +84,7 @@ pub struct SimulateAnswer {
     /// The counts.
     pub queries: Vec<CountsRow>,
     /// Computed distributions, one row per query; empty where none was requested.
-    pub laws: Vec<DistributionsRow>,
+    pub distributions: Vec<DistributionsRow>,
     /// What a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -117,7 +117,7 @@ impl SimulateAnswer {
             blocks,
             blocks_in_all: state.queries.first().map_or(0, |query| query.part.simulation().blocks()),
             queries: queries.collect(),
-            laws: Vec::new(),
+            distributions: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -127,15 +127,15 @@ impl Study for SimulateStudy<'_> {
     type Answer = SimulateAnswer;
 
     /// # Errors
-    /// [`Error::Refused`] for more shards than blocks, and for shards or checkpoints of counts that are drawn from their
-    /// distributions at once; [`Error::Interrupted`] after what is done was saved; those of the checkpoints.
+    /// [`Error::Rejected`] for more shards than blocks, and for shards or checkpoints of counts that are drawn from
+    /// their distributions at once; [`Error::Interrupted`] after what is done was saved; those of the checkpoints.
     fn run(&self, progress: &Progress<'_>) -> Result<SimulateAnswer> {
         let blocks = self.shard.blocks(self.simulation)?;
         let plan = SimulationPlan::new(self.scenario.sha256(), self.simulation);
         let queries = self.scenario.queries.iter().map(|query| (query.query.clone(), query.model.classes()));
         let mut state = PartialSimulation::new(plan, queries)?;
         let pairs = match self.sampling {
-            Sampling::ExactLaw => self.sample(&mut state)?.into_iter().map(Ok).collect(),
+            Sampling::ExactDistribution => self.sample(&mut state)?.into_iter().map(Ok).collect(),
             Sampling::MonteCarlo => {
                 if let Some(checkpoints) = self.checkpoints {
                     state = checkpoints.resume(state)?;
@@ -144,12 +144,12 @@ impl Study for SimulateStudy<'_> {
                 if self.distributions { self.output_pairs() } else { Vec::new() }
             }
         };
-        let laws = if self.distributions { self.rows(&state, pairs) } else { Vec::new() };
-        let warnings = unlikely(&laws).into_iter().chain(self.drawn_from_distributions()).collect();
+        let distributions = if self.distributions { self.rows(&state, pairs) } else { Vec::new() };
+        let warnings = unlikely(&distributions).into_iter().chain(self.drawn_from_distributions()).collect();
         Ok(SimulateAnswer {
             composition: self.scenario.composition,
             shard: Some(self.shard),
-            laws,
+            distributions,
             warnings,
             ..SimulateAnswer::new(&state, BlockSet::from(blocks))
         })
@@ -165,19 +165,19 @@ impl SimulateStudy<'_> {
     /// Draws all counts at once from the distributions, which are returned.
     fn sample(&self, state: &mut PartialSimulation) -> Result<Vec<OutputPair>> {
         if self.checkpoints.is_some() || self.shard != Shard::WHOLE {
-            return Err(Error::Refused {
-                operation: "sampling from the exact law",
+            return Err(Error::Rejected {
+                operation: "sampling from the exact distribution",
                 reason: "it takes no time and knows no blocks, so that there is nothing to share out or to save".into(),
             });
         }
         let pairs: Vec<OutputPair> = self.output_pairs().into_iter().collect::<Result<_>>()?;
         for (query, pair) in state.queries.iter_mut().zip(&pairs) {
             let simulation = query.part.simulation();
-            let counts = sample_laws(pair.dataset(), pair.neighbor(), simulation)?;
+            let counts = sample_distributions(pair.dataset(), pair.neighbor(), simulation)?;
             let (first, second) = (counts.counts().to_vec(), counts.counts_neighbor().to_vec());
             query.part = PartialCounts::from_counts(simulation, BlockSet::from(0..simulation.blocks()), first, second)?;
         }
-        state.plan = state.plan.clone().from_laws();
+        state.plan = state.plan.clone().from_distributions();
         Ok(pairs)
     }
 
@@ -185,7 +185,7 @@ impl SimulateStudy<'_> {
     fn rows(&self, state: &PartialSimulation, pairs: Vec<Result<OutputPair>>) -> Vec<DistributionsRow> {
         let row = |((query, done), pair): ((&ScenarioQuery, &SimulatedQuery), Result<OutputPair>)| {
             let [counts, counts_neighbor] = done.part.worlds();
-            let laws = pair.and_then(|pair| {
+            let distributions = pair.and_then(|pair| {
                 let (p, q) = (pair.dataset(), pair.neighbor());
                 Ok(Distributions {
                     method: if matches!(query.model, VoteModel::Capc(_)) { "series" } else { "exact" },
@@ -196,19 +196,19 @@ impl SimulateStudy<'_> {
                     q: q.p().iter().copied().map(Number).collect(),
                 })
             });
-            let refused = laws.as_ref().err().map(ToString::to_string);
-            DistributionsRow { query: done.query.clone(), laws: laws.ok(), refused }
+            let rejected = distributions.as_ref().err().map(ToString::to_string);
+            DistributionsRow { query: done.query.clone(), distributions: distributions.ok(), rejected }
         };
         self.scenario.queries.iter().zip(&state.queries).zip(pairs).map(row).collect()
     }
 
     /// What counts drawn from distributions are good for.
     fn drawn_from_distributions(&self) -> Option<Warning> {
-        (self.sampling == Sampling::ExactLaw).then(|| Warning {
-            code: "exact-law-sampling",
+        (self.sampling == Sampling::ExactDistribution).then(|| Warning {
+            code: "exact-distribution-sampling",
             message:
-                "counts are drawn from the laws, not simulated: they show what an audit of as many fresh outputs would \
-                      certify, and hold no information beyond the laws"
+                "counts are drawn from the distributions, not simulated: they show what an audit of as many fresh outputs would \
+                      certify, and hold no information beyond the distributions"
                     .into(),
             hint: "--sampling monte-carlo simulates the outputs".into(),
         })
@@ -217,18 +217,18 @@ impl SimulateStudy<'_> {
 
 /// Counts that their distribution does not explain: the smallest p-value times the number of tests is below one in a
 /// million.
-fn unlikely(laws: &[DistributionsRow]) -> Option<Warning> {
-    let tests = laws.iter().filter_map(|row| Some((row, row.laws.as_ref()?)));
+fn unlikely(distributions: &[DistributionsRow]) -> Option<Warning> {
+    let tests = distributions.iter().filter_map(|row| Some((row, row.distributions.as_ref()?)));
     let tests: Vec<(&DistributionsRow, f64)> =
         tests.flat_map(|(row, pair)| [(row, pair.p_value), (row, pair.p_value_neighbor)]).collect();
     let (row, least) = tests.iter().min_by(|first, second| first.1.total_cmp(&second.1))?;
     (least * tests.len() as f64).lt(&1e-6).then(|| Warning {
         code: "unlikely-counts",
         message: format!(
-            "the counts{} lie this far from their exact law with probability {least:e}",
+            "the counts{} lie this far from their exact distribution with probability {least:e}",
             row.query.as_ref().map_or_else(String::new, |name| format!(" of query {name}"))
         ),
-        hint: "chance does not explain this: sampler and exact law disagree; please report it".into(),
+        hint: "chance does not explain this: sampler and exact distribution disagree; please report it".into(),
     })
 }
 
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn row(p_value: f64, p_value_neighbor: f64) -> DistributionsRow {
-        let laws = Distributions {
+        let distributions = Distributions {
             method: "exact",
             error: Number(0.0),
             p: Vec::new(),
@@ -245,7 +245,7 @@ mod tests {
             p_value,
             p_value_neighbor,
         };
-        DistributionsRow { query: Some("q".into()), laws: Some(laws), refused: None }
+        DistributionsRow { query: Some("q".into()), distributions: Some(distributions), rejected: None }
     }
 
     /// A p-value counts as many times as there are tests.
@@ -256,7 +256,10 @@ mod tests {
         let warning = unlikely(&rows(2.4e-7)).unwrap();
         assert_eq!(
             (warning.code, warning.message.as_str()),
-            ("unlikely-counts", "the counts of query q lie this far from their exact law with probability 2.4e-7")
+            (
+                "unlikely-counts",
+                "the counts of query q lie this far from their exact distribution with probability 2.4e-7"
+            )
         );
     }
 }

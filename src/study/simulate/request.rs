@@ -22,7 +22,7 @@ use crate::study::votes::Sampling;
 /// };
 /// let answer = study.run(&unwatched)?;
 /// assert_eq!(answer.queries[0].counts.iter().sum::<u64>(), 100_000);
-/// assert!(answer.laws[0].laws.as_ref().unwrap().p_value > 1e-6);
+/// assert!(answer.distributions[0].distributions.as_ref().unwrap().p_value > 1e-6);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub struct SimulateStudy<'a> {

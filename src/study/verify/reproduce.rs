@@ -5,8 +5,8 @@ use crate::mechanism::NoisyArgmax;
 use crate::verify::{ClaimScope, Counterexample, Problem, Question, Violation};
 
 impl VerifyStudy<'_> {
-    /// Always one that verifies the case, and `leakbound exact` where it knows the mechanism. An accountant of the caller
-    /// has no command; its case has.
+    /// Always one that verifies the case, and `leakbound exact` where it knows the mechanism. An accountant of the
+    /// caller has no command; its case has.
     pub(super) fn commands(&self, property: &str, found: &Counterexample) -> Vec<String> {
         let exact = match &found.problem {
             Problem::Violation(violation) => exact_command(found, violation),

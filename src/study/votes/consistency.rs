@@ -1,6 +1,6 @@
 //! No two figures of an audit of votes may exclude each other.
 
-use super::{AuditedVotes, LawKind, VotesQuery, VotesStudy};
+use super::{AuditedVotes, DistributionKind, VotesQuery, VotesStudy};
 use crate::audit::{AuditPlan, audit_counts};
 use crate::bound::{Direction, Figures, Validity};
 use crate::error::Result;
@@ -11,16 +11,16 @@ use crate::study::composed::{ComposedSection, CurveKind, Meaning};
 const BEYOND_CHANCE: f64 = 1e-9;
 
 impl VotesStudy {
-    /// Exact values against upper bounds, query by query and composed, and lower bounds against exact values beyond what
-    /// chance explains. A series is an estimate, which may be above a bound: that is a warning.
+    /// Exact values against upper bounds, query by query and composed, and lower bounds against exact values beyond
+    /// what chance explains. A series is an estimate, which may be above a bound: that is a warning.
     pub(super) fn consistent(
         &self,
-        law: LawKind,
+        distribution: DistributionKind,
         audited: &[AuditedVotes],
         rows: &[VotesQuery],
         composed: Option<&ComposedSection>,
     ) -> Result<()> {
-        if law == LawKind::Exact {
+        if distribution == DistributionKind::Exact {
             for (query, row) in audited.iter().zip(rows) {
                 of_query(row)?;
                 self.lower_bounds(query, row)?;

@@ -11,14 +11,14 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum LawKind {
-    /// The law of the output, by numerical integration.
+pub enum DistributionKind {
+    /// The distribution of the output, by numerical integration.
     Exact,
-    /// A series for the law of CaPC, cut off where its estimated remainder is small.
+    /// A series for the distribution of CaPC, cut off where its estimated remainder is small.
     Series,
 }
 
-impl LawKind {
+impl DistributionKind {
     /// The head of its column.
     #[must_use]
     pub const fn column(self) -> &'static str {
@@ -47,7 +47,7 @@ impl LawKind {
     }
 }
 
-/// How far a series for the law was taken, the worst of all queries and both worlds.
+/// How far a series for the distribution was taken, the worst of all queries and both worlds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesNote {
@@ -169,9 +169,9 @@ pub struct VotesQuery {
     pub epsilon: Vec<EpsilonRow>,
     /// What was recommended.
     pub recommendation: Option<RecommendationRow>,
-    /// Exact divergences of the fitted model; none where its law is a series.
+    /// Exact divergences of the fitted model; none where its distribution is a series.
     pub exact: Vec<ExactRow>,
-    /// Divergences by a series for the law, where that is what there is.
+    /// Divergences by a series for the distribution, where that is what there is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approximate: Vec<ExactRow>,
     /// Upper bounds.

@@ -6,7 +6,7 @@ mod meaning;
 mod together;
 mod warnings;
 
-pub use meaning::{AddedPoint, ExactRow, LawKind, SeriesCheck, SeriesNote, UpperRow, VotesQuery};
+pub use meaning::{AddedPoint, DistributionKind, ExactRow, SeriesCheck, SeriesNote, UpperRow, VotesQuery};
 
 use super::bounds::Bounds;
 use super::claim::Claim;
@@ -21,12 +21,12 @@ use crate::accountant::{Theorem, WorstCases};
 use crate::audit::{FailureBudget, Guide, SetSource};
 use crate::bound::{Direction, Directions, UpperBound};
 use crate::counts::PairedCounts;
+use crate::distribution::{Noise, OutputPair};
 use crate::error::{Error, Result};
-use crate::law::{Noise, OutputPair};
 use crate::mechanism::RandomVotes;
 use crate::model::{Composition, VoteModel};
 use crate::quantity::{Order, Probability};
-use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation, rao_blackwell, sample_laws};
+use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation, rao_blackwell, sample_distributions};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -37,8 +37,8 @@ use serde::Serialize;
 pub enum Sampling {
     /// Votes and noise of every output are simulated
     MonteCarlo,
-    /// Counts are drawn at once from the laws of the outputs: what a simulation would count, in no time
-    ExactLaw,
+    /// Counts are drawn at once from the distributions of the outputs: what a simulation would count, in no time
+    ExactDistribution,
 }
 
 /// A recorded query with the model of its votes.
@@ -117,7 +117,7 @@ pub struct VotesAnswer {
     #[serde(skip)]
     pub shown: Direction,
     /// What the divergences of the fitted model are.
-    pub law: LawKind,
+    pub distribution: DistributionKind,
     /// How far the series was taken, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesNote>,
@@ -182,13 +182,13 @@ impl Study for VotesStudy {
     type Answer = VotesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no query, those of the models and methods, and [`Error::Contradiction`] where figures exclude
-    /// each other.
+    /// [`Error::Length`] for no query, those of the models and methods, and [`Error::Contradiction`] where figures
+    /// exclude each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
         let Some(first) = self.queries.first() else {
             return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
         };
-        let law = law_kind(&first.model);
+        let distribution = distribution_kind(&first.model);
         let audited = self.audit(progress)?;
         let targets: Vec<Target> =
             audited.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
@@ -197,18 +197,18 @@ impl Study for VotesStudy {
         let beside = Beside { composition: self.composition, composed, trade_off: false, whole };
         let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
         let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
-        let queries = rows(law, &audited, planned)?;
-        let composed = self.together(&audited, law, &budget)?;
-        self.consistent(law, &audited, &queries, composed.as_ref())?;
+        let queries = rows(distribution, &audited, planned)?;
+        let composed = self.together(&audited, distribution, &budget)?;
+        self.consistent(distribution, &audited, &queries, composed.as_ref())?;
         Ok(VotesAnswer {
             failure,
             orders: self.bounds.orders.iter().map(|order| order.get()).collect(),
             shown: self.bounds.directions.first().copied().unwrap_or(Direction::Forward),
-            law,
+            distribution,
             series: audited.iter().filter_map(|query| query.series).reduce(worse),
             series_check: self.series_check(&audited)?,
             added_point: self.added_point.clone(),
-            warnings: self.all_warnings(law, &audited, &queries, composed.as_ref()),
+            warnings: self.all_warnings(distribution, &audited, &queries, composed.as_ref()),
             queries,
             composed,
             claims: self.tested(&audited, &budget)?,
@@ -216,10 +216,10 @@ impl Study for VotesStudy {
     }
 }
 
-const fn law_kind(model: &VoteModel) -> LawKind {
+const fn distribution_kind(model: &VoteModel) -> DistributionKind {
     match model {
-        VoteModel::Capc(_) => LawKind::Series,
-        _ => LawKind::Exact,
+        VoteModel::Capc(_) => DistributionKind::Series,
+        _ => DistributionKind::Exact,
     }
 }
 
@@ -234,10 +234,12 @@ impl VotesStudy {
         let VoteModel::Capc(model) = model else {
             return Ok((model.output_pair(self.noise)?, None));
         };
-        let expanded = model.expanded_laws(self.noise)?;
-        let notes = expanded.iter().map(|law| SeriesNote { degree: law.degree(), remainder: law.remainder });
+        let expanded = model.expanded_distributions(self.noise)?;
+        let notes = expanded
+            .iter()
+            .map(|distribution| SeriesNote { degree: distribution.degree(), remainder: distribution.remainder });
         let series = notes.reduce(worse);
-        let [dataset, neighbor] = expanded.map(|law| law.law);
+        let [dataset, neighbor] = expanded.map(|distribution| distribution.distribution);
         Ok((OutputPair::new(dataset, neighbor)?, series))
     }
 
@@ -249,7 +251,7 @@ impl VotesStudy {
         let count = self.queries.len() as u64;
         let meter = match self.sampling {
             Sampling::MonteCarlo => Meter::new(progress, (2 * self.samples).saturating_mul(count), "outputs"),
-            Sampling::ExactLaw => Meter::new(progress, count, "queries"),
+            Sampling::ExactDistribution => Meter::new(progress, count, "queries"),
         };
         self.queries
             .iter()
@@ -258,14 +260,15 @@ impl VotesStudy {
                 let simulation = Simulation::new(self.samples)?.seed(self.seed).query(query.position as u64);
                 let counts = match self.sampling {
                     Sampling::MonteCarlo => self.simulated(query, simulation, &meter)?,
-                    Sampling::ExactLaw => {
+                    Sampling::ExactDistribution => {
                         meter.add(1)?;
-                        sample_laws(pair.dataset(), pair.neighbor(), simulation)?
+                        sample_distributions(pair.dataset(), pair.neighbor(), simulation)?
                     }
                 };
                 let (dataset, neighbor) = (pair.dataset(), pair.neighbor());
                 let Bounds { orders, directions, .. } = &self.bounds;
-                let guide = Guide::from_laws(dataset, neighbor, orders, directions, SetSource::ExactLaw)?;
+                let guide =
+                    Guide::from_distributions(dataset, neighbor, orders, directions, SetSource::ExactDistribution)?;
                 let mechanism = RandomVotes { model: &query.model, noise: self.noise, rate: self.rate };
                 let mut theorems = mechanism.theorems(&pair, &known);
                 theorems.retain(|theorem| theorem.statement().directions == Directions::Both);
@@ -287,7 +290,7 @@ impl VotesStudy {
         part.counts()
     }
 
-    /// The series for the query that leaks most against a Monte Carlo estimate of the same law.
+    /// The series for the query that leaks most against a Monte Carlo estimate of the same distribution.
     fn series_check(&self, audited: &[AuditedVotes]) -> Result<Option<SeriesCheck>> {
         let order = self.bounds.orders[0];
         let mut worst: Option<(&AuditedVotes, f64)> = None;
@@ -300,7 +303,7 @@ impl VotesStudy {
         let Some((query, series)) = worst else { return Ok(None) };
         let estimates = match rao_blackwell(&query.model, self.noise, Simulation::new(CHECK_DRAWS)?.seed(self.seed)) {
             // Noise for which it is not offered.
-            Err(Error::Refused { .. }) => return Ok(None),
+            Err(Error::Rejected { .. }) => return Ok(None),
             estimates => estimates?,
         };
         let forward = estimates.renyi(Direction::Forward, order);
@@ -328,7 +331,7 @@ impl VotesStudy {
 /// Draws of the check of a series: a fraction of a second.
 const CHECK_DRAWS: u64 = 20_000;
 
-fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
+fn rows(distribution: DistributionKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
     let row = |(query, planned): (&AuditedVotes, Planned)| {
         let Applied { plan, audit, recommendation } = planned.apply(&query.counts, &query.guide)?;
         let divergences = plan.orders.iter().map(|&order| ExactRow {
@@ -345,7 +348,7 @@ fn rows(law: LawKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result
         });
         let divergences: Vec<ExactRow> = divergences.collect();
         let (exact, approximate) =
-            if law == LawKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
+            if distribution == DistributionKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
         Ok(VotesQuery {
             query: query.name.clone(),
             label: query.label,

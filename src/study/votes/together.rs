@@ -1,12 +1,12 @@
 //! What the sequence of all answers leaks: which sums are bounds, and which only illustrate.
 
-use super::{AuditedVotes, LawKind, VotesStudy};
+use super::{AuditedVotes, DistributionKind, VotesStudy};
 use crate::accountant::{ComposedTheorem, Scope, Theorem};
 use crate::audit::FailureBudget;
 use crate::bound::Direction;
+use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
 use crate::divergence::SharedTeachers;
 use crate::error::Result;
-use crate::law::{Noise, OutcomeLaw, OutputPair};
 use crate::model::{Composition, VoteModel};
 use crate::quantity::Order;
 use crate::study::composed::{ComposedSection, CurveKind, LowerCurves, Meaning, Observed, curves, meaning, orders};
@@ -25,12 +25,12 @@ impl VotesStudy {
     pub(super) fn together(
         &self,
         audited: &[AuditedVotes],
-        law: LawKind,
+        distribution: DistributionKind,
         budget: &FailureBudget,
     ) -> Result<Option<ComposedSection>> {
         let (mode, bounds) = (self.composition, &self.bounds);
         let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
-        let sequence = self.sequence(audited, law);
+        let sequence = self.sequence(audited, distribution);
         let orders = orders(&bounds.orders);
         let answers: Vec<Observed> =
             sequence.queries.iter().map(|query| Observed::new(&query.counts, &query.guide)).collect();
@@ -39,8 +39,8 @@ impl VotesStudy {
         let exact = |order, direction| {
             sequence.times * sequence.queries.iter().map(|query| query.pair.renyi(direction, order)).sum::<f64>()
         };
-        let exact_meaning = if law == LawKind::Exact { meaning } else { Meaning::Illustrative };
-        found.extend(curves((law.sum(), CurveKind::Exact), &orders, [exact_meaning; 2], bounds, exact)?);
+        let exact_meaning = if distribution == DistributionKind::Exact { meaning } else { Meaning::Illustrative };
+        found.extend(curves((distribution.sum(), CurveKind::Exact), &orders, [exact_meaning; 2], bounds, exact)?);
         if mode == Composition::SharedTeachers && self.repeated.is_some() {
             let query = sequence.queries[0];
             for (name, kind, values) in shared(&query.model, sequence.length, &orders, self.noise)? {
@@ -81,8 +81,9 @@ impl VotesStudy {
         }))
     }
 
-    /// One answer to each query, or N answers to the query that leaks most by the exact law: chosen before any count.
-    fn sequence<'a>(&self, audited: &'a [AuditedVotes], law: LawKind) -> Sequence<'a> {
+    /// One answer to each query, or N answers to the query that leaks most by the exact distribution: chosen before any
+    /// count.
+    fn sequence<'a>(&self, audited: &'a [AuditedVotes], distribution: DistributionKind) -> Sequence<'a> {
         let Some(times) = self.repeated else {
             let length = audited.len() as u64;
             let words = format!("one answer to each of {length} queries");
@@ -100,7 +101,7 @@ impl VotesStudy {
         let words = format!(
             "{times} answers to query {}, which leaks most by the {}",
             worst.name,
-            if law == LawKind::Exact { "exact law" } else { "law" }
+            if distribution == DistributionKind::Exact { "exact distribution" } else { "distribution" }
         );
         Sequence { queries: vec![worst], times: times as f64, words, length: times }
     }
@@ -125,7 +126,7 @@ fn shared(
         VoteModel::Pate(model) => {
             let (k, m) = (model.teachers(), model.changed_teachers());
             let teachers = SharedTeachers::new(k, model.probabilities(), model.probabilities_marked(), m)?;
-            // Refused for more classes and for very long sequences, where the cap says nearly as much.
+            // Rejected for more classes and for very long sequences, where the cap says nearly as much.
             if let Ok(pair) = teachers.joint_pair(noise, answers) {
                 curves.push(("joint-exact", CurveKind::Exact, curves_of(&pair)));
             }
@@ -135,10 +136,10 @@ fn shared(
             [cap(Direction::Forward)?, cap(Direction::Reverse)?]
         }
         VoteModel::Capc(model) => {
-            // All answers are a function of the votes, of which only that of the first party has another law.
+            // All answers are a function of the votes, of which only that of the first party has another distribution.
             curves_of(&OutputPair::new(
-                OutcomeLaw::from_probabilities(&model.probabilities()[0])?,
-                OutcomeLaw::from_probabilities(model.probabilities_marked())?,
+                OutcomeDistribution::from_probabilities(&model.probabilities()[0])?,
+                OutcomeDistribution::from_probabilities(model.probabilities_marked())?,
             )?)
         }
         _ => return Ok(curves),

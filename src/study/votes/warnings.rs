@@ -1,6 +1,6 @@
 //! What the reader of an audit of votes must know.
 
-use super::{AuditedVotes, LawKind, Sampling, SeriesNote, VotesQuery, VotesStudy, worse};
+use super::{AuditedVotes, DistributionKind, Sampling, SeriesNote, VotesQuery, VotesStudy, worse};
 use crate::audit::FailurePer;
 use crate::bound::{Direction, Validity};
 use crate::histogram::Adjacency;
@@ -14,19 +14,19 @@ impl VotesStudy {
     /// All warnings, those about the model first.
     pub(super) fn all_warnings(
         &self,
-        law: LawKind,
+        distribution: DistributionKind,
         audited: &[AuditedVotes],
         rows: &[VotesQuery],
         composed: Option<&ComposedSection>,
     ) -> Vec<Warning> {
-        all(self, law, audited, rows, composed)
+        all(self, distribution, audited, rows, composed)
     }
 }
 
 /// All warnings, those about the model first.
 fn all(
     study: &VotesStudy,
-    law: LawKind,
+    distribution: DistributionKind,
     audited: &[AuditedVotes],
     rows: &[VotesQuery],
     composed: Option<&ComposedSection>,
@@ -44,7 +44,11 @@ fn all(
     if !above.is_empty() {
         warnings.push(Warning {
             code: "accountant-exceeded",
-            message: format!("the {} divergence exceeds an accountant on queries {}", law.column(), above.join(", ")),
+            message: format!(
+                "the {} divergence exceeds an accountant on queries {}",
+                distribution.column(),
+                above.join(", ")
+            ),
             hint: "an accountant is wrong for these votes, or the neighbor differs by more than one vote".into(),
         });
     }
@@ -56,13 +60,13 @@ fn all(
             hint: "their accountants use the real difference of the votes".into(),
         });
     }
-    warnings.extend(chance(study, law, rows));
+    warnings.extend(chance(study, distribution, rows));
     warnings.extend(sum_above_cap(study, composed));
     let silent = audited.iter().all(|query| query.pair.largest_renyi(study.bounds.orders[0]) == 0.0);
     if silent {
         warnings.push(Warning {
             code: "no-difference",
-            message: "the two worlds have the same law in every query".into(),
+            message: "the two worlds have the same distribution in every query".into(),
             hint: "check that the recorded neighbor differs".into(),
         });
     }
@@ -108,18 +112,19 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
         warnings.push(Warning {
             code: "series",
             message: format!(
-                "the law of the parties' votes is a series, taken to degree {degree}; what it leaves out of a \
+                "the distribution of the parties' votes is a series, taken to degree {degree}; what it leaves out of a \
                  probability is estimated at {remainder:.0e} of it, and not proved"
             ),
             hint: "lower bounds from --sampling monte-carlo hold whatever it leaves out".into(),
         });
     }
-    if study.sampling == Sampling::ExactLaw {
+    if study.sampling == Sampling::ExactDistribution {
         warnings.push(Warning {
-            code: "exact-law-sampling",
-            message: "outputs were drawn from the law of the model: they hold no information beyond it and test no \
+            code: "exact-distribution-sampling",
+            message:
+                "outputs were drawn from the distribution of the model: they hold no information beyond it and test no \
                       implementation"
-                .into(),
+                    .into(),
             hint: "--sampling monte-carlo simulates votes and noise".into(),
         });
     }
@@ -164,16 +169,16 @@ fn exceeds(query: &VotesQuery, lower: &BoundRow) -> bool {
 }
 
 /// Here the truth is known: how many bounds exceed it, and whether chance explains that.
-fn chance(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
+fn chance(study: &VotesStudy, distribution: DistributionKind, rows: &[VotesQuery]) -> Vec<Warning> {
     match study.bounds.failure_per {
-        FailurePer::Answer => above_in_answer(study, law, rows),
-        FailurePer::Query => above_per_query(study, law, rows).into_iter().collect(),
+        FailurePer::Answer => above_in_answer(study, distribution, rows),
+        FailurePer::Query => above_per_query(study, distribution, rows).into_iter().collect(),
     }
 }
 
 /// All bounds with a guarantee share one failure probability, so that one of them above the truth is a rare event; the
 /// others promise nothing and get a warning of their own.
-fn above_in_answer(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec<Warning> {
+fn above_in_answer(study: &VotesStudy, distribution: DistributionKind, rows: &[VotesQuery]) -> Vec<Warning> {
     let names = |guaranteed: bool| -> Vec<&str> {
         let wrong = |query: &&VotesQuery| {
             let rows = query.lower.iter().filter(|row| (row.validity == Validity::FiniteSample) == guaranteed);
@@ -181,7 +186,7 @@ fn above_in_answer(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec
         };
         rows.iter().filter(wrong).map(|query| query.query.as_str()).collect()
     };
-    let (wrong, column, count) = (names(true), law.column(), rows.len());
+    let (wrong, column, count) = (names(true), distribution.column(), rows.len());
     let mut warnings = Vec::new();
     if !wrong.is_empty() {
         let failure = study.bounds.failure_probability.get();
@@ -194,7 +199,7 @@ fn above_in_answer(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec
                 wrong.join(", "),
                 short(failure)
             ),
-            hint: "repeat with another --seed: if it happens again, the outputs and their law disagree".into(),
+            hint: "repeat with another --seed: if it happens again, the outputs and their distribution disagree".into(),
         });
     }
     let nominal = names(false);
@@ -212,7 +217,7 @@ fn above_in_answer(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Vec
 }
 
 /// Each method of a query has the failure probability for itself, so that a few bounds above the truth are expected.
-fn above_per_query(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Option<Warning> {
+fn above_per_query(study: &VotesStudy, distribution: DistributionKind, rows: &[VotesQuery]) -> Option<Warning> {
     let wrong = |query: &&VotesQuery| query.lower.iter().any(|lower| exceeds(query, lower));
     let names: Vec<&str> = rows.iter().filter(wrong).map(|query| query.query.as_str()).collect();
     if names.is_empty() {
@@ -232,11 +237,11 @@ fn above_per_query(study: &VotesStudy, law: LawKind, rows: &[VotesQuery]) -> Opt
              {failure}",
             names.len(),
             rows.len(),
-            law.column(),
+            distribution.column(),
             names.join(", ")
         ),
         hint: if names.len() as f64 > most {
-            "chance does not explain this: the outputs and their law disagree".into()
+            "chance does not explain this: the outputs and their distribution disagree".into()
         } else {
             "chance explains this; composed bounds and claims divide the failure probability among the queries".into()
         },

@@ -1,4 +1,4 @@
-//! `audit counts`: tables, laws and pilots.
+//! `audit counts`: tables, distributions and pilots.
 
 use super::{Desk, GOOD};
 
@@ -42,13 +42,13 @@ fn tables_of_counts() {
 }
 
 #[test]
-fn laws_and_pilots() {
+fn distributions_and_pilots() {
     let desk = Desk::new();
     desk.file("a.csv", GOOD);
     desk.file("q.csv", "query,outcome,count,count_neighbor\nx,a,6,5\nx,b,4,5\n");
-    let law = |text: &str| {
-        desk.file("law.csv", text);
-        desk.words(1, "audit counts a.csv --law law.csv")
+    let distribution = |text: &str| {
+        desk.file("distribution.csv", text);
+        desk.words(1, "audit counts a.csv --distribution distribution.csv")
     };
     let pilot = |text: &str| {
         desk.file("pilot.csv", text);
@@ -56,28 +56,28 @@ fn laws_and_pilots() {
     };
     insta::assert_snapshot!(
         [
-            law("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
-            law("outcome,p,q\na,0.5,0.5\nc,0.5,0.5\n"),
-            law("outcome,p,q\na,1.5,0.5\nb,-0.5,0.5\n"),
-            law("outcome,p,q\na,nan,0.5\nb,0.5,0.5\n"),
-            law("query,outcome,p,q\nx,a,0.5,0.5\nx,b,0.5,0.5\n"),
-            law(""),
+            distribution("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
+            distribution("outcome,p,q\na,0.5,0.5\nc,0.5,0.5\n"),
+            distribution("outcome,p,q\na,1.5,0.5\nb,-0.5,0.5\n"),
+            distribution("outcome,p,q\na,nan,0.5\nb,0.5,0.5\n"),
+            distribution("query,outcome,p,q\nx,a,0.5,0.5\nx,b,0.5,0.5\n"),
+            distribution(""),
             pilot("outcome,count,count_neighbor\na,6,5\nc,4,5\n"),
             pilot("query,outcome,count,count_neighbor\ny,a,6,5\ny,b,4,5\n"),
             pilot("outcome,count,count_neighbor\na,0,5\nb,0,5\n"),
             desk.words(1, "audit counts q.csv --pilot a.csv"),
             desk.words(1, "audit counts a.csv --pilot none.csv"),
-            desk.words(1, "audit counts a.csv --law ."),
+            desk.words(1, "audit counts a.csv --distribution ."),
             desk.words(2, "audit counts a.csv --pilot-fraction 1e-9"),
         ]
         .join("\n"),
         @r"
-        law.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
-        law.csv: whole file: found an outcome `b` that stands in one of the two files only, expected the same outcomes in the counts and in the file that chooses the sets
-        law.csv: line 2, column p: found `1.5`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
-        law.csv: line 2, column p: found `nan`, expected a probability from 0 to 1
-        law.csv: whole file: found no such query, expected a law without a query
-        law.csv: whole file: found an empty file, expected the law of the outputs as CSV or JSON
+        distribution.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
+        distribution.csv: whole file: found an outcome `b` that stands in one of the two files only, expected the same outcomes in the counts and in the file that chooses the sets
+        distribution.csv: line 2, column p: found `1.5`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
+        distribution.csv: line 2, column p: found `nan`, expected a probability from 0 to 1
+        distribution.csv: whole file: found no such query, expected a distribution without a query
+        distribution.csv: whole file: found an empty file, expected the distribution of the outputs as CSV or JSON
         pilot.csv: whole file: found an outcome `c` that stands in one of the two files only, expected the same outcomes in the counts and in the file that chooses the sets
         pilot.csv: whole file: found no such query, expected pilot counts without a query
         pilot.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both

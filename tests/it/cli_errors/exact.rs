@@ -6,10 +6,10 @@ use super::Desk;
 fn histograms() {
     let desk = Desk::new();
     let pair = |histogram: &str, neighbor: &str, noise: &str| {
-        desk.refused(2, &["exact", "--histogram", histogram, "--neighbor", neighbor, "--noise", noise])
+        desk.rejected(2, &["exact", "--histogram", histogram, "--neighbor", neighbor, "--noise", noise])
     };
     let worst = |histogram: &str, adjacency: &str| {
-        desk.refused(2, &["exact", "--histogram", histogram, "--worst-neighbor", adjacency, "--noise", "gaussian:1"])
+        desk.rejected(2, &["exact", "--histogram", histogram, "--worst-neighbor", adjacency, "--noise", "gaussian:1"])
     };
     let wide = vec!["1"; 10_001].join(",");
     let distinct = (0..300).map(|count| count.to_string()).collect::<Vec<_>>().join(",");

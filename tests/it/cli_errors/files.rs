@@ -9,17 +9,17 @@ fn paths() {
     let desk = Desk::new();
     desk.file("a.csv", GOOD);
     fs::create_dir(desk.folder.path().join("folder")).unwrap();
-    let counts = |path: &str| desk.refused(1, &["audit", "counts", path]);
+    let counts = |path: &str| desk.rejected(1, &["audit", "counts", path]);
     let output = |path: &str| {
         let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:1"];
-        desk.refused(1, &[&exact[..], &["--output", path]].concat())
+        desk.rejected(1, &[&exact[..], &["--output", path]].concat())
     };
     insta::assert_snapshot!(
         [
             counts("none.csv"),
             counts("folder"),
             counts("a.csv/inside"),
-            desk.refused(2, &["audit", "counts", ""]),
+            desk.rejected(2, &["audit", "counts", ""]),
             counts("two\nlines\u{1b}[2J.csv"),
             desk.words(1, "audit votes none.npz --model pate --noise gaussian:1"),
             desk.words(1, "audit votes folder --model pate --noise gaussian:1"),
@@ -47,7 +47,7 @@ fn paths() {
     );
 }
 
-/// Two gigabytes that take no room on the disk: refused from their first bytes.
+/// Two gigabytes that take no room on the disk: rejected from their first bytes.
 #[test]
 fn huge_files_of_zeros() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! Every refusal of the command, as the user reads it: one line on stderr, nothing on stdout, no file left behind.
+//! Every rejection of the command, as the user reads it: one line on stderr, nothing on stdout, no file left behind.
 
 mod counts;
 mod exact;
@@ -41,8 +41,8 @@ impl Desk {
         Command::new(env!("CARGO_BIN_EXE_leakbound")).current_dir(self.folder.path()).args(arguments).output().unwrap()
     }
 
-    /// The one line that a refused run prints, without `error: `; the run must end with this status.
-    fn refused(&self, status: i32, arguments: &[&str]) -> String {
+    /// The one line that a rejected run prints, without `error: `; the run must end with this status.
+    fn rejected(&self, status: i32, arguments: &[&str]) -> String {
         let names = || {
             let mut names: Vec<_> = fs::read_dir(self.folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
             names.sort();
@@ -69,7 +69,7 @@ impl Desk {
 
     /// Words separated by blanks.
     fn words(&self, status: i32, arguments: &str) -> String {
-        self.refused(status, &arguments.split_whitespace().collect::<Vec<_>>())
+        self.rejected(status, &arguments.split_whitespace().collect::<Vec<_>>())
     }
 
     /// `audit counts` of a text.

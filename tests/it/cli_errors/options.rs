@@ -5,7 +5,7 @@ use super::{Desk, GOOD};
 #[test]
 fn values_of_noise() {
     let desk = Desk::new();
-    let noise = |text: &str| desk.refused(2, &["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", text]);
+    let noise = |text: &str| desk.rejected(2, &["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", text]);
     insta::assert_snapshot!(
         [
             noise("gaussian:0"),
@@ -166,7 +166,8 @@ fn values_of_audit_votes() {
 #[test]
 fn unknown_options_end_with_2() {
     let desk = Desk::new();
-    for arguments in ["exact --histogran 1", "exact", "audit", "magic", "", "audit counts a --pilot b --law c"] {
+    for arguments in ["exact --histogran 1", "exact", "audit", "magic", "", "audit counts a --pilot b --distribution c"]
+    {
         let output = desk.command(&arguments.split_whitespace().collect::<Vec<_>>());
         assert_eq!(output.status.code(), Some(2), "{arguments}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments}");

@@ -81,7 +81,7 @@ fn queries_and_models_that_the_file_does_not_have() {
         v.npz: --queries: found position 99999999999, expected each of the recorded positions at most once: 1
         v.npz: whole file: found arrays `pate_votes`, `adv_query`, `pate_pois_advq`, expected the array `pate_nat_advq`
         v.npz: whole file: found arrays `pate_votes`, `adv_query`, `pate_pois_advq`, expected either `votes` and `votes_prime` or `histogram` and `histogram_prime`
-        exact law of random votes: only Gaussian noise is supported, not laplace:1
+        exact distribution of random votes: only Gaussian noise is supported, not laplace:1
         "
     );
 }

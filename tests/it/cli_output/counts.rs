@@ -32,7 +32,7 @@ fn counts_text() {
       ──────────────────────────────────────────────────────
       0.0715   k-cut-variational       2.0e3         4.2e4
 
-    warning: 0.1 of the outputs were set aside as a pilot, and not bounded (hint: choose yourself: --pilot-fraction F, --pilot FILE, --law FILE or --methods NAME)
+    warning: 0.1 of the outputs were set aside as a pilot, and not bounded (hint: choose yourself: --pilot-fraction F, --pilot FILE, --distribution FILE or --methods NAME)
     ");
 }
 

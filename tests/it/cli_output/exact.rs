@@ -38,7 +38,7 @@ fn exact_text_of_the_worst_neighbor() {
         @"
     Noisy argmax with gaussian:2 noise
     histogram 14,12,10,8,6
-    worst of 20 neighbors; laws are those of the worst change, first order
+    worst of 20 neighbors; distributions are those of the worst change, first order
 
       class                     P                     Q                 ln P                 ln Q
       ─────────────────────────────────────────────────────────────────────────────────────────────

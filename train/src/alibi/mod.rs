@@ -69,7 +69,7 @@ pub struct AlibiModel {
 /// to choose the best of several by its accuracy would cost privacy.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0, [`Error::Refused`] for more canaries than images or a training that diverges,
+/// [`Error::Domain`] for a count of 0, [`Error::Rejected`] for more canaries than images or a training that diverges,
 /// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails.
 ///
 /// # References
@@ -105,7 +105,7 @@ pub fn train_alibi(
         let answers = numbers(&logits_of_all(&*network, &asked))?;
         let right = noisy.outer_iter().zip(&labels).filter(|(noisy, label)| noisy.iter().all(|o| *o <= noisy[**label]));
         Ok(AlibiModel {
-            // As many as were asked for.
+            // As many as requested.
             logits: Array2::from_shape_vec((plan.canaries, classes), answers).unwrap_or_default(),
             labels_true: truth.iter().map(|&label| label.into()).collect(),
             labels_trained: wrong.iter().map(|&label| label.into()).collect(),
@@ -128,11 +128,11 @@ fn check(train: &ImageSet, test: &ImageSet, plan: &AlibiPlan) -> Result<()> {
     }
     if plan.canaries > train.len() {
         let reason = format!("{} canaries of {} training images", plan.canaries, train.len());
-        return Err(Error::Refused { operation: "ALIBI", reason });
+        return Err(Error::Rejected { operation: "ALIBI", reason });
     }
     if train.classes.max(test.classes) < 3 {
         let reason = "the audit guesses between two wrong labels, which needs at least 3 classes".into();
-        return Err(Error::Refused { operation: "ALIBI", reason });
+        return Err(Error::Rejected { operation: "ALIBI", reason });
     }
     if train.shape() != test.shape() {
         let expected = format!("that of the training images, {:?}", train.shape());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_trained_is_refused() {
+    fn what_cannot_be_trained_is_rejected() {
         let message = |change: &dyn Fn(&mut AlibiPlan)| {
             let mut plan = plan(4.0);
             change(&mut plan);

@@ -18,7 +18,7 @@ use tch::{Kind, Tensor};
 /// `progress` is told each step.
 ///
 /// # Errors
-/// [`Error::Refused`] if the network's answers are no longer finite.
+/// [`Error::Rejected`] if the network's answers are no longer finite.
 ///
 /// # References
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", Algorithm 3.
@@ -59,7 +59,7 @@ fn soft_labels(
     let predicted = numbers(&network.learning_logits(inputs).log_softmax(-1, Kind::Float))?;
     if predicted.iter().any(|log| log.is_nan()) {
         let reason = "answers are no longer finite; lower the learning rate".into();
-        return Err(Error::Refused { operation: "ALIBI", reason });
+        return Err(Error::Rejected { operation: "ALIBI", reason });
     }
     let mut targets = Vec::with_capacity(predicted.len());
     for (&row, predicted) in rows.iter().zip(predicted.chunks_exact(classes)) {

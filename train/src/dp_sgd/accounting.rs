@@ -26,7 +26,7 @@ impl DpSgdSteps {
     /// T = ⌈epochs · images/batch⌉.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a count of 0, [`Error::Refused`] for more images in a step than there are.
+    /// [`Error::Domain`] for a count of 0, [`Error::Rejected`] for more images in a step than there are.
     pub fn of_epochs(images: usize, batch: usize, epochs: usize) -> Result<Self> {
         for (quantity, count) in [("images", images), ("images in a step", batch), ("epochs", epochs)] {
             if count == 0 {
@@ -35,7 +35,7 @@ impl DpSgdSteps {
         }
         if batch > images {
             let reason = format!("{batch} images expected in a step of {images}");
-            return Err(Error::Refused { operation: "DP-SGD", reason });
+            return Err(Error::Rejected { operation: "DP-SGD", reason });
         }
         let rate = Probability::new(batch as f64 / images as f64)?;
         Ok(Self { rate, steps: (epochs as u64 * images as u64).div_ceil(batch as u64) })
@@ -44,10 +44,10 @@ impl DpSgdSteps {
     /// ε at δ of all steps with noise of σ times the clipping norm, for datasets of which one has one image more.
     ///
     /// The smaller of two upper bounds: the Rényi divergences of the subsampled Gaussian mechanism
-    /// ([`subsampled_gaussian_rdp`](leakbound::accountant::subsampled_gaussian_rdp)), added up over the steps and converted at the best
-    /// order; and the Gaussian trade-off with μ = √T/σ, which holds without sampling and is exact for q = 1
-    /// ([`gdp_epsilon`](leakbound::divergence::gdp_epsilon)). Sampling never hurts: a mixture with the same law on both sides is no
-    /// further apart.
+    /// ([`subsampled_gaussian_rdp`](leakbound::accountant::subsampled_gaussian_rdp)), added up over the steps and
+    /// converted at the best order; and the Gaussian trade-off with μ = √T/σ, which holds without sampling and is exact
+    /// for q = 1 ([`gdp_epsilon`](leakbound::divergence::gdp_epsilon)). Sampling never hurts: a mixture with the same
+    /// distribution on both sides is no further apart.
     ///
     /// # Errors
     /// [`Error::NoConvergence`] when the root of the trade-off is not found.
@@ -66,8 +66,8 @@ impl DpSgdSteps {
             if converted < smallest {
                 smallest = converted;
             }
-            // The divergence grows with the order, and from order 2 on the conversion takes off 2 ln 2 at most: no higher
-            // order gives less.
+            // The divergence grows with the order, and from order 2 on the conversion takes off 2 ln 2 at most: no
+            // higher order gives less.
             if order.get() >= 2.0 && rdp > smallest.get() + 2.0 * LN_2 {
                 break;
             }
@@ -79,19 +79,19 @@ impl DpSgdSteps {
     /// not enough.
     ///
     /// # Errors
-    /// [`Error::Refused`] where no noise between 1e-6 and 1e9 is enough, or every one is.
+    /// [`Error::Rejected`] where no noise between 1e-6 and 1e9 is enough, or every one is.
     pub fn noise_multiplier(self, target: Epsilon, delta: Delta) -> Result<NoiseScale> {
-        let refused = |found: &str| {
+        let rejected = |found: &str| {
             let reason = format!("{found} epsilon {target} at delta {delta}");
-            Err(Error::Refused { operation: "noise multiplier", reason })
+            Err(Error::Rejected { operation: "noise multiplier", reason })
         };
         let enough = |noise: f64| Ok::<_, Error>(self.epsilon(NoiseScale::new(noise)?, delta)?.get() <= target.get());
         let (mut low, mut high) = RANGE;
         if !enough(high)? {
-            return refused("none up to 1e9 gives");
+            return rejected("none up to 1e9 gives");
         }
         if enough(low)? {
-            return refused("1e-6 is more than enough for");
+            return rejected("1e-6 is more than enough for");
         }
         while high > low * (1.0 + CLOSE) {
             let middle = (low * high).sqrt();
@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn impossible_targets_are_refused() {
-        let refused = |epsilon, delta| {
+    fn impossible_targets_are_rejected() {
+        let rejected = |epsilon, delta| {
             steps(1.0, 10).noise_multiplier(epsilon, Delta::new(delta).unwrap()).unwrap_err().to_string()
         };
         let none = "noise multiplier: none up to 1e9 gives epsilon 1 at delta 0";
-        assert_eq!(refused(Epsilon::new(1.0).unwrap(), 0.0), none);
+        assert_eq!(rejected(Epsilon::new(1.0).unwrap(), 0.0), none);
         let any = "noise multiplier: 1e-6 is more than enough for epsilon inf at delta 1e-5";
-        assert_eq!(refused(Epsilon::INFINITE, 1e-5), any);
+        assert_eq!(rejected(Epsilon::INFINITE, 1e-5), any);
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl PrivateModelsPlan {
     /// images of all networks and half of the canaries.
     ///
     /// # Errors
-    /// [`Error::Refused`] if there are too few images, those of [`DpSgdPlan::budget`].
+    /// [`Error::Rejected`] if there are too few images, those of [`DpSgdPlan::budget`].
     pub fn budget(&self, available: usize) -> Result<DpSgdBudget> {
         for (quantity, count) in [("models", self.models), ("canaries", self.canaries)] {
             if count == 0 {
@@ -70,7 +70,7 @@ impl PrivateModelsPlan {
         let images = self.images.unwrap_or(left);
         if images == 0 || images > left || self.canaries > available {
             let reason = format!("{images} images and {} canaries of {available} training images", self.canaries);
-            return Err(Error::Refused { operation: "DP-SGD", reason });
+            return Err(Error::Rejected { operation: "DP-SGD", reason });
         }
         Ok(images)
     }
@@ -97,7 +97,7 @@ pub struct PrivateModels {
 ///
 /// # Errors
 /// Those of [`PrivateModelsPlan::budget`], [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Refused`] for a training that diverges, [`Error::Unavailable`] if libtorch fails, those of the checkpoint.
+/// [`Error::Rejected`] for a training that diverges, [`Error::Unavailable`] if libtorch fails, those of the checkpoint.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy"; De et al. (2022), "Unlocking high-accuracy
@@ -151,7 +151,7 @@ fn checked_budget(context: &TrainingContext<'_>, plan: &PrivateModelsPlan) -> Re
         views.augmentation.check(shape)?;
     }
     if context.classes() < 2 {
-        return Err(Error::Refused { operation: "canaries", reason: "one class has no wrong label".into() });
+        return Err(Error::Rejected { operation: "canaries", reason: "one class has no wrong label".into() });
     }
     Ok(budget)
 }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_trained_is_refused() {
+    fn what_cannot_be_trained_is_rejected() {
         let message = |change: &dyn Fn(&mut PrivateModelsPlan)| {
             let mut plan = plan(GradientNoise::Multiplier(NoiseScale::new(1.0).unwrap()));
             change(&mut plan);

@@ -43,12 +43,12 @@ pub(super) struct PrivateLesson<'a> {
 /// Trains an ensemble of one network, and returns it, or the moving average where the plan wants one.
 ///
 /// A step takes each example with probability q by itself, adds up their gradients, each clipped to the norm R, adds
-/// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress` is
-/// told each step. The doubles of the noise are those of an experiment, not of a release that must withstand attacks on
-/// floating-point noise.
+/// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress`
+/// is told each step. The doubles of the noise are those of an experiment, not of a release that must withstand attacks
+/// on floating-point noise.
 ///
 /// # Errors
-/// [`Error::Refused`] for a network that normalizes batches, and if the parameters are no longer finite.
+/// [`Error::Rejected`] for a network that normalizes batches, and if the parameters are no longer finite.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
@@ -60,7 +60,7 @@ pub(super) fn train_privately(
 ) -> Result<Box<dyn Ensemble>> {
     if !network.statistics().is_empty() {
         let reason = "statistics of batches have no bounded share of one image; take group normalization".into();
-        return Err(Error::Refused { operation: "DP-SGD", reason });
+        return Err(Error::Rejected { operation: "DP-SGD", reason });
     }
     let mut state = OptimizerState::new(plan.optimizer, network.parameters());
     let mut average = plan.average.map(|decay| MovingAverage::new(&*network, decay));

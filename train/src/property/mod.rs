@@ -47,13 +47,13 @@ pub struct PropertyModels {
 /// and an ensemble for each value. Progress counts networks.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count or a share out of range, [`Error::Refused`] for too few images, points or property
+/// [`Error::Domain`] for a count or a share out of range, [`Error::Rejected`] for too few images, points or property
 /// values, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails,
 /// those of the checkpoint.
 ///
 /// # References
-/// Ihrig (2021), thesis, sections 4.4.1 and 5.3.1; its property there is the contrast of images, and the share of a class
-/// in its section on meta-classifiers.
+/// Ihrig (2021), thesis, sections 4.4.1 and 5.3.1; its property there is the contrast of images, and the share of a
+/// class in its section on meta-classifiers.
 pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<PropertyModels> {
     plan.check()?;
     check(context, plan)?;
@@ -100,7 +100,7 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
     let student_trainer = Trainer { training: &plan.student, ..trainer };
     let of_tests = ask(&student_trainer, STUDENT, &student_images, &[lesson], &test_inputs)?.concat();
     let shape = (plan.shares.len(), plan.teachers, plan.points, classes);
-    // As many as were asked for.
+    // As many as were requested.
     let of_tests = Array2::from_shape_vec((test.len(), classes), of_tests).unwrap_or_default();
     let ensembles = Array4::from_shape_vec(shape, ensembles).unwrap_or_default();
     let rows: Vec<usize> = points.iter().map(|&point| point as usize).collect();
@@ -174,12 +174,12 @@ fn accuracy_elsewhere(probabilities: &Array2<f32>, test: &ImageSet, places: &[us
 
 fn check(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<()> {
     let (classes, test) = (context.classes(), context.test);
-    let refused = |reason| Err(Error::Refused { operation: "property", reason });
+    let rejected = |reason| Err(Error::Rejected { operation: "property", reason });
     if usize::from(plan.class) >= classes {
-        return refused(format!("class {} of {classes}, counted from 0", plan.class));
+        return rejected(format!("class {} of {classes}, counted from 0", plan.class));
     }
     if plan.points > test.len() {
-        return refused(format!("{} public points of {} test images", plan.points, test.len()));
+        return rejected(format!("{} public points of {} test images", plan.points, test.len()));
     }
     context.check_shapes()
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_trained_is_refused() {
+    fn what_cannot_be_trained_is_rejected() {
         let message = |change: &dyn Fn(&mut PropertyPlan)| {
             let mut plan = plan(0);
             change(&mut plan);

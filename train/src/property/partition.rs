@@ -11,7 +11,7 @@ use rand::seq::SliceRandom;
 /// Of each `phase` the choice and the order are other ones.
 ///
 /// # Errors
-/// [`Error::Refused`] if there are fewer images than networks.
+/// [`Error::Rejected`] if there are fewer images than networks.
 pub(super) fn deal(
     images: &[u32],
     labels: &[u8],
@@ -31,7 +31,7 @@ pub(super) fn deal(
     let each = order.len() / networks;
     if each == 0 {
         let reason = format!("{} images for {networks} networks", order.len());
-        return Err(Error::Refused { operation: "property", reason });
+        return Err(Error::Rejected { operation: "property", reason });
     }
     Ok(order
         .chunks_exact(each)

@@ -64,7 +64,7 @@ impl PropertyPlan {
 
     pub(super) fn check(&self) -> Result<()> {
         self.network.check()?;
-        let refused = |reason: String| Err(Error::Refused { operation: "property", reason });
+        let rejected = |reason: String| Err(Error::Rejected { operation: "property", reason });
         let counts = [
             ("teachers", self.teachers),
             ("public points", self.points),
@@ -78,7 +78,7 @@ impl PropertyPlan {
             return Err(Error::Domain { quantity: "share of a class", value, domain: "(0, 1]" });
         }
         if self.shares.len() < 2 || self.value >= self.shares.len() {
-            return refused(format!(
+            return rejected(format!(
                 "{} property values, of which the student has number {}",
                 self.shares.len(),
                 self.value

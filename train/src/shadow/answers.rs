@@ -36,8 +36,8 @@ impl ShadowAnswers {
         self.test_accuracy.iter().map(|&accuracy| f64::from(accuracy)).sum::<f64>() / self.test_accuracy.len() as f64
     }
 
-    /// Share of samples, themselves and not another view, whose label in training is answered, over the models that were
-    /// trained on them (`member`) or were not; nothing if there is no such pair.
+    /// Share of samples, themselves and not another view, whose label in training is answered, over the models that
+    /// were trained on them (`member`) or were not; nothing if there is no such pair.
     #[must_use]
     pub fn audit_accuracy(&self, member: bool) -> Option<f64> {
         let (mut right, mut all) = (0u64, 0u64);

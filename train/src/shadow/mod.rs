@@ -17,7 +17,7 @@ use answers::largest;
 use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, Axis};
-use plan::refused;
+use plan::rejected;
 use rand::RngExt;
 use tch::{Device, Tensor};
 
@@ -29,7 +29,7 @@ const PHASE: u64 = 0;
 /// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0, [`Error::Refused`] if there are too few images, too many models for memory, or
+/// [`Error::Domain`] for a count of 0, [`Error::Rejected`] if there are too few images, too many models for memory, or
 /// the networks' logits are not finite, [`Error::Length`] if images differ in shape, [`Error::Unavailable`] if libtorch
 /// fails, those of the checkpoint.
 ///
@@ -38,7 +38,7 @@ const PHASE: u64 = 0;
 /// Carlini et al. (2022), "Membership inference attacks from first principles".
 ///
 /// [`Error::Domain`]: leakbound::Error::Domain
-/// [`Error::Refused`]: leakbound::Error::Refused
+/// [`Error::Rejected`]: leakbound::Error::Rejected
 /// [`Error::Length`]: leakbound::Error::Length
 /// [`Error::Unavailable`]: leakbound::Error::Unavailable
 pub fn train_shadow_models(
@@ -50,7 +50,7 @@ pub fn train_shadow_models(
     let fixed = plan.fixed_images(train.len(), train.shape(), classes)?;
     context.check_shapes()?;
     if others.is_some() && plan.canaries != CanaryKind::OutOfDistribution {
-        return Err(refused(format!("{} canaries take no images of another data set", plan.canaries)));
+        return Err(rejected(format!("{} canaries take no images of another data set", plan.canaries)));
     }
     let split = AuditSplit::draw(train.len(), plan.audit, fixed, plan.seed);
     let canaries = Canaries::make(plan.canaries, train, &split.audit, classes, others, plan.seed)?;
@@ -69,7 +69,7 @@ pub fn train_shadow_models(
         Vec::<Vec<f32>>::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
     })?;
     if answers.iter().flatten().any(|logit| !logit.is_finite()) {
-        return Err(refused("logits are not finite: training diverged; take a smaller learning rate".into()));
+        return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
     }
     let (attacked, views) = (canaries.attacked, plan.views.moves().len());
     let test_accuracy = answers.iter().map(|answers| {
@@ -115,7 +115,7 @@ fn kept(models: usize, samples: usize, inclusion: Inclusion, seed: u64) -> Array
     keep
 }
 
-/// Training images, the fixed ones first and the audited samples behind them; and what models are asked about, view by
+/// Training images, the fixed ones first and the audited samples behind them; and what models are queried on, view by
 /// view of the attacked samples, the test images behind them.
 fn tensors(
     context: &TrainingContext<'_>,

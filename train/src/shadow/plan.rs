@@ -56,14 +56,14 @@ impl Serialize for Inclusion {
     }
 }
 
-/// The forms of a sample that models are asked about.
+/// The forms of a sample that models are queried on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Views {
     /// The image itself.
     Itself,
-    /// As it is and flipped (columns in reverse), each shifted by -`shift`, 0 and `shift` pixels downwards and, changing
-    /// fastest, to the right; 0 comes in from outside. View 4 is the image itself.
+    /// As it is and flipped (columns in reverse), each shifted by -`shift`, 0 and `shift` pixels downwards and,
+    /// changing fastest, to the right; 0 comes in from outside. View 4 is the image itself.
     Eighteen {
         /// In pixels.
         shift: usize,
@@ -89,8 +89,8 @@ impl Views {
 
 /// Which shadow models are trained, and how.
 ///
-/// The audited samples take the place of `audit` training images that are drawn at random. Every model is trained on the
-/// `fixed` other images, and on some of the audited samples.
+/// The audited samples take the place of `audit` training images that are drawn at random. Every model is trained on
+/// the `fixed` other images, and on some of the audited samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShadowPlan {
     /// Number of models M.
@@ -103,7 +103,7 @@ pub struct ShadowPlan {
     pub canaries: CanaryKind,
     /// Which models are trained on a sample.
     pub inclusion: Inclusion,
-    /// What models are asked about.
+    /// What models are queried on.
     pub views: Views,
     /// The network of each model.
     pub network: NetworkPlan,
@@ -134,11 +134,11 @@ impl ShadowPlan {
             check_shift("views", shift, shape)?;
         }
         if self.inclusion == Inclusion::Half && !self.models.is_multiple_of(2) {
-            return Err(refused(format!("{} models have no exact half; take an even number", self.models)));
+            return Err(rejected(format!("{} models have no exact half; take an even number", self.models)));
         }
         // A model must have something to learn even where none of the audited samples is in it.
         if fixed == 0 || self.audit.checked_add(fixed).is_none_or(|needed| needed > available) {
-            return Err(refused(format!(
+            return Err(rejected(format!(
                 "{} audited images and {fixed} fixed ones of {available} training images; both must fit and be more \
                  than none",
                 self.audit
@@ -148,12 +148,12 @@ impl ShadowPlan {
         let logits = [self.models, self.audit, self.views.moves().len(), classes];
         let count = logits.iter().try_fold(1usize, |product, &number| product.checked_mul(number));
         if count.is_none_or(|count| count > MAX_LOGITS) {
-            return Err(refused(format!("{} models at once answer with more than 4 GiB of logits", self.models)));
+            return Err(rejected(format!("{} models at once answer with more than 4 GiB of logits", self.models)));
         }
         Ok(fixed)
     }
 }
 
-pub(super) fn refused(reason: String) -> Error {
-    Error::Refused { operation: "shadow models", reason }
+pub(super) fn rejected(reason: String) -> Error {
+    Error::Rejected { operation: "shadow models", reason }
 }

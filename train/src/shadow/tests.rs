@@ -47,7 +47,7 @@ fn wrong_labels_are_known_to_those_who_met_them() {
     assert_eq!(answers, train_on_sample(&plan()).unwrap());
 }
 
-/// The image itself is asked about in both cases, with the same models.
+/// The image itself is queried on in both cases, with the same models.
 #[test]
 fn views_are_of_the_same_samples_by_the_same_models() {
     let training =
@@ -104,8 +104,8 @@ fn each_sample_is_in_half_of_the_models_or_in_each_with_probability_one_half() {
 }
 
 #[test]
-fn what_cannot_be_trained_is_refused() {
-    let refused = |change: &dyn Fn(&mut ShadowPlan)| {
+fn what_cannot_be_trained_is_rejected() {
+    let rejected = |change: &dyn Fn(&mut ShadowPlan)| {
         let mut plan = plan();
         change(&mut plan);
         train_on_sample(&plan).unwrap_err().to_string()
@@ -113,28 +113,28 @@ fn what_cannot_be_trained_is_refused() {
     let wide = Some(Augmentation { flip: false, shift: 28 });
     let images = "of 2000 training images; both must fit and be more than none";
     for (message, expected) in [
-        (refused(&|plan| plan.models = 0), "shadow models = 0 is not in [1, inf)".to_owned()),
-        (refused(&|plan| plan.training.epochs = 0), "epochs = 0 is not in [1, inf)".into()),
-        (refused(&|plan| plan.models = 5), "shadow models: 5 models have no exact half; take an even number".into()),
+        (rejected(&|plan| plan.models = 0), "shadow models = 0 is not in [1, inf)".to_owned()),
+        (rejected(&|plan| plan.training.epochs = 0), "epochs = 0 is not in [1, inf)".into()),
+        (rejected(&|plan| plan.models = 5), "shadow models: 5 models have no exact half; take an even number".into()),
         (
-            refused(&|plan| plan.fixed = Some(1941)),
+            rejected(&|plan| plan.fixed = Some(1941)),
             format!("shadow models: 60 audited images and 1941 fixed ones {images}"),
         ),
-        (refused(&|plan| plan.fixed = Some(0)), format!("shadow models: 60 audited images and 0 fixed ones {images}")),
+        (rejected(&|plan| plan.fixed = Some(0)), format!("shadow models: 60 audited images and 0 fixed ones {images}")),
         (
-            refused(&|plan| plan.fixed = Some(usize::MAX)),
+            rejected(&|plan| plan.fixed = Some(usize::MAX)),
             format!("shadow models: 60 audited images and {} fixed ones {images}", usize::MAX),
         ),
         (
-            refused(&|plan| plan.models = 1 << 40),
+            rejected(&|plan| plan.models = 1 << 40),
             "shadow models: 1099511627776 networks of 360 images at once need more than 4 GiB for tables".into(),
         ),
         (
-            refused(&|plan| plan.views = Views::Eighteen { shift: 28 }),
+            rejected(&|plan| plan.views = Views::Eighteen { shift: 28 }),
             "views: a shift of 28 pixels leaves nothing of an image of 28 x 28".into(),
         ),
         (
-            refused(&|plan| plan.training.augmentation = wide),
+            rejected(&|plan| plan.training.augmentation = wide),
             "augmentation: a shift of 28 pixels leaves nothing of an image of 28 x 28".into(),
         ),
     ] {

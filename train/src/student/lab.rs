@@ -22,7 +22,7 @@ pub(super) struct Parts {
     pub public: Vec<u32>,
     /// Test images that measure.
     pub held_out: Vec<u32>,
-    /// Training images that students are asked about.
+    /// Training images that students are queried on.
     pub private: Vec<u32>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Logits of each student on all images that are asked about, \[image, class\].
+    /// Logits of each student on all images that are queried on, \[image, class\].
     ///
     /// Students of one run start from the same weights, so that none depends on which other budgets there are.
     pub fn students(&self, pupils: &[Pupil<'_>]) -> Result<Vec<Array2<f32>>> {

@@ -3,10 +3,10 @@
 use leakbound::accountant::{
     Answer, Labeling, PrivacyBudget, VoteCost, gnmax_data_independent, label_until_spent, threshold_data_independent,
 };
+use leakbound::distribution::{Noise, ThresholdTest};
 use leakbound::divergence::RdpCurve;
 use leakbound::error::Result;
 use leakbound::histogram::VoteHistogram;
-use leakbound::law::{Noise, ThresholdTest};
 use leakbound::quantity::{NoiseScale, Order};
 use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};
 use serde::Serialize;
@@ -94,8 +94,8 @@ pub(super) fn campaign(queries: &[(VoteHistogram, usize)], plan: &LabelingPlan, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use leakbound::distribution::ThresholdForm;
     use leakbound::divergence::{Conversion, order_grid};
-    use leakbound::law::ThresholdForm;
     use leakbound::quantity::{Delta, Epsilon};
 
     fn scale(sigma: f64) -> NoiseScale {

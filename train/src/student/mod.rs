@@ -25,23 +25,23 @@ use rayon::prelude::*;
 use split::{order_of_queries, private_images, public_and_held_out};
 use std::ops::Range;
 
-/// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of each
-/// budget. Progress counts networks, and the checkpoint keeps the votes of teachers.
+/// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of
+/// each budget. Progress counts networks, and the checkpoint keeps the votes of teachers.
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
-/// class: a share is public, the others measure the accuracy of teachers and students. Public images are asked about in
+/// class: a share is public, the others measure the accuracy of teachers and students. Public images are queried on in
 /// random order, each once. What is answered is the labeled public part, on which a student is trained with the given
 /// labels and nothing else; the rest of the public images stays unlabeled. Within a run, a smaller budget has the first
 /// labels of a larger one, with the same noise.
 ///
-/// Each ε is for one student alone. The students of one run cost together what the largest budget does; runs share their
-/// private images, so that their costs add up. Noise that is a function of a seed can be taken off by whoever knows it:
-/// a student that leaves the laboratory needs a seed that is drawn in secret.
+/// Each ε is for one student alone. The students of one run cost together what the largest budget does; runs share
+/// their private images, so that their costs add up. Noise that is a function of a seed can be taken off by anyone who
+/// knows it: a student that leaves the laboratory needs a seed that is drawn in secret.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count or budget of 0, [`Error::Refused`] if there are too few images or if a run gave no label
-/// within a budget, [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+/// [`Error::Domain`] for a count or budget of 0, [`Error::Rejected`] if there are too few images or if a run gave no
+/// label within a budget, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if
+/// libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), thesis, sections 2.4 and 5.1.
@@ -63,7 +63,7 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
     let query_label = labels(test, &parts.public);
     let test_label = labels(test, &parts.held_out);
     let labeled = Labeled::by_votes(&votes, &query_label, classes, plan)?;
-    refuse_no_labels(&labeled.campaigns, plan)?;
+    reject_no_labels(&labeled.campaigns, plan)?;
 
     let labels_of_students = labeled.of_students();
     let pupils: Vec<Pupil<'_>> =
@@ -183,7 +183,7 @@ impl Labeled {
 }
 
 /// A student needs something to learn from.
-fn refuse_no_labels(campaigns: &[Campaign], plan: &StudentPlan) -> Result<()> {
+fn reject_no_labels(campaigns: &[Campaign], plan: &StudentPlan) -> Result<()> {
     for (run, campaign) in campaigns.iter().enumerate() {
         let none = campaign.labelings.iter().zip(&plan.labeling.budgets).find(|(labeling, _)| labeling.labels == 0);
         if let Some((labeling, budget)) = none {
@@ -192,7 +192,7 @@ fn refuse_no_labels(campaigns: &[Campaign], plan: &StudentPlan) -> Result<()> {
                 budget.epsilon().get(),
                 labeling.queries
             );
-            return Err(Error::Refused { operation: "students", reason });
+            return Err(Error::Rejected { operation: "students", reason });
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ pub struct StudentPlan {
     pub labeling: LabelingPlan,
     /// Share of the test images that are public, in (0, 1); the others measure.
     pub public: f64,
-    /// Training images that the students are asked about.
+    /// Training images that the students are queried on.
     pub private: usize,
     /// The network of each student.
     pub student_network: NetworkPlan,
@@ -57,11 +57,11 @@ impl StudentPlan {
             return Err(Error::Domain { quantity: "budget", value: 0.0, domain: "(0, inf]" });
         }
         if self.labeling.budgets.iter().any(|budget| budget.curve().orders() != self.labeling.orders()) {
-            return Err(Error::Refused { operation: "students", reason: "budgets on different orders".into() });
+            return Err(Error::Rejected { operation: "students", reason: "budgets on different orders".into() });
         }
         if self.private > train.len() {
             let reason = format!("{} private images of {} training images", self.private, train.len());
-            return Err(Error::Refused { operation: "students", reason });
+            return Err(Error::Rejected { operation: "students", reason });
         }
         if train.shape() != test.shape() {
             let expected = format!("that of the training images, {:?}", train.shape());
@@ -72,7 +72,7 @@ impl StudentPlan {
         self.network.check()?;
         self.training.check(each)?;
         self.student_network.check()?;
-        // A student with too few labels for early stopping is refused when it is trained.
+        // A student with too few labels for early stopping is rejected when it is trained.
         self.student_training.check(usize::MAX)?;
         Ok(each)
     }

@@ -33,7 +33,7 @@ pub(super) fn public_and_held_out(labels: &[u8], classes: usize, share: f64, see
     if public.is_empty() || held_out.is_empty() {
         let reason =
             format!("{} public images and {} to measure with, of {}", public.len(), held_out.len(), labels.len());
-        return Err(Error::Refused { operation: "students", reason });
+        return Err(Error::Rejected { operation: "students", reason });
     }
     public.sort_unstable();
     held_out.sort_unstable();
@@ -49,7 +49,7 @@ pub(super) fn private_images(images: usize, count: usize, seed: u64) -> Vec<u32>
     order
 }
 
-/// The order in which public images are asked about in a run.
+/// The order in which public images are queried on in a run.
 pub(super) fn order_of_queries(public: usize, seed: u64, run: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..public as u32).collect();
     Split::Asked.shuffle(&mut order, seed, run);

@@ -27,7 +27,8 @@ pub struct Students {
     pub query_label: Array1<u8>,
     /// Queries in the order in which they were asked, \[run, place\].
     pub query_order: Array2<i32>,
-    /// Label that a query was given, \[run, query\]: -1 where it was turned away or not asked within the largest budget.
+    /// Label that a query was given, \[run, query\]: -1 where it was turned away or not asked within the largest
+    /// budget.
     pub given_label: Array2<i32>,
     /// Seed of the noise of each run.
     pub label_seed: Array1<u64>,

@@ -3,8 +3,8 @@
 use super::*;
 use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
 use leakbound::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
+use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, RdpCurve, order_grid};
-use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::membership::{MembershipScore, ScoredLogits, threshold_attack};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order};
 use leakbound::record::{
@@ -72,7 +72,8 @@ fn students_learn_from_labels_within_their_budgets() {
         for (student, (labeling, budget)) in found.labelings.iter().zip(&plan.labeling.budgets).enumerate() {
             assert!(labeling.epsilon <= budget.epsilon() && labeling.labels > 0);
             let accuracy = found.student_accuracies[student];
-            // Ten classes: a student that learned nothing has 10 %. Processors differ in the last digits: room for them.
+            // Ten classes: a student that learned nothing has 10 %. Processors differ in the last digits: room for
+            // them.
             assert!(accuracy > 0.25, "{accuracy}");
             let kept = students.keep.row(2 * run + student).iter().filter(|&&kept| kept).count();
             assert_eq!(kept as u64, labeling.labels);
@@ -144,28 +145,28 @@ fn the_recording_tells_the_whole_story() {
 }
 
 #[test]
-fn what_cannot_be_trained_is_refused() {
-    let refused = |change: &dyn Fn(&mut StudentPlan)| {
+fn what_cannot_be_trained_is_rejected() {
+    let rejected = |change: &dyn Fn(&mut StudentPlan)| {
         let mut plan = plan();
         change(&mut plan);
         train_on_sample(&plan).unwrap_err().to_string()
     };
     let messages = [
-        refused(&|plan| plan.teachers = 0),
-        refused(&|plan| plan.images = Some(201)),
-        refused(&|plan| plan.runs = 0),
-        refused(&|plan| plan.labeling.budgets.clear()),
-        refused(&|plan| plan.labeling.budgets = budgets(&[1.0, 0.0])),
-        refused(&|plan| plan.public = f64::NAN),
-        refused(&|plan| plan.private = 2001),
-        refused(&|plan| plan.student_training.batch = 0),
-        refused(&|plan| {
+        rejected(&|plan| plan.teachers = 0),
+        rejected(&|plan| plan.images = Some(201)),
+        rejected(&|plan| plan.runs = 0),
+        rejected(&|plan| plan.labeling.budgets.clear()),
+        rejected(&|plan| plan.labeling.budgets = budgets(&[1.0, 0.0])),
+        rejected(&|plan| plan.public = f64::NAN),
+        rejected(&|plan| plan.private = 2001),
+        rejected(&|plan| plan.student_training.batch = 0),
+        rejected(&|plan| {
             let order = vec![Order::new(2.0).unwrap()];
             let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
             let other = PrivacyBudget::new(epsilon, delta, Conversion::Classic, order).unwrap();
             plan.labeling.budgets.push(other);
         }),
-        refused(&|plan| plan.labeling.budgets = budgets(&[0.01])),
+        rejected(&|plan| plan.labeling.budgets = budgets(&[0.01])),
     ];
     insta::assert_snapshot!(messages.join("\n"), @r"
     teachers = 0 is not in [1, inf)

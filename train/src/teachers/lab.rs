@@ -16,7 +16,7 @@ use tch::{TchError, Tensor};
 pub(super) struct Lab<'a> {
     images: TrainingImages,
     trainer: Trainer<'a>,
-    /// Test images that are asked about.
+    /// Test images that are queried on.
     pub queries: Vec<u32>,
     query_inputs: Tensor,
     /// All test images and their classes.

@@ -18,12 +18,13 @@ use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
 use votes::ballots;
 
-/// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their votes.
+/// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their
+/// votes.
 ///
 /// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0, [`Error::Refused`] if there are too few images or queries,
+/// [`Error::Domain`] for a count of 0, [`Error::Rejected`] if there are too few images or queries,
 /// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails;
 /// those of the checkpoint.
 ///
@@ -85,11 +86,11 @@ fn checked_images_each(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Res
     let each = plan.images_each(context.train.len())?;
     if plan.queries > context.test.len() {
         let reason = format!("{} queries of {} test images", plan.queries, context.test.len());
-        return Err(Error::Refused { operation: "teachers", reason });
+        return Err(Error::Rejected { operation: "teachers", reason });
     }
     if plan.adversarial > plan.queries {
         let reason = format!("{} adversarial queries of {}", plan.adversarial, plan.queries);
-        return Err(Error::Refused { operation: "teachers", reason });
+        return Err(Error::Rejected { operation: "teachers", reason });
     }
     context.check_shapes()?;
     Ok(each)
@@ -237,21 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_trained_is_refused() {
-        let refused = |change: &dyn Fn(&mut TeacherPlan)| {
+    fn what_cannot_be_trained_is_rejected() {
+        let rejected = |change: &dyn Fn(&mut TeacherPlan)| {
             let mut plan = plan();
             change(&mut plan);
             train_on_sample(&plan).unwrap_err().to_string()
         };
         let messages = [
-            refused(&|plan| plan.teachers = 0),
-            refused(&|plan| plan.images = Some(201)),
-            refused(&|plan| plan.queries = 501),
-            refused(&|plan| plan.adversarial = 101),
-            refused(&|plan| plan.training.batch = 0),
-            refused(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 }),
-            refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
-            refused(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
+            rejected(&|plan| plan.teachers = 0),
+            rejected(&|plan| plan.images = Some(201)),
+            rejected(&|plan| plan.queries = 501),
+            rejected(&|plan| plan.adversarial = 101),
+            rejected(&|plan| plan.training.batch = 0),
+            rejected(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 }),
+            rejected(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
+            rejected(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
         ];
         assert_eq!(messages[0], "teachers = 0 is not in [1, inf)");
         assert_eq!(messages[1], "teachers: 10 teachers with 201 images each need more than the 2000 there are");

@@ -44,7 +44,7 @@ impl Split {
     }
 }
 
-/// Images of each teacher: so many as were asked for, or as many as there are for all.
+/// Images of each teacher: so many as were requested, or as many as there are for all.
 pub(crate) fn images_each(teachers: usize, images: Option<usize>, available: usize) -> Result<usize> {
     let images = images.unwrap_or(available / teachers.max(1));
     if let Some((quantity, _)) =
@@ -54,7 +54,7 @@ pub(crate) fn images_each(teachers: usize, images: Option<usize>, available: usi
     }
     match images.checked_mul(teachers) {
         Some(needed) if needed <= available => Ok(images),
-        _ => Err(Error::Refused {
+        _ => Err(Error::Rejected {
             operation: "teachers",
             reason: format!("{teachers} teachers with {images} images each need more than the {available} there are"),
         }),

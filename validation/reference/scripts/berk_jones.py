@@ -4,7 +4,7 @@
 
 For n samples and failure probability f, the level a at which P(some U_(k) < b_k(a)) = f, where U_(k) is the k-th smallest
 of n uniform variables and b_k(a) the Clopper-Pearson lower limit of k of n at level a; `limits` are the b_k there, `least`
-those at the level that spends 0.975 f. The probability is computed forwards, from the law of the number of U below each
+those at the level that spends 0.975 f. The probability is computed forwards, from the distribution of the number of U below each
 boundary, by binomial steps; the second method is Steck's determinant (1971), of the complementary event.
 
 mpmath with 40 digits; the level by the secant method.
@@ -37,16 +37,16 @@ def limit(k, n, a):
 
 def forwards(b, n):
     """1 - P(N(b_k) < k for all k)."""
-    law, before = {0: mpf(1)}, mpf(0)
+    distribution, before = {0: mpf(1)}, mpf(0)
     for k in range(1, n + 1):
         s = (b[k - 1] - before) / (1 - before)
         new = {}
-        for m, p in law.items():
+        for m, p in distribution.items():
             left = n - m
             for more in range(0, k - m):
                 new[m + more] = new.get(m + more, mpf(0)) + p * mp.binomial(left, more) * s**more * (1 - s) ** (left - more)
-        law, before = new, b[k - 1]
-    return 1 - mp.fsum(law.values())
+        distribution, before = new, b[k - 1]
+    return 1 - mp.fsum(distribution.values())
 
 
 def steck(b, n):

@@ -167,9 +167,9 @@ class Joint:
         self.p, self.q = (x1 + half, n1 - x1 + half), (x2 + half, n2 - x2 + half)
         self.delta, self.region = mpf(delta), region
 
-    def over(self, law, share, breaks, g):
-        """Integral of the density of `law` times `share`."""
-        a, b = law
+    def over(self, distribution, share, breaks, g):
+        """Integral of the density of `distribution` times `share`."""
+        a, b = distribution
         ends = []
         for (c, d), sign in (((a, b), 1), ((b, a), -1)):
             x = mpf(stats.beta.ppf(float(g) * 1e-18 if g > 1e-200 else 1e-300, float(c), float(d)))

@@ -1,9 +1,9 @@
-"""hockey_more.json: hockey-stick divergences of noisy argmax laws.
+"""hockey_more.json: hockey-stick divergences of noisy argmax distributions.
 
     python validation/reference/scripts/hockey_stick.py
 
 delta_forward = sum_c max(0, P_c - e^eps Q_c), delta_reverse with P and Q exchanged.
-Second method: the laws of the second quadrature, and the dual form
+Second method: the distributions of the second quadrature, and the dual form
 1 - sum_c min(P_c, e^eps Q_c).
 """
 from flint import arb, ctx
@@ -53,7 +53,7 @@ def compare(p, q, p2, q2, epsilon):
 def main():
     entries = []
     for noise, scale, counts, neighbor in PAIRS:
-        p, p2, q, q2 = rd.close_all(rd.laws(noise, scale, counts) + rd.laws(noise, scale, neighbor))
+        p, p2, q, q2 = rd.close_all(rd.distributions(noise, scale, counts) + rd.distributions(noise, scale, neighbor))
         for epsilon in EPSILONS:
             forward, first = compare(p, q, p2, q2, epsilon)
             reverse, second = compare(q, p, q2, p2, epsilon)

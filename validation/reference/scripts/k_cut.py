@@ -2,7 +2,7 @@
 
     python validation/reference/scripts/k_cut.py
 
-`box`: the least divergence of two laws within Clopper-Pearson limits, each of the 4C tails at failure/(4C) (failure/4
+`box`: the least divergence of two distributions within Clopper-Pearson limits, each of the 4C tails at failure/(4C) (failure/4
 for two outcomes, whose limits coincide in pairs).  It is found by alternating minimisation, which shares nothing with
 the library's direct solution: p = clip(lambda q), q = clip(p/mu), the multipliers exactly from the sorted breakpoints.
 Second method: the tangent at the ratios p/q, minimised over both boxes and simplices by fractional knapsacks, which is
@@ -53,15 +53,15 @@ def project(values, ranges):
 
 
 def knapsack(costs, ranges):
-    """Least cost of a law within the ranges."""
-    law = [low for low, _ in ranges]
-    left = 1 - sum(law)
+    """Least cost of a distribution within the ranges."""
+    distribution = [low for low, _ in ranges]
+    left = 1 - sum(distribution)
     for i in sorted(range(len(costs)), key=lambda i: costs[i]):
         part = min(left, ranges[i][1] - ranges[i][0])
-        law[i] += part
+        distribution[i] += part
         left -= part
     assert abs(left) < mpf(10) ** -40
-    return sum(c * x for c, x in zip(costs, law))
+    return sum(c * x for c, x in zip(costs, distribution))
 
 
 def box(counts, neighbor, order, failure):

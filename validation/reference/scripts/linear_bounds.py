@@ -1,4 +1,4 @@
-"""linear_bounds.json: bounds from one linear functional of both laws, by their formulas in 60 digits.
+"""linear_bounds.json: bounds from one linear functional of both distributions, by their formulas in 60 digits.
 
     python validation/reference/scripts/linear_bounds.py
 

@@ -1,4 +1,4 @@
-"""Exact output law of the noisy argmax of a fixed histogram, in ball arithmetic.
+"""Exact output distribution of the noisy argmax of a fixed histogram, in ball arithmetic.
 
 Class c wins when counts[c] + Z_c is the largest.  With d_i = (counts[c] -
 counts[i]) / scale and standardised noise of density f and distribution F,
@@ -163,28 +163,28 @@ def _laplace_exact(shifts, points):
     return total
 
 
-# --- laws -----------------------------------------------------------------
+# --- distributions -----------------------------------------------------------------
 
 @cache
-def _law_by_count(counts, scale, noise, second):
+def _distribution_by_count(counts, scale, noise, second):
     """{count: p of one class with that count} for a sorted tuple of counts."""
-    law = {}
+    distribution = {}
     for own in set(counts):
         others = list(counts)
         others.remove(own)
         shifts = [((arb(own) - arb(n)) / arb(scale), others.count(n)) for n in sorted(set(others))]
         if not shifts:
-            law[own] = arb(1)
+            distribution[own] = arb(1)
         elif noise == "gaussian":
-            law[own] = _gaussian(shifts, second)
+            distribution[own] = _gaussian(shifts, second)
         else:
-            law[own] = _laplace(shifts, second)
-    return law
+            distribution[own] = _laplace(shifts, second)
+    return distribution
 
 
-def law(counts, scale, noise="gaussian", second=False):
+def distribution(counts, scale, noise="gaussian", second=False):
     """[P(argmax = c)] for the histogram `counts`."""
-    by_count = _law_by_count(tuple(sorted(counts)), scale, noise, second)
+    by_count = _distribution_by_count(tuple(sorted(counts)), scale, noise, second)
     return [by_count[n] for n in counts]
 
 

@@ -1,4 +1,4 @@
-"""pate_costs.json: costs of PATE mechanisms and laws of threshold tests.
+"""pate_costs.json: costs of PATE mechanisms and distributions of threshold tests.
 
     python validation/reference/scripts/pate_costs.py
 

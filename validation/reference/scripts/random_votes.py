@@ -1,9 +1,9 @@
-"""random_votes_more.json: law of the noisy argmax over a random histogram.
+"""random_votes_more.json: distribution of the noisy argmax over a random histogram.
 
     python validation/reference/scripts/random_votes.py [--only-small]
 
-    law         H ~ Mult(k, P)
-    marked_law  H ~ Mult(k-1, P) + Mult(1, P')
+    distribution         H ~ Mult(k, P)
+    marked_distribution  H ~ Mult(k-1, P) + Mult(1, P')
 
 P and P' are the doubles of the entry divided by their exact sum.  Two routes:
 
@@ -74,21 +74,21 @@ def histograms(k, classes):
 
 def multinomial(k, p):
     """{h: probability} of Mult(k, p), zero classes left out."""
-    law = {}
+    distribution = {}
     for h in histograms(k, len(p)):
         if any(n and x == 0 for n, x in zip(h, p)):
             continue
         weight = arb.fac_ui(k)
         for n, x in zip(h, p):
             weight = weight * x ** n / arb.fac_ui(n)
-        law[h] = weight
-    return law
+        distribution[h] = weight
+    return distribution
 
 
-def enumerate_law(votes, sigma, noise, second):
+def enumerate_distribution(votes, sigma, noise, second):
     total = None
     for h, weight in votes.items():
-        p = [weight * x for x in na.law(list(h), sigma, noise, second)]
+        p = [weight * x for x in na.distribution(list(h), sigma, noise, second)]
         total = p if total is None else [a + b for a, b in zip(total, p)]
     return total
 
@@ -100,7 +100,7 @@ def by_enumeration(k, p, q, sigma, noise, second=False):
             if x > 0:
                 g = h[:y] + (h[y] + 1,) + h[y + 1:]
                 marked[g] = marked.get(g, arb(0)) + weight * x
-    return [enumerate_law(votes, sigma, noise, second) for votes in (multinomial(k, p), marked)]
+    return [enumerate_distribution(votes, sigma, noise, second) for votes in (multinomial(k, p), marked)]
 
 
 def product(a, b, k):
@@ -117,7 +117,7 @@ def coefficient(a, b, n):
 
 
 def node(x, k, p, q, sigma):
-    """Integrands of (law, marked_law) at noisy winning count x, one value per class."""
+    """Integrands of (distribution, marked_distribution) at noisy winning count x, one value per class."""
     s = arb(sigma)
     wins = [(-((x - n) / s) ** 2 / 2).exp() / (s * (2 * arb.pi()).sqrt()) for n in range(k + 2)]
     below = [na.ndtr((x - n) / s) for n in range(k + 2)]
@@ -148,7 +148,7 @@ def node(x, k, p, q, sigma):
 
 
 def by_polynomials(k, p, q, sigma, fine, goal=1e-28):
-    """(law, marked_law, relative difference of the last two grids).
+    """(distribution, marked_distribution, relative difference of the last two grids).
 
     Trapezoid over x with step sigma / fine, refined by halves.  The sum starts in the
     bulk and walks outwards until every class has fallen below 1e-16 goal of its sum.
@@ -190,8 +190,8 @@ def _walk(k, p, q, sigma, step, offset, floor, known):
     return total
 
 
-def entry(noise, k, p, q, sigma, law, marked, verify):
-    names = {"law": law, "marked_law": marked}
+def entry(noise, k, p, q, sigma, distribution, marked, verify):
+    names = {"distribution": distribution, "marked_distribution": marked}
     fields = {"noise": noise, "k": k, "probabilities": p, "sigma": sigma, "marked": q}
     for name, values in names.items():
         fields[name] = [table.decimal(v) for v in values]
@@ -204,9 +204,9 @@ def small_entries():
     for noise, k, p, q, sigma in SMALL:
         ctx.prec = na.PRECISION
         P, Q = normalised(p), normalised(q)
-        law, marked = by_enumeration(k, P, Q, sigma, noise)
+        distribution, marked = by_enumeration(k, P, Q, sigma, noise)
         verify = {"method": "enumeration", "second": None, "rel_diff_second_method": None,
-                  "abs_sum_minus_1": max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (law, marked))}
+                  "abs_sum_minus_1": max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (distribution, marked))}
         assert verify["abs_sum_minus_1"] < 1e-40
         if noise == "gaussian":
             again, marked_again, _ = by_polynomials(k, P, Q, sigma, 4)
@@ -214,9 +214,9 @@ def small_entries():
         else:
             again, marked_again = by_enumeration(k, P, Q, sigma, noise, second=True)
             verify["second"] = "enumeration with the exact piecewise integral"
-        verify["rel_diff_second_method"] = max(table.relative_difference(a, b) for a, b in zip(law + marked, again + marked_again))
+        verify["rel_diff_second_method"] = max(table.relative_difference(a, b) for a, b in zip(distribution + marked, again + marked_again))
         assert verify["rel_diff_second_method"] < 1e-36, (k, p, q, sigma, verify)
-        yield entry(noise, k, p, q, sigma, law, marked, verify)
+        yield entry(noise, k, p, q, sigma, distribution, marked, verify)
         print("small", noise, k, len(p), sigma, verify, flush=True)
 
 
@@ -224,11 +224,11 @@ def large_entries():
     for k, p, q, sigma in LARGE:
         ctx.prec = PRECISION
         P, Q = normalised(p), normalised(q)
-        law, marked, worst = by_polynomials(k, P, Q, sigma, 3)
+        distribution, marked, worst = by_polynomials(k, P, Q, sigma, 3)
         verify = {"method": "polynomial", "second": "polynomial on the coarser grid", "rel_diff_second_method": worst,
-                  "abs_sum_minus_1": max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (law, marked))}
+                  "abs_sum_minus_1": max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (distribution, marked))}
         print("large", k, len(p), sigma, verify, flush=True)
-        yield entry("gaussian", k, p, q, sigma, law, marked, verify)
+        yield entry("gaussian", k, p, q, sigma, distribution, marked, verify)
 
 
 def main():

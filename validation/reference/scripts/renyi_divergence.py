@@ -1,4 +1,4 @@
-"""renyi_more.json: Renyi divergences of noisy argmax laws and of nearly equal vectors.
+"""renyi_more.json: Renyi divergences of noisy argmax distributions and of nearly equal vectors.
 
     python validation/reference/scripts/renyi_divergence.py
 
@@ -8,7 +8,7 @@ D_a(P||Q) = ln(1 + s) / (a - 1).  Evaluated with thousands of bits, so
 that the cancellation inside a term is harmless.  `discrete` vectors need not sum to one:
 their value is ln(sum p^a q^(1-a)) / (a - 1) as it stands.
 
-Second method: for argmax pairs the direct sum of powers on laws from the second
+Second method: for argmax pairs the direct sum of powers on distributions from the second
 quadrature; for discrete pairs the direct sum in mpmath with 400 digits.
 """
 import random
@@ -56,7 +56,7 @@ def spread(count, offset):
 
 
 def closed(p):
-    """The same law with the largest class set to one minus the others, exactly summing to one."""
+    """The same distribution with the largest class set to one minus the others, exactly summing to one."""
     top = max(range(len(p)), key=lambda c: float(p[c].log()))
     p = [x.mid() for x in p]
     return [1 - sum(p[:c] + p[c + 1:], arb(0)) if c == top else x for c, x in enumerate(p)]
@@ -78,21 +78,21 @@ def powers(p, q, order):
     return total.log() / (a - 1)
 
 
-def laws(noise, scale, counts):
-    """(law, law by the second quadrature)."""
+def distributions(noise, scale, counts):
+    """(distribution, distribution by the second quadrature)."""
     ctx.prec = na.PRECISION
-    return na.law(counts, scale, noise), na.law(counts, scale, noise, second=True)
+    return na.distribution(counts, scale, noise), na.distribution(counts, scale, noise, second=True)
 
 
-def close_all(laws):
-    """Close every law at a precision that keeps the square of its smallest probability."""
-    bits = max(-float(x.log()) for p in laws for x in p) / 0.693
+def close_all(distributions):
+    """Close every distribution at a precision that keeps the square of its smallest probability."""
+    bits = max(-float(x.log()) for p in distributions for x in p) / 0.693
     ctx.prec = WORK + int(2 * bits)
-    return [closed(p) for p in laws]
+    return [closed(p) for p in distributions]
 
 
 def agree(first, second, limit, what):
-    if first == 0:  # equal laws
+    if first == 0:  # equal distributions
         assert abs(second) < 1e-300, what
         return 0.0
     difference = table.relative_difference(first, second)
@@ -102,7 +102,7 @@ def agree(first, second, limit, what):
 
 def argmax_entries():
     for index, (noise, scale, counts, neighbor, orders) in enumerate(PAIRS):
-        p, p2, q, q2 = close_all(laws(noise, scale, counts) + laws(noise, scale, neighbor))
+        p, p2, q, q2 = close_all(distributions(noise, scale, counts) + distributions(noise, scale, neighbor))
         moved = sum((a - b) ** 2 for a, b in zip(counts, neighbor))
         for order in spread(orders, index):
             forward, reverse = divergence(p, q, order), divergence(q, p, order)

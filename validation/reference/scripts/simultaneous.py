@@ -6,7 +6,7 @@
 one degree of freedom; the closed form is checked by putting it back, the quantile by the incomplete gamma function.
 
 `edgeworth` and `exact` (Sison and Glaz 1995): nu(c) = P(|X_i - x_i| <= c for all i), X ~ Mult(n, x/n), either with
-Edgeworth's expansion of the law of a sum of truncated Poisson variables, in the published factorial moments (which
+Edgeworth's expansion of the distribution of a sum of truncated Poisson variables, in the published factorial moments (which
 lose every digit of a double for large counts, hence 120 digits), or exactly by convolution of them.  c is the last
 with nu(c) <= 1 - failure, gamma = (1 - failure - nu(c))/(nu(c+1) - nu(c)), nu(0) = 0; the ends are max(0, (x-c)/n) and
 min(1, (x + c + 2 gamma)/n).  Second method: 40 more digits; for `exact`, multinomial probabilities summed over all

@@ -45,7 +45,7 @@ def relative_difference(a, b):
 
 
 def write(name, entries, limit=400_000):
-    """Write `entries` to `name`, one per line; refuse files above `limit` bytes."""
+    """Write `entries` to `name`, one per line; reject files above `limit` bytes."""
     text = "[\n" + ",\n".join(json.dumps(e) for e in entries) + "\n]\n"
     if len(text) > limit:
         raise ValueError(f"{name}: {len(text)} bytes")

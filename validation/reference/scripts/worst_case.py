@@ -2,7 +2,7 @@
 
     python validation/reference/scripts/worst_case.py
 
-T(u, v) is the law of (u + Z1 and v + Z2 both negative, first larger, second larger), Z independent standard normal:
+T(u, v) is the distribution of (u + Z1 and v + Z2 both negative, first larger, second larger), Z independent standard normal:
 
     p_neither = Phi(-u) Phi(-v),   p_first = int_0^inf phi(x-u) Phi(x-v) dx,   p_second alike.
 
@@ -12,7 +12,7 @@ D_a(Bern(Phi(s)) || Bern(Phi(s - sqrt(2)/sigma))), its limit u, v -> inf; `one_c
 A maximum found in this way is attained, hence a lower bound of the supremum, and the supremum if no other hill is
 higher; where the plane has no interior maximum above the limit, `supremum` is null.
 
-Second method: p_first by Owen's T function, and the divergence at the point found from those laws (`verify`).
+Second method: p_first by Owen's T function, and the divergence at the point found from those distributions (`verify`).
 """
 import mpmath
 from mpmath import mp, mpf
@@ -51,7 +51,7 @@ def first_owen(u, v):
     return value - (mpf(1) / 2 if u * s < 0 or (u * s == 0 and u + s < 0) else 0)
 
 
-def law(u, v, p_first=first):
+def distribution(u, v, p_first=first):
     return [cdf(-u) * cdf(-v), p_first(u, v), p_first(v, u)]
 
 
@@ -60,7 +60,7 @@ def divergence(p, q, a):
 
 
 def on_plane(u, v, a, h, p_first=first):
-    return divergence(law(u, v, p_first), law(u - h, v + h, p_first), a)
+    return divergence(distribution(u, v, p_first), distribution(u - h, v + h, p_first), a)
 
 
 def on_line(s, a, shift):

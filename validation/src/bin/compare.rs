@@ -1,7 +1,7 @@
-//! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--work NAME] [--write]`: runs the Python
-//! programs that a user would otherwise write (`benches/baselines`) and `leakbound bench`, one after the other and again,
-//! and prints the ratios of their rates round by round, of all works or of the one named. With `--write` the table of all
-//! goes to `benches/RESULTS.md`.
+//! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--work NAME] [--write]`:
+//! runs the Python programs that a user would otherwise write (`benches/baselines`) and `leakbound bench`, one after
+//! the other and again, and prints the ratios of their rates round by round, of all works or of the one named. With
+//! `--write` the table of all goes to `benches/RESULTS.md`.
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
@@ -37,7 +37,7 @@ const WORKS: [Work; 7] = [
     Work { name: "private-knn", script: &["noisy_argmax.py", "private-knn", "1000000"], promised: 20.0 },
     Work { name: LIRA, script: &["membership.py", "lira"], promised: 0.53 / 0.15 },
     Work { name: ROC, script: &["membership.py", "roc"], promised: 0.48 / 0.15 },
-    Work { name: "exact-law-pair", script: &["exact_law.py", "1"], promised: 62e-3 * 2.0 / 5e-3 },
+    Work { name: "exact-distribution-pair", script: &["exact_distribution.py", "1"], promised: 62e-3 * 2.0 / 5e-3 },
 ];
 
 /// ROC, AUC and TPR at 0.1 % FPR of the guesses of that attack, measured here too.
@@ -192,8 +192,8 @@ fn ours(work: &str, seconds: f64) -> Result<f64> {
     row["rate"].as_f64().ok_or_else(|| "bench: no rate".into())
 }
 
-/// Guesses per second of leave-one-out LiRA on two threads: the recording of the script, 64 models on 50,000 samples in 18
-/// views, with scores from memory.
+/// Guesses per second of leave-one-out LiRA on two threads: the recording of the script, 64 models on 50,000 samples in
+/// 18 views, with scores from memory.
 fn lira_rate(seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
@@ -212,7 +212,8 @@ fn lira_rate(seconds: f64) -> Result<f64> {
     Ok(median(&rates))
 }
 
-/// Guesses per second of the ROC on two threads: 3.2 million guesses of both classes, from the scores of the victims on.
+/// Guesses per second of the ROC on two threads: 3.2 million guesses of both classes, from the scores of the victims
+/// on.
 fn roc_rate(seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
@@ -245,7 +246,8 @@ fn leakbound(arguments: &[&str]) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Seconds for 1000 queries with laws of their own, two worlds, 10^8 outputs each, drawn from the exact laws.
+/// Seconds for 1000 queries with distributions of their own, two worlds, 10^8 outputs each, drawn from the exact
+/// distributions.
 fn thousand_queries() -> Result<f64> {
     let mut scenario = String::from("model = \"pate\"\nnoise = \"gaussian:40\"\nk = 250\nsamples = 1e8\n");
     for query in 0..1000u32 {
@@ -263,7 +265,7 @@ fn thousand_queries() -> Result<f64> {
     std::fs::write(&file, scenario).map_err(|error| format!("{}: {error}", file.display()))?;
     let start = Instant::now();
     let name = file.to_string_lossy();
-    let arguments = ["simulate", &name, "--sampling", "exact-law", "--threads", "2", "--format", "json"];
+    let arguments = ["simulate", &name, "--sampling", "exact-distribution", "--threads", "2", "--format", "json"];
     let outcome = leakbound(&arguments);
     let seconds = start.elapsed().as_secs_f64();
     let _ = std::fs::remove_file(&file);
@@ -308,7 +310,7 @@ fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> S
     let days = pate.map_or(f64::NAN, |(_, rates)| 2e11 / median(rates) / 86_400.0);
     let _ = writeln!(
         text,
-        "\n1000 queries x 2 worlds x 10^8 outputs of PATE by exact-law sampling, laws included: {:.1} s [{:.1} .. {:.1}]; \
+        "\n1000 queries x 2 worlds x 10^8 outputs of PATE by exact-distribution sampling, distributions included: {:.1} s [{:.1} .. {:.1}]; \
          the best NumPy program would simulate them in {days:.1} days.",
         median(sweep),
         sweep.iter().copied().fold(f64::INFINITY, f64::min),

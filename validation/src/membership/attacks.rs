@@ -21,7 +21,7 @@ pub struct Attack {
 /// All attacks on the image itself, which is one of the views; and on all views, where there are several.
 ///
 /// # Errors
-/// What an attack refuses.
+/// What an attack rejects.
 pub fn all(shadows: &Shadows, view: usize) -> Result<Vec<Attack>> {
     let mut attacks = Vec::new();
     let mut add = |name: &'static str, guesses: AttackScores| attacks.push(Attack { name, guesses });
@@ -100,10 +100,10 @@ fn correct_views(logits: &MemoryLogits) -> Result<AttackScores> {
 
 /// Odds of the label-only attack over those of a shadow model being trained on the sample.
 ///
-/// Leaving a victim out leaves its own side the smaller one. Where the answers say nothing the fitted probability is the
-/// share of the shadow models that are inside, which is less for members: without this the area falls below one half.
-/// Rounded to what the fit is good for: the last digits of a difference that should be 0 depend on the two counts, and so
-/// on the truth (unrounded they gave an area of 0.93 on the recorded images with their own labels).
+/// Leaving a victim out leaves its own side the smaller one. Where the answers say nothing the fitted probability is
+/// the share of the shadow models that are inside, which is less for members: without this the area falls below one
+/// half. Rounded to what the fit is good for: the last digits of a difference that should be 0 depend on the two
+/// counts, and so on the truth (unrounded they gave an area of 0.93 on the recorded images with their own labels).
 fn without_prior(guesses: &AttackScores) -> Result<AttackScores> {
     let (members, probabilities) = (guesses.members(), guesses.scores());
     let scores = probabilities.indexed_iter().map(|((victim, sample), p)| {

@@ -1,5 +1,5 @@
-//! The finding of Aerni, Zhang and Tramèr (2024), attack by attack: canaries that imitate the most vulnerable samples show
-//! what the population hides, and so does looking at single samples.
+//! The finding of Aerni, Zhang and Tramèr (2024), attack by attack: canaries that imitate the most vulnerable samples
+//! show what the population hides, and so does looking at single samples.
 
 use super::tables::{LARGER, SMALL, population};
 use super::{Found, percent};

@@ -23,16 +23,16 @@ impl Shadows {
     /// # Errors
     /// When the file or one of its arrays cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
-        let refused = |reason: String| Error::Refused {
+        let rejected = |reason: String| Error::Rejected {
             operation: "shadow models",
             reason: format!("{}: {reason}", path.display()),
         };
-        let file = File::open(path).map_err(|error| refused(error.to_string()))?;
-        let mut archive = NpzReader::new(file).map_err(|error| refused(error.to_string()))?;
+        let file = File::open(path).map_err(|error| rejected(error.to_string()))?;
+        let mut archive = NpzReader::new(file).map_err(|error| rejected(error.to_string()))?;
         Ok(Self {
-            logits: archive.by_name("logits").map_err(|error| refused(error.to_string()))?,
-            keep: archive.by_name("keep").map_err(|error| refused(error.to_string()))?,
-            labels: archive.by_name("labels").map_err(|error| refused(error.to_string()))?,
+            logits: archive.by_name("logits").map_err(|error| rejected(error.to_string()))?,
+            keep: archive.by_name("keep").map_err(|error| rejected(error.to_string()))?,
+            labels: archive.by_name("labels").map_err(|error| rejected(error.to_string()))?,
         })
     }
 

@@ -3,8 +3,8 @@
 use leakbound::Result;
 use leakbound::histogram::{Neighbor, VoteHistogram};
 use leakbound::model::{
-    Adversary, CapcModel, NeighborIndex, NeighborLaws, NeighborSampling, PateModel, PrivateKnnModel, PromptPateModel,
-    VoteModel, best_candidate, wrong_label,
+    Adversary, CapcModel, NeighborDistributions, NeighborIndex, NeighborSampling, PateModel, PrivateKnnModel,
+    PromptPateModel, VoteModel, best_candidate, wrong_label,
 };
 use leakbound::quantity::Probability;
 use leakbound::record::{KnnTraining, KnnVotes, VoteFile};
@@ -140,13 +140,18 @@ pub fn of_neighbors(queries: &Path, training: Option<&Path>) -> Result<Vec<Case>
     let ranks = votes.queries[0].neighbor_labels.as_ref().map_or(0, Vec::len);
     let sampling = NeighborSampling::new(NEIGHBORS, RATE, ranks)?;
     let labels = |query: &leakbound::record::KnnQuery| query.neighbor_labels.clone().unwrap_or_default();
-    let laws: Vec<NeighborLaws> =
-        votes.queries.iter().map(|query| sampling.laws(&labels(query), votes.classes)).collect::<Result<_>>()?;
+    let distributions: Vec<NeighborDistributions> = votes
+        .queries
+        .iter()
+        .map(|query| sampling.distributions(&labels(query), votes.classes))
+        .collect::<Result<_>>()?;
     let model = |position: usize, rank: u64, label: usize| -> Result<VoteModel> {
-        let NeighborLaws { p, p_last } = &laws[position];
+        let NeighborDistributions { p, p_last } = &distributions[position];
         Ok(PrivateKnnModel::new(NEIGHBORS, p, p_last, sampling.inclusion(rank)?, label)?.into())
     };
-    let p = ndarray::Array2::from_shape_fn((laws.len(), votes.classes), |(query, class)| laws[query].p[class]);
+    let p = ndarray::Array2::from_shape_fn((distributions.len(), votes.classes), |(query, class)| {
+        distributions[query].p[class]
+    });
     let own = |adversary: &'static str| -> Result<Case> {
         let queries = votes.queries.iter().enumerate().map(|(position, query)| {
             let label = match (adversary, query.label) {

@@ -3,15 +3,15 @@
 use super::cases::Case;
 use leakbound::Result;
 use leakbound::accountant::{Scope, WorstCases};
-use leakbound::audit::{ReferenceLaws, Region};
+use leakbound::audit::{ReferenceDistributions, Region};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::{Noise, OutcomeDistribution, OutputPair};
 use leakbound::divergence::{RdpCurve, order_grid};
-use leakbound::law::{Noise, OutcomeLaw, OutputPair};
 use leakbound::mechanism::RandomVotes;
 use leakbound::model::VoteModel;
 use leakbound::quantity::{FailureProbability, NoiseScale, Order};
-use leakbound::simulate::{Simulation, sample_laws};
+use leakbound::simulate::{Simulation, sample_distributions};
 use rayon::prelude::*;
 
 /// Outputs per query and world, as published.
@@ -26,7 +26,7 @@ const FAILURE: f64 = 0.05;
 pub const SHOWN: [f64; 2] = [2.0, 10.0];
 
 /// The curves of the table, in its order.
-pub const CURVES: [&str; 4] = ["lower", "law", "data-dependent", "data-independent"];
+pub const CURVES: [&str; 4] = ["lower", "distribution", "data-dependent", "data-independent"];
 
 /// One row.
 pub struct Row {
@@ -37,7 +37,7 @@ pub struct Row {
     pub queries: String,
     /// Per answer: [curve][order of SHOWN]; a mean where every query is asked once.
     pub rdp: [[Option<f64>; 2]; 4],
-    /// The law's RDP of one answer at the first order of SHOWN, a mean over all queries.
+    /// The distribution's RDP of one answer at the first order of SHOWN, a mean over all queries.
     pub mean: f64,
     /// After [`ANSWERS`] answers, converted; illustrative for the lower curve and where answers are dependent.
     pub epsilon: [Option<f64>; 4],
@@ -64,7 +64,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Forward divergences of one case; none with the reason where its law cannot be computed.
+/// Forward divergences of one case; none with the reason where its distribution cannot be computed.
 pub fn row(case: &Case) -> Result<Row> {
     let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
     let judged: Vec<Judged<'_>> =
@@ -94,9 +94,9 @@ pub fn row(case: &Case) -> Result<Row> {
                 None => Some(vec![0.0; orders.len()]),
                 Some(pair) => counts(pair, *index)?.map(|counts| lower(pair, &counts, &orders, share)).transpose()?,
             };
-            let law = orders.iter().map(|&order| judged.divergence(order)).collect();
+            let distribution = orders.iter().map(|&order| judged.divergence(order)).collect();
             let [dependent, independent] = accountants(case, judged, &orders)?;
-            Ok([lower, Some(law), dependent, independent])
+            Ok([lower, Some(distribution), dependent, independent])
         })
         .collect::<Result<_>>()?;
     let mean = |curve: usize| -> Option<Vec<f64>> {
@@ -129,15 +129,16 @@ pub fn row(case: &Case) -> Result<Row> {
 /// Counts drawn from the distributions; none where they are not accurate enough for that.
 fn counts(pair: &OutputPair, index: usize) -> Result<Option<PairedCounts>> {
     let simulation = Simulation::new(SAMPLES)?.query(index as u64);
-    match sample_laws(pair.dataset(), pair.neighbor(), simulation) {
+    match sample_distributions(pair.dataset(), pair.neighbor(), simulation) {
         Ok(counts) => Ok(Some(counts)),
-        Err(leakbound::Error::Refused { .. }) => Ok(None),
+        Err(leakbound::Error::Rejected { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 fn lower(pair: &OutputPair, counts: &PairedCounts, orders: &[Order], share: FailureProbability) -> Result<Vec<f64>> {
-    let region = Region::new(counts, &ReferenceLaws::from_laws(pair.dataset(), pair.neighbor())?, share)?;
+    let region =
+        Region::new(counts, &ReferenceDistributions::from_distributions(pair.dataset(), pair.neighbor())?, share)?;
     // D_α never falls in α, and the region is one event: each order has the largest bound of those not above it.
     let mut least: f64 = 0.0;
     let at = |order: &Order| {
@@ -156,7 +157,7 @@ fn accountants(case: &Case, judged: &Judged<'_>, orders: &[Order]) -> Result<[Op
         Some(pair) => mechanism.theorems(pair, &known),
         // Theorems of a subsample do not look at the distributions.
         None => {
-            let nothing = OutcomeLaw::from_probabilities(&[1.0])?;
+            let nothing = OutcomeDistribution::from_probabilities(&[1.0])?;
             mechanism.theorems(&OutputPair::new(nothing.clone(), nothing)?, &known)
         }
     };

@@ -4,9 +4,9 @@ use super::figures::{Row, SHOWN};
 use crate::experiment::Report;
 
 const LOWER: usize = 0;
-const LAW: usize = 1;
+const DISTRIBUTION: usize = 1;
 
-/// Chance may put a lower bound above the law: 5 % per row.
+/// Chance may put a lower bound above the distribution: 5 % per row.
 const ALLOWED: usize = 3;
 
 pub fn judge(report: &mut Report, rows: &[Row]) {
@@ -23,36 +23,40 @@ pub fn judge(report: &mut Report, rows: &[Row]) {
 }
 
 fn inequalities(report: &mut Report, rows: &[Row]) {
-    let mut above_law = Vec::new();
+    let mut above_distribution = Vec::new();
     for (place, order) in SHOWN.iter().enumerate() {
         for row in rows {
             let value = |curve: usize| row.rdp[curve][place];
-            if value(LOWER) > value(LAW) {
-                above_law.push(format!("{} {} at order {order}", row.model, row.adversary));
+            if value(LOWER) > value(DISTRIBUTION) {
+                above_distribution.push(format!("{} {} at order {order}", row.model, row.adversary));
             }
             for curve in 2..4 {
                 let Some(upper) = value(curve) else { continue };
-                if value(LAW).is_some_and(|law| law > upper * (1.0 + 1e-9)) {
+                if value(DISTRIBUTION).is_some_and(|distribution| distribution > upper * (1.0 + 1e-9)) {
                     report.claim(false, format!("{} {} exceeds accountant {curve}", row.model, row.adversary));
                 }
             }
         }
     }
-    report.claim(true, "every law lies below its accountants, at both orders, unless said above");
-    let named = if above_law.is_empty() { String::new() } else { format!(": {}", above_law.join(", ")) };
-    report.claim(above_law.len() <= ALLOWED, format!("{} lower bounds lie above the law{named}", above_law.len()));
+    report.claim(true, "every distribution lies below its accountants, at both orders, unless said above");
+    let named =
+        if above_distribution.is_empty() { String::new() } else { format!(": {}", above_distribution.join(", ")) };
+    report.claim(
+        above_distribution.len() <= ALLOWED,
+        format!("{} lower bounds lie above the distribution{named}", above_distribution.len()),
+    );
 }
 
 /// A finding, whether it holds here, and the figures that say so.
 type Finding = (&'static str, Option<(bool, String)>);
 
 fn findings(rows: &[Row]) -> Vec<Finding> {
-    let law = |model: &str, adversary: &str| {
+    let distribution = |model: &str, adversary: &str| {
         let row = rows.iter().find(|row| row.model == model && row.adversary.starts_with(adversary));
-        row.and_then(|row| row.rdp[LAW][0])
+        row.and_then(|row| row.rdp[DISTRIBUTION][0])
     };
     let compare = |names: &[(&str, &str)], holds: &dyn Fn(&[f64]) -> bool| {
-        let values: Option<Vec<f64>> = names.iter().map(|(model, adversary)| law(model, adversary)).collect();
+        let values: Option<Vec<f64>> = names.iter().map(|(model, adversary)| distribution(model, adversary)).collect();
         values.map(|values| {
             let figures: Vec<String> = values.iter().map(|value| format!("{value:.3e}")).collect();
             (holds(&values), figures.join(", "))

@@ -11,7 +11,7 @@ use figures::{CURVES, Row, SHOWN};
 use leakbound::Result;
 use std::path::{Path, PathBuf};
 
-/// Where a recording lies: in the folder that was asked for, or the copy beside this program.
+/// Where a recording lies: in the given folder, or the copy beside this program.
 fn recording(name: &str) -> Option<PathBuf> {
     let copies = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     [experiment::data_folder(), copies].into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -22,7 +22,7 @@ fn recording(name: &str) -> Option<PathBuf> {
 pub fn report() -> Report {
     let mut report = Report::new(
         "Recorded Fashion-MNIST votes and neighbors: lower bounds from 10^8 outputs per query and world, drawn from the \
-         laws (k-cut-region, failure probability 0.05 per row), the law itself, and accountants; forward divergences \
+         distributions (k-cut-region, failure probability 0.05 per row), the distribution itself, and accountants; forward divergences \
          D(S||S'). PATE, CaPC and PromptPATE: k = 250, sigma = 40; Private-kNN: k = 200, rate 0.2, sigma = 30. \
          prompt-pate* is a stand-in: recorded votes, fixed, with the change that a prompt would make. Per-answer RDP is \
          that of the worst query where one is repeated and the mean where all are asked once; epsilon is at delta = 1e-6 \
@@ -57,7 +57,7 @@ fn rows(report: &mut Report) -> Result<Vec<Row>> {
     for case in &cases {
         match figures::row(case) {
             Ok(row) => rows.push(row),
-            Err(error @ leakbound::Error::Refused { .. }) => {
+            Err(error @ leakbound::Error::Rejected { .. }) => {
                 report.line(format!("skipped: {} {}: {error}", case.model, case.adversary));
             }
             Err(error) => return Err(error),
@@ -84,7 +84,8 @@ fn table(report: &mut Report, rows: &[Row]) {
         |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>12}", shown(*value))).collect::<String>();
     for (place, order) in SHOWN.iter().enumerate() {
         report.line("");
-        let head: String = ["lower", "law", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
+        let head: String =
+            ["lower", "distribution", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
         report.line(format!("{:<51}{head}", format!("RDP of one answer, order {order}")));
         for row in rows {
             let values = std::array::from_fn(|curve| row.rdp[curve][place]);
@@ -102,7 +103,7 @@ fn table(report: &mut Report, rows: &[Row]) {
         report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
     }
     report.line("");
-    report.line("mean over all queries of the law's RDP of one answer, order 2");
+    report.line("mean over all queries of the distribution's RDP of one answer, order 2");
     for row in rows {
         report.line(format!("{:<13}{:<22}{:>10}", row.model, row.adversary, shown(Some(row.mean))));
     }

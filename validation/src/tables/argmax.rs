@@ -1,7 +1,7 @@
-//! Laws of the noisy argmax of a fixed histogram.
+//! Distributions of the noisy argmax of a fixed histogram.
 
 use super::check::TableCheck;
-use super::{Decimal, NoiseName, argmax_law, load, noise};
+use super::{Decimal, NoiseName, argmax_distribution, load, noise};
 use serde::Deserialize;
 
 /// Where ln p is above this, p is compared; below, its logarithm.
@@ -33,8 +33,8 @@ pub(super) fn compare(check: &mut TableCheck) {
             format!("{:?} {noise}", inputs.histogram)
         };
         check.begin(name);
-        let law = match argmax_law(&inputs.histogram, noise) {
-            Ok(law) => law,
+        let distribution = match argmax_distribution(&inputs.histogram, noise) {
+            Ok(distribution) => distribution,
             Err(error) => {
                 check.fail(error.to_string());
                 continue;
@@ -43,22 +43,25 @@ pub(super) fn compare(check: &mut TableCheck) {
         for class in 0..expected.len() {
             let ln_expected = log_expected[class];
             if ln_expected.value > LOG_FROM {
-                check.relative("p", law.p()[class], expected[class], RELATIVE);
-                check.absolute("ln p", law.ln_p()[class], ln_expected, RELATIVE);
+                check.relative("p", distribution.p()[class], expected[class], RELATIVE);
+                check.absolute("ln p", distribution.ln_p()[class], ln_expected, RELATIVE);
             } else {
-                check.logarithm("ln p < -200", law.ln_p()[class], ln_expected, LOGARITHM);
+                check.logarithm("ln p < -200", distribution.ln_p()[class], ln_expected, LOGARITHM);
                 // p is exp(ln p), which magnifies the relative error of the logarithm.
                 let magnified = 2.0 * LOGARITHM * (1.0 + ln_expected.value.abs());
-                check.relative("p < e^-200", law.p()[class], expected[class], magnified);
+                check.relative("p < e^-200", distribution.p()[class], expected[class], magnified);
             }
             // 1 - p of the top class is the sum of the others, with their accuracy.
             let ln_complement = complement_expected[class].value.ln();
             let tolerance = RELATIVE.max(2.0 * LOGARITHM * ln_complement.abs());
-            check.relative("1-p", law.complement()[class], complement_expected[class], tolerance);
+            check.relative("1-p", distribution.complement()[class], complement_expected[class], tolerance);
         }
         let tolerance_of_estimate =
-            expected.iter().zip(law.p()).zip(&log_expected).filter(|(_, ln)| ln.value > LOG_FROM);
+            expected.iter().zip(distribution.p()).zip(&log_expected).filter(|(_, ln)| ln.value > LOG_FROM);
         let worst = tolerance_of_estimate.map(|((p, value), _)| p.relative_error_of(*value).abs()).fold(0.0, f64::max);
-        check.holds(worst <= law.error().max(2.0 * f64::EPSILON), "the law's own estimate covers its error");
+        check.holds(
+            worst <= distribution.error().max(2.0 * f64::EPSILON),
+            "the distribution's own estimate covers its error",
+        );
     }
 }

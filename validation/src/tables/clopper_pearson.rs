@@ -6,7 +6,8 @@ use leakbound::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower
 use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
-/// The outward margin of the library is 1.42e-14 of the smaller side, or 2^-50 of |ln α|; with it the error of the limit.
+/// The outward margin of the library is 1.42e-14 of the smaller side, or 2^-50 of |ln α|; with it the error of the
+/// limit.
 fn tolerance(alpha: f64) -> f64 {
     6e-15 + 1.42e-14f64.max(4.0 * f64::EPSILON * alpha.ln().abs())
 }

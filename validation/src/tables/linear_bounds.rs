@@ -3,11 +3,11 @@
 use super::check::{Side, TableCheck};
 use super::{Decimal, load, order};
 use leakbound::Result;
-use leakbound::audit::{HalfSpace, ReferenceLaws, Region, Variational};
+use leakbound::audit::{HalfSpace, ReferenceDistributions, Region, Variational};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::interval::BinomialCounts;
-use leakbound::law::OutcomeLaw;
 use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
@@ -84,10 +84,14 @@ fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Resul
         check.set_aside("closeness at a failure probability above 0.1, where the search may end early");
     }
     // Two outcomes have the same region but for a width that is not smaller.
-    let law = |p: f64| OutcomeLaw::from_probabilities(&[p, 1.0 - p]);
+    let distribution = |p: f64| OutcomeDistribution::from_probabilities(&[p, 1.0 - p]);
     let labels = vec!["inside".to_owned(), "outside".to_owned()];
     let counts = PairedCounts::new(labels, vec![x1, n1 - x1], vec![x2, n2 - x2])?;
-    let region = Region::new(&counts, &ReferenceLaws::from_laws(&law(0.5)?, &law(0.375)?)?, failure)?;
+    let region = Region::new(
+        &counts,
+        &ReferenceDistributions::from_distributions(&distribution(0.5)?, &distribution(0.375)?)?,
+        failure,
+    )?;
     for (direction, expected, least) in [
         (Direction::Forward, expected.forward, expected.forward_least),
         (Direction::Reverse, expected.reverse, expected.reverse_least),
@@ -108,13 +112,14 @@ fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Resul
 fn tangent(check: &mut TableCheck, inputs: &Ratios, expected: &Bound) -> Result<()> {
     let Ratios { x, y, log_ratio, order: a, g } = inputs;
     check.begin(format!("{x:?} against {y:?}, order {a}, g {g:e}"));
-    // Laws with the same order of ratios, so that the groups are the outcomes.
+    // Distributions with the same order of ratios, so that the groups are the outcomes.
     let weights: Vec<f64> = (0..x.len()).map(|class| 1.0 + class as f64).collect();
-    let law = |weights: &[f64]| {
+    let distribution = |weights: &[f64]| {
         let total: f64 = weights.iter().sum();
-        OutcomeLaw::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<f64>>())
+        OutcomeDistribution::from_probabilities(&weights.iter().map(|weight| weight / total).collect::<Vec<f64>>())
     };
-    let reference = ReferenceLaws::from_laws(&law(&weights)?, &law(&vec![1.0; x.len()])?)?;
+    let reference =
+        ReferenceDistributions::from_distributions(&distribution(&weights)?, &distribution(&vec![1.0; x.len()])?)?;
     let labels = (0..x.len()).map(|class| class.to_string()).collect();
     let counts = PairedCounts::new(labels, x.clone(), y.clone())?;
     let prepared = Variational::new(&counts, &reference, FailureProbability::new(*g)?, 1)?;

@@ -25,8 +25,8 @@ pub use check::{TableCheck, Worst};
 pub use decimal::Decimal;
 
 use crate::experiment::Report;
+use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::histogram::VoteHistogram;
-use leakbound::law::{Noise, OutcomeLaw, noisy_argmax_law};
 use leakbound::quantity::{NoiseScale, Order};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -66,7 +66,7 @@ pub const ALL: [Table; 23] = [
     Table { file: "pate_costs.json", compare: pate_costs::compare },
     Table { file: "hockey_more.json", compare: hockey_stick::compare },
     Table { file: "linear_bounds.json", compare: linear_bounds::compare },
-    Table { file: "laws.json", compare: random_votes::compare_coarse },
+    Table { file: "distributions.json", compare: random_votes::compare_coarse },
     Table { file: "random_votes_more.json", compare: random_votes::compare },
     Table { file: "two_cut_more.json", compare: two_cut::compare },
     Table { file: "simul.json", compare: simultaneous::compare },
@@ -108,8 +108,8 @@ fn order(a: f64) -> Order {
     Order::new(a).expect("a table's order is above 1")
 }
 
-fn argmax_law(histogram: &[u64], noise: Noise) -> leakbound::Result<OutcomeLaw> {
-    noisy_argmax_law(&VoteHistogram::new(histogram.to_vec())?, noise)
+fn argmax_distribution(histogram: &[u64], noise: Noise) -> leakbound::Result<OutcomeDistribution> {
+    noisy_argmax_distribution(&VoteHistogram::new(histogram.to_vec())?, noise)
 }
 
 /// Checks all tables.

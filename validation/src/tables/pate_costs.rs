@@ -6,8 +6,8 @@ use leakbound::accountant::{
     gnss_rdp, k_ary_randomized_response_rdp, lnmax_data_dependent, log_flip_probability_laplace,
     threshold_data_dependent,
 };
+use leakbound::distribution::{ThresholdForm, ThresholdTest};
 use leakbound::histogram::VoteHistogram;
-use leakbound::law::{ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Epsilon, NoiseScale};
 use serde::Deserialize;
 

@@ -1,9 +1,9 @@
 //! Rényi divergences of argmax pairs, Bernoulli pairs and vectors.
 
 use super::check::TableCheck;
-use super::{Decimal, NoiseName, argmax_law, load, noise, order};
+use super::{Decimal, NoiseName, argmax_distribution, load, noise, order};
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{bernoulli_renyi, renyi_divergence};
-use leakbound::law::OutcomeLaw;
 use leakbound::special::CompensatedSum;
 use serde::Deserialize;
 
@@ -53,7 +53,8 @@ pub(super) fn compare(check: &mut TableCheck) {
                     inputs.alpha
                 ));
                 let divergences = || -> leakbound::Result<[f64; 2]> {
-                    let (p, q) = (argmax_law(&inputs.histogram, noise)?, argmax_law(&inputs.neighbor, noise)?);
+                    let (p, q) =
+                        (argmax_distribution(&inputs.histogram, noise)?, argmax_distribution(&inputs.neighbor, noise)?);
                     let a = order(inputs.alpha);
                     Ok([renyi_divergence(&p, &q, a)?, renyi_divergence(&q, &p, a)?])
                 };
@@ -82,11 +83,11 @@ pub(super) fn compare(check: &mut TableCheck) {
 /// D(p‖q) = D(p/S_p‖q/S_q) + (α ln S_p + (1-α) ln S_q)/(α-1).
 fn compare_vectors(check: &mut TableCheck, Vectors { p, q, alpha }: &Vectors, expected: Decimal) {
     let sum = |v: &[f64]| v.iter().copied().collect::<CompensatedSum>().value();
-    let law = |v: &[f64]| {
+    let distribution = |v: &[f64]| {
         let total = sum(v);
-        OutcomeLaw::from_probabilities(&v.iter().map(|value| value / total).collect::<Vec<_>>())
+        OutcomeDistribution::from_probabilities(&v.iter().map(|value| value / total).collect::<Vec<_>>())
     };
-    let divergence = || renyi_divergence(&law(p)?, &law(q)?, order(*alpha));
+    let divergence = || renyi_divergence(&distribution(p)?, &distribution(q)?, order(*alpha));
     let value = match divergence() {
         Ok(value) => value,
         Err(error) => return check.fail(error.to_string()),

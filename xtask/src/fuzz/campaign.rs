@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz --hours N`: all targets in rotation, one on each core, for N hours of processor time in all.
 //!
-//! Hours are those that the fuzzers really got, so that a busy machine takes longer and not less. After each turn a line
-//! goes to a ledger beside the corpus: a campaign that is interrupted goes on where it was, with another N if that is
-//! asked for. At its end the corpus is reduced to the inputs that add coverage, and a result file is written.
+//! Hours are those that the fuzzers really got, so that a busy machine takes longer and not less. After each turn a
+//! line goes to a ledger beside the corpus: a campaign that is interrupted goes on where it was, with another N if that
+//! is asked for. At its end the corpus is reduced to the inputs that add coverage, and a result file is written.
 
 use super::{Limits, Report, Target};
 use crate::command::{self, Outcome};
@@ -158,7 +158,8 @@ fn fuzz(target: &Target) -> Result<Turn, String> {
     }
 }
 
-/// The program under a shell that prints the processor time of its children at the end: the standard library cannot ask.
+/// The program under a shell that prints the processor time of its children at the end: the standard library cannot
+/// ask.
 fn timed(program: &std::process::Command) -> std::process::Command {
     let mut shell = command::program("sh");
     shell.args(["-c", "\"$@\" >/dev/null; status=$?; times; exit $status", "sh"]);

@@ -1,5 +1,5 @@
-//! The fuzz package is a workspace of its own with a lock file of its own: the versions that are fuzzed are those that are
-//! tested.
+//! The fuzz package is a workspace of its own with a lock file of its own: the versions that are fuzzed are those that
+//! are tested.
 
 use crate::command::{self, Outcome};
 use std::collections::{BTreeMap, BTreeSet};

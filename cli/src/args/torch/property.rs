@@ -77,7 +77,7 @@ impl TorchPropertyOptions {
     /// The library's plan.
     pub fn plan(&self, seed: u64) -> Result<PropertyPlan> {
         let value = self.percentages.iter().position(|&percentage| percentage == self.student_percentage);
-        let value = value.ok_or_else(|| Error::Refused {
+        let value = value.ok_or_else(|| Error::Rejected {
             operation: "--student-percentage",
             reason: format!("{} is none of --percentages {:?}", self.student_percentage, self.percentages),
         })?;

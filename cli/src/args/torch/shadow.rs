@@ -36,8 +36,8 @@ pub struct ShadowOptions {
     /// training half is used
     #[arg(long, value_name = "PATH", required_if_eq("canaries", "out-of-distribution"))]
     pub others: Option<PathBuf>,
-    /// How models are assigned to audited samples: half (exactly half of the models) or independent (each with probability
-    /// 1/2)
+    /// How models are assigned to audited samples: half (exactly half of the models) or independent (each with
+    /// probability 1/2)
     #[arg(long, value_name = "HOW", default_value = "half")]
     pub inclusion: Inclusion,
     /// Augmented views of a sample to query: 1 (the image itself) or 18 (as it is and flipped, each shifted by

@@ -6,8 +6,8 @@ use super::training::{CheckpointOptions, TrainingOptions, factor};
 use super::{DataOptions, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::accountant::PrivacyBudget;
+use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, order_grid};
-use leakbound::law::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use leakbound::{Error, Result};
 use leakbound_train::{LabelCosts, LabelingPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
@@ -156,7 +156,7 @@ fn scale(operation: &'static str, noise: Noise) -> Result<NoiseScale> {
     match noise {
         Noise::Gaussian(sigma) => Ok(sigma),
         Noise::Laplace(_) => {
-            Err(Error::Refused { operation, reason: format!("Confident-GNMax has Gaussian noise, not {noise}") })
+            Err(Error::Rejected { operation, reason: format!("Confident-GNMax has Gaussian noise, not {noise}") })
         }
     }
 }

@@ -46,8 +46,8 @@ pub struct TrainingOptions {
 pub enum OptimizerName {
     /// Adam at --learning-rate, multiplied by --decay after each epoch
     Adam,
-    /// Momentum 0.9 and weight decay 0.0005 at rate 0.1, after a linear start of one epoch, and at a fifth of that after
-    /// 30, 60 and 80 % of the epochs: the networks of Aerni et al. (2024), with --epochs 200 --batch 256
+    /// Momentum 0.9 and weight decay 0.0005 at rate 0.1, after a linear start of one epoch, and at a fifth of that
+    /// after 30, 60 and 80 % of the epochs: the networks of Aerni et al. (2024), with --epochs 200 --batch 256
     WideResidual,
 }
 

@@ -32,7 +32,7 @@ def exact_curves(result: Any, ax: Any) -> Any:
 
 
 def bound_curves(result: Any, ax: Any) -> Any:
-    """Lower bounds by method and direction, of several queries of the one that leaks most by a law, or else the first."""
+    """Lower bounds by method and direction, of several queries of the one that leaks most by a distribution, or else the first."""
     ax = axes(ax)
     names = list(dict.fromkeys(result.bounds.column("query").tolist()))
     shown, why = _shown(result, names)
@@ -53,23 +53,23 @@ def bound_curves(result: Any, ax: Any) -> Any:
 
 
 def _shown(result: Any, names: list[str]) -> tuple[str, str]:
-    """A query is never chosen by its bound, which chance favors: by the given law, or as the first."""
-    if len(result.law):
-        first = result.law[0].order
-        row = max(result.law.where(order=first), key=lambda row: row.divergence)
-        return row.query, "which leaks most by the given law"
+    """A query is never chosen by its bound, which chance favors: by the given distribution, or as the first."""
+    if len(result.distribution):
+        first = result.distribution[0].order
+        row = max(result.distribution.where(order=first), key=lambda row: row.divergence)
+        return row.query, "which leaks most by the given distribution"
     return (names[0] if names else ""), "the first"
 
 
 def votes_curves(queries: Any, ax: Any, direction: str) -> Any:
-    """Means over the queries of the lower bounds, the law of the model and the accountants."""
+    """Means over the queries of the lower bounds, the distribution of the model and the accountants."""
     ax = axes(ax)
     exact = [query.exact.column(direction) for query in queries]
     orders = queries[0].exact.column("order")
     for marker, method in zip("^v<>dp*", _methods(queries, direction)):
         means = [_mean(queries, method, direction, order) for order in orders]
         ax.plot(orders, means, marker, markersize=5, color=LOWER, label=f"{method} (lower bound)")
-    ax.plot(orders, np.mean(exact, axis=0), "-", color=BLACK, label="law of the model")
+    ax.plot(orders, np.mean(exact, axis=0), "-", color=BLACK, label="distribution of the model")
     for style, name in zip((":", "--", "-.", (0, (1, 3))), _names(queries[0].upper)):
         at = queries[0].upper.where(name=name, direction=direction).column("order")
         rows = [query.upper.where(name=name, direction=direction).column("rdp") for query in queries]

@@ -33,7 +33,7 @@ def simulate(
     """`Simulation(scenario).run(samples=..., seed=...)` on a cluster: the same counts, to the last one.
 
     `client` is a client of Dask or `"ray"`, or the one that this process is connected to. The scenario is read here
-    and travels with the tasks. Each of the `shards` uses `threads` threads; computed laws are left out. The task of a
+    and travels with the tasks. Each of the `shards` uses `threads` threads; computed distributions are left out. The task of a
     worker that is lost runs again elsewhere. `progress` counts shards.
 
     With a Dask cluster: `leakbound.distributed.simulate("pate.toml", samples=1e10, client=client)`.
@@ -47,7 +47,7 @@ def simulate(
         except OSError as error:
             raise InputError(f"scenario: {error}") from None
     count = task_count("shards", shards, _shards(_number(samples), where.threads()))
-    options = {"samples": samples, "seed": seed, "sampling": sampling, "threads": threads, "no_law": True}
+    options = {"samples": samples, "seed": seed, "sampling": sampling, "threads": threads, "no_distribution": True}
     commands = []
     for index in range(1, count + 1):
         words, files = request("simulate", {**options, "shard": f"{index}/{count}"}, {"scenario": toml})
@@ -65,6 +65,6 @@ def _number(samples: float) -> float:
 
 def _shards(samples: float, threads: int) -> int:
     """Some for each thread, but none that takes long and none that is not worth its task."""
-    # What is no number of samples is refused by the first shard.
+    # What is no number of samples is rejected by the first shard.
     most = math.ceil(samples / _LEAST_SAMPLES) if 0 < samples < math.inf else 1
     return min(max(TASKS_FOR_A_THREAD * threads, math.ceil(most * _LEAST_SAMPLES / _SHARD_SAMPLES)), most)

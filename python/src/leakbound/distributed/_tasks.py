@@ -28,7 +28,7 @@ def run_commands(
 
 
 def task_count(name: str, given: int | None, default: int) -> int:
-    """The number of tasks that was asked for, or the default."""
+    """The number of tasks that was requested, or the default."""
     if given is None:
         return default
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:

@@ -1,0 +1,31 @@
+//! Any bytes as a distribution of outputs: rejected in one line, or probabilities that are a distribution.
+#![no_main]
+
+use leakbound::distribution::OutcomeDistribution;
+use leakbound::record::distribution_from_bytes;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    for name in ["a.csv", "a.json"] {
+        match distribution_from_bytes(name, bytes) {
+            Ok(file) => {
+                assert!(!file.distributions.is_empty());
+                for distribution in &file.distributions {
+                    assert!(
+                        distribution.labels.len() == distribution.p.len()
+                            && distribution.labels.len() == distribution.q.len()
+                    );
+                    for side in [&distribution.p, &distribution.q] {
+                        let distribution =
+                            OutcomeDistribution::from_probabilities(side).unwrap_or_else(|error| panic!("{error}"));
+                        assert!((distribution.p().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                    }
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.starts_with(name) && !text.contains(char::is_control), "{text:?}");
+            }
+        }
+    }
+});

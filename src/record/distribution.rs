@@ -1,0 +1,250 @@
+//! The probabilities of the outcomes in both worlds, given instead of estimated.
+
+use super::fault::{fault, quoted};
+use super::input_file::{Digested, InputFile, InputReader, open};
+use super::json::{Bounded, Name, Share, parse};
+use super::lines::Lines;
+use super::number::{PROBABILITY, probability};
+use super::place::Place;
+use super::rows::{QueryNames, check_name, named_query, reject, same_length};
+use super::table::{Group, Table};
+use super::text::{Text, sniff};
+use crate::error::{InputError, Result};
+use serde::{Deserialize, Serialize};
+use std::io::BufRead;
+use std::path::Path;
+
+/// How far the probabilities of one world may be from summing to 1.
+const SUM_TOLERANCE: f64 = 1e-9;
+
+const COLUMNS: &str = "`outcome`, `p`, `q`, optionally with `query`";
+
+/// The distribution of the outputs of one query under a dataset (`p`) and its neighbor (`q`).
+///
+/// Shapes: `labels`, `p` and `q` have one entry per outcome; `p` and `q` lie in [0, 1] and each sum to 1 within 1e-9.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordedDistribution {
+    /// The query's name; `None` where the file tells no queries apart.
+    pub query: Option<String>,
+    /// Names of the outcomes.
+    pub labels: Vec<String>,
+    /// Probabilities under the dataset.
+    pub p: Vec<f64>,
+    /// Probabilities under its neighbor.
+    pub q: Vec<f64>,
+}
+
+/// A file of distributions: where they came from, and the distribution of each query in the order of the file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DistributionFile {
+    /// The file.
+    pub input: InputFile,
+    /// At least one distribution.
+    pub distributions: Vec<RecordedDistribution>,
+}
+
+/// Reads the distributions of the outputs in both worlds.
+///
+/// Formats, told apart by content: CSV with columns `outcome,p,q` and optionally `query`; JSON as an array of
+/// `{"outcome", "p", "q", "query"?}`, as `{"queries": [{"query"?, "labels", "p", "q"}]}`, or as one such query by
+/// itself. Limits and leniency are those of [`read_counts`](super::read_counts).
+///
+/// # Errors
+/// As [`read_counts`](super::read_counts); also [`Error::Input`](crate::Error::Input) for a probability outside [0, 1],
+/// NaN included, and for probabilities of one world that do not sum to 1 within 1e-9.
+///
+/// ```
+/// # use leakbound::record::distribution_from_bytes;
+/// let file = distribution_from_bytes("distribution.csv", b"outcome,p,q\nyes,0.6,0.5\nno,0.4,0.5\n")?;
+/// assert_eq!(file.distributions[0].p, [0.6, 0.4]);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn read_distribution(path: impl AsRef<Path>) -> Result<DistributionFile> {
+    let path = path.as_ref();
+    read(path, open(path)?)
+}
+
+/// Reads what [`read_distribution`] reads from bytes in memory; `name` stands for the file in messages, and its
+/// extension counts as a file's does.
+///
+/// # Errors
+/// As [`read_distribution`].
+pub fn distribution_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<DistributionFile> {
+    read(name.as_ref(), InputReader::of_bytes(bytes.to_vec()))
+}
+
+fn read(file: &Path, reader: InputReader) -> Result<DistributionFile> {
+    let mut digested = Digested::new(reader);
+    let table = match sniff(file, &mut digested, "the distribution of the outputs")? {
+        Text::Csv(reader) => read_csv(file, reader)?,
+        Text::Json(text) => read_json(file, &text)?,
+    };
+    let groups = table.into_groups();
+    if groups.is_empty() {
+        return Err(fault(file, "whole file", "no outcome", "at least 1 outcome").into());
+    }
+    let distributions = groups.into_iter().map(|group| into_distribution(file, group)).collect::<Result<_>>()?;
+    Ok(DistributionFile { input: digested.finish_unchanged(file)?, distributions })
+}
+
+fn into_distribution(file: &Path, group: Group<f64>) -> Result<RecordedDistribution> {
+    let (p, q) = (group.side(0), group.side(1));
+    for (name, side) in [("p", &p), ("q", &q)] {
+        let sum: f64 = side.iter().sum();
+        // At most 10,000 terms of at most 1: the rounding of the sum stays below 1e-11.
+        if (sum - 1.0).abs() > SUM_TOLERANCE {
+            let expected = "probabilities that sum to 1 within 1e-9";
+            return Err(fault(file, group.place(), format!("{name} summing to {sum}"), expected).into());
+        }
+    }
+    Ok(RecordedDistribution { query: group.query, labels: group.labels, p, q })
+}
+
+fn read_csv(file: &Path, reader: impl BufRead) -> Result<Table<f64>> {
+    let mut lines = Lines::new(file, reader);
+    let header = lines.header(COLUMNS)?;
+    if !["outcome", "p", "q"].iter().any(|name| header.has(name)) {
+        return Err(header.missing(COLUMNS).into());
+    }
+    let columns = [
+        header.find("query")?,
+        Some(header.require("outcome")?),
+        Some(header.require("p")?),
+        Some(header.require("q")?),
+    ];
+    let mut table = Table::new();
+    let mut rows = 0u64;
+    while let Some(line) = lines.next()? {
+        let [query, outcome, p, q] = line.fields(&header, columns)?;
+        let query = named_query(&line, columns[0], &query)?;
+        check_name(&line, "outcome", &outcome)?;
+        let share = |column: &str, text: &str| {
+            probability(text).map_err(|hint| {
+                let error = line.at(column).fault(quoted(text), PROBABILITY);
+                InputError { hint: hint.map(Into::into), ..error }
+            })
+        };
+        let values = [share("p", &p)?, share("q", &q)?];
+        table.insert(query, &outcome, values).map_err(|misfit| reject(&line.at("outcome"), &outcome, misfit))?;
+        rows += 1;
+    }
+    if rows == 0 { Err(header.alone().into()) } else { Ok(table) }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with `outcome`, `p`, `q`")]
+struct Row {
+    query: Option<Name>,
+    outcome: Name,
+    p: Share,
+    q: Share,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with `labels`, `p`, `q`")]
+struct Query {
+    query: Option<Name>,
+    labels: Bounded<Name>,
+    p: Bounded<Share>,
+    q: Bounded<Share>,
+}
+
+/// The outermost object; unknown members are let through, since documents carry a schema, a seed, options.
+#[derive(Deserialize)]
+#[serde(expecting = "an object or an array of objects")]
+struct Document {
+    queries: Option<Bounded<Query>>,
+    query: Option<Name>,
+    labels: Option<Bounded<Name>>,
+    p: Option<Bounded<Share>>,
+    q: Option<Bounded<Share>>,
+}
+
+fn read_json(file: &Path, text: &str) -> Result<Table<f64>> {
+    let mut table = Table::new();
+    let mut names = QueryNames::default();
+    if text.trim_start().starts_with('[') {
+        for (index, row) in parse::<Bounded<Row>>(file, text)?.0.into_iter().enumerate() {
+            let place = Place { file, name: format!("row {index} (counted from 0)") };
+            let query = row.query.map(|Name(query)| query);
+            names.check(&place, query.as_deref())?;
+            let inserted = table.insert(query.as_deref(), &row.outcome.0, [row.p.0, row.q.0]);
+            inserted.map_err(|misfit| reject(&place, &row.outcome.0, misfit))?;
+        }
+        return Ok(table);
+    }
+    let queries = match parse::<Document>(file, text)? {
+        Document { queries: Some(Bounded(queries)), labels: None, p: None, q: None, .. } => queries,
+        Document { queries: None, query, labels: Some(labels), p: Some(p), q: Some(q) } => {
+            vec![Query { query, labels, p, q }]
+        }
+        _ => {
+            let expected = "`queries`, or one query's `labels`, `p` and `q`";
+            return Err(fault(file, "outermost object", "another set of members", expected).into());
+        }
+    };
+    for (index, query) in queries.into_iter().enumerate() {
+        let place = Place { file, name: format!("queries[{index}]") };
+        let name = query.query.map(|Name(name)| name);
+        names.check(&place, name.as_deref())?;
+        names.once(&place, name.as_deref())?;
+        let (labels, p, q) = (query.labels.0, query.p.0, query.q.0);
+        same_length(&place, labels.len(), [("p", p.len()), ("q", q.len())])?;
+        for (index, (label, (p, q))) in labels.iter().zip(p.iter().zip(&q)).enumerate() {
+            let inserted = table.insert(name.as_deref(), &label.0, [p.0, q.0]);
+            inserted.map_err(|misfit| reject(&place.member(&format!("labels[{index}]")), &label.0, misfit))?;
+        }
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str, text: &str) -> String {
+        distribution_from_bytes(name, text.as_bytes())
+            .err()
+            .map_or_else(|| "accepted".into(), |error| error.to_string())
+    }
+
+    #[test]
+    fn all_formats_give_the_same_distribution() {
+        let forms = [
+            ("a.csv", "query,outcome,q,p\r\n3,a,0.5,0.25\r\n3,b,0.5,0.75\r\n"),
+            ("a.json", r#"[{"query":3,"outcome":"a","p":0.25,"q":0.5},{"query":"3","outcome":"b","p":0.75,"q":0.5}]"#),
+            ("a.json", r#"{"queries":[{"query":"3","labels":["a","b"],"p":[0.25,0.75],"q":[0.5,0.5]}]}"#),
+            ("a.json", r#"{"query":3,"labels":["a","b"],"p":[0.25,0.75],"q":[0.5,0.5]}"#),
+        ];
+        let expected = RecordedDistribution {
+            query: Some("3".into()),
+            labels: vec!["a".into(), "b".into()],
+            p: vec![0.25, 0.75],
+            q: vec![0.5, 0.5],
+        };
+        for (name, text) in forms {
+            assert_eq!(
+                distribution_from_bytes(name, text.as_bytes()).unwrap().distributions,
+                std::slice::from_ref(&expected)
+            );
+        }
+    }
+
+    #[test]
+    fn a_certain_outcome_is_a_distribution() {
+        assert_eq!(message("a.csv", "outcome,p,q\na,1,0\nb,0,1e0"), "accepted");
+        assert_eq!(message("a.csv", "outcome,p,q\na,0.3333333333,1\nb,0.6666666667,0"), "accepted");
+    }
+
+    #[test]
+    fn what_is_no_distribution_is_named() {
+        assert_eq!(
+            message("a.csv", "outcome,p,q\na,0.5,0.5\nb,0.5,0.4"),
+            "a.csv: whole file: found q summing to 0.9, expected probabilities that sum to 1 within 1e-9"
+        );
+        assert_eq!(
+            message("a.csv", "outcome,p,q\na,NaN,1"),
+            "a.csv: line 2, column p: found `NaN`, expected a probability from 0 to 1"
+        );
+    }
+}
