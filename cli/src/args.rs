@@ -220,8 +220,7 @@ pub enum Command {
     Run(SuiteOptions),
     /// Print the options of commands and the JSON Schema of their documents
     #[command(
-        after_help = "Examples:\n  leakbound schema exact\n  leakbound schema audit counts > audit-counts.json\n\n\
-                            Without COMMAND all commands are printed. Each has its options, with type, default and \
+        after_help = "Example:\n  leakbound schema exact > exact.json\n\nWithout COMMAND all commands are printed. Each has its options, with type, default and \
                             choices, and the JSON Schema of what it prints with --format json."
     )]
     Schema(SchemaOptions),

@@ -37,7 +37,8 @@ def resident() -> float:
 def calls() -> None:
     words = "audit confusion --tp=1 --fn=1 --fp=1 --tn=1 --methods=clopper-pearson".split(" ")
     whole = seconds(lambda: leakbound.audit_confusion(tp=1, fn=1, fp=1, tn=1, methods="clopper-pearson")) * 1e6
-    inside = seconds(lambda: _core.call(words, {})) * 1e6
+    commands = _core.Commands()
+    inside = seconds(lambda: commands.call(words, {})) * 1e6
     print(f"A small audit: {whole:.1f} us from Python, of which {inside:.1f} us in the compiled module with its work.")
 
 

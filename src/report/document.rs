@@ -120,21 +120,20 @@ struct Escaped<'a>(&'a mut dyn Write);
 impl Write for Escaped<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let escaped = |character| breaks_line(character) && character != '\n';
-        match std::str::from_utf8(bytes) {
-            Ok(text) if text.contains(escaped) => {
-                for character in text.chars() {
-                    if escaped(character) {
-                        let mut units = [0; 2];
-                        character
-                            .encode_utf16(&mut units)
-                            .iter()
-                            .try_for_each(|unit| write!(self.0, "\\u{unit:04x}"))?;
-                    } else {
-                        write!(self.0, "{character}")?;
-                    }
-                }
+        // Looking at bytes is fast, and hardly any need more.
+        let plain = bytes.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~'));
+        let text = if plain { None } else { std::str::from_utf8(bytes).ok().filter(|text| text.contains(escaped)) };
+        let Some(text) = text else {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        };
+        for character in text.chars() {
+            if escaped(character) {
+                let mut units = [0; 2];
+                character.encode_utf16(&mut units).iter().try_for_each(|unit| write!(self.0, "\\u{unit:04x}"))?;
+            } else {
+                write!(self.0, "{character}")?;
             }
-            _ => self.0.write_all(bytes)?,
         }
         Ok(bytes.len())
     }

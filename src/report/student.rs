@@ -101,3 +101,53 @@ impl Document for StudentDocument {
             .into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Envelope, TrainingFact};
+
+    #[test]
+    fn several_runs_have_a_line_with_their_means() {
+        let envelope = Envelope {
+            schema: "leakbound.torch-student/1",
+            command: "torch student".into(),
+            version: "0",
+            inputs: Vec::new(),
+            options: serde_json::Value::Null,
+            seed: 0,
+            warnings: Vec::new(),
+        };
+        let student = |run: usize, labels| StudentRow {
+            run,
+            budget: 2.0,
+            delta: 1e-5,
+            epsilon: Number(1.5),
+            order: 8.0,
+            queries: 200,
+            labels,
+            success_rate: labels as f64 / 200.0,
+            label_accuracy: 1.0,
+            student_accuracy: 0.5,
+            exhausted: true,
+        };
+        let recording = RecordingDocument {
+            envelope,
+            title: "Students".into(),
+            device: "CPU".into(),
+            recording: "s.npz".into(),
+            arrays: Vec::new(),
+            networks: 2,
+            facts: vec![TrainingFact { name: "mean-accuracy", value: Number(0.5) }],
+        };
+        let text = StudentDocument { recording, students: vec![student(0, 100), student(1, 103)] }.text();
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split("  ").filter(|word| !word.is_empty()).map(str::trim).collect())
+            .collect();
+        let row = |line: &str| rows.contains(&line.split('|').collect::<Vec<_>>());
+        assert!(text.starts_with("Students\nCPU\n\n") && row("trained|2") && row("mean accuracy|0.5000"), "{text}");
+        assert!(row("1|2|1.500|200|103|51.50 %|100.00 %|50.00 %"), "{text}");
+        assert!(row("mean|2|1.500|200.0|101.5|50.75 %|100.00 %|50.00 %"), "{text}");
+    }
+}

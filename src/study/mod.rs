@@ -125,7 +125,9 @@ pub enum Verdict {
     Broken(String),
 }
 
-/// Something the reader must know: an enum of cases would hide the measured number, so the message carries it.
+/// Something that a reader must know beside the numbers.
+///
+/// An enum of cases would hide the measured number, so the message carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {

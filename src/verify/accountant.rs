@@ -129,6 +129,7 @@ pub struct Fault {
 
 /// Kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 pub enum FaultKind {
     /// The process ended.
     Crash,
@@ -162,17 +163,6 @@ impl FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for FaultKind {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "FaultKind".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "What kind of fault it is." })
     }
 }
 

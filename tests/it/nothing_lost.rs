@@ -373,7 +373,9 @@ fn a_run_under_nohup_goes_on_without_its_terminal() {
 #[test]
 fn help_that_cannot_be_printed_is_no_success() {
     let desk = Desk::new();
-    for words in ["--help", "--version", "exact --help", "verify --accountant list", "completions bash", "man"] {
+    for words in
+        ["--help", "--version", "exact --help", "verify --accountant list", "schema exact", "completions bash", "man"]
+    {
         let line = desk.rejected(1, &mut desk.shell(&format!("$LEAKBOUND {words} > /dev/full")));
         assert!(line.starts_with("stdout: cannot write: No space left"), "{words}: {line}");
     }

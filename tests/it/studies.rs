@@ -671,7 +671,7 @@ impl Study for FlipStudy {
     }
 }
 
-/// It has a document as soon as it says how its text reads.
+/// It has a document as soon as it says its parts.
 impl Render for FlipAnswer {
     fn sections(&self, _: Form) -> Vec<Section> {
         vec![Section::new("Divergence").table(Table::of([self.divergence]).number("nats", 3, |value| value.0))]

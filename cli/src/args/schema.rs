@@ -90,6 +90,9 @@ pub fn is_list(argument: &clap::Arg) -> bool {
     matches!(argument.get_action(), ArgAction::Append) || lists.iter().any(|list| value == *list)
 }
 
+/// Lists the names of a type.
+type Names = fn() -> Vec<String>;
+
 /// The names that a value may have, where it is one of some names.
 pub fn names(argument: &clap::Arg) -> Vec<String> {
     let listed = argument.get_possible_values();
@@ -97,7 +100,7 @@ pub fn names(argument: &clap::Arg) -> Vec<String> {
         return listed.iter().map(|value| value.get_name().to_owned()).collect();
     }
     let value = argument.get_value_parser().type_id();
-    let known: [(TypeId, fn() -> Vec<String>); 12] = [
+    let known: [(TypeId, Names); 12] = [
         (TypeId::of::<Adjacency>(), || owned(["moved", "added", "removed"])),
         (TypeId::of::<Adversary>(), || owned(Adversary::ALL)),
         (TypeId::of::<Composition>(), || owned(Composition::ALL)),

@@ -9,7 +9,7 @@ from a file may take, such as `"4G"`. `progress` is `True` for a bar of tqdm, or
 done, the whole, and their unit. Ctrl-C interrupts within a second.
 """
 
-from leakbound import _documents, _functions
+from leakbound import _documents, _functions, _results
 from leakbound._canaries import CanaryScores, Roc, TprAtFpr
 from leakbound._core import Error, InputError, UsageError, __version__
 from leakbound._documents import *
@@ -17,60 +17,30 @@ from leakbound._functions import *
 from leakbound._intervals import Interval, clopper_pearson
 from leakbound._rdp import RdpCurve
 from leakbound._result import Result
-from leakbound._results import (
-    Account,
-    Bench,
-    CountsAudit,
-    EpsilonBound,
-    Exact,
-    MembershipResult,
-    Memorization,
-    MuBound,
-    PropertyDistance,
-    ScoresAudit,
-    SelfCheck,
-    SimulationResult,
-    StreamAudit,
-    Verification,
-    VotesAudit,
-)
+from leakbound._results import *
 from leakbound._rows import Row, Rows
 from leakbound._run import LeakboundWarning
 from leakbound._simulation import Simulation
 from leakbound._special import accountants
 
 __all__ = [
-    "Account",
-    "Bench",
     "CanaryScores",
-    "CountsAudit",
-    "EpsilonBound",
     "Error",
-    "Exact",
     "InputError",
     "Interval",
     "LeakboundWarning",
-    "MembershipResult",
-    "Memorization",
-    "MuBound",
-    "PropertyDistance",
     "RdpCurve",
     "Result",
     "Roc",
     "Row",
     "Rows",
-    "ScoresAudit",
-    "SelfCheck",
     "Simulation",
-    "SimulationResult",
-    "StreamAudit",
     "TprAtFpr",
     "UsageError",
-    "Verification",
-    "VotesAudit",
     "__version__",
     "accountants",
     "clopper_pearson",
 ]
 __all__ += _documents.__all__
 __all__ += _functions.__all__
+__all__ += _results.__all__

@@ -174,7 +174,7 @@ class Losses(Row):
 
 
 class ResultWarning(Row):
-    """Something the reader must know: an enum of cases would hide the measured number, so the message carries it."""
+    """Something that a reader must know beside the numbers."""
 
     __slots__ = ()
 
@@ -1199,7 +1199,7 @@ class Document(Row):
 
 
 class AccountDocument(Document):
-    """What `leakbound account` finds."""
+    """The document of `leakbound account`."""
 
     __slots__ = ()
 
@@ -1220,7 +1220,7 @@ class AccountDocument(Document):
 
 
 class BenchDocument(Document):
-    """What `leakbound bench` finds."""
+    """The document of `leakbound bench`."""
 
     __slots__ = ()
 
@@ -1233,7 +1233,7 @@ class BenchDocument(Document):
 
 
 class CountsDocument(Document):
-    """What `leakbound audit counts`, or one of the others with this document, finds."""
+    """The document of `leakbound audit counts` and `leakbound audit confusion`."""
 
     __slots__ = ()
 
@@ -1260,7 +1260,7 @@ class CountsDocument(Document):
 
 
 class ExactDocument(Document):
-    """What `leakbound exact` finds."""
+    """The document of `leakbound exact`."""
 
     __slots__ = ()
 
@@ -1289,7 +1289,10 @@ class ExactDocument(Document):
 
 
 class MembershipDocument(Document):
-    """What `leakbound membership lira`, or one of the others with this document, finds."""
+    """The document of `leakbound membership lira`, `leakbound membership label-only`, `leakbound membership threshold`,
+    `leakbound membership rmia`, `leakbound membership risk`, `leakbound membership attacker` and `leakbound membership
+    compare`.
+    """
 
     __slots__ = ()
 
@@ -1306,7 +1309,7 @@ class MembershipDocument(Document):
 
 
 class MemorizationDocument(Document):
-    """What `leakbound label-dp memorization` finds."""
+    """The document of `leakbound label-dp memorization`."""
 
     __slots__ = ()
 
@@ -1321,7 +1324,7 @@ class MemorizationDocument(Document):
 
 
 class PropertyDistanceDocument(Document):
-    """What `leakbound property distance` finds."""
+    """The document of `leakbound property distance`."""
 
     __slots__ = ()
 
@@ -1338,7 +1341,7 @@ class PropertyDistanceDocument(Document):
 
 
 class ScoresDocument(Document):
-    """What `leakbound audit scores` finds."""
+    """The document of `leakbound audit scores`."""
 
     __slots__ = ()
 
@@ -1365,7 +1368,7 @@ class ScoresDocument(Document):
 
 
 class SelfCheckDocument(Document):
-    """What `leakbound self-check audit counts`, or one of the others with this document, finds."""
+    """The document of `leakbound self-check audit counts` and `leakbound self-check audit scores`."""
 
     __slots__ = ()
 
@@ -1384,7 +1387,7 @@ class SelfCheckDocument(Document):
 
 
 class SimulationDocument(Document):
-    """What `leakbound simulate`, or one of the others with this document, finds."""
+    """The document of `leakbound simulate` and `leakbound merge`."""
 
     __slots__ = ()
 
@@ -1405,7 +1408,7 @@ class SimulationDocument(Document):
 
 
 class StreamDocument(Document):
-    """What `leakbound audit stream` finds."""
+    """The document of `leakbound audit stream`."""
 
     __slots__ = ()
 
@@ -1428,7 +1431,7 @@ class StreamDocument(Document):
 
 
 class VerificationDocument(Document):
-    """What `leakbound verify` finds."""
+    """The document of `leakbound verify`."""
 
     __slots__ = ()
 
@@ -1443,7 +1446,7 @@ class VerificationDocument(Document):
 
 
 class VotesDocument(Document):
-    """What `leakbound audit votes` finds."""
+    """The document of `leakbound audit votes`."""
 
     __slots__ = ()
 

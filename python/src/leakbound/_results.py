@@ -12,6 +12,24 @@ from leakbound._rdp import RdpCurve
 from leakbound._result import Result
 from leakbound._rows import Rows
 
+__all__ = [
+    "Account",
+    "Bench",
+    "CountsAudit",
+    "EpsilonBound",
+    "Exact",
+    "MembershipResult",
+    "Memorization",
+    "MuBound",
+    "PropertyDistance",
+    "ScoresAudit",
+    "SelfCheck",
+    "SimulationResult",
+    "StreamAudit",
+    "Verification",
+    "VotesAudit",
+]
+
 
 class Exact(_documents.ExactDocument, Result):
     """The output distributions of both worlds and their divergences."""

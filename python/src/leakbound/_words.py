@@ -89,7 +89,7 @@ def calling(function: Callable[..., R], *arguments: Any) -> R:
 
 
 # A value that the parser rejected, and the forms of its reasons: what was found, and what was expected.
-_VALUE = re.compile(r"invalid value '(.*)' for '--([a-z-]+)(?: <[^']*>)?(?:\.\.\.)?': (.*)", re.S)
+_VALUE = re.compile(r"invalid value '(.*)' for '--([a-z-]+)(?: <[^']*>)?(?:\.\.\.)?': (.*)", re.DOTALL)
 _MISSING = "the following required arguments were not provided: "
 _REASONS = [
     re.compile(r"(?P<quantity>[^`]+) = (?P<found>\S+) is not in (?P<expected>.+)"),

@@ -62,7 +62,7 @@ fn a_folder_that_may_not_be_written_to_is_left_alone() {
 
 #[test]
 fn every_help_holds_an_example_that_runs() {
-    for command in ["exact", "audit counts", "audit confusion", "audit votes", "completions", "man"] {
+    for command in ["exact", "audit counts", "audit confusion", "audit votes", "schema", "completions", "man"] {
         let help = stdout(&format!("{command} --help"));
         let (_, example) = help.split_once("Example:\n").unwrap_or_else(|| panic!("{command}: {help}"));
         let words = example.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -90,10 +90,31 @@ fn completions_and_manual_know_the_commands() {
     assert!(page.contains(".TH leakbound 1") && page.contains(".SH SYNOPSIS") && page.contains("audit"), "{page}");
 }
 
+#[test]
+fn schemas_are_those_of_the_commands_that_were_asked_for() {
+    let read = |words: &str| serde_json::from_str::<serde_json::Value>(&stdout(words)).unwrap();
+    let audits = read("schema audit");
+    let names: Vec<&str> =
+        audits["commands"].as_array().unwrap().iter().map(|row| row["command"].as_str().unwrap()).collect();
+    assert_eq!(names, ["audit counts", "audit confusion", "audit scores", "audit votes", "audit stream"]);
+    let exact = &read("schema exact")["commands"][0];
+    let option =
+        |name: &str| exact["options"].as_array().unwrap().iter().find(|row| row["name"] == name).cloned().unwrap();
+    assert_eq!(option("worst_neighbor")["choices"], serde_json::json!(["moved", "added", "removed"]));
+    assert_eq!(option("worst_neighbor")["option"], "--worst-neighbor");
+    assert_eq!(option("delta")["default"], "1e-5");
+    assert_eq!(option("delta")["kind"], "number");
+    assert_eq!(option("neighbor")["excludes"], serde_json::json!(["worst_neighbor"]));
+    assert_eq!(exact["document"]["properties"]["distribution_error"]["$ref"], "#/$defs/Number");
+    let rejected = command("schema nonsense").output().unwrap();
+    assert_eq!(rejected.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&rejected.stderr).contains("there is no command `nonsense`"));
+}
+
 /// As with `| head -1`: the reader has gone before anything is written.
 #[test]
 fn a_closed_stdout_is_no_panic() {
-    for arguments in [EXACT, "man", "completions bash", "--help", "exact --help", "nonsense"] {
+    for arguments in [EXACT, "schema exact", "man", "completions bash", "--help", "exact --help", "nonsense"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_leakbound"));

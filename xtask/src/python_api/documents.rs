@@ -59,7 +59,7 @@ pub fn module(description: &Description, table: &Table) -> Result<String, String
     for ((name, commands, _), fields) in documents.iter().zip(&all) {
         let fields: Vec<&Field> = fields.iter().filter(|field| !shared.contains(field.name.as_str())).collect();
         let printed: Vec<String> = commands.iter().map(|command| format!("`leakbound {command}`")).collect();
-        classes.push(class(name, "Document", &format!("What {} finds.", either(&printed)), &fields));
+        classes.push(class(name, "Document", &format!("The document of {}.", all_of(&printed)), &fields));
     }
     let body = classes.join("\n\n");
     let imports = import("typing", &["Any"], &body);
@@ -69,11 +69,12 @@ pub fn module(description: &Description, table: &Table) -> Result<String, String
     ))
 }
 
-fn either(names: &[String]) -> String {
+/// A list in words.
+fn all_of(names: &[String]) -> String {
     match names {
-        [one] => one.clone(),
-        [first, .., _] => format!("{first}, or one of the others with this document,"),
         [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -100,7 +101,7 @@ fn properties(schema: &Value) -> Map<String, Value> {
     found
 }
 
-fn words<'a>(value: &'a Value) -> impl Iterator<Item = &'a str> {
+fn words(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 

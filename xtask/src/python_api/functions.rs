@@ -196,6 +196,9 @@ impl Entry<'_> {
         if let (Some(_), Some((before, _))) = (given, help.split_once(" [default: ")) {
             help = sentence(before);
         }
+        if option.list && !option.choices.iter().all(|choice| help.contains(choice.as_str())) {
+            help += &format!(" Names: {}.", option.choices.join(", "));
+        }
         if let Some(data) = self.data().first() {
             let named = format!("`{}`", data.name);
             help = help.split(' ').map(|word| if word == "FILE" { &named } else { word }).collect::<Vec<_>>().join(" ");
