@@ -721,7 +721,8 @@ def compare_attacks(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
-        attacks: Attacks, most important first [default: all].
+        attacks: Attacks, most important first [default: all]. Names: lira, lira-pooled, lira-offline, rmia,
+            rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker.
         failure_per: Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
             (answer, query).
         victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
@@ -947,7 +948,7 @@ def bench(
     """Measure simulated outputs per second on this machine.
 
     Args:
-        work: Workloads to run [default: all].
+        work: Workloads to run [default: all]. Names: fixed, pate, capc, private-knn, exact-distribution-pair.
         seconds: Seconds per workload and number of threads.
         threads: Number of threads [default: one per core].
         max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
@@ -985,7 +986,10 @@ def verify(
             "repetitions": 1, "order": 8}` and answers the Rényi divergence in nats; with `delta` in the place of
             `order` it answers ε, with `epsilon` δ. What it cannot answer it declines by `NotImplementedError`; any
             other exception is a finding, with its traceback. It may be called on another thread.
-        property: Properties to test [default: all].
+        property: Properties to test [default: all]. Names: rdp-covers-exact, epsilon-covers-exact, delta-covers-exact,
+            below-data-independent, monotone-in-order, monotone-in-noise, convex-in-order, composition-adds,
+            invariant-under-permutation, invariant-under-translation, limit-of-much-noise, kl-below-order-near-1,
+            limit-of-consensus, smooth-sensitivity-covers-neighbors.
         cases: Number of cases per property.
         time_limit: Time limit in seconds for all properties together.
         case: Test only this case, as printed with a counterexample.
@@ -994,7 +998,8 @@ def verify(
         failure_probability: Failure probability of all refutations by simulation together.
         mechanism: Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one
             pair of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a
-            sensitivity.
+            sensitivity. Names: gnmax, lnmax, gaussian, laplace, subsampled-gaussian, confident-gnmax, confident-lnmax,
+            randomized-response, gnss, conversion, smooth-sensitivity.
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
         answer_timeout: Time limit in seconds for each answer.
