@@ -1,4 +1,4 @@
-"""Ten lines that `leakbound verify --command 'python3 examples/accountant.py' --mechanism gnmax` can test."""
+"""Ten lines that `leakbound verify --program 'python3 examples/accountant.py' --mechanism gnmax` can test."""
 import json, sys
 
 for line in sys.stdin:

@@ -21,11 +21,11 @@ pub struct Request {
     pub words: Vec<OsString>,
     /// Files in memory.
     pub files: MemoryFiles,
-    /// Who is told how far the work is, on any thread.
+    /// The progress callback, called on any thread.
     pub progress: Option<Progress>,
     /// Ends the work early, where it reports how far it is.
     pub interruption: Interruption,
-    /// In `verify`, in place of the program of `--command`, whose word is then its name.
+    /// In `verify`, in place of the program of `--program`, whose word is then its name.
     pub accountant: Option<Ask>,
 }
 

@@ -186,7 +186,7 @@ pub enum Command {
     Bench(BenchOptions),
     /// Test an accountant against exact distributions and find the smallest counterexample
     #[command(after_help = "Examples:\n  leakbound verify --accountant gnmax-data-dependent\n  leakbound verify \
-                            --command 'python3 examples/accountant.py' --mechanism gnmax\n\nA request is a line of \
+                            --program 'python3 examples/accountant.py' --mechanism gnmax\n\nA request is a line of \
                             JSON such as {\"mechanism\": \"gnmax\", \"sigma\": 2, \"histogram\": [3, 1], \
                             \"repetitions\": 1, \"order\": 8}, with delta (the answer is epsilon) or epsilon (the \
                             answer is delta) in the place of order; the answer is {\"value\": 2} or {\"error\": \
@@ -329,8 +329,7 @@ pub struct BoundOptions {
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
     /// Scope of the failure probability: the whole answer, so that any number may be quoted, or each method on each
-    /// query
-    /// (answer, query)
+    /// query (answer, query)
     #[arg(long, value_name = "answer|query", default_value = "answer")]
     pub failure_per: FailurePer,
     /// Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of two-cut-paper,

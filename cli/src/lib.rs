@@ -1,8 +1,8 @@
 //! The command `leakbound`, for a terminal and for programs that run its commands in their own process.
 //!
 //! [`main`] is the whole program: stdout is data, everything else goes to stderr. [`answer`] runs one command for
-//! another program, which hands over files that are in memory and is told how far the work is: the same parser, the
-//! same work, the same JSON to the last digit.
+//! another program, with files in memory and a progress callback: the same parser, the same work, the same JSON to
+//! the last digit.
 
 mod answer;
 mod args;

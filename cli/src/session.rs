@@ -6,7 +6,7 @@ use leakbound::report::Document;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Told how far the work is: done, of how many, and of what.
+/// A progress callback: work done, total, and unit.
 pub type Progress = Box<dyn Fn(u64, u64, &'static str) + Send + Sync>;
 
 /// An accountant: from the line of a request to the line of its answer, or what it failed with.

@@ -45,7 +45,7 @@ pub(super) fn read_with(parser: &mut clap::Command, arguments: &[OsString]) -> R
     parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
 }
 
-/// A scenario's seed must be told from the seed that is there by default.
+/// A seed given by the user overrules a scenario's; the default seed does not.
 fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let mut cli = Cli::from_arg_matches(matches)?;
     cli.common.command = command_name(matches);

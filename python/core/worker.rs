@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How long both sides look for what is to come before they sleep: being woken takes about as long as a small call.
 const ALERT: Duration = Duration::from_micros(50);
 
-/// What became of some work: its result, or the cause of its panic.
+/// The outcome of some work: its result, or the cause of its panic.
 pub type Ended<R> = Result<R, Box<dyn Any + Send>>;
 
 type Job = Box<dyn FnOnce() + Send>;

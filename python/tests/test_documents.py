@@ -329,7 +329,7 @@ SIGNATURES = [
     ("simulate", [leakbound.Simulation.run], set()),
     ("merge", [leakbound.merge], {"seed"}),
     ("account", [leakbound.account], set()),
-    ("verify", [leakbound.verify], {"command"}),
+    ("verify", [leakbound.verify], {"program"}),
     ("self-check audit counts", [leakbound.self_check], set()),
     ("self-check audit scores", [leakbound.self_check], {"members", "non-members"}),
     ("bench", [leakbound.bench], {"seed"}),

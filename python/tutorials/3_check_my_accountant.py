@@ -93,4 +93,4 @@ pyplot.close("all")
 
 # %% [markdown]
 # *Not refuted* is no proof: it says that no case was found. An exception in the function is a finding too, with its
-# traceback. The program of any other language is tested by `leakbound verify --command`.
+# traceback. The program of any other language is tested by `leakbound verify --program`.

@@ -27,7 +27,7 @@ pub enum Scope {
 
 /// What a theorem says of itself, whatever its parameters.
 ///
-/// A bound is told from another by its statement, never by its name.
+/// Theorems are compared by their statements, never by their names.
 #[derive(Debug, PartialEq)]
 pub struct Statement {
     /// The name in tables and JSON, such as `gnmax-data-dependent`.

@@ -50,8 +50,8 @@ impl Moments {
     ///
     /// *Proofs.* Variance above: Var v ≤ E(v - c)² for every c, here at the mean of the frequencies, maximized over the
     /// box; and E(max v - v)(v - min v) ≥ 0 gives Var v ≤ (max v - m)(m - min v) for m = E v, largest at the m nearest
-    /// to the middle. Variance below: Var v = ½ Σ_ij P_i P_j (v_i - v_j)² ≥ ½ Σ_ij l_i l_j (v_i - v_j)² = L Σ l_i (v_i
-    /// - v̄_l)² with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of center c and
+    /// to the middle. Variance below: Var v = ½ Σ_ij P_i P_j (v_i - v_j)² ≥ ½ Σ_ij l_i l_j (v_i - v_j)² = L Σ l_i
+    /// (v_i - v̄_l)² with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of center c and
     /// half-width d, Var v = E(v - m)² ≥ E max(0, |v - c| - d)², minimized over the box. Third moment: E|v - m|³ is
     /// convex in m for every distribution, so the larger of its maxima over the box at the two ends of the interval of
     /// m covers all. ∎

@@ -78,7 +78,7 @@ pub fn property_distance(
             distances.push(sum / points as f64);
         }
     }
-    // Spreads are not told apart from 0 below this.
+    // Smaller spreads count as 0.
     let least_spread = 1e-9 * distances.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let observed = means(&distances, members);
     let (value, margin) = nearest(&observed);

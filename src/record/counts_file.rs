@@ -30,7 +30,7 @@ pub struct CountsFile {
 
 /// Reads recorded counts, or raw outputs which are counted while they are read.
 ///
-/// Formats, told apart by content:
+/// Formats, recognized by content:
 /// - CSV with columns `outcome,count,count_neighbor` and optionally `query`, in any order; other columns are ignored;
 /// - CSV with columns `world,output` and optionally `query`, one row per sample, `world` being `s` or `s_prime`; read
 ///   in one pass in memory that depends on the number of distinct outcomes only; the outcomes are sorted, by value

@@ -45,7 +45,7 @@ pub struct DistributionFile {
 
 /// Reads the distributions of the outputs in both worlds.
 ///
-/// Formats, told apart by content: CSV with columns `outcome,p,q` and optionally `query`; JSON as an array of
+/// Formats, recognized by content: CSV with columns `outcome,p,q` and optionally `query`; JSON as an array of
 /// `{"outcome", "p", "q", "query"?}`, as `{"queries": [{"query"?, "labels", "p", "q"}]}`, or as one such query by
 /// itself. Limits and leniency are those of [`read_counts`](super::read_counts).
 ///

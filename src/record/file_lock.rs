@@ -84,7 +84,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     matches!((file.metadata(), fs::metadata(path)), (Ok(ref held), Ok(ref named)) if of(held) == of(named))
 }
 
-/// It is not removed where this cannot be told.
+/// It is not removed if this is unknown.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

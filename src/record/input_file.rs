@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Which file a result was computed from, so that it can be told whether the same file is still there.
+/// Which file a result was computed from, to check later whether the file is unchanged.
 ///
 /// ```
 /// # use leakbound::record::InputFile;

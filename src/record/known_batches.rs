@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::io::{self, Read};
 
-/// After so many bytes an input is told from most batches that it does not repeat, long before it is read to its end.
+/// After this many bytes an input differs from most batches that it does not repeat, long before it is read to its end.
 const HEADS: [u64; 3] = [64, 512, 4096];
 
 /// How far a batch is.

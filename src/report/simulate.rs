@@ -28,9 +28,7 @@ impl SimulateAnswer {
                 table
                     .exact(name, |row| counts[row.0])
                     .exact("share", |row| share(counts[row.0], total))
-                    .each(distribution, |table, distribution| {
-                        table.number("distribution", 6, |row| distribution[row.0].0)
-                    })
+                    .each(distribution, |table, distribution| table.number("expected", 6, |row| distribution[row.0].0))
             },
         )
     }

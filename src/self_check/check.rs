@@ -108,7 +108,7 @@ impl BoundTightness {
     }
 }
 
-/// What became of a method's word.
+/// The verdict on a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-12;
 /// truth.
 ///
 /// The distributions of both worlds come from `counts` ([`CheckCase`]); each audit is given fresh counts of `sizes`
-/// drawn from them, and a pilot if there is one, and returns its bounds. A method is told by its name and its validity.
+/// drawn from them, and a pilot if there is one, and returns its bounds. A method is identified by its name and its validity.
 /// The audit must not depend on anything else that is random, so that the result is the same for any number of threads.
 /// `done` is called after each audit, and an error of it ends the work.
 ///
@@ -190,7 +190,7 @@ mod tests {
         LowerBound { value, failure_probability: FailureProbability::new(0.05).unwrap(), method: "test", validity }
     }
 
-    /// An auditor that says what it is told to: right, except in the audits that the first count selects.
+    /// An auditor with fixed answers: right, except in the audits that the first count selects.
     fn liar(
         validity: Validity,
         wrong_below: u64,

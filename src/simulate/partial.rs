@@ -88,8 +88,8 @@ impl PartialCounts {
     /// Draws blocks of a range that are missing, in rising order, until none is left or `watch` breaks off; at least
     /// one. True while blocks of the range are missing.
     ///
-    /// Blocks are shared out among the threads of rayon's current pool. After every block in one world `watch` is told,
-    /// from any thread and not always in order, how many samples of both worlds together this call has drawn; once it
+    /// Blocks are shared out among the threads of rayon's current pool. After every block in one world `watch` is called
+    /// with the number of samples drawn so far in both worlds, from any thread and not always in order; once it
     /// breaks, no further block is begun. Threads then wait for each other, so that a call of many blocks is the
     /// fastest.
     ///

@@ -10,9 +10,9 @@ use std::ops::ControlFlow;
 /// Counts the outcomes of a mechanism in both worlds; their labels are the indices `0` to `C-1`.
 ///
 /// The blocks of both worlds are shared out among the threads of rayon's current pool. The counts depend on the
-/// mechanism, on `simulation` and on nothing else, and memory does not grow with the samples. `progress` is told, from
-/// any thread and not always in order, how many samples of the two worlds together are done so far, 2 ·
-/// [`Simulation::samples`] at the end. [`PartialCounts`] draws the same in parts.
+/// mechanism, on `simulation` and on nothing else, and memory does not grow with the samples. `progress` is called
+/// with the number of samples drawn so far in both worlds, from any thread and not always in order; it ends at 2 ·
+/// [`Simulation::samples`]. [`PartialCounts`] draws the same in parts.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) unless the mechanism has 1 to 2^20 outcomes,

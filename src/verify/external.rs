@@ -203,7 +203,7 @@ impl Process {
         }
         let mut text = serde_json::to_string(request).unwrap_or_default();
         text.push('\n');
-        // A writer that has ended saw its pipe break; what became of the program shows when its lines end.
+        // A writer that has ended saw its pipe break; the program's fate shows when its lines end.
         let _ = self.requests.as_ref().map(|requests| requests.send(text));
         let start = Instant::now();
         loop {

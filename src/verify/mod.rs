@@ -9,8 +9,7 @@
 //! all cases.
 //!
 //! Accountants of this crate go by their names ([`accountant_of_name`]), a program of the user speaks JSON lines
-//! ([`ExternalAccountant`]),
-//! and [`broken`] holds some that are wrong on purpose.
+//! ([`ExternalAccountant`]), and [`broken`] holds some that are wrong on purpose.
 
 mod accountant;
 mod answer_line;

@@ -64,7 +64,7 @@ const FAULT_SHRINK_LIMIT: usize = 30;
 pub struct Finding {
     /// The property.
     pub property: &'static Property,
-    /// What became of it.
+    /// Its outcome.
     pub verdict: Verdict,
     /// Cases to which it applied and which were answered.
     pub cases: u64,
@@ -84,7 +84,7 @@ pub struct Finding {
     pub elapsed: Duration,
 }
 
-/// What became of a property.
+/// The outcome of a property.
 #[derive(Debug, Clone)]
 pub enum Verdict {
     /// It does not hold.

@@ -104,7 +104,7 @@ fn what_a_program_does_wrong_is_a_finding_with_a_command_that_repeats_it() {
         let timeouts = ["--start-timeout", "0.4", "--answer-timeout", "0.4"];
         let patient = ["--start-timeout", "60"];
         let limits = if kind == "time-out" { &timeouts[..] } else { &patient[..] };
-        let arguments = [&["--command", &command, "--property", "rdp-covers-exact", "--cases", "20"], limits].concat();
+        let arguments = [&["--program", &command, "--property", "rdp-covers-exact", "--cases", "20"], limits].concat();
         let document = json(3, &arguments);
         let found = &document["properties"][0]["counterexample"];
         assert_eq!(found["fault"]["kind"], kind, "{text}: {found}");
@@ -120,15 +120,15 @@ fn what_a_program_does_wrong_is_a_finding_with_a_command_that_repeats_it() {
 #[test]
 fn a_program_that_promises_nothing_or_declines_is_not_refuted() {
     let infinite = script("while read x; do echo '{\"value\": \"inf\"}'; done");
-    let arguments = ["--command", &infinite, "--property", "rdp-covers-exact,epsilon-covers-exact", "--cases", "20"];
+    let arguments = ["--program", &infinite, "--property", "rdp-covers-exact,epsilon-covers-exact", "--cases", "20"];
     assert_eq!(json(0, &arguments)["refuted"], false);
     let declining = script("while read x; do echo '{\"error\": \"not today\"}'; done");
-    let document = json(0, &["--command", &declining, "--cases", "5"]);
+    let document = json(0, &["--program", &declining, "--cases", "5"]);
     assert_eq!(document["properties"][0]["verdict"], "not-tested");
     assert_eq!(document["warnings"][0]["code"], "nothing-tested");
     assert!(document["warnings"][0]["message"].as_str().unwrap().ends_with("not today"));
     let zero = script("while read x; do echo '{\"value\": 0}'; done");
-    let document = json(3, &["--command", &zero, "--mechanism", "gnmax,lnmax", "--cases", "50"]);
+    let document = json(3, &["--program", &zero, "--mechanism", "gnmax,lnmax", "--cases", "50"]);
     assert_eq!(document["properties"][1]["verdict"], "refuted");
 }
 
@@ -139,7 +139,7 @@ fn a_command_is_not_read_by_a_shell() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made");
     let command = format!("true; touch {}", file.display());
-    assert!(rejected(1, &["--command", &command]).starts_with("error: true;: cannot run: "));
+    assert!(rejected(1, &["--program", &command]).starts_with("error: true;: cannot run: "));
     assert!(!file.exists());
 }
 
@@ -147,12 +147,12 @@ fn a_command_is_not_read_by_a_shell() {
 fn rejections_are_one_line() {
     let lines = [
         rejected(2, &["--accountant", "gnmax"]),
-        rejected(2, &["--command", ""]),
-        rejected(1, &["--command", "no-such-program-anywhere"]),
+        rejected(2, &["--program", ""]),
+        rejected(1, &["--program", "no-such-program-anywhere"]),
         rejected(2, &["--accountant", "laplace", "--property", "rdp"]),
         rejected(2, &["--accountant", "laplace", "--cases", "0"]),
         rejected(2, &["--accountant", "laplace", "--case", "{}"]),
-        rejected(2, &["--command", "true", "--mechanism", "pate"]),
+        rejected(2, &["--program", "true", "--mechanism", "pate"]),
     ];
     for line in &lines {
         println!("{line}");
@@ -161,7 +161,7 @@ fn rejections_are_one_line() {
     assert!(lines[0].contains("accountant: `gnmax` is none"), "{}", lines[0]);
     assert!(lines[3].contains("`rdp` is no property; there are rdp-covers-exact, "), "{}", lines[3]);
     assert_eq!(run(&[]).status.code(), Some(2));
-    assert_eq!(run(&["--accountant", "laplace", "--command", "true"]).status.code(), Some(2));
+    assert_eq!(run(&["--accountant", "laplace", "--program", "true"]).status.code(), Some(2));
     let names = String::from_utf8(run(&["--accountant", "list"]).stdout).unwrap();
     assert!(names.lines().any(|name| name == "broken:data-dependent-ihr"));
 }
@@ -174,7 +174,7 @@ fn the_python_example_is_right() {
         return;
     }
     let command = "python3 examples/accountant.py";
-    let document = json(0, &["--command", command, "--mechanism", "gnmax", "--cases", "100"]);
+    let document = json(0, &["--program", command, "--mechanism", "gnmax", "--cases", "100"]);
     assert_eq!(document["properties"][0]["verdict"], "not-refuted");
     assert_eq!(document["properties"][0]["cases"], 100);
 }

@@ -120,7 +120,7 @@ fn nothing_unfinished_is_left() {
 
 #[test]
 fn a_forbidden_edge_is_detected() {
-    let design = "# x\n```layering\nerror: nothing\nlaw: error\naudit: error, distribution; never rand\n```\n";
+    let design = "# x\n```layering\nerror: nothing\ndistribution: error\naudit: error, distribution; never rand\n```\n";
     let rules = read_rules(design).unwrap();
     let exports = exports(
         "mod distribution;\npub use error::{Error, Result};\npub use distribution::{self as _, Distribution as Rule};",

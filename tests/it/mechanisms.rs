@@ -169,7 +169,13 @@ fn no_theorem_about_random_votes_is_below_the_exact_divergence() {
     let mut stream = ChaCha8Rng::seed_from_u64(20_261_123);
     for kind in 0..4 {
         let (mut compared, mut closest) = (0, 0.0f64);
-        for noise in ["gaussian:0.7", "gaussian:3", "gaussian:12", "laplace:1", "laplace:6"].repeat(3) {
+        // Only fixed votes have an exact distribution with Laplace noise.
+        let noises = if kind == 2 {
+            ["laplace:1", "gaussian:3", "laplace:6"]
+        } else {
+            ["gaussian:0.7", "gaussian:3", "gaussian:12"]
+        };
+        for noise in noises.repeat(5) {
             let (model, rate) = random_votes(kind, &mut stream);
             let read: VoteModel = serde_json::from_str(&serde_json::to_string(&model).unwrap()).unwrap();
             assert_eq!(read, model);

@@ -422,7 +422,7 @@ fn wait_until(what: impl Fn() -> bool) {
 fn no_process_is_left_behind() {
     let desk = Desk::new();
     let verify = |seconds: &str, more: &[&str]| {
-        let mut command = desk.command("verify --property rdp-covers-exact --command");
+        let mut command = desk.command("verify --property rdp-covers-exact --program");
         command.arg(format!("sh -c 'sleep {seconds}; true'")).args(more).stdout(Stdio::null()).stderr(Stdio::piped());
         command
     };

@@ -86,7 +86,7 @@ fn the_text_has_counts_and_exact_distributions() {
     Simulation of s.toml: 2 queries, 5e5 outputs per query and world, seed 3
 
     Query teachers
-      class        S      share        distribution       S'      share        distribution
+      class        S      share   expected       S'      share   expected
       ─────────────────────────────────────────────────────────────────────
           0    79985   0.159970   0.159521    94113   0.188226   0.188987
           1   298439   0.596878   0.598279   275029   0.550058   0.549529
@@ -95,7 +95,7 @@ fn the_text_has_counts_and_exact_distributions() {
     chi-square against the distributions (exact, relative error about 3.3e-15): p-value 0.126 under S, 0.389 under S'
 
     Query prompts
-      class        S      share        distribution       S'      share        distribution
+      class        S      share   expected       S'      share   expected
       ─────────────────────────────────────────────────────────────────────
           0   318821   0.637642   0.638163   250059   0.500118   0.500000
           1   181179   0.362358   0.361837   249941   0.499882   0.500000

@@ -49,7 +49,7 @@ fn gaussian(sigma: f64) -> NoisyArgmax {
 /// What the command prints.
 fn printed(arguments: &[&str]) -> Value {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    let output = command.current_dir(crate::ROOT).args(arguments).args(["--format", "json"]).output();
+    let output = command.args(arguments).args(["--format", "json"]).output();
     serde_json::from_slice(&output.unwrap().stdout).unwrap()
 }
 

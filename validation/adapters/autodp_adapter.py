@@ -1,7 +1,7 @@
 """Answers requests of `leakbound verify` with the library autodp.
 
 pip install autodp, then
-leakbound verify --command 'python validation/adapters/autodp_adapter.py' \
+leakbound verify --program 'python validation/adapters/autodp_adapter.py' \
     --mechanism gaussian,laplace,subsampled-gaussian,gnmax --scope data-independent
 """
 import json

@@ -1,7 +1,7 @@
 """Answers requests of `leakbound verify` with the library dp-accounting.
 
 pip install dp-accounting, then
-leakbound verify --command 'python validation/adapters/dp_accounting_adapter.py' \
+leakbound verify --program 'python validation/adapters/dp_accounting_adapter.py' \
     --mechanism gaussian,laplace,subsampled-gaussian --scope data-independent
 """
 import json

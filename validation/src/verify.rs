@@ -180,7 +180,7 @@ fn other(report: &mut Report, accountant: &dyn Accountant, shown: &str) {
     for finding in &outcome.findings {
         report.line(format!("      {}", line(finding)));
     }
-    refutations(report, &outcome, &format!("leakbound verify --command '{shown}' --scope data-independent"));
+    refutations(report, &outcome, &format!("leakbound verify --program '{shown}' --scope data-independent"));
 }
 
 fn line(finding: &Finding) -> String {

@@ -122,8 +122,7 @@ pub struct LiraOptions {
     #[serde(flatten)]
     pub study: StudyOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
-    /// if
-    /// logits are recorded
+    /// if logits are recorded
     #[arg(long, value_parser = score)]
     pub score: Option<ScoreName>,
     /// Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro
@@ -168,8 +167,7 @@ pub struct ThresholdAttackOptions {
     #[serde(flatten)]
     pub study: StudyOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
-    /// if
-    /// logits are recorded
+    /// if logits are recorded
     #[arg(long, value_parser = score)]
     pub score: Option<ScoreName>,
 }

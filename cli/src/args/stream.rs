@@ -36,16 +36,14 @@ pub struct StreamOptions {
     #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
     pub horizon: Option<u64>,
     /// Bins for numeric outputs: quantile:K (K equal shares of the first outputs, which are then not used for bounds)
-    /// or
-    /// edges:A,B,...
+    /// or edges:A,B,...
     #[arg(long, value_name = "RULE", value_parser = bins, allow_hyphen_values = true)]
     pub bins: Option<BinRule>,
     /// Outputs of both worlds that choose the bins of quantile:K [default: 20 K]
     #[arg(long, value_name = "N", requires = "bins", value_parser = pilot, allow_hyphen_values = true)]
     pub pilot_outputs: Option<u64>,
     /// Continue from this file if it exists, and save the counts in it; FILE then holds new outputs only, and a run
-    /// that
-    /// did not end is repeated with the same FILE
+    /// that did not end is repeated with the same FILE
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// What to do if FILE starts with bytes that the state has already counted

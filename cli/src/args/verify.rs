@@ -12,15 +12,13 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Args, Serialize)]
 pub struct VerifyOptions {
     /// A built-in accountant, such as gnmax-data-dependent, or a deliberately wrong one, such as broken:gnmax-half;
-    /// `list`
-    /// prints all names
-    #[arg(long, value_name = "NAME", required_unless_present = "command", conflicts_with = "command")]
+    /// `list` prints all names
+    #[arg(long, value_name = "NAME", required_unless_present = "program", conflicts_with = "program")]
     pub accountant: Option<String>,
     /// A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
-    /// run
-    /// without one
+    /// run without one
     #[arg(long, value_name = "COMMAND")]
-    pub command: Option<String>,
+    pub program: Option<String>,
     /// Properties to test [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = property)]
     pub property: Vec<PropertyName>,
@@ -41,17 +39,17 @@ pub struct VerifyOptions {
     pub failure_probability: FailureProbability,
     /// Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one pair
     /// of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a sensitivity
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "command")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "program")]
     pub mechanism: Vec<MechanismName>,
     /// What the claims of the program depend on, and the directions in which they are tested: both, unless it says
     /// forward
-    #[arg(long, value_enum, default_value = "data-dependent", requires = "command")]
+    #[arg(long, value_enum, default_value = "data-dependent", requires = "program")]
     pub scope: ScopeName,
     /// Time limit in seconds for each answer
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "command", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
     pub answer_timeout: f64,
     /// Time limit in seconds for the first answer
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "command", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
     pub start_timeout: f64,
 }
 

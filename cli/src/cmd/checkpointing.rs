@@ -111,7 +111,7 @@ impl Checkpoints for Keeper<'_> {
                 }
                 Ok(())
             }
-            // It is told after the result, which is not lost with it.
+            // It is reported after the result, which is not lost with it.
             (SaveMoment::Complete, saved) => {
                 state.unsaved = saved.err();
                 Ok(())

@@ -17,7 +17,7 @@ pub struct Asked<'a, O> {
     pub warnings: Vec<Warning>,
 }
 
-/// Runs the study with progress on the terminal or told to the program that called.
+/// Runs the study with progress on the terminal or to the calling program's callback.
 pub fn watched<S: Study>(common: &Common, study: &S) -> Result<S::Answer> {
     let watch = Watch::new(common);
     study.run(&|step| watch.step(step))

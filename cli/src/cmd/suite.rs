@@ -28,7 +28,10 @@ pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict>
     let answer = SuiteAnswer { studies };
     let verdict = answer.verdict();
     let envelope = envelope(SuiteAnswer::SCHEMA, common, options, vec![suite.input], Vec::new());
-    let title = format!("{} studies of {}", answer.studies.len(), options.file.display());
+    let title = match answer.studies.len() {
+        1 => format!("1 study of {}", options.file.display()),
+        count => format!("{count} studies of {}", options.file.display()),
+    };
     output.write(&Answered { envelope, title, answer })?;
     Ok(verdict)
 }

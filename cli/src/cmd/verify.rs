@@ -20,11 +20,11 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
         return Ok(Verdict::Passed);
     }
     let (scope, mechanisms) = (options.scope.into(), mechanisms(options));
-    let function = match (&options.command, common.session.accountant()) {
+    let function = match (&options.program, common.session.accountant()) {
         (Some(name), Some(ask)) => Some(FunctionAccountant::new(name, ask).about(scope, mechanisms.clone())),
         _ => None,
     };
-    let accountant = match (&function, &options.command) {
+    let accountant = match (&function, &options.program) {
         (Some(function), _) => TestedAccountant::Custom(function),
         (None, None) => TestedAccountant::Named(options.accountant.clone().unwrap_or_default()),
         (None, Some(command)) => {
@@ -49,7 +49,7 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
     let simulation = options.simulate.map(|samples| SimulationPlan { samples, failure });
     let watch = Watch::new(common);
     let study = VerifyStudy { accountant, plan, simulation };
-    let answer = study.run(&|step| watch.step(step)).map_err(|error| match (error, &options.command) {
+    let answer = study.run(&|step| watch.step(step)).map_err(|error| match (error, &options.program) {
         (Error::Interrupted, Some(command)) if !common.session.is_hosted() => {
             let reason = format!("interrupted after {} cases; nothing is printed", watch.done());
             interrupted(Path::new(command), reason)

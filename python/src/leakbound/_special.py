@@ -43,12 +43,12 @@ def verified(function: Callable[..., R], kind: type[R], command: str, arguments:
     if not callable(accountant):
         raise UsageError(f"accountant: found {type(accountant).__name__}, expected a name or a function of a request")
     name = getattr(accountant, "__name__", type(accountant).__name__)
-    words = [command, "--command", name, *option_words(options)]
+    words = [command, "--program", name, *option_words(options)]
     return finished(kind, *calling(COMMANDS.verify, words, _line_by_line(accountant), watcher(progress)))
 
 
 def _line_by_line(accountant: Callable[[dict[str, Any]], float]) -> Callable[[str], str]:
-    """The function as the program of `--command`: a line of JSON in, a line of JSON out."""
+    """The function as the program of `--program`: a line of JSON in, a line of JSON out."""
 
     def answer(line: str) -> str:
         try:

@@ -63,8 +63,8 @@ pub(super) struct Ruler {
     pub infinity: Option<f64>,
 }
 
-/// Room of a rail.
-const RAIL: f64 = 34.0;
+/// Room of a rail: its label and half of the longest tick beside it.
+const RAIL: f64 = 46.0;
 
 /// Labels of a scale at most.
 const MOST_TICKS: f64 = 8.0;

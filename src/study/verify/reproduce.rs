@@ -22,7 +22,7 @@ impl VerifyStudy<'_> {
             TestedAccountant::Custom(_) => return None,
             TestedAccountant::Named(name) => arguments.extend(["--accountant".to_owned(), name.clone()]),
             TestedAccountant::Program { command, options } => {
-                arguments.extend(["--command".to_owned(), command.clone()]);
+                arguments.extend(["--program".to_owned(), command.clone()]);
                 if options.scope != ClaimScope::DataDependent {
                     arguments.extend(["--scope", options.scope.name()].map(str::to_owned));
                 }

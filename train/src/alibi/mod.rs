@@ -63,7 +63,7 @@ pub struct AlibiModel {
     pub noisy_label_accuracy: f64,
 }
 
-/// Trains a network on noisy labels, canaries among them: `progress` is told each step.
+/// Trains a network on noisy labels, canaries among them: `progress` is called after each step.
 ///
 /// The labels of the canaries are changed first, then all labels are made noisy once. The last network is the result;
 /// to choose the best of several by its accuracy would cost privacy.

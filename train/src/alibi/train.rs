@@ -15,7 +15,7 @@ use tch::{Kind, Tensor};
 /// Trains an ensemble of one network on images [N, F] with noisy labels \[image, class\]: in each step the soft labels
 /// are the posterior of the label given the noisy one, with what the network says at that moment as the prior.
 ///
-/// `progress` is told each step.
+/// `progress` is called after each step.
 ///
 /// # Errors
 /// [`Error::Rejected`] if the network's answers are no longer finite.

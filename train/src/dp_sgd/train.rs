@@ -44,7 +44,7 @@ pub(super) struct PrivateLesson<'a> {
 ///
 /// A step takes each example with probability q by itself, adds up their gradients, each clipped to the norm R, adds
 /// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress`
-/// is told each step. The doubles of the noise are those of an experiment, not of a release that must withstand attacks
+/// is called after each step. The doubles of the noise are those of an experiment, not of a release that must withstand attacks
 /// on floating-point noise.
 ///
 /// # Errors

@@ -118,7 +118,7 @@ impl AddedQueries<'_> {
         Example { target: natural.target + self.plan.queries as u32, ..natural }
     }
 
-    /// All but one of the images of a PATE teacher, which is told by `which`.
+    /// All but one of the images of a PATE teacher, which is given by `which`.
     fn teacher(&self, phase: Phase, which: (usize, usize)) -> Vec<Example> {
         labeled(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
     }
