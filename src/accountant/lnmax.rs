@@ -48,8 +48,8 @@ pub fn log_flip_probability_laplace(histogram: &VoteHistogram, b: NoiseScale) ->
 /// *Proof.* Let r ≤ q be P(output ≠ i*). Each other output has P/P' ≤ e^ε, so they add at most r e^{εl} to E_P
 /// (P/P')^l; and P'(output ≠ i*) ≤ e^ε r gives P'(i*) ≥ 1 - e^ε r. So the bound holds with r for q, and it remains that
 /// it increases: with t = (1-r)/(1 - e^ε r) ≥ 1 its derivative is l e^ε t^{l+1} - (l+1) t^l + e^{εl}, which increases
-/// with t (its own derivative is l (l+1) t^{l-1} (e^ε t - 1)) from l (e^ε - 1) + e^{εl} - 1 ≥ 0 at t = 1. Beyond 1/(e^ε
-/// + 1), where t > e^ε, pure privacy is the better bound.
+/// with t (its own derivative is l (l+1) t^{l-1} (e^ε t - 1)) from l (e^ε - 1) + e^{εl} - 1 ≥ 0 at t = 1. Beyond
+/// 1/(e^ε + 1), where t > e^ε, pure privacy is the better bound.
 ///
 /// The bound holds for every mechanism that is ε-differentially private, so q may also be the exact probability from a
 /// distribution, and the histogram may be random.

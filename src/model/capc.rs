@@ -1,6 +1,6 @@
 //! CaPC: parties with data of their own, so that every party votes by a distribution of its own.
 
-use super::pate::{check_voters, relative_frequencies, same_classes};
+use super::pate::{as_written, check_voters, relative_frequencies, same_classes};
 use crate::distribution::{
     ExpandedDistribution, Noise, OutcomeDistribution, poisson_multinomial_argmax_distribution, vote_probabilities,
 };
@@ -150,7 +150,9 @@ impl CapcModel {
 impl TryFrom<Parameters> for CapcModel {
     type Error = Error;
     fn try_from(parameters: Parameters) -> Result<Self> {
-        Self::new(&parameters.p, &parameters.p_marked)
+        let model = Self::new(&parameters.p, &parameters.p_marked)?;
+        let p = parameters.p.into_iter().zip(&model.p).map(|(given, party)| as_written(given, party)).collect();
+        Ok(Self { p, p_marked: as_written(parameters.p_marked, &model.p_marked) })
     }
 }
 

@@ -156,6 +156,14 @@ pub(super) fn same_classes(quantity: &'static str, found: usize, classes: usize)
     }
 }
 
+/// Probabilities as they were given, if normalizing them changes no more than their rounding: a model that is written
+/// and read again is the same model.
+pub(super) fn as_written(given: Vec<f64>, normalized: &[f64]) -> Vec<f64> {
+    let rounding = given.len() as f64 * f64::EPSILON;
+    let same = given.iter().zip(normalized).all(|(given, value)| (given - value).abs() <= rounding * value);
+    if same { given } else { normalized.to_vec() }
+}
+
 pub(super) fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Result<Vec<f64>> {
     let total = votes.iter().fold(0u64, |sum, &votes| sum.saturating_add(votes));
     if !(1..=MAX_COUNT).contains(&total) {
@@ -167,7 +175,9 @@ pub(super) fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Res
 impl TryFrom<Parameters> for PateModel {
     type Error = Error;
     fn try_from(parameters: Parameters) -> Result<Self> {
-        Self::new(parameters.k, &parameters.p, &parameters.p_marked)?.with_changed_teachers(parameters.changed)
+        let model = Self::new(parameters.k, &parameters.p, &parameters.p_marked)?;
+        let (p, p_marked) = (as_written(parameters.p, &model.p), as_written(parameters.p_marked, &model.p_marked));
+        Self { p, p_marked, ..model }.with_changed_teachers(parameters.changed)
     }
 }
 

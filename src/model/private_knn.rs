@@ -1,6 +1,6 @@
 //! Private-kNN: the nearest neighbors of the query in a random part of the dataset vote with their labels.
 
-use super::pate::{check_voters, same_classes};
+use super::pate::{as_written, check_voters, same_classes};
 use crate::distribution::{
     Displacement, Noise, OutcomeDistribution, displaced_argmax_distributions, vote_probabilities,
 };
@@ -155,7 +155,9 @@ impl PrivateKnnModel {
 impl TryFrom<Parameters> for PrivateKnnModel {
     type Error = Error;
     fn try_from(Parameters { k, p, p_last, inclusion, label, points }: Parameters) -> Result<Self> {
-        Self::new(k, &p, &p_last, inclusion, label)?.with_points(points)
+        let model = Self::new(k, &p, &p_last, inclusion, label)?;
+        let (p, p_last) = (as_written(p, &model.p), as_written(p_last, &model.p_last));
+        Self { p, p_last, ..model }.with_points(points)
     }
 }
 

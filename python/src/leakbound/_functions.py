@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from leakbound import _data
 from leakbound._canaries import CanaryScores
-from leakbound._data import Accountant, Answers, Counts, Integers, Distribution, Names, Numbers, RdpClaims, Recording
+from leakbound._data import Accountant, Answers, Counts, Distribution, Integers, Names, Numbers, RdpClaims, Recording
 from leakbound._inputs import Path
 from leakbound._results import (
     Account,

@@ -273,7 +273,7 @@ mod tests {
     fn zero_and_infinity_have_rails() {
         let ruler = Ruler::new(Scale::Log, [0.0, 1e-3, 1.0, f64::INFINITY].into_iter(), [400.0, 0.0]);
         let [start, end] = ruler.ends();
-        assert_eq!((start, end), (366.0, 34.0));
+        assert_eq!((start, end), (354.0, 46.0));
         let (zero, rail) = ruler.place(0.0).unwrap();
         assert!(rail == Rail::Zero && zero > start && zero < 400.0);
         let (infinity, rail) = ruler.place(f64::INFINITY).unwrap();

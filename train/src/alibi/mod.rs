@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn train_on_sample(plan: &AlibiPlan) -> Result<AlibiModel> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
             .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
         train_alibi(&train, &test, plan, TrainingDevice::open(DeviceChoice::Cpu)?, &|_| {

@@ -19,7 +19,7 @@ fn plan() -> ShadowPlan {
 }
 
 fn train_on_sample(plan: &ShadowPlan) -> Result<ShadowAnswers> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let [(train, _), (test, _)] =
         [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
     let others = (plan.canaries == CanaryKind::OutOfDistribution).then_some(&test);

@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn train_on_sample(plan: &TeacherPlan) -> Result<TeacherVotes> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/data/fashion_sample.npz");
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
             .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
         let device = TrainingDevice::open(DeviceChoice::Cpu)?;

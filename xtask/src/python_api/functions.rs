@@ -12,7 +12,7 @@ const IMPORTS: [(&str, &[&str]); 4] = [
     ("numpy.typing", &["ArrayLike"]),
     (
         "leakbound._data",
-        &["Accountant", "Answers", "Counts", "Integers", "Distribution", "Names", "Numbers", "RdpClaims", "Recording"],
+        &["Accountant", "Answers", "Counts", "Distribution", "Integers", "Names", "Numbers", "RdpClaims", "Recording"],
     ),
 ];
 
