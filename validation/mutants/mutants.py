@@ -228,7 +228,7 @@ def write(mutants):
 def cargo(arguments, profile):
     """Runs cargo in the copy and returns its messages."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), "CARGO_INCREMENTAL": "1"}
-    command = ["cargo", *arguments, "-p", "leakbound", "--message-format=json", *profile]
+    command = ["cargo", *arguments, "--message-format=json", *profile]
     run = subprocess.run(
         command, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -275,7 +275,7 @@ def build(mutants, profile):
             mutant.outcome = "unviable"
     for _ in range(12):
         write(mutants)
-        status, messages = cargo(["check", "--lib", "--profile=test"], profile)
+        status, messages = cargo(["check", "-p", "leakbound", "--lib", "--profile=test"], profile)
         if status == 0:
             break
         numbers, unknown = offenders(messages)
@@ -287,8 +287,9 @@ def build(mutants, profile):
                 known.add(mutant.key)
         UNVIABLE.write_text("\n".join(sorted(known)))
         print(f"{len(numbers)} mutants do not compile and are left out", flush=True)
-    status, messages = cargo(["test", "--lib", "--test", "it", "--no-run"], profile)
-    # The command has the library's name, and is no test.
+    # The integration tests belong to the command's package. The command has the library's name, and is no test.
+    packages = ["-p", "leakbound", "-p", "leakbound-cli"]
+    status, messages = cargo(["test", *packages, "--lib", "--test", "it", "--no-run"], profile)
     built = [message for message in messages if message.get("executable") and message["profile"]["test"]]
     programs = {message["target"]["name"]: message["executable"] for message in built}
     if status or not {"leakbound", "it"} <= programs.keys():

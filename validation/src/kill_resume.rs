@@ -150,7 +150,7 @@ fn build() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = own.parent().ok_or("a program without a folder")?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--package", "leakbound", "--bin", "leakbound"]);
+    cargo.args(["build", "--quiet", "--package", "leakbound-cli", "--bin", "leakbound"]);
     if folder.ends_with("release") {
         cargo.arg("--release");
     }
