@@ -302,7 +302,7 @@ def passes(program, number, filters, limit):
     environment = {**os.environ, "MUTANT": str(number), "RUST_BACKTRACE": "0", "PROPTEST_RNG_SEED": "20260101"}
     process = subprocess.Popen(
         [program, *filters],
-        cwd=TREE,
+        cwd=TREE / "cli",  # as cargo runs the integration tests
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
