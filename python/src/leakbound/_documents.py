@@ -131,7 +131,7 @@ class AccountCurve(Row):
 
 
 class Input(Row):
-    """Which file a result was computed from, so that it can be told whether the same file is still there."""
+    """Which file a result was computed from, to check later whether the file is unchanged."""
 
     __slots__ = ()
 
