@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import typing
 
@@ -372,6 +373,8 @@ def test_every_option_is_a_parameter(command, words, functions, without):
 @pytest.mark.parametrize(("words", "functions", "without"), SIGNATURES)
 def test_defaults_and_choices_are_those_of_the_command(command, words, functions, without):
     options = options_of(command(*words.split(), "--help"))
+    described = json.loads(command("schema", *words.split()))["commands"][0]["options"]
+    defaults = {item["name"]: item["default"] for item in described}
     found = 0
     for function in functions:
         types = typing.get_type_hints(function.__init__ if isinstance(function, type) else function)
@@ -380,13 +383,14 @@ def test_defaults_and_choices_are_those_of_the_command(command, words, functions
             text = options.get(option)
             if text is None or option in without:
                 continue
-            default = re.search(r"\[default: ([^]]*)\]", text)
-            if default is None or default[1].startswith("what ") or (words, name) in DEPENDS:
-                # An option without a value is off, one without a default is not given.
+            if defaults[name] is None or (words, name) in DEPENDS:
+                # An option without a value is off, one without a default is not given or said in its help.
                 absent = (None, False, inspect.Parameter.empty)
-                assert any(parameter.default is value for value in absent), f"{name}: {parameter.default}"
+                said = re.search(r"\[default: ([^]]*)\]", text)
+                given = any(parameter.default is value for value in absent)
+                assert given or (said and same_value(parameter.default, said[1])), f"{name}: {parameter.default}"
             else:
-                assert same_value(parameter.default, default[1]), f"{name}: {parameter.default}, {default[1]}"
+                assert same_value(parameter.default, defaults[name]), f"{name}: {parameter.default}, {defaults[name]}"
                 found += 1
             choices = choices_of(types[name])
             possible = re.search(r"\[possible values: ([^]]*)\]", text)
