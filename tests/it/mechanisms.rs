@@ -180,7 +180,11 @@ fn no_theorem_about_random_votes_is_below_the_exact_divergence() {
             let read: VoteModel = serde_json::from_str(&serde_json::to_string(&model).unwrap()).unwrap();
             assert_eq!(read, model);
             let mechanism = RandomVotes { model: &model, noise: noise.parse().unwrap(), rate };
-            let pair = mechanism.output_pair().unwrap();
+            // The series of CaPC does not converge where the noise is too small for its voters, and says so.
+            let pair = match mechanism.output_pair() {
+                Err(leakbound::Error::NoConvergence { .. }) if kind == 1 => continue,
+                pair => pair.unwrap(),
+            };
             for theorem in mechanism.theorems(&pair, &known) {
                 for direction in Direction::BOTH {
                     let Some(bounds) = theorem.values(&orders, direction) else { continue };
