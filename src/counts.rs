@@ -96,8 +96,8 @@ impl PairedCounts {
     /// ```
     /// # use leakbound::counts::PairedCounts;
     /// let labels = (0..40).map(|outcome| outcome.to_string()).collect();
-    /// let counts = PairedCounts::new(labels, [vec![1; 20], vec![0; 20]].concat(), [vec![0; 20], vec![1;
-    /// 20]].concat())?; assert!(counts.hardly_repeats());
+    /// let counts = PairedCounts::new(labels, [vec![1; 20], vec![0; 20]].concat(), [vec![0; 20], vec![1; 20]].concat())?;
+    /// assert!(counts.hardly_repeats());
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     #[must_use]

@@ -105,8 +105,7 @@ quantity! {
     ///
     /// ```
     /// # use leakbound::quantity::NoiseScale;
-    /// assert!(NoiseScale::new(40.0).is_ok() && NoiseScale::new(0.0).is_err() &&
-    /// NoiseScale::new(f64::INFINITY).is_err());
+    /// assert!(NoiseScale::new(40.0).is_ok() && NoiseScale::new(0.0).is_err() && NoiseScale::new(f64::INFINITY).is_err());
     /// ```
     NoiseScale, "noise scale", "(0, inf)", |value| value > 0.0 && value < f64::INFINITY
 }

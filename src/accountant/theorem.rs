@@ -102,8 +102,7 @@ enum Cost {
 /// let order = Order::new(2.0)?;
 /// // The cost as published says nothing about the reverse direction.
 /// assert!(forward.at(order, Direction::Reverse).is_none());
-/// assert!(both.at(order, Direction::Reverse).unwrap().value > 10.0 * forward.at(order,
-/// Direction::Forward).unwrap().value);
+/// assert!(both.at(order, Direction::Reverse).unwrap().value > 10.0 * forward.at(order, Direction::Forward).unwrap().value);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Clone)]

@@ -33,9 +33,10 @@ const FAITHFUL: f64 = 0.05;
 /// # use leakbound::interval::BinomialCounts;
 /// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::{FailureProbability, Order};
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.6, 0.4])?, OutcomeDistribution::from_probabilities(&[0.5,
-/// 0.5])?); let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?); let half = 0.5 *
-/// leakbound::divergence::renyi_divergence(&p, &q, order)?; let samples = samples_to_reach(&p, &q, half, |counts| {
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.6, 0.4])?, OutcomeDistribution::from_probabilities(&[0.5, 0.5])?);
+/// let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?);
+/// let half = 0.5 * leakbound::divergence::renyi_divergence(&p, &q, order)?;
+/// let samples = samples_to_reach(&p, &q, half, |counts| {
 ///     let inside = BinomialCounts::new(counts.counts()[0], counts.trials())?;
 ///     let inside_neighbor = BinomialCounts::new(counts.counts_neighbor()[0], counts.trials_neighbor())?;
 ///     Ok(Rectangle::four_tails(inside, inside_neighbor, failure)?.corner(order, Direction::Forward).value)

@@ -57,11 +57,13 @@ const MARGIN: f64 = 1e-9;
 /// # use leakbound::audit::{JointQuery, expected_counts, joint_bound};
 /// # use leakbound::divergence::renyi_divergence;
 /// # use leakbound::prelude::*;
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.51, 0.49])?,
-/// OutcomeDistribution::from_probabilities(&[0.5, 0.5])?); let counts = expected_counts(&p, &q, 100_000)?; let queries
-/// = vec![JointQuery { counts: &counts, p: &p, q: &q }; 100]; let (order, failure) = (Order::new(2.0)?,
-/// FailureProbability::new(0.05)?); let bound = joint_bound(&queries, order, Direction::Forward, failure)?; let exact =
-/// 100.0 * renyi_divergence(&p, &q, order)?; // 0.04 assert!(bound.value > 0.9 * exact && bound.value < exact);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.51, 0.49])?, OutcomeDistribution::from_probabilities(&[0.5, 0.5])?);
+/// let counts = expected_counts(&p, &q, 100_000)?;
+/// let queries = vec![JointQuery { counts: &counts, p: &p, q: &q }; 100];
+/// let (order, failure) = (Order::new(2.0)?, FailureProbability::new(0.05)?);
+/// let bound = joint_bound(&queries, order, Direction::Forward, failure)?;
+/// let exact = 100.0 * renyi_divergence(&p, &q, order)?; // 0.04
+/// assert!(bound.value > 0.9 * exact && bound.value < exact);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn joint_bound(

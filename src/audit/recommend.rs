@@ -40,8 +40,8 @@ const HALF_SPACE_FROM: u64 = 1000;
 /// ```
 /// # use leakbound::audit::{KCutBox, recommend};
 /// # use leakbound::prelude::*;
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.3, 0.2])?,
-/// OutcomeDistribution::from_probabilities(&[0.49, 0.3, 0.21])?); let plan = AuditPlan {
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.3, 0.2])?, OutcomeDistribution::from_probabilities(&[0.49, 0.3, 0.21])?);
+/// let plan = AuditPlan {
 ///     orders: vec![Order::new(2.0)?],
 ///     delta: Delta::new(0.0)?,
 ///     failure: FailureProbability::new(0.05)?,

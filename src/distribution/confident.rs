@@ -214,8 +214,8 @@ pub fn confident_argmax_distribution(
 /// let test = ThresholdTest::new(0.0, NoiseScale::new(5.0)?, ThresholdForm::Max)?;
 /// // A student who expects these votes exactly: the scores are 0, at the threshold.
 /// let student = [Probability::new(0.75)?, Probability::new(0.25)?];
-/// let distribution = interactive_argmax_distribution(&VoteHistogram::new(vec![3, 1])?, &student, &test,
-/// "gaussian:2".parse()?)?; assert!((distribution.p()[0] - 0.5).abs() < 1e-15);
+/// let distribution = interactive_argmax_distribution(&VoteHistogram::new(vec![3, 1])?, &student, &test, "gaussian:2".parse()?)?;
+/// assert!((distribution.p()[0] - 0.5).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

@@ -17,10 +17,9 @@ use crate::special::{log_sum_exp, ndtri};
 /// # use leakbound::divergence::epsilon_at_delta;
 /// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::Delta;
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?,
-/// OutcomeDistribution::from_probabilities(&[0.25, 0.75])?); assert!((epsilon_at_delta(&p, &q, Delta::new(0.0)?)?.get()
-/// - 3f64.ln()).abs() < 1e-15); assert!((epsilon_at_delta(&p, &q, Delta::new(0.25)?)?.get() - 2f64.ln()).abs() <
-/// 1e-15);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
+/// assert!((epsilon_at_delta(&p, &q, Delta::new(0.0)?)?.get() - 3f64.ln()).abs() < 1e-15);
+/// assert!((epsilon_at_delta(&p, &q, Delta::new(0.25)?)?.get() - 2f64.ln()).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn epsilon_at_delta(p: &OutcomeDistribution, q: &OutcomeDistribution, delta: Delta) -> Result<Epsilon> {

@@ -18,8 +18,8 @@ use crate::special::CompensatedSum;
 /// # use leakbound::divergence::hockey_stick;
 /// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::Epsilon;
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.5])?, OutcomeDistribution::from_probabilities(&[0.25,
-/// 0.75])?); assert_eq!(hockey_stick(&p, &q, Epsilon::new(0.0)?)?, 0.25);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.5])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
+/// assert_eq!(hockey_stick(&p, &q, Epsilon::new(0.0)?)?, 0.25);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

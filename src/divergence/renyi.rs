@@ -20,9 +20,9 @@ use crate::special::{CompensatedSum, log_sum_exp};
 /// # use leakbound::divergence::renyi_divergence;
 /// # use leakbound::distribution::OutcomeDistribution;
 /// # use leakbound::quantity::Order;
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.5])?, OutcomeDistribution::from_probabilities(&[0.25,
-/// 0.75])?); let expected = (0.5f64 * 2.0 + 0.5 * (0.5 / 0.75)).ln(); assert!((renyi_divergence(&p, &q,
-/// Order::new(2.0)?)? - expected).abs() < 1e-15);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.5, 0.5])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
+/// let expected = (0.5f64 * 2.0 + 0.5 * (0.5 / 0.75)).ln();
+/// assert!((renyi_divergence(&p, &q, Order::new(2.0)?)? - expected).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

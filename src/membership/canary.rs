@@ -42,9 +42,8 @@ pub struct CanaryAccuracy {
 /// # use leakbound::prelude::*;
 /// # use ndarray::array;
 /// let guesses = AttackScores::new(array![[1.0, 0.0], [0.0, 1.0]], array![[true, false], [false, true]])?;
-/// let accuracy = canary_accuracy(&guesses, array![[true, false], [false, true]].view(),
-/// FailureProbability::new(0.05)?)?; assert_eq!((accuracy.members.successes(), accuracy.non_members.successes()), (2,
-/// 0));
+/// let accuracy = canary_accuracy(&guesses, array![[true, false], [false, true]].view(), FailureProbability::new(0.05)?)?;
+/// assert_eq!((accuracy.members.successes(), accuracy.non_members.successes()), (2, 0));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

@@ -83,8 +83,8 @@ pub(super) fn ranges(samples: usize, piece: usize) -> Vec<Range<usize>> {
 /// # use leakbound::membership::{MemoryScores, ShadowScores};
 /// # use ndarray::{Array3, array};
 /// // Two models, one sample, three views.
-/// let scores = MemoryScores::single(Array3::from_shape_fn((2, 1, 3), |(m, _, v)| (m + v) as f32), array![[true],
-/// [false]])?; assert_eq!(scores.views(), 3);
+/// let scores = MemoryScores::single(Array3::from_shape_fn((2, 1, 3), |(m, _, v)| (m + v) as f32), array![[true], [false]])?;
+/// assert_eq!(scores.views(), 3);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -64,8 +64,8 @@ impl<'a> Records<'a> {
     ///
     /// ```
     /// # use leakbound::report::Records;
-    /// let records: Records = Records::of([("a", 0.25)]).column("run", |row| row.0).column("share", |row|
-    /// row.1).into(); assert_eq!(records.csv().unwrap(), "run,share\na,0.25\n");
+    /// let records: Records = Records::of([("a", 0.25)]).column("run", |row| row.0).column("share", |row| row.1).into();
+    /// assert_eq!(records.csv().unwrap(), "run,share\na,0.25\n");
     /// ```
     pub fn of<R>(rows: impl IntoIterator<Item = R, IntoIter: 'a>) -> RecordColumns<'a, R> {
         RecordColumns { rows: Box::new(rows.into_iter()), columns: Vec::new() }

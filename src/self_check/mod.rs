@@ -49,8 +49,8 @@ const ROUNDING: f64 = 1e-12;
 /// let audit = |counts: &PairedCounts, _: Option<&PairedCounts>| {
 ///     audit_counts(counts, &Guide::fixed_list(counts.outcomes()), &plan)
 /// };
-/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, ||
-/// Ok(()))?; assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
+/// let checks = self_check(&counts, CheckCase::Null, sizes, CheckRuns { repetitions: 200, seed: 0 }, audit, || Ok(()))?;
+/// assert!(checks[0].wrong_share() < 0.05 && checks[0].verdict() == CheckVerdict::Kept);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn self_check(

@@ -16,8 +16,7 @@ use crate::histogram::VoteHistogram;
 /// let test = ThresholdTest::new(5.0, NoiseScale::new(0.1)?, ThresholdForm::Max)?;
 /// let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
 /// let mut draw = |counts: [u64; 2]| -> Result<_> {
-///     Ok(draw_confident_answer(&VoteHistogram::new(counts.to_vec())?, Some(&test), "gaussian:0.1".parse()?, &mut
-///     stream))
+///     Ok(draw_confident_answer(&VoteHistogram::new(counts.to_vec())?, Some(&test), "gaussian:0.1".parse()?, &mut stream))
 /// };
 /// assert_eq!([draw([2, 9])?, draw([2, 3])?], [Some(1), None]);
 /// # Ok::<(), leakbound::Error>(())

@@ -148,8 +148,8 @@ pub fn variational_error_as_published(
 /// # use leakbound::interval::BinomialCounts;
 /// # use leakbound_validation::peers::bailey_lower;
 /// # use leakbound::quantity::FailureProbability;
-/// let limit = bailey_lower(BinomialCounts::new(90, 110)?, BinomialCounts::new(5, 80)?,
-/// FailureProbability::new(0.05)?); assert!((limit.exp() - 6.876_479_145).abs() < 1e-8);
+/// let limit = bailey_lower(BinomialCounts::new(90, 110)?, BinomialCounts::new(5, 80)?, FailureProbability::new(0.05)?);
+/// assert!((limit.exp() - 6.876_479_145).abs() < 1e-8);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

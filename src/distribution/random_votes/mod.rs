@@ -136,8 +136,8 @@ pub fn marked_argmax_distributions(
 /// ```
 /// # use leakbound::distribution::{Displacement, displaced_argmax_distributions};
 /// let displacement = Displacement { distribution: &[1.0, 0.0], points: 1, inclusion: 1.0, label: 1 };
-/// let [distribution, neighbor] = displaced_argmax_distributions(1, &[1.0, 0.0], &displacement,
-/// "gaussian:2".parse()?)?; assert!((distribution.p()[0] - 0.638_163_195_084_118_5).abs() < 1e-13);
+/// let [distribution, neighbor] = displaced_argmax_distributions(1, &[1.0, 0.0], &displacement, "gaussian:2".parse()?)?;
+/// assert!((distribution.p()[0] - 0.638_163_195_084_118_5).abs() < 1e-13);
 /// assert!((neighbor.p()[1] - distribution.p()[0]).abs() < 1e-14);
 /// # Ok::<(), leakbound::Error>(())
 /// ```

@@ -98,12 +98,13 @@ struct Profile {
 /// ```
 /// # use leakbound::divergence::{PrivacyLoss, compose_losses};
 /// # use leakbound::prelude::*;
-/// // Randomized response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial distribution. A loss
-/// is exactly // there, so that the upper side is as wide as it gets. let (p, q) =
-/// (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
-/// let loss = PrivacyLoss::of_distributions(&p, &q)?; let composed = compose_losses(&[(loss, 8)], Delta::new(0.1)?,
-/// 1e-4)?; let bracket = composed.delta(Epsilon::new(4.0 * 3f64.ln())?); let binomial = [(8, 1.0), (7, 8.0), (6,
-/// 28.0)].map(|(k, ways)| {
+/// // Randomized response with truth probability 3/4, eight times: δ at ε = 4 ln 3 by the binomial distribution. A loss is exactly
+/// // there, so that the upper side is as wide as it gets.
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
+/// let loss = PrivacyLoss::of_distributions(&p, &q)?;
+/// let composed = compose_losses(&[(loss, 8)], Delta::new(0.1)?, 1e-4)?;
+/// let bracket = composed.delta(Epsilon::new(4.0 * 3f64.ln())?);
+/// let binomial = [(8, 1.0), (7, 8.0), (6, 28.0)].map(|(k, ways)| {
 ///     let weight = |right: f64| ways * right.powi(k) * (1.0 - right).powi(8 - k);
 ///     (weight(0.75) - 81.0 * weight(0.25)).max(0.0)
 /// });

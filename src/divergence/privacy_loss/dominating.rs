@@ -36,8 +36,7 @@ impl PrivacyLoss {
     /// # use leakbound::distribution::OutcomeDistribution;
     /// let distribution = |p: [f64; 3]| OutcomeDistribution::from_probabilities(&p);
     /// let p = distribution([0.5, 0.3, 0.2])?;
-    /// let losses = [PrivacyLoss::of_distributions(&p, &distribution([0.4, 0.4, 0.2])?)?,
-    /// PrivacyLoss::of_distributions(&p, &distribution([0.5, 0.2, 0.3])?)?];
+    /// let losses = [PrivacyLoss::of_distributions(&p, &distribution([0.4, 0.4, 0.2])?)?, PrivacyLoss::of_distributions(&p, &distribution([0.5, 0.2, 0.3])?)?];
     /// assert!(PrivacyLoss::dominating(&losses).unwrap().largest() >= 1.5f64.ln());
     /// # Ok::<(), leakbound::Error>(())
     /// ```

@@ -31,9 +31,8 @@ struct Atom {
 /// ```
 /// # use leakbound::divergence::PrivacyLoss;
 /// # use leakbound::distribution::OutcomeDistribution;
-/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?,
-/// OutcomeDistribution::from_probabilities(&[0.25, 0.75])?); assert!((PrivacyLoss::of_distributions(&p, &q)?.largest()
-/// - 3f64.ln()).abs() < 1e-15);
+/// let (p, q) = (OutcomeDistribution::from_probabilities(&[0.75, 0.25])?, OutcomeDistribution::from_probabilities(&[0.25, 0.75])?);
+/// assert!((PrivacyLoss::of_distributions(&p, &q)?.largest() - 3f64.ln()).abs() < 1e-15);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -36,8 +36,9 @@ pub struct Row {
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
 /// let series = vec![RowSeries { name: "exact".into(), kind: SeriesKind::Exact }];
-/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note:
-/// String::new() }; let rows = (0..300).map(row).collect(); let figure = Rows {
+/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note: String::new() };
+/// let rows = (0..300).map(row).collect();
+/// let figure = Rows {
 ///     title: "ε at least".into(),
 ///     description: String::new(),
 ///     x: Axis::linear("ε"),
