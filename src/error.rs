@@ -88,7 +88,7 @@ pub enum Error {
     /// A file holds something else than what was expected at a place.
     #[error(transparent)]
     Input(Box<InputError>),
-    /// The operating system rejected to read or write a file.
+    /// The operating system could not read or write a file.
     #[error("{}: cannot {action}: {source}", shown(path))]
     Io {
         /// The file.

@@ -26,7 +26,7 @@ pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
     InputError { hint: Some(hint.into()), ..error }
 }
 
-/// The system's rejection to read a file.
+/// The system's error on reading a file.
 pub(super) fn unreadable(file: &Path, source: io::Error) -> Error {
     Error::Io { path: file.to_path_buf(), action: "read", source }
 }

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 
-/// Numpy itself rejects to read headers longer than this (`max_header_size`).
+/// Numpy itself rejects headers longer than this (`max_header_size`).
 const MAX_HEADER_BYTES: usize = 10_000;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
