@@ -17,7 +17,7 @@ pub(super) type Run = fn(&Cli) -> Result<Verdict>;
 /// Those of the command.
 pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verdict, Found)> {
     let watch = Watch::new(outer);
-    let interruption = outer.session.interruption().cloned().unwrap_or_default();
+    let interruption = outer.session.noted().clone();
     let noting: Interruption = interruption.clone();
     let host = Arc::new(Host {
         progress: Some(Box::new(move |done, all, unit| {

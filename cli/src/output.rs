@@ -241,7 +241,7 @@ impl Watch {
         } else {
             self.show(step);
         }
-        let ended = session.interruption().unwrap_or(session.terminal()).is_noted();
+        let ended = session.noted().is_noted();
         if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 

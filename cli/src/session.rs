@@ -94,6 +94,11 @@ impl Session {
         self.host.is_some()
     }
 
+    /// The wish to end the work: the program's, or that of the terminal.
+    pub(super) fn noted(&self) -> &Interruption {
+        self.interruption().unwrap_or(&self.terminal)
+    }
+
     /// The program's wish to end the work.
     pub(super) fn interruption(&self) -> Option<&Interruption> {
         self.host.as_ref().map(|host| &host.interruption)

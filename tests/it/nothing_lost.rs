@@ -445,6 +445,19 @@ fn no_process_is_left_behind() {
         assert!(stderr.ends_with("interrupted after 0 cases; nothing is printed\n"), "{stderr}");
         wait_until(|| running("303.25") == 0);
     }
+    // In a file of studies too, where the study that is running is named.
+    let slow = "[[study]]\nname = 'slow'\ncommand = 'verify'\nproperty = 'rdp-covers-exact'\n\
+                program = \"sh -c 'sleep 304.25; true'\"\n";
+    fs::write(desk.path("studies.toml"), slow).unwrap();
+    let mut suite = desk.command("run studies.toml");
+    let child = suite.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until(|| running("304.25") > 0);
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0), "{stderr}");
+    assert_eq!(stderr, "error: studies.toml: cannot complete: interrupted in study slow; nothing is printed\n");
+    wait_until(|| running("304.25") == 0);
 }
 
 /// It ends at all: one case of these would take days.

@@ -1,9 +1,11 @@
 //! `leakbound run`.
 
-use crate::args::{Cli, Common, SuiteOptions};
+use crate::args::{Cli, Command, Common, SuiteOptions};
 use crate::embedded::{Run, run_within};
 use crate::options::Schema;
-use crate::output::{Output, envelope};
+use crate::output::{Output, envelope, interrupted};
+use crate::signals::{Second, interruption};
+use leakbound::error::echo;
 use leakbound::record::{SuiteStudy, read_suite};
 use leakbound::report::Answered;
 use leakbound::study::{Answer, StudyOutcome, SuiteAnswer, SuiteRow, Verdict};
@@ -23,7 +25,15 @@ pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict>
             .map_err(|found| study.fault(&options.file, found).into())
     };
     let requests = suite.studies.iter().map(read).collect::<Result<Vec<Cli>>>()?;
-    let answered = |(study, request): (&SuiteStudy, Cli)| answered(common, study, request, run);
+    let second = if requests.iter().any(runs_program) { Second::Waits } else { Second::Ends };
+    let failed = |source| Error::Io { path: options.file.clone(), action: "be watched", source };
+    interruption(&common.session, second).map_err(failed)?;
+    let answered = |(study, request): (&SuiteStudy, Cli)| match answered(common, study, request, run) {
+        Err(Error::Interrupted) if !common.session.is_hosted() => {
+            Err(interrupted(&options.file, format!("interrupted in study {}; nothing is printed", echo(&study.name))))
+        }
+        other => other,
+    };
     let studies = suite.studies.iter().zip(requests).map(answered).collect::<Result<Vec<SuiteRow>>>()?;
     let answer = SuiteAnswer { studies };
     let verdict = answer.verdict();
@@ -34,6 +44,11 @@ pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict>
     };
     output.write(&Answered { envelope, title, answer })?;
     Ok(verdict)
+}
+
+/// Whether the command starts another program, which must not be left behind.
+const fn runs_program(request: &Cli) -> bool {
+    matches!(&request.command, Command::Verify(options) if options.program.is_some())
 }
 
 /// The outcome of one study: an error is its outcome and does not end the others, but an interruption does.
