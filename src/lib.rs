@@ -66,6 +66,7 @@
 
 pub mod accountant;
 pub mod audit;
+pub mod black_box;
 pub mod bound;
 pub mod counts;
 pub mod distribution;
@@ -77,6 +78,7 @@ pub mod label_dp;
 pub mod mechanism;
 pub mod membership;
 pub mod model;
+pub mod program;
 pub mod property;
 mod quadrature;
 pub mod quantity;

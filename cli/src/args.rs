@@ -2,6 +2,7 @@
 
 mod account;
 mod label_dp;
+mod mechanism;
 mod membership;
 mod property;
 mod schema;
@@ -12,6 +13,7 @@ mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
+pub use mechanism::MechanismOptions;
 pub use membership::{
     CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName,
     RecordingOptions, StudyOptions, VarianceName, ViewsName,
@@ -286,6 +288,17 @@ pub enum AuditCommand {
                             counted once: a run that was ended in any way is repeated with the same input, and an \
                             input that was counted before is rejected.")]
     Stream(StreamOptions),
+    /// Run a program on neighboring datasets, find where it leaks, and bound it; refute what is claimed of it
+    #[command(
+        after_help = "Example:\n  leakbound audit mechanism --program 'python3 examples/noisy_count.py' --dataset \
+                            '[1, 1, 1]' --relation add-remove --claim-epsilon 1 --delta 0\n\nA request is a line of \
+                            JSON such as {\"id\": 7, \"dataset\": [1, 1, 1], \"runs\": 1000, \"seed\": 123}; the answer is \
+                            {\"id\": 7, \"outputs\": [...]} or {\"id\": 7, \"error\": \"reason\"}. An output is a number, \
+                            string, boolean, null, or an array or object of them. Outputs must be independent.\n\nThe \
+                            program is ended with everything that it started, however this command ends; processes that \
+                            make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
+    )]
+    Mechanism(Box<MechanismOptions>),
 }
 
 /// Options of `leakbound exact`.

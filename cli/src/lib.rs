@@ -63,6 +63,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
+        Command::Audit(AuditCommand::Mechanism(options)) => cmd::audit_mechanism::run(&cli.common, options),
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
         Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),

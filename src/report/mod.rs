@@ -20,6 +20,7 @@ mod figure;
 mod fit;
 mod label_dp;
 mod meaning;
+mod mechanism;
 mod membership;
 mod page;
 mod property;

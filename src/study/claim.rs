@@ -44,7 +44,7 @@ pub struct Claims {
 
 impl Claims {
     /// Claims in words, with quantity and value.
-    fn all(&self) -> Vec<(String, Quantity, f64)> {
+    pub(crate) fn all(&self) -> Vec<(String, Quantity, f64)> {
         let epsilon = self.epsilon.map(|(epsilon, delta)| {
             let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
             (claim, Quantity::Epsilon(delta), epsilon.get())

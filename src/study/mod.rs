@@ -14,6 +14,7 @@ mod counts;
 pub(crate) mod evidence;
 mod exact;
 mod label_dp;
+mod mechanism;
 mod membership;
 mod merge;
 mod number;
@@ -42,6 +43,9 @@ pub use confusion::{ConfusionAnswer, ConfusionStudy};
 pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
 pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
+pub use mechanism::{
+    CounterexampleFound, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,
+};
 pub use membership::{
     Attack, CanaryRow, ComparisonStudy, LevelRow, Levels, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers,
     RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram, TprRow, VictimModels,

@@ -1,17 +1,17 @@
 //! An accountant under test.
 
 use super::request::Request;
-use super::stop::Stop;
 use crate::bound::Directions;
 use crate::mechanism::{MechanismKind, RELEASES};
-use serde::{Serialize, Serializer};
-use std::fmt;
+use crate::program::{Fault, FaultKind, Stop};
+use serde::Serialize;
 
 /// An accountant under test.
 ///
 /// ```
 /// use leakbound::mechanism::{GNMAX, Role};
-/// use leakbound::verify::{Accountant, Answer, Plan, Question, Request, Verdict, unwatched, verify};
+/// use leakbound::program::unwatched;
+/// use leakbound::verify::{Accountant, Answer, Plan, Question, Request, Verdict, verify};
 ///
 /// struct Half;
 ///
@@ -115,61 +115,6 @@ pub enum Answer {
     Declined(String),
     /// It failed to answer.
     Fault(Fault),
-}
-
-/// How an accountant failed to answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Fault {
-    /// The kind of failure.
-    pub kind: FaultKind,
-    /// What was seen, on one line.
-    pub message: String,
-}
-
-/// Kinds of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
-pub enum FaultKind {
-    /// The process ended.
-    Crash,
-    /// No answer came in time.
-    TimeOut,
-    /// The answer is NaN.
-    NotANumber,
-    /// The answer is no answer.
-    Malformed,
-    /// The line of the answer is too long.
-    TooLong,
-    /// A line came that no request called for.
-    Unasked,
-}
-
-impl FaultKind {
-    /// The name in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash",
-            Self::TimeOut => "time-out",
-            Self::NotANumber => "not-a-number",
-            Self::Malformed => "malformed",
-            Self::TooLong => "too-long",
-            Self::Unasked => "unasked",
-        }
-    }
-}
-
-impl fmt::Display for FaultKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl Serialize for FaultKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
 }
 
 impl Answer {

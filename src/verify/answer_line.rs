@@ -1,13 +1,8 @@
 //! A line of an external accountant as an answer.
 
-use super::accountant::{Answer, Fault, FaultKind};
+use super::accountant::Answer;
 use crate::error::one_line;
-
-/// The beginning of a line, safe to print.
-pub(super) fn quoted(line: &str) -> String {
-    let start: String = line.chars().take(120).collect();
-    format!("`{}{}`", one_line(&start), if start.len() < line.len() { "..." } else { "" })
-}
+use crate::program::{Fault, FaultKind, quoted, with_special_numbers_as_strings};
 
 /// Reads a line of an external accountant as its answer, as [`ExternalAccountant`](super::ExternalAccountant) does:
 /// `{"value": number}`, where infinity may be the string `inf` or Python's `Infinity`, or `{"error": "reason"}`.
@@ -17,7 +12,8 @@ pub(super) fn quoted(line: &str) -> String {
 ///
 /// # Example
 /// ```
-/// use leakbound::verify::{Answer, FaultKind, read_answer};
+/// use leakbound::program::FaultKind;
+/// use leakbound::verify::{Answer, read_answer};
 ///
 /// assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(Answer::Value(0.5)));
 /// assert_eq!(read_answer("0.5").unwrap_err().kind, FaultKind::Malformed);
@@ -28,10 +24,9 @@ pub fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
         message: format!("{} is no answer; expected {expected}", quoted(line)),
     };
     const FORMS: &str = r#"{"value": NUMBER} or {"error": "REASON"}"#;
-    // Python writes what JSON has no words for.
-    let words = || line.replace("-Infinity", "\"-inf\"").replace("Infinity", "\"inf\"").replace("NaN", "\"nan\"");
-    let value: serde_json::Value =
-        serde_json::from_str(line).or_else(|_| serde_json::from_str(&words())).map_err(|_| malformed(FORMS))?;
+    let value: serde_json::Value = serde_json::from_str(line)
+        .or_else(|_| serde_json::from_str(&with_special_numbers_as_strings(line)))
+        .map_err(|_| malformed(FORMS))?;
     let object = value.as_object().ok_or_else(|| malformed(FORMS))?;
     match (object.get("value"), object.get("error")) {
         (None, Some(serde_json::Value::String(reason))) => Ok(Answer::Declined(one_line(reason))),

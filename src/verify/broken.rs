@@ -275,9 +275,9 @@ fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Opti
 mod tests {
     use super::super::property::PropertyKind;
     use super::super::run::{Plan, Verdict, verify};
-    use super::super::stop::unwatched;
     use super::*;
     use crate::accountant::gnss_rdp;
+    use crate::program::unwatched;
     use std::time::Instant;
 
     #[test]

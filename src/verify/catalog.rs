@@ -82,7 +82,8 @@ pub fn accountant_names() -> Vec<String> {
 ///
 /// # Example
 /// ```
-/// use leakbound::verify::{Plan, accountant_of_name, unwatched, verify};
+/// use leakbound::program::unwatched;
+/// use leakbound::verify::{Plan, accountant_of_name, verify};
 ///
 /// let plan = Plan { cases: 200, ..Plan::default() };
 /// assert!(!verify(&*accountant_of_name("gnmax-data-dependent")?, &plan, &unwatched).refuted());
@@ -116,8 +117,8 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
 mod tests {
     use super::super::request::Case;
     use super::super::run::{Plan, Problem, Verdict, verify};
-    use super::super::stop::unwatched;
     use super::*;
+    use crate::program::unwatched;
 
     /// What is right is not refuted; where theorems are tight, cases come close.
     #[test]

@@ -1,7 +1,7 @@
 //! The outcome of one case of a property.
 
-use super::accountant::Fault;
 use crate::histogram::VoteHistogram;
+use crate::program::Fault;
 use serde::Serialize;
 
 /// Which of order, δ and ε a property asks about.

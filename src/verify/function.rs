@@ -1,10 +1,11 @@
 //! An accountant that is a function of the program which calls this library.
 
-use super::accountant::{Accountant, Answer, ClaimScope, Fault, FaultKind};
+use super::accountant::{Accountant, Answer, ClaimScope};
 use super::answer_line::read_answer;
 use super::request::Request;
 use crate::error::one_line;
 use crate::mechanism::{MechanismKind, RELEASES};
+use crate::program::{Fault, FaultKind};
 
 /// A function from the line of a request to the line of an answer, in the JSON of the command's protocol. What it fails
 /// with is a finding: a [`Fault`] with its words.
@@ -57,9 +58,10 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccoun
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Plan, Verdict, unwatched, verify};
+    use super::super::{Plan, Verdict, verify};
     use super::*;
     use crate::mechanism::GNMAX;
+    use crate::program::unwatched;
 
     #[test]
     fn what_a_function_answers_and_fails_with() {

@@ -2,8 +2,8 @@
 
 use super::accountant::{Accountant, Answer, ClaimScope};
 use super::request::Request;
-use super::stop::Stop;
 use crate::mechanism::MechanismKind;
+use crate::program::Stop;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An accountant that is asked nothing more once the time is over, inside a case too.

@@ -1,14 +1,14 @@
 //! Runs properties over cases, and shrinks what fails.
 
-use super::accountant::{Accountant, ClaimScope, Fault};
+use super::accountant::{Accountant, ClaimScope};
 use super::check::{Check, Violation};
 use super::generate;
 use super::property::{Property, PropertyKind};
 use super::punctual::Punctual;
 use super::request::Case;
 use super::shrink::shrink;
-use super::stop::{Stop, Watch};
 use crate::mechanism::MechanismKind;
+use crate::program::{Fault, Stop, Watch};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -207,7 +207,7 @@ fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, s
                 block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), stop)
             }
         };
-        result.out_of_time |= stop.tried(result.drawn).is_break();
+        result.out_of_time |= stop.done(result.drawn).is_break();
         result
     };
     let blocks = if plan.case.is_some() { 1 } else { plan.cases.div_ceil(BLOCK) };

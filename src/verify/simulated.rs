@@ -9,12 +9,12 @@ use super::punctual::Punctual;
 use super::request::{Case, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
-use super::stop::{Stop, Watch};
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::{Bins, MechanismKind, Relation};
+use crate::program::{Stop, Watch};
 use crate::quantity::{Delta, FailureProbability, Order};
 use crate::simulate::{PartialCounts, Sampler, Simulation};
 use rand::{RngExt, SeedableRng};
@@ -104,7 +104,7 @@ pub fn verify_by_simulation(
             break;
         }
         // The next case sees that it breaks off.
-        let _ = stop.tried(1);
+        let _ = stop.done(1);
         if let Some(problem) = noted(&mut finding, check, &case) {
             finding.verdict = Verdict::Refuted(Box::new(trials.smallest(case, problem, index)));
             break;
@@ -260,8 +260,8 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::super::catalog::accountant_of_name;
-    use super::super::stop::unwatched;
     use super::*;
+    use crate::program::unwatched;
 
     fn run(name: &str, cases: u64) -> Finding {
         let accountant = accountant_of_name(name).unwrap();

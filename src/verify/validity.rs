@@ -159,8 +159,8 @@ mod tests {
     use super::super::catalog::accountant_of_name;
     use super::super::property::Property;
     use super::super::run::{Outcome, Plan, Problem, Verdict, verify};
-    use super::super::stop::unwatched;
     use super::*;
+    use crate::program::unwatched;
 
     fn on(accountant: &str, property: &str, case: &str) -> Outcome {
         let properties = vec![Property::of_name(property).unwrap()];

@@ -8,9 +8,10 @@ use leakbound::mechanism::{
     self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
 };
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use leakbound::program::unwatched;
 use leakbound::quantity::{Order, Probability};
 use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
-use leakbound::verify::{Case, Plan, Verdict, accountants_of, unwatched, verify};
+use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;

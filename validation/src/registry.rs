@@ -6,8 +6,9 @@
 //! order, direction or method, is above the exact value.
 
 use crate::experiment::Report;
+use leakbound::program::unwatched;
 use leakbound::record::{MemoryFile, MemoryFiles};
-use leakbound::verify::{Plan, accountant_names, accountant_of_name, unwatched, verify};
+use leakbound::verify::{Plan, accountant_names, accountant_of_name, verify};
 use leakbound_cli::{Request, answer};
 use ndarray::{Array2, Array3};
 use ndarray_npy::NpzWriter;

@@ -2,9 +2,10 @@
 
 use crate::experiment::Report;
 use leakbound::mechanism::{GAUSSIAN, GNMAX, LAPLACE, MechanismKind, SUBSAMPLED_GAUSSIAN};
+use leakbound::program::{Limits, unwatched};
 use leakbound::verify::{
     Accountant, ClaimScope, ExternalAccountant, ExternalOptions, Finding, Outcome, Plan, Problem, Property,
-    PropertyKind, Verdict, accountant_names, accountant_of_name, broken, unwatched, verify,
+    PropertyKind, Verdict, accountant_names, accountant_of_name, broken, verify,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -157,7 +158,7 @@ fn others(report: &mut Report) {
         let options = ExternalOptions {
             scope: ClaimScope::DataIndependent,
             mechanisms: mechanisms.to_vec(),
-            answer_time: ANSWER_TIME,
+            limits: Limits { answer_time: ANSWER_TIME, ..Limits::default() },
             ..ExternalOptions::default()
         };
         match ExternalAccountant::new(&command, options) {

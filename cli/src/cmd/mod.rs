@@ -5,6 +5,7 @@ pub mod added_point;
 mod announcement;
 pub mod audit_confusion;
 pub mod audit_counts;
+pub mod audit_mechanism;
 pub mod audit_scores;
 pub mod audit_stream;
 pub mod audit_votes;

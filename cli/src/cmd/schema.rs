@@ -5,9 +5,9 @@ use crate::output::print;
 use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, RecordingDocument, StudentDocument};
 use leakbound::study::{
-    AccountAnswer, BenchAnswer, CountsAnswer, ExactAnswer, LabelAnswer, MembershipAnswer, PropertyAnswer, RerunAnswer,
-    ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer,
-    VotesAnswer,
+    AccountAnswer, BenchAnswer, CountsAnswer, ExactAnswer, LabelAnswer, MechanismAnswer, MembershipAnswer,
+    PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
+    SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -21,13 +21,14 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 30] = [
+const DOCUMENTS: [(&str, Make); 31] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
     ("audit scores", answer::<ScoresAnswer>),
     ("audit votes", answer::<VotesAnswer>),
     ("audit stream", answer::<StreamAnswer>),
+    ("audit mechanism", answer::<MechanismAnswer>),
     ("account", answer::<AccountAnswer>),
     ("label-dp memorization", answer::<LabelAnswer>),
     ("membership lira", answer::<MembershipAnswer>),

@@ -5,6 +5,7 @@ use crate::args::{Common, VerifyOptions};
 use crate::output::{Output, Watch, envelope, interrupted};
 use crate::signals::{Second, interruption};
 use leakbound::mechanism::{MechanismKind, RELEASES};
+use leakbound::program::Limits;
 use leakbound::report::AccountantsDocument;
 use leakbound::study::{Study, TestedAccountant, Verdict, VerifyStudy};
 use leakbound::verify::{ExternalOptions, FunctionAccountant, Plan, SimulationPlan, accountant_names};
@@ -33,7 +34,8 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
             interruption(&common.session, Second::Waits).map_err(failed)?;
             let (answer_time, start_time) =
                 (Duration::from_secs_f64(options.answer_timeout), Duration::from_secs_f64(options.start_timeout));
-            let options = ExternalOptions { scope, mechanisms, answer_time, start_time };
+            let limits = Limits { answer_time, start_time, ..Limits::default() };
+            let options = ExternalOptions { scope, mechanisms, limits };
             TestedAccountant::Program { command: command.clone(), options }
         }
     };

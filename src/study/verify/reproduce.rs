@@ -27,7 +27,7 @@ impl VerifyStudy<'_> {
                     arguments.extend(["--scope", options.scope.name()].map(str::to_owned));
                 }
                 for (option, time) in
-                    [("--answer-timeout", options.answer_time), ("--start-timeout", options.start_time)]
+                    [("--answer-timeout", options.limits.answer_time), ("--start-timeout", options.limits.start_time)]
                 {
                     arguments.extend([option.to_owned(), time.as_secs_f64().to_string()]);
                 }

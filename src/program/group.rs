@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// groups (Windows) the program alone is killed. If this process itself is killed with `SIGKILL`, nothing can be ended
 /// any more; the program then sees the end of its stdin.
 #[derive(Debug)]
-pub(super) struct ProcessGroup {
-    pub(super) child: Child,
+pub(crate) struct ProcessGroup {
+    pub(crate) child: Child,
     /// Its end was seen and its number may be given to another process.
     reaped: bool,
 }
@@ -24,14 +24,14 @@ const STEP: Duration = Duration::from_millis(5);
 
 impl ProcessGroup {
     /// Starts the program.
-    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+    pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         Ok(Self { child: command.spawn()?, reaped: false })
     }
 
     /// Waits so long for the program to end by itself; then its group is ended too. None if it has not ended.
-    pub(super) fn ended_within(&mut self, time: Duration) -> Option<ExitStatus> {
+    pub(crate) fn ended_within(&mut self, time: Duration) -> Option<ExitStatus> {
         let start = Instant::now();
         while !self.has_ended() {
             if start.elapsed() >= time {

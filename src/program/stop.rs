@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// A progress callback of verification, called from any thread with the number of cases tried since its last call, and
-/// with 0 while an answer or a long case is waited for. [`ControlFlow::Break`] ends the work, and must then be returned
+/// A progress callback, called from any thread with the units of work (cases, outputs) done since its last call, and
+/// with 0 while an answer or a long piece of work is waited for. [`ControlFlow::Break`] ends the work, and must then be returned
 /// again.
 pub type Watch<'a> = dyn Fn(u64) -> ControlFlow<()> + Sync + 'a;
 
@@ -16,7 +16,7 @@ pub const fn unwatched(_: u64) -> ControlFlow<()> {
 /// When work ends before it is done: at a moment, or as soon as a progress callback breaks off.
 ///
 /// ```
-/// # use leakbound::verify::Stop;
+/// # use leakbound::program::Stop;
 /// # use std::ops::ControlFlow;
 /// # use std::time::Duration;
 /// let hour = Some(Duration::from_secs(3600));
@@ -43,15 +43,15 @@ impl<'a> Stop<'a> {
         Self { at: self.at.into_iter().chain(at).min(), ..self }
     }
 
-    /// Reports cases that were tried.
-    pub(super) fn tried(&self, cases: u64) -> ControlFlow<()> {
-        self.watch.map_or(ControlFlow::Continue(()), |watch| watch(cases))
+    /// Reports units of work that were done.
+    pub(crate) fn done(&self, units: u64) -> ControlFlow<()> {
+        self.watch.map_or(ControlFlow::Continue(()), |watch| watch(units))
     }
 
     /// Whether it is time.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.left() == Some(Duration::ZERO) || self.tried(0).is_break()
+        self.left() == Some(Duration::ZERO) || self.done(0).is_break()
     }
 
     /// The time that is left, if it is limited.

@@ -1,0 +1,75 @@
+//! What is looked for: how much outputs show of a claimed quantity.
+
+use crate::bound::Direction;
+use crate::divergence::bernoulli_renyi;
+use crate::quantity::{Delta, Order};
+use crate::special::ndtri;
+
+/// Normal quantile of the limits that are plausible: searching takes the lucky with the unlucky.
+const PLAUSIBLE: f64 = 1.0;
+
+/// A quantity and how much of it is claimed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aim {
+    /// ε at δ.
+    Epsilon(Delta, f64),
+    /// The Rényi divergence of an order.
+    Rdp(Order, f64),
+    /// μ of Gaussian differential privacy.
+    Mu(f64),
+}
+
+impl Aim {
+    /// How much of the claim is plausible where a set of outputs has these counts: above 1 the claim is in doubt. The
+    /// set is expected to be likelier in the first world.
+    pub(super) fn share(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
+        let p = wilson(inside[0], outputs[0], -PLAUSIBLE);
+        let q = wilson(inside[1], outputs[1], PLAUSIBLE);
+        if !(p > q) {
+            return 0.0;
+        }
+        let (shown, claimed) = match *self {
+            Self::Epsilon(delta, claimed) => (((p - delta.get()).max(0.0) / q).ln().max(0.0), claimed),
+            Self::Rdp(order, claimed) => {
+                let (p, q) = ((p, 1.0 - p), (q, 1.0 - q));
+                let shown = match direction {
+                    Direction::Forward => bernoulli_renyi(p, q, order),
+                    Direction::Reverse => bernoulli_renyi(q, p, order),
+                };
+                (shown, claimed)
+            }
+            Self::Mu(claimed) => (ndtri(p) - ndtri(q), claimed),
+        };
+        // A claim of nothing is in doubt as soon as anything is seen.
+        shown / claimed.max(1e-3)
+    }
+}
+
+/// A limit of a proportion (Wilson 1927): below the frequency for a negative quantile, above for a positive one.
+fn wilson(count: f64, trials: f64, z: f64) -> f64 {
+    let (share, square) = (count / trials, z * z / trials);
+    let width = z * ((share * (1.0 - share) + square / 4.0) / trials).sqrt();
+    ((share + square / 2.0 + width) / (1.0 + square)).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_grow_with_the_evidence() {
+        let delta = Delta::new(0.0).unwrap();
+        for aim in [Aim::Epsilon(delta, 1.0), Aim::Rdp(Order::new(2.0).unwrap(), 0.5), Aim::Mu(1.0)] {
+            let share = |scale: f64| {
+                let (inside, outputs) = ([60.0 * scale, 20.0 * scale], [100.0 * scale; 2]);
+                Direction::BOTH.map(|direction| aim.share(inside, outputs, direction))
+            };
+            let (few, many) = (share(0.1), share(100.0));
+            assert!(few.iter().zip(many).all(|(few, many)| *few < many && *few >= 0.0), "{aim:?} {few:?} {many:?}");
+            assert_eq!(aim.share([20.0, 60.0], [100.0, 100.0], Direction::Forward), 0.0);
+        }
+        let share = Aim::Epsilon(delta, 1.0).share([5e6, 1e6], [1e7, 1e7], Direction::Forward);
+        assert!((share - 5f64.ln()).abs() < 2e-3, "{share}");
+        assert!((wilson(0.0, 10.0, 1.0) - 1.0 / 11.0).abs() < 1e-12 && wilson(0.0, 10.0, -1.0) == 0.0);
+    }
+}

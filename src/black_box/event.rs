@@ -1,0 +1,77 @@
+//! A set of outputs that is likelier under one dataset than under its neighbor.
+
+use super::aim::Aim;
+use super::output::Output;
+use super::witness::{Witness, by_ratio};
+use crate::bound::Direction;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A set of outputs: those with certain outcomes of a witness.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    witness: Witness,
+    /// The outcomes, which rise.
+    outcomes: Vec<usize>,
+    /// Whether it is likelier under the neighbor.
+    reverse: bool,
+}
+
+impl Event {
+    /// The set of outcomes that makes a claim most doubtful, by counts that must not be used to test it.
+    #[must_use]
+    pub fn choose(witness: &Witness, pilot: &[Vec<u64>; 2], aim: Aim) -> Option<Self> {
+        let totals = [0, 1].map(|world| pilot[world].iter().sum::<u64>() as f64);
+        let order = by_ratio(pilot);
+        let mut best: Option<(f64, usize, bool)> = None;
+        let mut inside = [0.0f64; 2];
+        for (place, &outcome) in order.iter().enumerate() {
+            for (inside, counts) in inside.iter_mut().zip(pilot) {
+                *inside += counts[outcome] as f64;
+            }
+            let outside = [totals[1] - inside[1], totals[0] - inside[0]];
+            let forward = aim.share(inside, totals, Direction::Forward);
+            let reverse = aim.share(outside, [totals[1], totals[0]], Direction::Forward);
+            for (share, reverse) in [(forward, false), (reverse, true)] {
+                if best.is_none_or(|best| share > best.0) {
+                    best = Some((share, place + 1, reverse));
+                }
+            }
+        }
+        let (_, first, reverse) = best?;
+        let mut outcomes = if reverse { order[first..].to_vec() } else { order[..first].to_vec() };
+        outcomes.sort_unstable();
+        (!outcomes.is_empty()).then(|| Self { witness: witness.clone(), outcomes, reverse })
+    }
+
+    /// Whether an output lies in it.
+    #[must_use]
+    pub fn contains(&self, output: &Output) -> bool {
+        self.outcomes.binary_search(&self.witness.outcome(output)).is_ok()
+    }
+
+    /// The direction in which it is likelier: forward under the dataset, reverse under its neighbor.
+    #[must_use]
+    pub const fn direction(&self) -> Direction {
+        if self.reverse { Direction::Reverse } else { Direction::Forward }
+    }
+
+    /// The outcomes of which it consists.
+    #[must_use]
+    pub fn outcomes(&self) -> &[usize] {
+        &self.outcomes
+    }
+
+    /// How many of these counts lie in it.
+    #[must_use]
+    pub fn inside(&self, counts: &[u64]) -> u64 {
+        self.outcomes.iter().filter_map(|&outcome| counts.get(outcome)).sum()
+    }
+}
+
+impl fmt::Display for Event {
+    /// In words, such as `output in [0.5, inf)`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.witness.describe(&self.outcomes))
+    }
+}

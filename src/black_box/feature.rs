@@ -1,0 +1,300 @@
+//! Numbers that describe an output.
+
+use super::output::Output;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Outputs in which features are looked for, of both worlds together.
+const LOOKED_AT: usize = 400;
+/// Entries of a list that are features of their own.
+const MOST_ENTRIES: usize = 256;
+/// Texts, or other values, whose equality is a feature, for each place.
+const MOST_VALUES: usize = 8;
+/// All features together.
+const MOST_FEATURES: usize = 1024;
+/// How deep lists and objects are looked into.
+const DEPTH: usize = 4;
+
+/// A step from an output to a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Step {
+    Entry(usize),
+    Name(String),
+}
+
+/// What is measured at a place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Measure {
+    /// The number itself.
+    Value,
+    /// The binary place of the last one of the number: of which power of two it is an odd multiple.
+    LowestBit,
+    /// Characters of a text, entries of a list.
+    Length,
+    /// 1 if the value is this one.
+    Equals(Output),
+    Sum,
+    Smallest,
+    Largest,
+    SumOfMagnitudes,
+    Norm,
+    /// The place of the largest entry.
+    Arg,
+    /// Neighboring entries that are equal.
+    Repeats,
+}
+
+/// A number that describes an output: a part of it, or something of a list. NaN where the output has no such part.
+///
+/// ```
+/// # use leakbound::black_box::{Feature, Output};
+/// let outputs: Vec<Output> = serde_json::from_str(r#"[{"sum": 1.5}, {"sum": 2.5}]"#)?;
+/// let features = Feature::of_outputs(outputs.iter());
+/// let sum = features.iter().find(|feature| feature.to_string() == "output.sum").unwrap();
+/// assert_eq!(sum.measure(&outputs[1]), 2.5);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Feature {
+    path: Vec<Step>,
+    measure: Measure,
+}
+
+impl Feature {
+    /// The features of these outputs, which should be a pilot of both worlds.
+    #[must_use]
+    pub fn of_outputs<'a>(outputs: impl Iterator<Item = &'a Output>) -> Vec<Self> {
+        let mut found = BTreeSet::new();
+        let mut values = BTreeMap::new();
+        for output in outputs.take(LOOKED_AT) {
+            collect(output, &mut Vec::new(), &mut found, &mut values);
+        }
+        for (path, seen) in values {
+            let mut seen: Vec<(Output, usize)> = seen.into_iter().collect();
+            seen.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            // The equality of a value that came once says nothing that will come again.
+            let usual = seen.into_iter().filter(|(_, count)| *count > 1).take(MOST_VALUES);
+            found.extend(usual.map(|(value, _)| Self { path: path.clone(), measure: Measure::Equals(value) }));
+        }
+        found.into_iter().take(MOST_FEATURES).collect()
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn measure(&self, output: &Output) -> f64 {
+        match (&*self.path, output) {
+            // The usual case, without a copy.
+            ([Step::Entry(entry)], Output::Vector(numbers)) => {
+                numbers.get(*entry).map_or(f64::NAN, |&number| self.of_number(number))
+            }
+            _ => self.of_part(output, &self.path),
+        }
+    }
+
+    fn of_part(&self, output: &Output, path: &[Step]) -> f64 {
+        let Some((step, rest)) = path.split_first() else { return self.of_whole(output) };
+        match (step, output) {
+            (Step::Entry(entry), Output::Vector(numbers)) if rest.is_empty() => {
+                numbers.get(*entry).map_or(f64::NAN, |&number| self.of_number(number))
+            }
+            (Step::Entry(entry), Output::List(parts)) => {
+                parts.get(*entry).map_or(f64::NAN, |part| self.of_part(part, rest))
+            }
+            (Step::Name(name), Output::Object(parts)) => {
+                parts.iter().find(|(other, _)| other == name).map_or(f64::NAN, |(_, part)| self.of_part(part, rest))
+            }
+            _ => f64::NAN,
+        }
+    }
+
+    fn of_number(&self, number: f64) -> f64 {
+        match &self.measure {
+            Measure::Value => number,
+            Measure::LowestBit => lowest_bit(number),
+            Measure::Equals(value) => truth(*value == Output::Number(number)),
+            _ => f64::NAN,
+        }
+    }
+
+    fn of_whole(&self, output: &Output) -> f64 {
+        if let Measure::Equals(value) = &self.measure {
+            return truth(value == output);
+        }
+        match output {
+            Output::Number(number) => self.of_number(*number),
+            Output::Text(text) if self.measure == Measure::Length => text.chars().count() as f64,
+            Output::List(parts) if self.measure == Measure::Length => parts.len() as f64,
+            Output::Vector(numbers) => of_vector(&self.measure, numbers),
+            _ => f64::NAN,
+        }
+    }
+}
+
+fn truth(value: bool) -> f64 {
+    f64::from(u8::from(value))
+}
+
+/// e where the number is an odd multiple of 2^e; infinite for 0, which is a multiple of all.
+fn lowest_bit(number: f64) -> f64 {
+    if number == 0.0 || !number.is_finite() {
+        return f64::INFINITY;
+    }
+    let exponent = ((number.to_bits() >> 52) & 0x7ff) as i32;
+    let significand = number.to_bits() & ((1 << 52) - 1) | if exponent == 0 { 0 } else { 1 << 52 };
+    f64::from(exponent.max(1) - 1075 + significand.trailing_zeros() as i32)
+}
+
+fn of_vector(measure: &Measure, numbers: &[f64]) -> f64 {
+    match measure {
+        Measure::Length => numbers.len() as f64,
+        Measure::Sum => numbers.iter().sum(),
+        Measure::Smallest => numbers.iter().copied().fold(f64::INFINITY, f64::min),
+        Measure::Largest => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Measure::SumOfMagnitudes => numbers.iter().map(|number| number.abs()).sum(),
+        Measure::Norm => numbers.iter().map(|number| number * number).sum::<f64>().sqrt(),
+        Measure::Arg => {
+            let largest = (0..numbers.len()).max_by(|&a, &b| numbers[a].total_cmp(&numbers[b]).then(b.cmp(&a)));
+            largest.map_or(f64::NAN, |place| place as f64)
+        }
+        Measure::Repeats => numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64,
+        Measure::Value | Measure::LowestBit | Measure::Equals(_) => f64::NAN,
+    }
+}
+
+/// Collects the features of one output, and values whose equality may be one.
+fn collect(
+    output: &Output,
+    path: &mut Vec<Step>,
+    found: &mut BTreeSet<Feature>,
+    values: &mut BTreeMap<Vec<Step>, BTreeMap<Output, usize>>,
+) {
+    let mut add = |measure: Measure| _ = found.insert(Feature { path: path.clone(), measure });
+    match output {
+        Output::Null | Output::Bool(_) | Output::Text(_) => {
+            if matches!(output, Output::Text(_)) {
+                add(Measure::Length);
+            }
+            *values.entry(path.clone()).or_default().entry(output.clone()).or_default() += 1;
+        }
+        Output::Number(number) => {
+            add(Measure::Value);
+            if number.fract() != 0.0 {
+                add(Measure::LowestBit);
+            }
+            if !number.is_finite() {
+                *values.entry(path.clone()).or_default().entry(output.clone()).or_default() += 1;
+            }
+        }
+        Output::Vector(numbers) => {
+            add(Measure::Length);
+            if numbers.len() > 1 {
+                let whole = [
+                    Measure::Sum,
+                    Measure::Smallest,
+                    Measure::Largest,
+                    Measure::SumOfMagnitudes,
+                    Measure::Norm,
+                    Measure::Arg,
+                    Measure::Repeats,
+                ];
+                whole.into_iter().for_each(&mut add);
+            }
+            for entry in 0..numbers.len().min(MOST_ENTRIES) {
+                path.push(Step::Entry(entry));
+                found.insert(Feature { path: path.clone(), measure: Measure::Value });
+                path.pop();
+            }
+        }
+        Output::List(parts) => {
+            add(Measure::Length);
+            if path.len() < DEPTH {
+                for (entry, part) in parts.iter().take(MOST_ENTRIES).enumerate() {
+                    path.push(Step::Entry(entry));
+                    collect(part, path, found, values);
+                    path.pop();
+                }
+            }
+        }
+        Output::Object(parts) => {
+            if path.len() < DEPTH {
+                for (name, part) in parts {
+                    path.push(Step::Name(name.clone()));
+                    collect(part, path, found, values);
+                    path.pop();
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut place = "output".to_owned();
+        for step in &self.path {
+            match step {
+                Step::Entry(entry) => place += &format!("[{entry}]"),
+                Step::Name(name) => place += &format!(".{name}"),
+            }
+        }
+        match &self.measure {
+            Measure::Value => formatter.write_str(&place),
+            Measure::LowestBit => write!(formatter, "binary place of the last one of {place}"),
+            Measure::Length => write!(formatter, "length of {place}"),
+            Measure::Equals(value) => write!(formatter, "{place} = {value}"),
+            Measure::Sum => write!(formatter, "sum of {place}"),
+            Measure::Smallest => write!(formatter, "smallest entry of {place}"),
+            Measure::Largest => write!(formatter, "largest entry of {place}"),
+            Measure::SumOfMagnitudes => write!(formatter, "sum of magnitudes of {place}"),
+            Measure::Norm => write!(formatter, "Euclidean norm of {place}"),
+            Measure::Arg => write!(formatter, "index of the largest entry of {place}"),
+            Measure::Repeats => write!(formatter, "equal neighboring entries of {place}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn features(text: &str) -> (Vec<Output>, Vec<Feature>) {
+        let outputs: Vec<Output> = serde_json::from_str(text).unwrap();
+        let features = Feature::of_outputs(outputs.iter());
+        (outputs, features)
+    }
+
+    fn named<'a>(features: &'a [Feature], name: &str) -> &'a Feature {
+        let names: Vec<String> = features.iter().map(ToString::to_string).collect();
+        features.iter().find(|feature| feature.to_string() == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
+    }
+
+    #[test]
+    fn every_kind_of_output_has_features() {
+        let (outputs, found) = features("[1.5, 0.1, 2, \"inf\", \"inf\"]");
+        assert_eq!(named(&found, "output").measure(&outputs[0]), 1.5);
+        let bit = named(&found, "binary place of the last one of output");
+        assert_eq!(outputs[..3].iter().map(|output| bit.measure(output)).collect::<Vec<_>>(), [-1.0, -55.0, 1.0]);
+        assert_eq!([lowest_bit(f64::from_bits(1)), lowest_bit(3.0 * 2f64.powi(-9))], [-1074.0, -9.0]);
+        assert_eq!(named(&found, "output = \"inf\"").measure(&outputs[3]), 1.0);
+        let (outputs, found) = features("[[1, 3, 3], [4]]");
+        for (name, value) in [
+            ("output[1]", 3.0),
+            ("length of output", 3.0),
+            ("sum of output", 7.0),
+            ("largest entry of output", 3.0),
+            ("index of the largest entry of output", 1.0),
+            ("equal neighboring entries of output", 1.0),
+            ("Euclidean norm of output", 19f64.sqrt()),
+        ] {
+            assert_eq!(named(&found, name).measure(&outputs[0]), value, "{name}");
+        }
+        assert!(named(&found, "output[1]").measure(&outputs[1]).is_nan());
+        let (outputs, found) = features("[{\"a\": \"x\", \"b\": [1, \"y\"]}, {\"a\": \"x\"}, null, null, true]");
+        assert_eq!(named(&found, "output.a = \"x\"").measure(&outputs[0]), 1.0);
+        assert_eq!(named(&found, "output.b[0]").measure(&outputs[0]), 1.0);
+        assert!(named(&found, "output.b[0]").measure(&outputs[1]).is_nan());
+        assert_eq!(named(&found, "output = null").measure(&outputs[2]), 1.0);
+    }
+}

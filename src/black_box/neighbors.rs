@@ -1,0 +1,269 @@
+//! Pairs of neighbors among which faults are usually found.
+
+use super::dataset::{Dataset, plain};
+use super::relation::Relation;
+use crate::error::{Error, Result};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Records of a long dataset that are removed or replaced one by one.
+const MOST_PLACES: usize = 8;
+/// Kinds of records that are added or take the place of others.
+const MOST_KINDS: usize = 4;
+/// Records of a dataset that is made of few kinds, if the user's has fewer.
+const FEWEST: usize = 3;
+
+/// A pair of neighbors, and why it is tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pair {
+    /// The dataset S.
+    pub dataset: Dataset,
+    /// Its neighbor S'.
+    pub neighbor: Dataset,
+    /// What the pair looks like, such as `one entry up`.
+    pub pattern: String,
+}
+
+/// The legal numbers of a record, ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Domain {
+    low: f64,
+    high: f64,
+}
+
+impl Domain {
+    /// The numbers from `low` to `high`.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] unless they are finite and `low` < `high`.
+    pub fn new(low: f64, high: f64) -> Result<Self> {
+        if low.is_finite() && high.is_finite() && low < high {
+            return Ok(Self { low, high });
+        }
+        let reason = format!("[{low}, {high}] has no two finite ends of which the first is the smaller one");
+        Err(Error::Rejected { operation: "domain of records", reason })
+    }
+}
+
+/// Pairs of neighbors that are known to find faults, the most usual ones first, without repetition.
+///
+/// Under a norm: one entry up, one down, one up and the rest down, half up and half down, all up, alternating, at the
+/// given vector and at zero (Ding et al. 2018). Otherwise: each record of the dataset removed or replaced, records
+/// added; the same for datasets of one record, of none, of equal records, and of two kinds in equal numbers. Records
+/// come from the dataset, and from the ends of the domain if there is one: no others are known to be legal.
+///
+/// # Errors
+/// As [`Relation::fits`].
+///
+/// # Example
+/// ```
+/// # use leakbound::black_box::{Relation, neighbor_pairs};
+/// let pairs = neighbor_pairs(Relation::AddRemove, &"[1, 2]".parse()?, None)?;
+/// assert!(pairs.iter().all(|pair| Relation::AddRemove.admits(&pair.dataset, &pair.neighbor)));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Ding, Wang, Wang, Zhang and Kifer (2018), "Detecting violations of differential privacy", Table 1.
+pub fn neighbor_pairs(relation: Relation, dataset: &Dataset, domain: Option<Domain>) -> Result<Vec<Pair>> {
+    relation.fits(dataset)?;
+    let mut pairs = match relation {
+        Relation::AddRemove => by_records(dataset, domain, removals),
+        Relation::ReplaceOne => by_records(dataset, domain, replacements),
+        Relation::L1(distance) => by_vectors(dataset, |vector| l1_patterns(vector, distance)),
+        Relation::Linf(distance) => by_vectors(dataset, |vector| linf_patterns(vector, distance)),
+    };
+    let mut seen = HashSet::new();
+    pairs.retain(|pair| {
+        let (a, b) = (pair.dataset.clone(), pair.neighbor.clone());
+        a != b && !seen.contains(&(b.clone(), a.clone())) && seen.insert((a, b))
+    });
+    Ok(pairs)
+}
+
+/// Some places of a long list, the ends among them.
+fn places(length: usize) -> Vec<usize> {
+    let step = |index: usize| index * (length - 1) / (MOST_PLACES - 1);
+    if length <= MOST_PLACES { (0..length).collect() } else { (0..MOST_PLACES).map(step).collect() }
+}
+
+/// Records that may stand in a dataset: the ends of the domain, then the most different ones of the dataset.
+fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
+    let mut kinds: Vec<Value> = domain.iter().flat_map(|domain| [plain(domain.high), plain(domain.low)]).collect();
+    let mut records: Vec<&Value> = dataset.records().iter().collect();
+    if dataset.numbers().is_some() {
+        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+        records.sort_by(|a, b| number(b).total_cmp(&number(a)));
+    }
+    // From both ends inward.
+    while let Some(record) =
+        if kinds.len() % 2 == 0 { (!records.is_empty()).then(|| records.remove(0)) } else { records.pop() }
+    {
+        if !kinds.contains(record) {
+            kinds.push(record.clone());
+        }
+    }
+    kinds.truncate(MOST_KINDS);
+    kinds
+}
+
+/// The user's dataset and simple ones made of its kinds of records, each with its neighbors.
+fn by_records(
+    dataset: &Dataset,
+    domain: Option<Domain>,
+    neighbors: fn(&str, &[Value], &[Value]) -> Vec<Pair>,
+) -> Vec<Pair> {
+    let kinds = kinds(dataset, domain);
+    let length = dataset.records().len().max(FEWEST);
+    let mut found = neighbors("", dataset.records(), &kinds);
+    found.extend(kinds.iter().flat_map(|kind| neighbors("one record, ", std::slice::from_ref(kind), &kinds)));
+    for first in &kinds {
+        found.extend(neighbors("equal records, ", &vec![first.clone(); length], &kinds));
+        for second in kinds.iter().filter(|second| *second != first) {
+            let half: Vec<Value> =
+                (0..length).map(|place| if 2 * place < length { first } else { second }.clone()).collect();
+            found.extend(neighbors("two kinds of records, ", &half, &kinds));
+        }
+    }
+    found
+}
+
+fn removals(prefix: &str, records: &[Value], kinds: &[Value]) -> Vec<Pair> {
+    let of = |dataset: Vec<Value>, neighbor: Vec<Value>, pattern: &str| Pair {
+        dataset: Dataset::new(dataset),
+        neighbor: Dataset::new(neighbor),
+        pattern: format!("{prefix}{pattern}"),
+    };
+    let removed = places(records.len()).into_iter().map(|place| {
+        let mut fewer = records.to_vec();
+        fewer.remove(place);
+        of(records.to_vec(), fewer, "one removed")
+    });
+    let added =
+        kinds.iter().map(|kind| of([records, std::slice::from_ref(kind)].concat(), records.to_vec(), "one added"));
+    added.chain(removed).collect()
+}
+
+fn replacements(prefix: &str, records: &[Value], kinds: &[Value]) -> Vec<Pair> {
+    let mut found = Vec::new();
+    for kind in kinds {
+        for place in places(records.len()) {
+            let mut other = records.to_vec();
+            other[place] = kind.clone();
+            let (dataset, neighbor) = (Dataset::new(records.to_vec()), Dataset::new(other));
+            found.push(Pair { dataset, neighbor, pattern: format!("{prefix}one replaced") });
+        }
+    }
+    found
+}
+
+/// Patterns at the user's vector and at zero.
+fn by_vectors(dataset: &Dataset, patterns: impl Fn(&[f64]) -> Vec<(Vec<f64>, &'static str)>) -> Vec<Pair> {
+    let vector = dataset.numbers().unwrap_or_default();
+    let pairs = |base: Vec<f64>, of: &str| -> Vec<Pair> {
+        let pair = |(neighbor, pattern): (Vec<f64>, &str)| Pair {
+            dataset: Dataset::of_numbers(&base),
+            neighbor: Dataset::of_numbers(&neighbor),
+            pattern: format!("{pattern}{of}"),
+        };
+        patterns(&base).into_iter().map(pair).collect()
+    };
+    let zeros = vec![0.0; vector.len()];
+    [pairs(vector, ""), pairs(zeros, ", from zero")].concat()
+}
+
+fn linf_patterns(vector: &[f64], d: f64) -> Vec<(Vec<f64>, &'static str)> {
+    let length = vector.len();
+    let moved = |by: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(place, x)| x + by(place)).collect();
+    let largest = (0..length).max_by(|&a, &b| vector[a].total_cmp(&vector[b])).unwrap_or(0);
+    let mut found: Vec<(Vec<f64>, &'static str)> = Vec::new();
+    for place in [largest, 0, length - 1] {
+        found.push((moved(&|at| if at == place { d } else { 0.0 }), "one entry up"));
+        found.push((moved(&|at| if at == place { -d } else { 0.0 }), "one entry down"));
+        found.push((moved(&|at| if at == place { d } else { -d }), "one up and the rest down"));
+        found.push((moved(&|at| if at == place { -d } else { d }), "one down and the rest up"));
+    }
+    found.push((moved(&|at| if 2 * at < length { d } else { -d }), "half up and half down"));
+    found.push((moved(&|_| d), "all up"));
+    found.push((moved(&|_| -d), "all down"));
+    found.push((moved(&|at| if at % 2 == 0 { d } else { -d }), "alternating"));
+    found
+}
+
+fn l1_patterns(vector: &[f64], d: f64) -> Vec<(Vec<f64>, &'static str)> {
+    let moved = |by: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(place, x)| x + by(place)).collect();
+    let mut found: Vec<(Vec<f64>, &'static str)> = Vec::new();
+    for place in places(vector.len()) {
+        found.push((moved(&|at| if at == place { d } else { 0.0 }), "one entry up"));
+        found.push((moved(&|at| if at == place { -d } else { 0.0 }), "one entry down"));
+    }
+    if vector.len() > 1 {
+        let half = d / 2.0;
+        found.push((
+            moved(&|at| {
+                if at == 0 {
+                    half
+                } else if at == 1 {
+                    -half
+                } else {
+                    0.0
+                }
+            }),
+            "one entry up and one down",
+        ));
+        let share = d / vector.len() as f64;
+        found.push((moved(&|_| share), "all up a little"));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_neighbors_and_none_comes_twice() {
+        for (relation, dataset, domain) in [
+            ("add-remove", "[]", None),
+            ("add-remove", "[]", Some(Domain::new(0.0, 1.0).unwrap())),
+            ("add-remove", "[3, 1, 2]", Some(Domain::new(0.0, 10.0).unwrap())),
+            ("add-remove", "[\"a\", \"b\", \"a\"]", None),
+            ("replace-one", "[{\"age\": 3}, {\"age\": 80}]", None),
+            ("replace-one", "[1]", Some(Domain::new(-1.0, 1.0).unwrap())),
+            ("l1:1", "[1, 2, 3]", None),
+            ("linf:2", "[5]", None),
+            ("linf:1", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", None),
+        ] {
+            let relation: Relation = relation.parse().unwrap();
+            let pairs = neighbor_pairs(relation, &dataset.parse().unwrap(), domain).unwrap();
+            let nothing = dataset == "[]" && domain.is_none();
+            assert_eq!(pairs.is_empty(), nothing, "{relation} {dataset}");
+            assert!(pairs.len() < 250, "{} {dataset}", pairs.len());
+            for (index, pair) in pairs.iter().enumerate() {
+                assert!(relation.admits(&pair.dataset, &pair.neighbor), "{pair:?}");
+                assert!(
+                    pairs[..index].iter().all(|other| other.dataset != pair.dataset || other.neighbor != pair.neighbor)
+                );
+            }
+        }
+        assert!(Domain::new(1.0, 1.0).is_err() && Domain::new(0.0, f64::INFINITY).is_err());
+    }
+
+    /// An added record is tried at the ends of the domain, and the empty dataset against each of them.
+    #[test]
+    fn extremes_are_among_them() {
+        let domain = Some(Domain::new(0.0, 10.0).unwrap());
+        let pairs = neighbor_pairs(Relation::AddRemove, &"[3, 1]".parse().unwrap(), domain).unwrap();
+        let has = |a: &str, b: &str| {
+            let (a, b) = (a.parse().unwrap(), b.parse().unwrap());
+            pairs.iter().any(|pair| pair.dataset == a && pair.neighbor == b)
+        };
+        assert!(
+            has("[3, 1, 10]", "[3, 1]")
+                && has("[10]", "[]")
+                && has("[0]", "[]")
+                && has("[10, 10, 10, 0]", "[10, 10, 10]")
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Runs of a program in batches, each with a seed of its own.
+
+use super::dataset::Dataset;
+use super::output::Output;
+use super::source::BlackBox;
+use crate::error::{Error, Result};
+use crate::program::{Exchange, Fault, Stop};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::fmt;
+
+/// Seeds are whole numbers below 2^53, which every language reads exactly.
+const SEEDS: u64 = 1 << 53;
+
+/// Why there are no outputs of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The program does not take it.
+    Rejected(String),
+    /// The program failed.
+    Failed(Fault),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected(reason) => write!(formatter, "it was rejected: {reason}"),
+            Self::Failed(fault) => write!(formatter, "{}: {}", fault.kind, fault.message),
+        }
+    }
+}
+
+/// Runs a program: requests of a batch, seeds in the order of the requests.
+pub(crate) struct Sampler<'a> {
+    source: &'a dyn BlackBox,
+    batch: usize,
+    stop: Stop<'a>,
+    seeds: ChaCha8Rng,
+}
+
+impl<'a> Sampler<'a> {
+    pub(crate) fn new(source: &'a dyn BlackBox, batch: usize, seed: u64, stop: Stop<'a>) -> Self {
+        Self { source, batch: batch.max(1), stop, seeds: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Ends at another time from now on.
+    pub(crate) const fn until(&mut self, stop: Stop<'a>) {
+        self.stop = stop;
+    }
+
+    /// Whether the time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.is_over()
+    }
+
+    /// Hands outputs of a dataset on, batch by batch.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] where it is time to stop before they are there.
+    pub(crate) fn each_batch(
+        &mut self,
+        dataset: &Dataset,
+        runs: u64,
+        mut take: impl FnMut(Vec<Output>),
+    ) -> Result<std::result::Result<(), Trouble>> {
+        let mut left = runs;
+        while left > 0 {
+            let now = left.min(self.batch as u64);
+            let seed = self.seeds.random_range(0..SEEDS);
+            match self.source.run(dataset, now as usize, seed, &self.stop) {
+                Exchange::Answered(Ok(outputs)) => take(outputs),
+                Exchange::Answered(Err(reason)) => return Ok(Err(Trouble::Rejected(reason))),
+                Exchange::Failed(fault) => return Ok(Err(Trouble::Failed(fault))),
+                Exchange::Unanswered(_) if self.stop.is_over() => return Err(Error::Interrupted),
+                Exchange::Unanswered(reason) => return Err(Error::Rejected { operation: "program", reason }),
+            }
+            left -= now;
+            if self.stop.done(now).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// All outputs at once.
+    ///
+    /// # Errors
+    /// As [`each_batch`](Self::each_batch).
+    pub(crate) fn outputs(
+        &mut self,
+        dataset: &Dataset,
+        runs: u64,
+    ) -> Result<std::result::Result<Vec<Output>, Trouble>> {
+        let mut found = Vec::with_capacity(runs as usize);
+        Ok(self.each_batch(dataset, runs, |outputs| found.extend(outputs))?.map(|()| found))
+    }
+
+    /// Whether the program gives the same outputs again for the same seed.
+    ///
+    /// # Errors
+    /// As [`each_batch`](Self::each_batch).
+    pub(crate) fn repeats(&mut self, dataset: &Dataset, runs: usize) -> Result<std::result::Result<bool, Trouble>> {
+        let seeds = self.seeds.clone();
+        let first = self.outputs(dataset, runs as u64)?;
+        self.seeds = seeds;
+        let second = self.outputs(dataset, runs as u64)?;
+        Ok(first.and_then(|first| second.map(|second| first == second)))
+    }
+}

@@ -1,0 +1,258 @@
+//! Where outputs come from.
+
+use super::dataset::Dataset;
+use super::output::Output;
+use crate::error::{Error, Result, one_line};
+use crate::program::{Exchange, Fault, FaultKind, Limits, LineProgram, Stop, quoted, with_special_numbers_as_strings};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The longest answer that is read, in bytes: more is a flood.
+pub const LONGEST_ANSWER: u64 = 1 << 26;
+
+/// The outputs of a request, or why the program takes no such dataset.
+pub type Ran = std::result::Result<Vec<Output>, String>;
+
+/// A program whose outputs are random: one output depends on the dataset and on nothing that ran before.
+///
+/// ```
+/// # use leakbound::black_box::{BlackBox, Dataset, FunctionBlackBox, Output};
+/// # use leakbound::program::{Exchange, Stop};
+/// let count = FunctionBlackBox::new("count", |dataset: &Dataset, runs, _seed| {
+///     Ok(vec![Output::Number(dataset.records().len() as f64); runs])
+/// });
+/// let ran = count.run(&"[1, 2]".parse()?, 3, 0, &Stop::default());
+/// assert_eq!(ran, Exchange::Answered(Ok(vec![Output::Number(2.0); 3])));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub trait BlackBox: Sync {
+    /// Its name.
+    fn name(&self) -> String;
+
+    /// As many outputs as `runs` says. A program that takes a seed gives the same outputs again for the same one.
+    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran>;
+}
+
+/// A function from dataset, runs and seed to outputs, or to the reason why it does not take the dataset.
+pub struct FunctionBlackBox<F> {
+    name: String,
+    function: F,
+}
+
+impl<F: Fn(&Dataset, usize, u64) -> Ran + Sync> FunctionBlackBox<F> {
+    /// A function of this name.
+    pub fn new(name: impl Into<String>, function: F) -> Self {
+        Self { name: name.into(), function }
+    }
+}
+
+impl<F: Fn(&Dataset, usize, u64) -> Ran + Sync> BlackBox for FunctionBlackBox<F> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, _stop: &Stop<'_>) -> Exchange<Ran> {
+        match (self.function)(dataset, runs, seed).map(|outputs| complete(outputs, runs)) {
+            Err(reason) => Exchange::Answered(Err(reason)),
+            Ok(Ok(outputs)) => Exchange::Answered(Ok(outputs)),
+            Ok(Err(fault)) => Exchange::Failed(fault),
+        }
+    }
+}
+
+/// A program that is started once and speaks JSON lines: `{"id":7,"dataset":[...],"runs":1000,"seed":123}` is answered
+/// by `{"id":7,"outputs":[...]}` or by `{"id":7,"error":"..."}`.
+#[derive(Debug)]
+pub struct LineBlackBox {
+    program: LineProgram,
+    requests: AtomicU64,
+}
+
+impl LineBlackBox {
+    /// Splits the command as [`LineProgram`] does, and starts the program. Answers may be longer than the limits say.
+    ///
+    /// # Errors
+    /// As [`LineProgram::new`].
+    pub fn new(command: &str, limits: Limits) -> Result<Self> {
+        let limits = Limits { longest_line: limits.longest_line.max(LONGEST_ANSWER), ..limits };
+        let program = LineProgram::new("command of the program", command, limits)?;
+        Ok(Self { program, requests: AtomicU64::new(0) })
+    }
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    id: u64,
+    dataset: &'a Dataset,
+    runs: usize,
+    seed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    id: u64,
+    outputs: Option<Vec<Output>>,
+    error: Option<String>,
+}
+
+impl BlackBox for LineBlackBox {
+    fn name(&self) -> String {
+        self.program.name()
+    }
+
+    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
+        let id = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let request = serde_json::to_string(&Request { id, dataset, runs, seed }).unwrap_or_default();
+        self.program.exchange(&request, stop, |line| read(line, id, runs))
+    }
+}
+
+/// Reads the answer to a request.
+fn read(line: &str, id: u64, runs: usize) -> std::result::Result<Ran, Fault> {
+    let malformed = |message: String| Fault { kind: FaultKind::Malformed, message };
+    let no_answer = |error: serde_json::Error| {
+        let expected = r#"expected {"id":ID,"outputs":[...]} or {"id":ID,"error":"REASON"}"#;
+        malformed(format!("{} is no answer: {}; {expected}", quoted(line), one_line(&error.to_string())))
+    };
+    // Python writes NaN and Infinity, which JSON has no words for.
+    let answer: Answer = serde_json::from_str(line)
+        .or_else(|error| serde_json::from_str(&with_special_numbers_as_strings(line)).map_err(|_| error))
+        .map_err(no_answer)?;
+    if answer.id != id {
+        return Err(malformed(format!("it answered request {} when it was sent request {id}", answer.id)));
+    }
+    match (answer.outputs, answer.error) {
+        (Some(outputs), None) => complete(outputs, runs).map(Ok),
+        (None, Some(reason)) => Ok(Err(one_line(&reason))),
+        _ => Err(malformed(format!("{} has not exactly one of `outputs` and `error`", quoted(line)))),
+    }
+}
+
+/// The outputs, if there are as many as requested.
+fn complete(outputs: Vec<Output>, runs: usize) -> std::result::Result<Vec<Output>, Fault> {
+    if outputs.len() == runs {
+        return Ok(outputs);
+    }
+    let message = format!("{} outputs where {runs} were requested", outputs.len());
+    Err(Fault { kind: FaultKind::Malformed, message })
+}
+
+/// What stands in the command of [`ExecBlackBox`] for the file with the dataset, and for the seed.
+const DATASET: &str = "{dataset}";
+const SEED: &str = "{seed}";
+
+/// A program that is run once for each output: the dataset is in a file, its stdout is the output.
+///
+/// In the words of the command `{dataset}` is the path of a file with the dataset as JSON, and `{seed}` a number that
+/// is different for each run. The output is read as JSON, or is the text if it is none. Programs run side by side.
+#[derive(Debug)]
+pub struct ExecBlackBox {
+    words: Vec<String>,
+    time: std::time::Duration,
+}
+
+impl ExecBlackBox {
+    /// Splits the command; nothing is started. `time` is what one run may take.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for an empty command, an open quote, or one without `{dataset}`.
+    pub fn new(command: &str, time: std::time::Duration) -> Result<Self> {
+        let words = crate::program::split_command("command of the program", command)?;
+        if !words.iter().any(|word| word.contains(DATASET)) {
+            let reason = format!("`{command}` does not say where the file with the dataset goes: {DATASET}");
+            return Err(Error::Rejected { operation: "command of the program", reason });
+        }
+        Ok(Self { words, time })
+    }
+
+    fn output(&self, path: &str, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
+        let fill = |word: &String| word.replace(DATASET, path).replace(SEED, &seed.to_string());
+        let words: Vec<String> = self.words.iter().map(fill).collect();
+        match crate::program::run_once(&words, self.time, LONGEST_ANSWER, stop) {
+            Exchange::Answered(text) => {
+                let text = text.trim();
+                let output = serde_json::from_str(text).unwrap_or_else(|_| Output::Text(text.to_owned()));
+                Exchange::Answered(Ok(vec![output]))
+            }
+            Exchange::Unanswered(reason) => Exchange::Unanswered(reason),
+            Exchange::Failed(fault) => Exchange::Failed(fault),
+        }
+    }
+}
+
+impl BlackBox for ExecBlackBox {
+    fn name(&self) -> String {
+        self.words.join(" ")
+    }
+
+    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
+        use rayon::prelude::*;
+        let failed = |error: std::io::Error| Exchange::Unanswered(format!("no file for the dataset: {error}"));
+        let file = match tempfile::Builder::new().suffix(".json").tempfile() {
+            Ok(file) => file,
+            Err(error) => return failed(error),
+        };
+        if let Err(error) = std::fs::write(file.path(), dataset.to_string()) {
+            return failed(error);
+        }
+        let path = file.path().to_string_lossy();
+        let one = |run: usize| match self.output(&path, seed.wrapping_add(run as u64), stop) {
+            Exchange::Answered(Ok(outputs)) => Ok(outputs),
+            other => Err(other),
+        };
+        let found: std::result::Result<Vec<Vec<Output>>, _> = (0..runs).into_par_iter().map(one).collect();
+        match found {
+            Ok(outputs) => Exchange::Answered(Ok(outputs.into_iter().flatten().collect())),
+            Err(other) => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(ran: Exchange<Ran>) -> Fault {
+        match ran {
+            Exchange::Failed(fault) => fault,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn answers_are_read_and_nothing_else() {
+        assert_eq!(read(r#"{"id":1,"outputs":[1,2.5]}"#, 1, 2).unwrap().unwrap().len(), 2);
+        assert_eq!(
+            read(r#"{"id":1,"outputs":[NaN,-Infinity]}"#, 1, 2).unwrap().unwrap()[1],
+            Output::Number(f64::NEG_INFINITY)
+        );
+        assert_eq!(read(r#"{"id":1,"error":"empty"}"#, 1, 2).unwrap(), Err("empty".into()));
+        let message = |line: &str| read(line, 1, 2).unwrap_err().message;
+        assert_eq!(message(r#"{"id":2,"outputs":[1,2]}"#), "it answered request 2 when it was sent request 1");
+        assert_eq!(message(r#"{"id":1,"outputs":[1]}"#), "1 outputs where 2 were requested");
+        for line in ["", "x", "[1,2]", r#"{"id":1}"#, r#"{"id":1,"outputs":[1,2],"error":"x"}"#, r#"{"outputs":[1,2]}"#]
+        {
+            assert_eq!(read(line, 1, 2).unwrap_err().kind, FaultKind::Malformed, "{line}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn programs_are_run_for_each_output() {
+        let time = std::time::Duration::from_secs(20);
+        let run = |command: &str| {
+            let program = ExecBlackBox::new(command, time).unwrap();
+            program.run(&"[1, 2]".parse().unwrap(), 3, 7, &Stop::default())
+        };
+        assert_eq!(run("cat {dataset}"), Exchange::Answered(Ok(vec![Output::Vector(vec![1.0, 2.0]); 3])));
+        let seeds = run("sh -c 'echo $1' {dataset} x{seed}");
+        let texts = ["x7", "x8", "x9"].map(|text| Output::Text(text.into()));
+        assert_eq!(seeds, Exchange::Answered(Ok(texts.to_vec())));
+        assert_eq!(fault(run("sh -c 'echo no >&2; exit 3' {dataset}")).kind, FaultKind::Crash);
+        assert_eq!(fault(run("no-such-program {dataset}")).kind, FaultKind::Crash);
+        assert!(ExecBlackBox::new("cat x.json", time).is_err());
+        let slow = ExecBlackBox::new("sh -c 'sleep 100' {dataset}", std::time::Duration::from_millis(100)).unwrap();
+        assert_eq!(fault(slow.run(&Dataset::default(), 1, 0, &Stop::default())).kind, FaultKind::TimeOut);
+    }
+}

@@ -1,0 +1,369 @@
+//! Functions from outputs to few outcomes, under which two worlds look as different as possible.
+
+use super::aim::Aim;
+use super::feature::Feature;
+use super::linear::LinearScore;
+use super::output::Output;
+use crate::audit::{OutputBins, RealOutputs};
+use crate::bound::Direction;
+use crate::counts::PairedCounts;
+use crate::error::{Result, echo};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Values that are outcomes of their own; all others together are one.
+const MOST_VALUES: usize = 200;
+/// Bins of a number, coarse and fine.
+const COARSE: usize = 8;
+const FINE: [usize; 2] = [20, 60];
+/// Features that are tried with fine bins, and that a linear score may use.
+const TRIED: usize = 4;
+const LINEAR: usize = 256;
+/// A witness that is less simple must show so much more.
+const PLAINER: f64 = 1.1;
+/// The outcomes of a number beside its bins: it is missing (or NaN), or infinite.
+const MISSING: usize = 0;
+const LOWEST: usize = 1;
+const HIGHEST: usize = 2;
+const SPECIAL: usize = 3;
+
+/// A function from outputs to outcomes.
+///
+/// Whatever it is, bounds for the outcomes hold for the outputs (data processing), as long as it was chosen before the
+/// outputs that are counted were looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Witness {
+    view: View,
+    cells: Cells,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum View {
+    Whole,
+    Feature(Feature),
+    Linear(LinearScore),
+}
+
+/// Which values are one outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Cells {
+    /// These values, sorted, and all others.
+    Values(Vec<Output>),
+    /// Missing, -inf, inf, and the bins of a number.
+    Bins(OutputBins),
+}
+
+/// A witness, and what it shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// The witness.
+    pub witness: Witness,
+    /// The largest share of a claim that it makes plausible.
+    pub score: f64,
+    /// Counts of outputs that the witness was not made from: a guide for bounds.
+    pub pilot: [Vec<u64>; 2],
+}
+
+impl Witness {
+    /// The witness under which these outputs make the claims most doubtful, and what it shows. None without outputs.
+    ///
+    /// Half of the outputs make candidates, the other half compares them: the most frequent values, each feature in
+    /// bins, a linear score of all of them.
+    #[must_use]
+    pub fn choose(worlds: [&[Output]; 2], aims: &[Aim]) -> Option<Chosen> {
+        let half = |world: &[Output], odd: usize| world.iter().skip(odd).step_by(2).cloned().collect::<Vec<_>>();
+        let [made, shown] = [0, 1].map(|odd| worlds.map(|world| half(world, odd)));
+        if made.iter().chain(&shown).any(Vec::is_empty) {
+            return None;
+        }
+        let trial = |witness: Witness| {
+            let count = |half: &[Vec<Output>; 2]| [0, 1].map(|world| witness.count(&half[world]));
+            let [first, second] = [count(&made), count(&shown)];
+            let score = largest_share(&first, &second, aims);
+            Chosen { witness, score, pilot: second }
+        };
+        let mut found: Vec<Chosen> = Self::of_values(&made).map(trial).into_iter().collect();
+        let both = || made.iter().flatten();
+        let features = Feature::of_outputs(alternating(&made));
+        let mut ranked: Vec<(Feature, f64)> = features
+            .iter()
+            .filter_map(|feature| Some((feature.clone(), trial(Self::of_feature(feature, both(), COARSE)?).score)))
+            .collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (feature, _) in ranked.iter().take(TRIED) {
+            found.extend(
+                [COARSE, FINE[0], FINE[1]]
+                    .into_iter()
+                    .filter_map(|bins| Self::of_feature(feature, both(), bins))
+                    .map(trial),
+            );
+        }
+        if ranked.len() > 1 {
+            let used: Vec<Feature> = ranked.into_iter().take(LINEAR).map(|(feature, _)| feature).collect();
+            if let Some(score) = LinearScore::fit(&used, [&made[0], &made[1]]) {
+                let view = View::Linear(score);
+                found.extend(FINE.into_iter().filter_map(|bins| Self::binned(view.clone(), both(), bins)).map(trial));
+            }
+        }
+        // The simplest ones come first.
+        found.into_iter().reduce(|best, next| if next.score > PLAINER * best.score { next } else { best })
+    }
+
+    /// The values that were seen most often, if any was seen twice.
+    fn of_values(worlds: &[Vec<Output>; 2]) -> Option<Self> {
+        let mut seen = std::collections::HashMap::<&Output, usize>::new();
+        worlds.iter().flatten().for_each(|output| *seen.entry(output).or_default() += 1);
+        let mut often: Vec<(&Output, usize)> = seen.into_iter().filter(|(_, count)| *count > 1).collect();
+        often.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let mut values: Vec<Output> = often.into_iter().take(MOST_VALUES).map(|(value, _)| value.clone()).collect();
+        values.sort();
+        (!values.is_empty()).then_some(Self { view: View::Whole, cells: Cells::Values(values) })
+    }
+
+    fn of_feature<'a>(feature: &Feature, outputs: impl Iterator<Item = &'a Output>, bins: usize) -> Option<Self> {
+        Self::binned(View::Feature(feature.clone()), outputs, bins)
+    }
+
+    /// Bins with equal shares of these outputs; none for a view under which nothing is a finite number.
+    fn binned<'a>(view: View, outputs: impl Iterator<Item = &'a Output>, bins: usize) -> Option<Self> {
+        let mut pilot = RealOutputs::default();
+        for value in outputs.map(|output| view.number(output)).filter(|value| value.is_finite()) {
+            pilot.add(value, [1, 0]).ok()?;
+        }
+        let cells = Cells::Bins(OutputBins::quantiles(&pilot, bins).ok()?);
+        Some(Self { view, cells })
+    }
+
+    /// How many outcomes there are.
+    #[must_use]
+    pub fn outcomes(&self) -> usize {
+        match &self.cells {
+            Cells::Values(values) => values.len() + 1,
+            Cells::Bins(bins) => bins.bins() + SPECIAL,
+        }
+    }
+
+    /// The outcome of an output, from 0.
+    #[must_use]
+    pub fn outcome(&self, output: &Output) -> usize {
+        match &self.cells {
+            Cells::Values(values) => values.binary_search(output).unwrap_or(values.len()),
+            Cells::Bins(bins) => match self.view.number(output) {
+                number if number.is_nan() => MISSING,
+                f64::NEG_INFINITY => LOWEST,
+                f64::INFINITY => HIGHEST,
+                number => SPECIAL + bins.bin(number),
+            },
+        }
+    }
+
+    /// How many of these outputs have each outcome.
+    #[must_use]
+    pub fn count(&self, outputs: &[Output]) -> Vec<u64> {
+        let mut counts = vec![0; self.outcomes()];
+        outputs.iter().for_each(|output| counts[self.outcome(output)] += 1);
+        counts
+    }
+
+    /// The outcomes in words.
+    #[must_use]
+    pub fn labels(&self) -> Vec<String> {
+        match &self.cells {
+            Cells::Values(values) => {
+                let rest = "anything else".to_owned();
+                values.iter().map(|value| echo(&value.to_string())).chain([rest]).collect()
+            }
+            Cells::Bins(bins) => {
+                let special = ["missing or nan", "-inf", "inf"].map(String::from);
+                special.into_iter().chain(bins.labels()).collect()
+            }
+        }
+    }
+
+    /// A set of outcomes in words; bins that touch are one interval.
+    pub(super) fn describe(&self, outcomes: &[usize]) -> String {
+        let labels = self.labels();
+        let mut parts: Vec<String> = Vec::new();
+        let mut run: Option<(usize, usize)> = None;
+        let mut end = |run: Option<(usize, usize)>| {
+            if let Some((first, last)) = run {
+                parts.push(if first == last { labels[first].clone() } else { joined(&labels[first], &labels[last]) });
+            }
+        };
+        for &outcome in outcomes {
+            let binned = matches!(self.cells, Cells::Bins(_)) && outcome >= SPECIAL;
+            run = match run {
+                Some((first, last)) if binned && first >= SPECIAL && last + 1 == outcome => Some((first, outcome)),
+                other => {
+                    end(other);
+                    Some((outcome, outcome))
+                }
+            };
+        }
+        end(run);
+        let most = 6;
+        let more = parts.len().saturating_sub(most);
+        parts.truncate(most);
+        let rest = if more > 0 { format!(" or {more} more") } else { String::new() };
+        format!("{self} in {}{rest}", parts.join(" or "))
+    }
+
+    /// Counts of both worlds with the outcomes in words.
+    ///
+    /// # Errors
+    /// As [`PairedCounts::new`].
+    pub fn paired(&self, counts: &[Vec<u64>; 2]) -> Result<PairedCounts> {
+        PairedCounts::new(self.labels(), counts[0].clone(), counts[1].clone())
+    }
+}
+
+impl View {
+    /// The number that is put into bins.
+    fn number(&self, output: &Output) -> f64 {
+        match self {
+            Self::Whole => output.number().unwrap_or(f64::NAN),
+            Self::Feature(feature) => feature.measure(output),
+            Self::Linear(score) => score.score(output),
+        }
+    }
+}
+
+impl fmt::Display for Witness {
+    /// What is looked at, in words.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.view {
+            View::Whole => formatter.write_str("the output"),
+            View::Feature(feature) => write!(formatter, "{feature}"),
+            View::Linear(score) => {
+                let terms = score.heaviest(3);
+                let names: Vec<String> =
+                    terms.iter().map(|(feature, weight)| format!("{weight:.2} × {feature}")).collect();
+                write!(formatter, "a linear score: {} ...", names.join(" + "))
+            }
+        }
+    }
+}
+
+/// The interval from the lower end of one to the upper end of another.
+fn joined(first: &str, last: &str) -> String {
+    let end = |label: &str| label.trim_matches(['{', '}']).to_owned();
+    let low = first.split_once(", ").map_or_else(|| format!("[{}", end(first)), |(low, _)| low.to_owned());
+    let high = last.split_once(", ").map_or_else(|| format!("{}]", end(last)), |(_, high)| high.to_owned());
+    format!("{low}, {high}")
+}
+
+/// Outputs of one world and of the other by turns.
+fn alternating(worlds: &[Vec<Output>; 2]) -> impl Iterator<Item = &Output> {
+    let most = worlds[0].len().max(worlds[1].len());
+    (0..most).flat_map(move |index| worlds.iter().filter_map(move |world| world.get(index)))
+}
+
+/// The largest share of a claim that the second counts make plausible, at sets that the first counts suggest.
+fn largest_share(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2], aims: &[Aim]) -> f64 {
+    let order = by_ratio(first);
+    let totals = [0, 1].map(|world| second[world].iter().sum::<u64>() as f64);
+    let mut best = 0.0f64;
+    let mut inside = [0.0f64; 2];
+    for outcome in order {
+        for (inside, counts) in inside.iter_mut().zip(second) {
+            *inside += counts[outcome] as f64;
+        }
+        // The set is likelier under the dataset; its complement under the neighbor.
+        let outside = [totals[1] - inside[1], totals[0] - inside[0]];
+        for aim in aims {
+            best = best.max(aim.share(inside, totals, Direction::Forward));
+            best = best.max(aim.share(outside, [totals[1], totals[0]], Direction::Forward));
+        }
+    }
+    best
+}
+
+/// Outcomes by falling ratio of their estimated probabilities.
+pub(super) fn by_ratio(counts: &[Vec<u64>; 2]) -> Vec<usize> {
+    let totals = [0, 1].map(|world| counts[world].iter().sum::<u64>() as f64 + 1.0);
+    let ratio = |outcome: usize| {
+        let share = |world: usize| (counts[world][outcome] as f64 + 0.5) / totals[world];
+        share(0) / share(1)
+    };
+    let mut order: Vec<usize> = (0..counts[0].len()).collect();
+    order.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Delta;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    fn epsilon() -> [Aim; 1] {
+        [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)]
+    }
+
+    /// In each case something else tells the worlds apart, and the witness finds it.
+    #[test]
+    fn what_differs_is_found() {
+        let mut stream = ChaCha8Rng::seed_from_u64(7);
+        let mut worlds = |make: &dyn Fn(&mut ChaCha8Rng, bool) -> Output| {
+            [true, false].map(|first| (0..600).map(|_| make(&mut stream, first)).collect::<Vec<_>>())
+        };
+        let normal = |stream: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(stream) };
+        let cases: [(&str, &dyn Fn(&mut ChaCha8Rng, bool) -> Output); 6] = [
+            ("output", &|stream, first| Output::Number(normal(stream) + if first { 1.5 } else { 0.0 })),
+            ("the output", &|stream, first| {
+                Output::Text(if stream.random_bool(if first { 0.9 } else { 0.4 }) { "yes" } else { "no" }.into())
+            }),
+            ("length of output", &|stream, first| {
+                let length = 2 + usize::from(stream.random_bool(if first { 0.8 } else { 0.2 }));
+                Output::Vector((0..length).map(|_| normal(stream)).collect())
+            }),
+            ("output.b", &|stream, first| {
+                let b = normal(stream) - if first { 2.0 } else { 0.0 };
+                Output::Object(vec![("a".into(), Output::Number(normal(stream))), ("b".into(), Output::Number(b))])
+            }),
+            ("equal neighboring entries of output", &|stream, first| {
+                let x = normal(stream);
+                Output::Vector(vec![
+                    x,
+                    if stream.random_bool(if first { 0.7 } else { 0.1 }) { x } else { normal(stream) },
+                ])
+            }),
+            ("output = \"nan\"", &|stream, first| {
+                let nan = stream.random_bool(if first { 0.5 } else { 0.05 });
+                Output::Number(if nan { f64::NAN } else { normal(stream) })
+            }),
+        ];
+        for (name, make) in cases {
+            let [a, b] = worlds(make);
+            let chosen = Witness::choose([&a, &b], &epsilon()).unwrap();
+            let shown = chosen.witness.to_string();
+            let same = shown == name || name == "output = \"nan\"" || name == "output" && shown == "the output";
+            assert!(same && chosen.score > 0.5, "{name}: {shown} {}", chosen.score);
+            assert_eq!(chosen.pilot.iter().flatten().sum::<u64>(), 600);
+            assert_eq!(chosen.witness.labels().len(), chosen.witness.outcomes());
+            let text = serde_json::to_string(&chosen.witness).unwrap();
+            let read: Witness = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.count(&a), chosen.witness.count(&a), "{text}");
+        }
+        // Equal worlds: little is plausible.
+        let [a, b] = worlds(&|stream, _| Output::Number(normal(stream)));
+        assert!(Witness::choose([&a, &b], &epsilon()).unwrap().score < 0.6);
+        assert!(Witness::choose([&[], &[]], &epsilon()).is_none());
+    }
+
+    #[test]
+    fn sets_of_outcomes_read_as_intervals() {
+        let outputs: Vec<Output> = (0..100).map(|value| Output::Number(f64::from(value))).collect();
+        let view = View::Feature(Feature::of_outputs(outputs.iter()).remove(0));
+        let witness = Witness::binned(view, outputs.iter(), 4).unwrap();
+        assert_eq!(witness.labels()[SPECIAL..], ["(-inf, 25)", "[25, 50)", "[50, 75)", "[75, inf)"]);
+        assert_eq!(witness.describe(&[0, 4, 5]), "output in missing or nan or [25, 75)");
+        assert_eq!(witness.describe(&[3, 5, 6]), "output in (-inf, 25) or [50, inf)");
+        assert_eq!(joined("{3}", "(7, 9]"), "[3, 9]");
+    }
+}

@@ -1,0 +1,80 @@
+//! What is requested of a program.
+
+use crate::black_box::{BlackBox, Pair};
+use crate::study::bounds::Bounds;
+use std::time::Duration;
+
+/// Where does this program leak, and how much?
+///
+/// The pairs of neighbors are tried in waves, with a witness for each that is made anew from what was seen (a function
+/// from outputs to few outcomes). The bounds come from fresh runs of the pair and with the witness that showed most;
+/// or, with `stop_early`, the search itself is the test: a betting game on fresh outputs of all pairs that ends as soon
+/// as a claim is refuted.
+///
+/// Outputs must be independent given the dataset. What was chosen on some outputs is never tested on them, so that the
+/// failure probability holds for any program and any search.
+///
+/// ```
+/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Relation, neighbor_pairs};
+/// # use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
+/// # use leakbound::study::{Bounds, Claims, MechanismStudy, Study, unwatched};
+/// use rand::{RngExt, SeedableRng};
+///
+/// // The number of records plus Laplace noise of scale 1/2: ε is 2, not 1.
+/// let count = FunctionBlackBox::new("count", |dataset: &Dataset, runs, seed| {
+///     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+///     let noise = |u: f64| -0.5 * u.signum() * (1.0 - 2.0 * u.abs()).ln();
+///     let output = |_| dataset.records().len() as f64 + noise(random.random_range(-0.5..0.5));
+///     Ok((0..runs).map(output).map(Output::Number).collect())
+/// });
+/// let mut bounds = Bounds::new(vec![Order::new(2.0)?], Delta::new(0.0)?, FailureProbability::new(0.05)?);
+/// bounds.claims.epsilon = Some((Epsilon::new(1.0)?, Delta::new(0.0)?));
+/// let answer = MechanismStudy {
+///     source: &count,
+///     pairs: neighbor_pairs(Relation::AddRemove, &"[1, 1, 1]".parse()?, None)?,
+///     bounds,
+///     runs: 20_000,
+///     time_limit: None,
+///     stop_early: false,
+///     batch: 1000,
+///     seed: 0,
+/// }
+/// .run(&unwatched)?;
+/// assert!(answer.claims[0].refuted && answer.claims[0].lower.0 > 1.5);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct MechanismStudy<'a> {
+    /// The program.
+    pub source: &'a dyn BlackBox,
+    /// Pairs of neighbors, the most promising ones first.
+    pub pairs: Vec<Pair>,
+    /// What is bounded, and what is claimed.
+    pub bounds: Bounds,
+    /// Runs of each of both datasets, all together: three tenths at most search, the rest is bounded.
+    pub runs: u64,
+    /// The time that the program may take.
+    pub time_limit: Option<Duration>,
+    /// Whether to end as soon as a claim is refuted. There are no bounds then.
+    pub stop_early: bool,
+    /// Runs of one request.
+    pub batch: usize,
+    /// The seed of all seeds.
+    pub seed: u64,
+}
+
+impl MechanismStudy<'_> {
+    /// The fewest runs of each dataset.
+    pub const FEWEST: u64 = 200;
+}
+
+impl std::fmt::Debug for MechanismStudy<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let source = self.source.name();
+        formatter
+            .debug_struct("MechanismStudy")
+            .field("source", &source)
+            .field("runs", &self.runs)
+            .finish_non_exhaustive()
+    }
+}
