@@ -2,6 +2,7 @@
 
 #![allow(missing_docs)]
 
+mod arrays;
 mod audit_stream;
 mod checkpoints;
 mod cli_account;
