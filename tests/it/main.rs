@@ -28,6 +28,7 @@ mod false_claims;
 mod function_size;
 mod hostile;
 mod hostile_inputs;
+mod json;
 mod k_cut;
 mod ladder;
 mod layering;
