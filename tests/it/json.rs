@@ -23,3 +23,25 @@ pub fn number(value: &Value) -> f64 {
 pub fn numbers(value: &Value) -> Vec<f64> {
     rows(value).iter().map(number).collect()
 }
+
+/// The text that each row has under this name.
+pub fn texts<'a>(value: &'a Value, name: &str) -> Vec<&'a str> {
+    rows(value).iter().map(|row| row[name].as_str().unwrap_or_else(|| panic!("no text {name} in {row}"))).collect()
+}
+
+/// The codes of a document's warnings.
+pub fn codes(document: &Value) -> Vec<&str> {
+    texts(&document["warnings"], "code")
+}
+
+/// The curve of all queries together that has this name and direction.
+pub fn curve<'a>(document: &'a Value, name: &str, direction: &str) -> &'a Value {
+    let curves = rows(&document["composed"]["curves"]);
+    let found = curves.iter().find(|curve| curve["name"] == name && curve["direction"] == direction);
+    found.unwrap_or_else(|| panic!("no {name} {direction}"))
+}
+
+/// The row of which this member has this value.
+pub fn row<'a>(value: &'a Value, name: &str, wanted: &str) -> &'a Value {
+    rows(value).iter().find(|row| row[name] == wanted).unwrap_or_else(|| panic!("no {name} {wanted} in {value}"))
+}
