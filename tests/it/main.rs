@@ -56,6 +56,7 @@ mod simulate_command;
 mod simulated_distributions;
 mod source;
 mod studies;
+mod studies_of_outputs;
 mod surfaces;
 mod whole_answer;
 
