@@ -1,73 +1,29 @@
 //! `leakbound audit stream` as its user sees it: bounds, claims, rejections, and states that go on bit for bit.
 
-use assert_cmd::Command;
+use crate::congruence::Congruence;
+use crate::desk::Desk;
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Output;
-use tempfile::TempDir;
 
-/// A folder in which the command runs.
-struct Desk(TempDir);
+/// The document of a run that ends with this status and says nothing else.
+fn answer(desk: &Desk, status: i32, words: &str, stdin: &str) -> Value {
+    desk.fed(&format!("{words} --format json"), stdin).json(status)
+}
 
-impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, content: &str) {
-        fs::write(self.path(name), content).unwrap();
-    }
-
-    fn run(&self, arguments: &str, stdin: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-        command.current_dir(self.0.path()).env_remove("NO_COLOR").args(arguments.split_whitespace());
-        command.write_stdin(stdin).output().unwrap()
-    }
-
-    /// The content of a saved state.
-    fn state(&self, name: &str) -> Value {
-        let text = fs::read_to_string(self.path(name)).unwrap();
-        serde_json::from_str(text.split_once('\n').unwrap().1).unwrap()
-    }
-
-    /// The document of a run that ends with this status and says nothing else.
-    fn json(&self, status: i32, arguments: &str, stdin: &str) -> Value {
-        let output = self.run(&format!("{arguments} --format json"), stdin);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), &*stderr), (Some(status), ""), "{arguments}");
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// The one line of a rejected run.
-    fn rejected(&self, arguments: &str, stdin: &str) -> String {
-        let output = self.run(arguments, stdin);
-        assert_eq!(output.status.code(), Some(1), "{arguments}");
-        assert!(output.stdout.is_empty());
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
-        assert!(!line.contains('\n'), "{line}");
-        line.to_owned()
-    }
+/// The content of a saved state.
+pub fn state(desk: &Desk, name: &str) -> Value {
+    serde_json::from_str(desk.text(name).split_once('\n').unwrap().1).unwrap()
 }
 
 const HEADER: &str = "world,output\n";
 
 /// Rows of a mechanism that answers yes in 70 % under s and 50 % under s_prime, by a fixed linear congruence.
 fn rows(count: usize) -> Vec<String> {
-    let mut state = 12_345u64;
-    let mut uniform = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut congruence = Congruence(12_345);
     (0..count)
         .map(|row| {
             let (world, yes) = if row % 2 == 0 { ("s", 0.7) } else { ("s_prime", 0.5) };
-            format!("{world},{}\n", if uniform() < yes { "yes" } else { "no" })
+            format!("{world},{}\n", if congruence.uniform() < yes { "yes" } else { "no" })
         })
         .collect()
 }
@@ -79,8 +35,8 @@ fn text(rows: &[String]) -> String {
 #[test]
 fn a_stream_is_bounded_and_described() {
     let desk = Desk::new();
-    desk.file("t.csv", &text(&rows(20_000)));
-    let document = desk.json(0, "audit stream t.csv --orders 2,8", "");
+    desk.file("t.csv", text(&rows(20_000)));
+    let document = desk.json("audit stream t.csv --orders 2,8");
     assert_eq!(document["schema"], "leakbound.audit-stream/1");
     assert_eq!(document["inputs"][0]["name"], "t.csv");
     assert_eq!(
@@ -94,17 +50,15 @@ fn a_stream_is_bounded_and_described() {
     assert!(bounds[0]["order"] == 2.0 && first > 0.1 && first < 0.1484, "{first}");
     assert_eq!((&bounds[0]["method"], &bounds[0]["validity"]), (&"e-process".into(), &"finite-sample".into()));
     // From a pipe the same.
-    let piped = desk.json(0, "audit stream - --orders 2,8", &text(&rows(20_000)));
+    let piped = answer(&desk, 0, "audit stream - --orders 2,8", &text(&rows(20_000)));
     assert_eq!(piped["bounds"], document["bounds"]);
     assert_eq!(piped["inputs"][0]["sha256"], document["inputs"][0]["sha256"]);
-    let shown = desk.run("audit stream t.csv", "");
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let shown = desk.stdout("audit stream t.csv");
     assert!(
         shown.starts_with("Audit of a stream, t.csv\n10000 outputs of s, 10000 of s_prime, 10000 pairs, 2 outcomes\n"),
         "{shown}"
     );
-    let csv = desk.run("audit stream t.csv --format csv", "");
-    assert_eq!(String::from_utf8(csv.stdout).unwrap().lines().count(), 3);
+    assert_eq!(desk.stdout("audit stream t.csv --format csv").lines().count(), 3);
 }
 
 /// All outputs of one world before those of the other: they wait as counts, and the bound is as good.
@@ -113,10 +67,10 @@ fn worlds_may_come_one_after_the_other() {
     let desk = Desk::new();
     let mut rows = rows(20_000);
     rows.sort_by_key(|row| row.starts_with("s_prime"));
-    let document = desk.json(0, "audit stream -", &text(&rows));
+    let document = answer(&desk, 0, "audit stream -", &text(&rows));
     let bound = document["bounds"][0]["rdp_lower"].as_f64().unwrap();
     assert!(document["pairs"] == 10_000 && bound > 0.1 && bound < 0.1484, "{bound}");
-    let document = desk.json(0, "audit stream -", &text(&rows[..12_000]));
+    let document = answer(&desk, 0, "audit stream -", &text(&rows[..12_000]));
     assert_eq!(document["pairs"], 2_000);
     assert_eq!(document["warnings"][0]["code"], "unpaired");
 }
@@ -125,7 +79,7 @@ fn worlds_may_come_one_after_the_other() {
 fn reading_stops_as_soon_as_a_claim_is_refuted() {
     let desk = Desk::new();
     let all = text(&rows(20_000));
-    let document = desk.json(3, "audit stream - --claim-rdp 2:0.01 --direction forward", &all);
+    let document = answer(&desk, 3, "audit stream - --claim-rdp 2:0.01 --direction forward", &all);
     let line = document["stopped_at_line"].as_u64().unwrap();
     assert!(line < 3_000, "{line}");
     assert_eq!(document["claims"][0]["refuted"], true);
@@ -133,9 +87,11 @@ fn reading_stops_as_soon_as_a_claim_is_refuted() {
     assert_eq!(document["outputs"].as_u64().unwrap() + document["outputs_neighbor"].as_u64().unwrap(), line - 1);
     // What follows is not read, so that it may be wrong; a true claim reads it.
     let tail = format!("{all}s_second,yes\n");
-    desk.json(3, "audit stream - --claim-epsilon 0.1 --delta 0.01", &tail);
-    assert!(desk.rejected("audit stream - --claim-epsilon 1 --delta 0.01", &tail).contains("line 20002, column world"));
-    let document = desk.json(0, "audit stream - --claim-rdp 2:0.15 --claim-rdp 8:0.34 --claim-epsilon 0.6", &all);
+    answer(&desk, 3, "audit stream - --claim-epsilon 0.1 --delta 0.01", &tail);
+    assert!(
+        desk.fed("audit stream - --claim-epsilon 1 --delta 0.01", &tail).line(1).contains("line 20002, column world")
+    );
+    let document = answer(&desk, 0, "audit stream - --claim-rdp 2:0.15 --claim-rdp 8:0.34 --claim-epsilon 0.6", &all);
     assert_eq!(document["stopped_at_line"], Value::Null);
     assert_eq!(document["claims"].as_array().unwrap().len(), 3);
 }
@@ -145,30 +101,30 @@ fn a_saved_stream_goes_on_bit_for_bit() {
     let desk = Desk::new();
     let rows = rows(9_000);
     let options = "--orders 2,5 --claim-epsilon 2 --horizon 4000 --seed 5";
-    let whole = desk.json(0, &format!("audit stream - {options} --state whole"), &text(&rows));
+    let whole = answer(&desk, 0, &format!("audit stream - {options} --state whole"), &text(&rows));
     let mut last = Value::Null;
     for part in [&rows[..1_001], &rows[1_001..1_002], &rows[1_002..8_000], &rows[8_000..]] {
-        last = desk.json(0, &format!("audit stream - {options} --state parts"), &text(part));
+        last = answer(&desk, 0, &format!("audit stream - {options} --state parts"), &text(part));
     }
     for member in ["bounds", "claims", "pairs", "outputs", "outputs_neighbor", "outcomes", "warnings"] {
         assert_eq!(last[member], whole[member], "{member}");
     }
     // The same pairs to the last bit; the batches that they came in differ.
-    assert_eq!(desk.state("parts")["stream"], desk.state("whole")["stream"]);
-    assert_eq!(["whole", "parts"].map(|name| desk.state(name)["batches"].as_array().unwrap().len()), [1, 4]);
+    assert_eq!(state(&desk, "parts")["stream"], state(&desk, "whole")["stream"]);
+    assert_eq!(["whole", "parts"].map(|name| state(&desk, name)["batches"].as_array().unwrap().len()), [1, 4]);
     // A refuted claim stays refuted, and nothing more is read.
     let question = "audit stream - --claim-rdp 2:0.01 --state refuted";
-    desk.json(3, question, &text(&rows));
-    desk.json(3, question, "not even a header");
+    answer(&desk, 3, question, &text(&rows));
+    answer(&desk, 3, question, "not even a header");
 }
 
 #[test]
 fn a_state_answers_only_what_it_was_asked() {
     let desk = Desk::new();
     let text = text(&rows(100));
-    desk.json(0, "audit stream - --state s", &text);
+    answer(&desk, 0, "audit stream - --state s", &text);
     assert_eq!(
-        desk.rejected("audit stream - --state s --orders 3", &text),
+        desk.fed("audit stream - --state s --orders 3", &text).line(1),
         "s: whole file: found a state of `--direction both --failure-probability 0.05 --seed 0`, expected one of \
          `--orders 3 --direction both --failure-probability 0.05 --seed 0`, as requested; hint: what is asked must be \
          fixed before the outputs are seen"
@@ -182,7 +138,7 @@ fn a_state_answers_only_what_it_was_asked() {
         (Vec::new(), "another kind of file"),
     ] {
         fs::write(desk.path("s"), &change).unwrap();
-        let line = desk.rejected("audit stream - --state s", &text);
+        let line = desk.fed("audit stream - --state s", &text).line(1);
         assert!(line.starts_with("s: whole file: found") && line.contains(words), "{line}");
         assert_eq!(fs::read(desk.path("s")).unwrap(), change);
     }
@@ -204,18 +160,19 @@ fn wrong_rows_are_named_and_leave_the_state_alone() {
              the file by query",
         ),
     ] {
-        assert_eq!(desk.rejected("audit stream - --state s", text), expected);
+        assert_eq!(desk.fed("audit stream - --state s", text).line(1), expected);
         assert!(!desk.path("s").exists());
     }
-    assert!(desk.rejected("audit stream absent.csv", "").starts_with("absent.csv: cannot read: "));
+    assert!(desk.rejected(1, "audit stream absent.csv").starts_with("absent.csv: cannot read: "));
     let folder = ".: whole file: found a directory, expected a file; hint: name one file inside it";
-    assert_eq!(desk.rejected("audit stream .", ""), folder);
+    assert_eq!(desk.rejected(1, "audit stream ."), folder);
 }
 
 /// Ctrl-C while the program waits for more: what was read is saved, and the rest makes it what it would have been.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_stream_goes_on() {
+    use crate::desk::{PROGRAM, Ran, signal};
     use std::io::Write;
     use std::process::{Command, Stdio};
     let desk = Desk::new();
@@ -223,8 +180,8 @@ fn an_interrupted_stream_goes_on() {
     let options = "audit stream - --orders 2 --seed 3";
     // What starts the tests may ignore Ctrl-C, as a shell does for its background.
     let mut child = Command::new("env")
-        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_leakbound")])
-        .current_dir(desk.0.path())
+        .args(["--default-signal=INT", PROGRAM])
+        .current_dir(desk.path(""))
         .args(options.split_whitespace())
         .args(["--state", "s.txt"])
         .stdin(Stdio::piped())
@@ -238,16 +195,13 @@ fn an_interrupted_stream_goes_on() {
     stdin.flush().unwrap();
     // Long enough to begin; how far it came by then does not matter.
     std::thread::sleep(std::time::Duration::from_secs(2));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    signal(&child, "-INT");
+    let told = Ran::from(child.wait_with_output().unwrap()).line(130);
     drop(stdin);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(output.stdout.is_empty());
-    let line = stderr.split("interrupted after line ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let line = told.split("interrupted after line ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
     let read = line.parse::<usize>().unwrap().saturating_sub(1);
-    assert!(read <= 1_000, "{stderr}");
-    let rest = desk.json(0, &format!("{options} --state s.txt"), &text(&rows[read..]));
-    let whole = desk.json(0, options, &text(&rows));
+    assert!(read <= 1_000, "{told}");
+    let rest = answer(&desk, 0, &format!("{options} --state s.txt"), &text(&rows[read..]));
+    let whole = answer(&desk, 0, options, &text(&rows));
     assert_eq!((&rest["bounds"], &rest["pairs"]), (&whole["bounds"], &whole["pairs"]));
 }

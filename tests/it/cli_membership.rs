@@ -1,65 +1,18 @@
 //! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
 
-use assert_cmd::Command;
+use crate::arrays::npy;
+use crate::desk::Desk;
+use crate::json::{number, rows, texts};
 use ndarray::{Array1, Array2, Array3, Array4, array};
-use ndarray_npy::{NpzWriter, WriteNpyExt};
-use serde_json::Value;
-use std::fs::{self, File};
-use std::path::PathBuf;
-use tempfile::TempDir;
+use std::fs;
 
-struct Desk {
-    folder: TempDir,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn arrays(&self, name: &str, add: impl FnOnce(&mut NpzWriter<File>)) {
-        let mut writer = NpzWriter::new_compressed(File::create(self.path(name)).unwrap());
-        add(&mut writer);
-        writer.finish().unwrap();
-    }
-
-    fn run(&self, arguments: &str) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_leakbound"))
-            .current_dir(self.folder.path())
-            .env("NO_COLOR", "1")
-            .args(arguments.split_whitespace())
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-
-    fn json(&self, arguments: &str) -> Value {
-        let (status, stdout, stderr) = self.run(&format!("membership {arguments} --format json"));
-        assert_eq!(status, 0, "{arguments}: {stderr}");
-        serde_json::from_str(&stdout).unwrap()
-    }
-
-    fn rejected(&self, arguments: &str) -> String {
-        let (status, stdout, stderr) = self.run(&format!("membership {arguments} --output result"));
-        assert!(matches!(status, 1 | 2) && stdout.is_empty(), "{arguments}: {status} {stderr}");
-        assert!(!self.path("result").exists());
-        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
-        assert!(!line.contains(char::is_control), "{line:?}");
-        format!("{status}: {line}")
-    }
-}
-
-fn keep() -> Array2<bool> {
+/// Which of twelve samples sixteen models were trained on.
+pub fn keep() -> Array2<bool> {
     Array2::from_shape_fn((16, 12), |(m, s)| (m + s) % 2 == 0)
 }
 
 /// Members are 3 more confident in their label, in noise of about 1.
-fn logits() -> Array4<f32> {
+pub fn logits() -> Array4<f32> {
     Array4::from_shape_fn((16, 12, 2, 3), |(m, s, v, c)| {
         let noise = ((m * 31 + s * 17 + v * 7 + c * 5) % 13) as f32 / 4.0;
         let own = if c == s % 3 { 1.0 } else { 0.0 };
@@ -71,23 +24,24 @@ fn labels() -> Array1<i64> {
     Array1::from_shape_fn(12, |s| (s % 3) as i64)
 }
 
-fn recording(desk: &Desk) {
-    desk.arrays("s.npz", |writer| {
+/// A folder with these answers in `s.npz`.
+pub fn recorded() -> Desk {
+    let desk = Desk::new();
+    desk.compressed("s.npz", |writer| {
         writer.add_array("logits", &logits()).unwrap();
         writer.add_array("labels", &labels()).unwrap();
         writer.add_array("keep", &keep()).unwrap();
     });
+    desk
 }
 
 /// Sixteen models, each left out in its turn: the side that a victim is left out of is the smaller one.
 #[test]
 fn few_models_left_out_one_by_one_are_warned_of() {
-    let desk = Desk::new();
-    recording(&desk);
+    let desk = recorded();
     for (options, warned) in [("", true), ("--variant carlini-2022", false), ("--victims 0,1,2", false)] {
-        let document = desk.json(&format!("lira s.npz --resamples 0 {options}"));
-        let warnings = document["warnings"].as_array().unwrap();
-        let found = warnings.iter().find(|warning| warning["code"] == "few-models");
+        let document = desk.json(&format!("membership lira s.npz --resamples 0 {options}"));
+        let found = rows(&document["warnings"]).iter().find(|warning| warning["code"] == "few-models");
         assert_eq!(found.is_some(), warned, "{options}");
         if let Some(found) = found {
             assert!(found["message"].as_str().unwrap().contains("about 0.49, not 0.5"), "{found}");
@@ -97,8 +51,7 @@ fn few_models_left_out_one_by_one_are_warned_of() {
 
 #[test]
 fn every_attack_is_measured() {
-    let desk = Desk::new();
-    recording(&desk);
+    let desk = recorded();
     for (attack, schema) in [
         ("lira", "lira"),
         ("lira --variant carlini-2022 --variance pooled", "lira"),
@@ -112,10 +65,10 @@ fn every_attack_is_measured() {
         ("attacker", "attacker"),
     ] {
         let (name, options) = attack.split_once(' ').unwrap_or((attack, ""));
-        let document = desk.json(&format!("{name} s.npz {options} --resamples 100"));
+        let document = desk.json(&format!("membership {name} s.npz {options} --resamples 100"));
         assert_eq!(document["schema"], format!("leakbound.membership-{schema}/1"));
         assert_eq!(document["inputs"][0]["name"], "s.npz");
-        let auc = document["levels"][0]["auc"].as_f64().unwrap();
+        let auc = number(&document["levels"][0]["auc"]);
         println!("{attack}: AUC {auc}");
         // Correct answers say little about these confident models.
         assert!(auc > if attack == "label-only" { 0.1 } else { 0.6 }, "{attack}: {auc}");
@@ -124,45 +77,36 @@ fn every_attack_is_measured() {
 
 #[test]
 fn victims_levels_and_classes_are_chosen() {
-    let desk = Desk::new();
-    recording(&desk);
-    let document = desk.json("lira s.npz --victims 0,3 --level population --per-class --resamples 0 --fpr 0.1");
-    let levels: Vec<&str> =
-        document["levels"].as_array().unwrap().iter().map(|level| level["level"].as_str().unwrap()).collect();
+    let desk = recorded();
+    let document =
+        desk.json("membership lira s.npz --victims 0,3 --level population --per-class --resamples 0 --fpr 0.1");
+    let levels = texts(&document["levels"], "level");
     assert_eq!(levels.len(), 4, "{levels:?}");
     assert_eq!(document["levels"][0]["members"], 12);
     assert_eq!(document["options"]["victims"], serde_json::json!([0, 3]));
-    let sample = desk.json("lira s.npz --level sample --resamples 0");
-    assert_eq!(sample["levels"].as_array().unwrap().len(), 2);
+    let sample = desk.json("membership lira s.npz --level sample --resamples 0");
+    assert_eq!(rows(&sample["levels"]).len(), 2);
 }
 
 #[test]
 fn every_form_of_a_recording_gives_the_same_scores() {
-    let desk = Desk::new();
-    recording(&desk);
+    let desk = recorded();
     fs::create_dir(desk.path("folder")).unwrap();
-    let write = |name: &str, bytes: Vec<u8>| fs::write(desk.path(&format!("folder/{name}.npy")), bytes).unwrap();
-    let bytes = |write: &dyn Fn(&mut Vec<u8>)| {
-        let mut bytes = Vec::new();
-        write(&mut bytes);
-        bytes
-    };
-    write("logits", bytes(&|bytes| logits().write_npy(bytes).unwrap()));
-    write("labels", bytes(&|bytes| labels().write_npy(bytes).unwrap()));
-    write("keep", bytes(&|bytes| keep().write_npy(bytes).unwrap()));
-    let expected = desk.json("lira s.npz --resamples 0");
+    desk.file("folder/logits.npy", npy(&logits()));
+    desk.file("folder/labels.npy", npy(&labels()));
+    desk.file("folder/keep.npy", npy(&keep()));
+    let expected = desk.json("membership lira s.npz --resamples 0");
     for form in ["folder", "s*.npz", "--logits folder/logits.npy --labels folder/labels.npy --keep folder/keep.npy"] {
-        let found = desk.json(&format!("lira {form} --resamples 0"));
+        let found = desk.json(&format!("membership lira {form} --resamples 0"));
         assert_eq!((&found["levels"], &found["roc"]), (&expected["levels"], &expected["roc"]), "{form}");
     }
 }
 
 #[test]
 fn recordings_that_cannot_be_used_are_one_line() {
-    let desk = Desk::new();
-    recording(&desk);
+    let desk = recorded();
     let scores = |name: &str, scores: Array3<f32>, keep: Array2<bool>| {
-        desk.arrays(name, |writer| {
+        desk.compressed(name, |writer| {
             writer.add_array("scores", &scores).unwrap();
             writer.add_array("keep", &keep).unwrap();
         });
@@ -175,27 +119,31 @@ fn recordings_that_cannot_be_used_are_one_line() {
     );
     scores("single.npz", Array3::zeros((1, 2, 1)), array![[true, false]]);
     let whole = fs::read(desk.path("s.npz")).unwrap();
-    fs::write(desk.path("cut.npz"), &whole[..whole.len() / 2]).unwrap();
-    fs::write(desk.path("one.npy"), b"\x93NUMPY").unwrap();
+    desk.file("cut.npz", &whole[..whole.len() / 2]);
+    desk.file("one.npy", b"\x93NUMPY");
     fs::create_dir(desk.path("empty")).unwrap();
+    let rejected = |words: &str| {
+        let (status, line) = desk.failed(&format!("membership {words}"));
+        format!("{status}: {line}")
+    };
     insta::assert_snapshot!(
         [
-            desk.rejected("lira none.npz"),
-            desk.rejected("lira none*.npz"),
-            desk.rejected("lira always.npz"),
-            desk.rejected("lira nan.npz"),
-            desk.rejected("lira single.npz"),
-            desk.rejected("lira cut.npz"),
-            desk.rejected("lira one.npy"),
-            desk.rejected("lira empty"),
-            desk.rejected("lira s.npz --victims 16"),
-            desk.rejected("lira s.npz --variant leakpro"),
-            desk.rejected("lira s.npz always.npz"),
-            desk.rejected("lira nan.npz --score hinge"),
-            desk.rejected("attacker always.npz"),
-            desk.rejected("rmia s.npz --gamma 0"),
-            desk.rejected("label-only s.npz --strength -1"),
-            desk.rejected("lira s.npz --keep s.npz"),
+            rejected("lira none.npz"),
+            rejected("lira none*.npz"),
+            rejected("lira always.npz"),
+            rejected("lira nan.npz"),
+            rejected("lira single.npz"),
+            rejected("lira cut.npz"),
+            rejected("lira one.npy"),
+            rejected("lira empty"),
+            rejected("lira s.npz --victims 16"),
+            rejected("lira s.npz --variant leakpro"),
+            rejected("lira s.npz always.npz"),
+            rejected("lira nan.npz --score hinge"),
+            rejected("attacker always.npz"),
+            rejected("rmia s.npz --gamma 0"),
+            rejected("label-only s.npz --strength -1"),
+            rejected("lira s.npz --keep s.npz"),
         ]
         .join("\n"),
         @"

@@ -1,31 +1,33 @@
 //! `leakbound torch` in both builds.
 
-use assert_cmd::Command;
+use crate::desk::Desk;
+#[cfg(feature = "torch")]
+use crate::desk::Ran;
+
+/// The images that the tests train with.
+#[cfg(feature = "torch")]
+pub const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
 
 /// Exit status, stdout and stderr.
-fn leakbound(arguments: &str) -> (i32, String, String) {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("leakbound"));
-    let output = command.args(arguments.split_whitespace()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+#[cfg(feature = "torch")]
+pub fn leakbound(arguments: &str) -> (i32, String, String) {
+    let Ran { status, stdout, stderr, .. } = Desk::new().run(arguments);
+    (status, stdout, stderr)
 }
 
 #[cfg(not(feature = "torch"))]
 #[test]
 fn a_build_without_libtorch_says_how_to_make_one_with_it() {
     for arguments in ["torch", "torch teachers --epochs 3", "torch device"] {
-        let (status, stdout, stderr) = leakbound(arguments);
-        assert_eq!((status, stdout.as_str()), (1, ""), "{stderr}");
-        assert!(stderr.starts_with("error: torch: this program was built without the feature `torch`; "), "{stderr}");
-        assert!(stderr.contains("cargo build --release --features torch") && stderr.lines().count() == 1, "{stderr}");
+        let line = Desk::new().run(arguments).line(1);
+        assert!(line.starts_with("torch: this program was built without the feature `torch`; "), "{line}");
+        assert!(line.contains("cargo build --release --features torch"), "{line}");
     }
 }
 
 #[cfg(feature = "torch")]
 mod with_libtorch {
-    use super::leakbound;
-
-    const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+    use super::{Desk, IMAGES, leakbound};
 
     #[test]
     fn the_device_is_named_or_rejected_in_one_line() {
@@ -74,10 +76,9 @@ mod with_libtorch {
     fn recorded_answers_are_attacked_and_are_the_same_again() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).display().to_string();
-        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let train = |recording: &str, options: &str| {
             let (status, stdout, stderr) = leakbound(&format!(
-                "torch shadow --data {images} --recording {recording} --device cpu --models 10 --audit 50 --fixed 200 \
+                "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 10 --audit 50 --fixed 200 \
                  --hidden 16 --epochs 15 --flip --shift 1 --views 18 --seed 3 --quiet {options}"
             ));
             assert_eq!(status, 0, "{stderr}");
@@ -96,16 +97,15 @@ mod with_libtorch {
         for command in ["lira", "label-only", "compare"] {
             attack(command, &first);
         }
-        train(&others, &format!("--canaries out-of-distribution --others {images}"));
+        train(&others, &format!("--canaries out-of-distribution --others {IMAGES}"));
         attack("lira", &others);
     }
 
     #[test]
     fn shadow_models_that_cannot_be_trained_are_rejected_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
         let copy = folder.path().join("images.npz");
-        std::fs::copy(images, &copy).unwrap();
+        std::fs::copy(IMAGES, &copy).unwrap();
         let copy = copy.display().to_string();
         let recording = folder.path().join("shadow.npz").display().to_string();
         let rejected = |status: i32, data: &str, recording: &str, options: &str, expected: &str| {
@@ -115,18 +115,18 @@ mod with_libtorch {
             assert!(stderr.contains(expected), "{arguments}: {stderr}");
         };
         rejected(1, "nowhere", &recording, "", "nowhere");
-        rejected(2, images, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
-        rejected(2, images, &recording, "--models 3", "3 models have no exact half");
-        rejected(2, images, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
-        rejected(2, images, &recording, &format!("--others {images}"), "take no images of another data set");
+        rejected(2, IMAGES, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
+        rejected(2, IMAGES, &recording, "--models 3", "3 models have no exact half");
+        rejected(2, IMAGES, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
+        rejected(2, IMAGES, &recording, &format!("--others {IMAGES}"), "take no images of another data set");
         rejected(1, &copy, &copy, "", "expected another file");
-        rejected(2, images, &recording, "--canaries out-of-distribution", "--others");
-        rejected(2, images, &recording, "--canaries cats", "expected original, mislabeled");
-        rejected(2, images, &recording, "--learning-rate NaN", "--learning-rate");
-        rejected(2, images, &recording, "--views 7", "--views");
-        rejected(2, images, &recording, "--models 0", "--models");
+        rejected(2, IMAGES, &recording, "--canaries out-of-distribution", "--others");
+        rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
+        rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
+        rejected(2, IMAGES, &recording, "--views 7", "--views");
+        rejected(2, IMAGES, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
-        assert!(std::fs::read(images).unwrap() == std::fs::read(&copy).unwrap());
+        assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(&copy).unwrap());
     }
 
     /// A run is killed after some groups, in the middle of a line; one that goes on ends with the same file.
@@ -143,8 +143,8 @@ mod with_libtorch {
         };
         assert_eq!(leakbound(&train(&whole, "--quiet")).0, 0);
         let arguments = train(&resumed, &format!("--checkpoint {checkpoint}"));
-        let mut run = std::process::Command::new(assert_cmd::cargo::cargo_bin!("leakbound"))
-            .args(arguments.split_whitespace())
+        let mut run = Desk::root()
+            .command(&arguments)
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()

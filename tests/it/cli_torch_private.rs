@@ -1,21 +1,12 @@
 //! `leakbound torch dpsgd`, `alibi` and `property`, from images to what is audited in their recordings.
 
-use assert_cmd::Command;
-
-/// Exit status, stdout and stderr.
-fn leakbound(arguments: &str) -> (i32, String, String) {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("leakbound"));
-    let output = command.args(arguments.split_whitespace()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
+use crate::cli_torch::{IMAGES, leakbound};
 
 /// Trains with a recipe on the sample, once on one thread and once on two: the same file. Returns what it prints.
 fn recorded_twice(recipe: &str, recording: &std::path::Path) -> String {
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let train = |threads: u32| {
         let (status, stdout, stderr) = leakbound(&format!(
-            "torch {recipe} --data {images} --recording {} --device cpu --hidden 16 --seed 3 --threads {threads} \
+            "torch {recipe} --data {IMAGES} --recording {} --device cpu --hidden 16 --seed 3 --threads {threads} \
              --quiet --format json",
             recording.display()
         ));
@@ -88,7 +79,6 @@ fn a_property_is_inferred() {
 #[test]
 fn killed_recipes_go_on_to_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let recipes = [
         "dpsgd --models 4 --images 300 --canaries 50 --noise-multiplier 1 --epochs 2 --batch 100",
         "property --teachers 4 --points 50 --percentages 100,10 --student-percentage 10 --epochs 2 --student-epochs 2",
@@ -97,7 +87,7 @@ fn killed_recipes_go_on_to_the_same_file() {
         let place = |end: &str| folder.path().join(format!("{}.{end}", &recipe[..5]));
         let [whole, resumed, checkpoint] = ["whole.npz", "resumed.npz", "checkpoint"].map(place);
         let train = |recording: &std::path::Path, more: &str| {
-            let arguments = format!("--data {images} --recording {} --device cpu --hidden 8", recording.display());
+            let arguments = format!("--data {IMAGES} --recording {} --device cpu --hidden 8", recording.display());
             leakbound(&format!("torch {recipe} {arguments} --checkpoint {} {more}", checkpoint.display()))
         };
         assert_eq!(train(&whole, "--quiet").0, 0);

@@ -1,26 +1,18 @@
 //! `leakbound torch student`, from images to what other commands make of its recording.
 
-use assert_cmd::Command;
+use crate::cli_torch::{IMAGES, leakbound};
+use crate::json::codes;
 use leakbound::record::ArrayFile;
 use ndarray::{Array1, Array2};
-
-/// Exit status, stdout and stderr.
-fn leakbound(arguments: &str) -> (i32, String, String) {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("leakbound"));
-    let output = command.args(arguments.split_whitespace()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// From images to students, the same file again, and what other commands make of it.
 #[test]
 fn recorded_students_are_accounted_and_attacked() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).display().to_string();
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let train = |recording: &str, threads: u32| {
         let (status, stdout, stderr) = leakbound(&format!(
-            "torch student --data {images} --recording {recording} --device cpu --teachers 10 --hidden 16 --epochs 6 \
+            "torch student --data {IMAGES} --recording {recording} --device cpu --teachers 10 --hidden 16 --epochs 6 \
              --threshold 6 --threshold-noise gaussian:3 --noise gaussian:1.5 --budgets 20,50 --student-batch 16 \
              --private 100 --runs 2 --seed 3 --threads {threads} --quiet --format json"
         ));
@@ -35,9 +27,7 @@ fn recorded_students_are_accounted_and_attacked() {
     for row in rows {
         assert!(row["epsilon"].as_f64().unwrap() <= row["budget"].as_f64().unwrap(), "{row}");
     }
-    let codes: Vec<&str> =
-        document["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["data-dependent-costs", "runs-add-up"]);
+    assert_eq!(codes(&document), ["data-dependent-costs", "runs-add-up"]);
     train(&second, 2);
     assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
     // The second run again, from its votes, its noise and its order of queries: the same figures to the last digit.
@@ -67,10 +57,9 @@ fn recorded_students_are_accounted_and_attacked() {
 fn students_that_cannot_be_trained_are_rejected_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("students.npz");
-    let images = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let rejected = |options: &str| {
         let recording = recording.display();
-        leakbound(&format!("torch student --data {images} --recording {recording} --device cpu --quiet {options}"))
+        leakbound(&format!("torch student --data {IMAGES} --recording {recording} --device cpu --quiet {options}"))
     };
     for (options, message) in [
         ("--noise laplace:2", "error: --noise: Confident-GNMax has Gaussian noise, not laplace:2\n"),

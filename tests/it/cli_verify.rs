@@ -1,79 +1,66 @@
 //! `leakbound verify` as its user sees it.
 
-use assert_cmd::Command;
+use crate::desk::{Desk, Words};
+use crate::json::{number, row, rows};
 use serde_json::Value;
-use std::process::Output;
 use std::time::{Duration, Instant};
 
-/// Runs `leakbound verify` with these arguments.
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_leakbound"))
-        .current_dir(crate::ROOT)
-        .arg("verify")
-        .args(arguments)
-        .output()
-        .unwrap()
+/// What `leakbound verify` prints in the root of the repository, ending with this status.
+fn printed(status: i32, words: &(impl Words + ?Sized)) -> String {
+    Desk::root().run(&[&["verify"], &words.words()[..]].concat()).printed(status)
 }
 
-/// The JSON of a run that ends with this status and says nothing on stderr.
-fn json(status: i32, arguments: &[&str]) -> Value {
-    let mut all = arguments.to_vec();
-    all.extend(["--format", "json"]);
-    let output = run(&all);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), stderr.as_str()), (Some(status), ""), "{arguments:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+fn json(status: i32, words: &(impl Words + ?Sized)) -> Value {
+    Desk::root().answer(status, &[&["verify"], &words.words()[..]].concat())
 }
 
 /// The line of a rejected run.
-fn rejected(status: i32, arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(output.status.code(), Some(status), "{arguments:?}");
-    assert!(output.stdout.is_empty(), "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap().trim_end().to_owned()
+fn rejected(status: i32, words: &(impl Words + ?Sized)) -> String {
+    Desk::root().rejected(status, &[&["verify"], &words.words()[..]].concat())
+}
+
+/// The command that shows a counterexample again refutes again.
+fn shows_it_again(command: &Value) {
+    let words = shell_words::split(command.as_str().unwrap()).unwrap();
+    assert_eq!(words[0], "leakbound");
+    Desk::root().run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).printed(3);
 }
 
 #[test]
 fn a_wrong_accountant_ends_with_three_and_its_commands_repeat_it() {
-    let document = json(3, &["--accountant", "broken:gnmax-half", "--cases", "300"]);
+    let document = json(3, "--accountant broken:gnmax-half --cases 300");
     assert_eq!(document["schema"], "leakbound.verify/1");
     assert_eq!(document["refuted"], true);
     let row = &document["properties"][0];
     assert_eq!((&row["property"], &row["verdict"]), (&"rdp-covers-exact".into(), &"refuted".into()));
     let found = &row["counterexample"];
-    let (claim, limit) = (found["violation"]["claim"].as_f64().unwrap(), found["violation"]["limit"].as_f64().unwrap());
-    assert!(limit > claim && found["margin"].as_f64().unwrap() > 100.0 * found["violation"]["error"].as_f64().unwrap());
-    assert!(found["case"]["histogram"].as_array().unwrap().len() <= 3);
-    for command in found["reproduce"].as_array().unwrap() {
-        let words = shell_words::split(command.as_str().unwrap()).unwrap();
-        assert_eq!(words[0], "leakbound");
-        let again = Command::new(env!("CARGO_BIN_EXE_leakbound")).args(&words[1..]).output().unwrap();
-        assert_eq!(again.status.code(), Some(3), "{command}: {}", String::from_utf8_lossy(&again.stderr));
-    }
+    let violation = |name: &str| number(&found["violation"][name]);
+    assert!(violation("limit") > violation("claim") && number(&found["margin"]) > 100.0 * violation("error"));
+    assert!(rows(&found["case"]["histogram"]).len() <= 3);
+    rows(&found["reproduce"]).iter().for_each(shows_it_again);
 }
 
 #[test]
 fn a_right_accountant_ends_with_zero_and_the_seed_repeats_the_run() {
-    let arguments = ["--accountant", "gnmax-data-dependent", "--cases", "150", "--seed", "3"];
-    let with = |more: &[&str]| {
-        let mut document = json(0, &[&arguments, more].concat());
+    let words = "--accountant gnmax-data-dependent --cases 150 --seed 3";
+    let with = |more: &str| {
+        let mut document = json(0, &format!("{words} {more}"));
         document["options"]["threads"] = Value::Null;
         document
     };
-    let document = with(&[]);
-    assert_eq!(document, with(&["--threads", "3"]));
-    assert_ne!(document["properties"], json(0, &[&arguments[..4], &["--seed", "4"]].concat())["properties"]);
-    let text = String::from_utf8(run(&arguments).stdout).unwrap();
+    let document = with("");
+    assert_eq!(document, with("--threads 3"));
+    assert_ne!(document["properties"], json(0, &words.replace("--seed 3", "--seed 4"))["properties"]);
+    let text = printed(0, words);
     assert!(text.contains("not-refuted: no case was found; that is no proof"), "{text}");
-    let csv = String::from_utf8(run(&[&arguments[..], &["--format", "csv"]].concat()).stdout).unwrap();
+    let csv = printed(0, &format!("{words} --format csv"));
     assert!(csv.starts_with("accountant,property,kind,verdict,cases,"), "{csv}");
 }
 
 #[test]
 fn simulation_refutes_with_a_stated_probability_of_error() {
-    let arguments =
-        ["--accountant", "broken:threshold-forgotten", "--cases", "300", "--simulate", "6e4", "--seed", "1"];
-    let document = json(3, &[&arguments[..], &["--failure-probability", "1e-6"]].concat());
+    let words = "--accountant broken:threshold-forgotten --cases 300 --simulate 6e4 --seed 1";
+    let document = json(3, &format!("{words} --failure-probability 1e-6"));
     let row = &document["properties"][0];
     assert_eq!(row["property"], "rdp-covers-simulated");
     assert!(row["counterexample"]["violation"]["words"].as_str().unwrap().contains("wrong with probability"));
@@ -109,9 +96,7 @@ fn what_a_program_does_wrong_is_a_finding_with_a_command_that_repeats_it() {
         let found = &document["properties"][0]["counterexample"];
         assert_eq!(found["fault"]["kind"], kind, "{text}: {found}");
         assert!(found["fault"]["message"].as_str().unwrap().contains(message), "{text}: {found}");
-        let words = shell_words::split(found["reproduce"][0].as_str().unwrap()).unwrap();
-        let again = Command::new(env!("CARGO_BIN_EXE_leakbound")).args(&words[1..]).output().unwrap();
-        assert_eq!(again.status.code(), Some(3), "{text}");
+        shows_it_again(&found["reproduce"][0]);
         assert!(start.elapsed() < Duration::from_secs(30), "{text}: {:?}", start.elapsed());
     }
 }
@@ -136,33 +121,30 @@ fn a_program_that_promises_nothing_or_declines_is_not_refuted() {
 #[cfg(unix)]
 #[test]
 fn a_command_is_not_read_by_a_shell() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("made");
-    let command = format!("true; touch {}", file.display());
-    assert!(rejected(1, &["--program", &command]).starts_with("error: true;: cannot run: "));
-    assert!(!file.exists());
+    let desk = Desk::new();
+    let line = desk.rejected(1, &["verify", "--program", "true; touch made"]);
+    assert!(line.starts_with("true;: cannot run: "), "{line}");
+    assert!(!desk.path("made").exists());
 }
 
 #[test]
 fn rejections_are_one_line() {
     let lines = [
-        rejected(2, &["--accountant", "gnmax"]),
+        rejected(2, "--accountant gnmax"),
         rejected(2, &["--program", ""]),
-        rejected(1, &["--program", "no-such-program-anywhere"]),
-        rejected(2, &["--accountant", "laplace", "--property", "rdp"]),
-        rejected(2, &["--accountant", "laplace", "--cases", "0"]),
-        rejected(2, &["--accountant", "laplace", "--case", "{}"]),
-        rejected(2, &["--program", "true", "--mechanism", "pate"]),
+        rejected(1, "--program no-such-program-anywhere"),
+        rejected(2, "--accountant laplace --property rdp"),
+        rejected(2, "--accountant laplace --cases 0"),
+        rejected(2, "--accountant laplace --case {}"),
+        rejected(2, "--program true --mechanism pate"),
     ];
-    for line in &lines {
-        println!("{line}");
-        assert!(line.starts_with("error: ") && !line.contains('\n'), "{line}");
-    }
+    lines.iter().for_each(|line| println!("{line}"));
     assert!(lines[0].contains("accountant: `gnmax` is none"), "{}", lines[0]);
     assert!(lines[3].contains("`rdp` is no property; there are rdp-covers-exact, "), "{}", lines[3]);
-    assert_eq!(run(&[]).status.code(), Some(2));
-    assert_eq!(run(&["--accountant", "laplace", "--program", "true"]).status.code(), Some(2));
-    let names = String::from_utf8(run(&["--accountant", "list"]).stdout).unwrap();
+    for words in ["verify", "verify --accountant laplace --program true"] {
+        assert_eq!(Desk::root().run(words).status, 2, "{words}");
+    }
+    let names = printed(0, "--accountant list");
     assert!(names.lines().any(|name| name == "broken:data-dependent-ihr"));
 }
 
@@ -182,17 +164,17 @@ fn the_python_example_is_right() {
 /// GNSS is a mechanism of its own: the proved bound stands, the published one falls at one pair of datasets.
 #[test]
 fn a_release_with_smooth_sensitivity_is_tested_on_pairs_of_datasets() {
-    let right = json(0, &["--accountant", "gnss", "--cases", "200"]);
-    let tested = right["properties"].as_array().unwrap().iter().find(|row| row["property"] == "rdp-covers-exact");
-    assert!(tested.unwrap()["cases"].as_u64().unwrap() > 150, "{tested:?}");
-    let wrong = json(3, &["--accountant", "broken:gnss-as-published", "--property", "rdp-covers-exact"]);
+    let right = json(0, "--accountant gnss --cases 200");
+    let tested = row(&right["properties"], "property", "rdp-covers-exact");
+    assert!(tested["cases"].as_u64().unwrap() > 150, "{tested}");
+    let wrong = json(3, "--accountant broken:gnss-as-published --property rdp-covers-exact");
     let found = &wrong["properties"][0]["counterexample"];
     assert_eq!((&found["case"]["mechanism"], &found["case"]["histogram"]), (&"gnss".into(), &serde_json::json!([0])));
     let violation = &found["violation"];
-    assert!(violation["limit"].as_f64().unwrap() > violation["claim"].as_f64().unwrap(), "{found}");
+    assert!(number(&violation["limit"]) > number(&violation["claim"]), "{found}");
     let case = r#"{"mechanism":"gnss","sigma":5,"beta":0.02,"step":0.98,"width":1,"neighbor_width":0.9,"histogram":[0],"order":20}"#;
     let line = rejected(2, &["--accountant", "gnss", "--case", case]);
     assert!(line.contains("widths 1 and 0.9 differ by a factor of more than e^0.02"), "{line}");
-    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    let help = printed(0, "--help");
     assert!(help.contains("neighbor_width") && help.contains("rdp_order"), "{help}");
 }

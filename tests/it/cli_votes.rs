@@ -1,56 +1,20 @@
 //! `leakbound audit votes` beyond PATE as it is recorded: models, adversaries, groups, sampling, repeated answers.
 
-use assert_cmd::Command;
-use ndarray::{Array2, Array3, array};
-use ndarray_npy::NpzWriter;
+use crate::desk::Desk;
+use crate::json::{codes, curve, number, row, rows};
+use ndarray::{Array1, Array2, Array3, array};
 use serde_json::Value;
-use std::fs::File;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
 
 const FASHION: &str = "validation/data/fashion_votes.npz";
 
-fn run_in(folder: &Path, arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(folder).args(arguments.split_whitespace()).output().unwrap()
-}
-
-fn run(arguments: &str) -> Output {
-    run_in(Path::new(crate::ROOT), arguments)
-}
-
-fn text(output: Output) -> String {
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn json(arguments: &str) -> Value {
-    serde_json::from_str(&text(run(&format!("audit votes {arguments} --format json")))).unwrap()
-}
-
-/// The one line of a rejection.
-fn rejected(status: i32, output: Output) -> String {
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(status), "{stderr}");
-    assert!(output.stdout.is_empty());
-    stderr.trim_end().strip_prefix("error: ").unwrap_or_else(|| panic!("{stderr}")).to_owned()
-}
-
-fn codes(document: &Value) -> Vec<&str> {
-    document["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect()
-}
-
-fn archive(folder: &TempDir, name: &str, add: impl FnOnce(&mut NpzWriter<File>)) {
-    let mut writer = NpzWriter::new(File::create(folder.path().join(name)).unwrap());
-    add(&mut writer);
-    writer.finish().unwrap();
+/// The document of an audit of votes of the repository.
+fn json(words: &str) -> Value {
+    Desk::root().json(&format!("audit votes {words}"))
 }
 
 #[test]
 fn options_of_another_model_are_rejected() {
-    let votes = |more: &str| rejected(2, run(&format!("audit votes {FASHION} --noise gaussian:40 {more}")));
+    let votes = |more: &str| Desk::root().rejected(2, &format!("audit votes {FASHION} --noise gaussian:40 {more}"));
     insta::assert_snapshot!(
         [
             votes("--model pate --k 200"),
@@ -88,20 +52,19 @@ fn options_of_another_model_are_rejected() {
 
 #[test]
 fn what_a_recording_does_not_have_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    archive(&folder, "ranked.npz", |writer| {
+    let desk = Desk::new();
+    desk.arrays("ranked.npz", |writer| {
         writer.add_array("neighbour_labels", &Array2::<u8>::zeros((2, 60))).unwrap();
     });
-    archive(&folder, "features.npz", |writer| {
+    desk.arrays("features.npz", |writer| {
         writer.add_array("query_features", &array![[0.0f32, 1.0]]).unwrap();
     });
-    archive(&folder, "train.npz", |writer| {
+    desk.arrays("train.npz", |writer| {
         writer.add_array("features", &array![[0.0f32], [1.0]]).unwrap();
         writer.add_array("labels", &array![0u8, 1]).unwrap();
     });
     let knn = |status, more: &str| {
-        let arguments = format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9");
-        rejected(status, run_in(folder.path(), &arguments))
+        desk.rejected(status, &format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9"))
     };
     insta::assert_snapshot!(
         [
@@ -135,14 +98,14 @@ fn counts_drawn_from_the_distribution_say_so() {
     assert_eq!(document["options"]["sampling"], "exact-distribution");
     assert!(codes(&document).contains(&"exact-distribution-sampling"));
     let query = &document["queries"][0];
-    let total: u64 = query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    let total: u64 = rows(&query["counts"]).iter().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(total, 1_000_000_000_000);
-    let exact = query["exact"][0]["forward"].as_f64().unwrap();
+    let exact = number(&query["exact"][0]["forward"]);
     let first = &query["lower"][0];
     assert_eq!((&first["method"], &first["direction"]), (&"k-cut-region".into(), &"forward".into()));
-    let lower = first["rdp_lower"].as_f64().unwrap();
+    let lower = number(&first["rdp_lower"]);
     assert!(lower < exact && lower > 0.99 * exact, "{lower} {exact}");
-    let shown = text(run(&format!("audit votes {arguments} --sampling exact-distribution")));
+    let shown = Desk::root().stdout(&format!("audit votes {arguments} --sampling exact-distribution"));
     assert!(shown.contains("drawn from the distribution itself and not simulated"), "{shown}");
 }
 
@@ -150,46 +113,40 @@ fn counts_drawn_from_the_distribution_say_so() {
 /// says 47 times as much.
 #[test]
 fn repeated_answers_of_the_same_teachers_are_capped() {
-    let folder = tempfile::tempdir().unwrap();
+    let desk = Desk::new();
     let side = |zeros: usize, all: usize| (0..all).map(move |vote| u8::from(vote >= zeros));
-    archive(&folder, "two.npz", |writer| {
+    desk.arrays("two.npz", |writer| {
         let votes = Array3::from_shape_vec((1, 1, 250), side(130, 250).collect()).unwrap();
         writer.add_array("pate_votes", &votes).unwrap();
         writer.add_array("adv_query", &array![0i32]).unwrap();
         writer.add_array("pate_pois_advq", &Array2::from_shape_vec((1, 50), side(11, 50).collect()).unwrap()).unwrap();
     });
     let arguments = "audit votes two.npz --model pate --noise gaussian:40 --orders 2 --samples 1e4 --n-queries 1000";
-    let output = text(run_in(folder.path(), &format!("{arguments} --format json")));
-    let document: Value = serde_json::from_str(&output).unwrap();
+    let document = desk.json(arguments);
     let composed = &document["composed"];
-    let place = composed["orders"].as_array().unwrap().iter().position(|order| order == 2.0).unwrap();
+    let place = rows(&composed["orders"]).iter().position(|order| order == 2.0).unwrap();
     let value = |name: &str, direction: &str| {
-        let curves = composed["curves"].as_array().unwrap();
-        let curve = curves.iter().find(|curve| curve["name"] == name && curve["direction"] == direction).unwrap();
+        let curve = curve(&document, name, direction);
         assert!(name == "exact-sum" || curve["meaning"] == "bound", "{curve}");
-        curve["values"][place].as_f64().unwrap()
+        number(&curve["values"][place])
     };
     for (name, expected) in [("exact-sum", 6.58e-2), ("joint-exact", 1.41e-3), ("shared-teachers-cap", 1.44e-3)] {
         assert!((value(name, "reverse") / expected - 1.0).abs() < 5e-3, "{name}: {}", value(name, "reverse"));
     }
     assert!(value("joint-exact", "forward") <= value("shared-teachers-cap", "forward"));
-    let warning = document["warnings"].as_array().unwrap().iter().find(|row| row["code"] == "sum-above-joint").unwrap();
+    let warning = row(&document["warnings"], "code", "sum-above-joint");
     assert!(warning["message"].as_str().unwrap().contains("times the most that they leak together"), "{warning}");
     // Trained anew for every answer, the divergences add and there is nothing to warn of.
-    let fresh = text(run_in(folder.path(), &format!("{arguments} --composition independent --format json")));
+    let fresh = desk.stdout(&format!("{arguments} --composition independent --format json"));
     assert!(!fresh.contains("sum-above-joint") && !fresh.contains("shared-teachers-cap"));
 }
 
 const KNN: &str = "validation/data/fashion_knn.npz";
 
 /// Values of one order in a list of rows of JSON.
-fn at<'a>(rows: &'a Value, order: f64, name: Option<&str>) -> &'a Value {
-    let row = rows
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["order"] == order && name.is_none_or(|name| row["name"] == name));
-    row.unwrap_or_else(|| panic!("no {name:?} at {order} in {rows}"))
+fn at<'a>(value: &'a Value, order: f64, name: Option<&str>) -> &'a Value {
+    let fits = |row: &&Value| row["order"] == order && name.is_none_or(|name| row["name"] == name);
+    rows(value).iter().find(fits).unwrap_or_else(|| panic!("no {name:?} at {order} in {value}"))
 }
 
 /// The distribution of CaPC is a series, and nothing calls it exact.
@@ -198,26 +155,26 @@ fn a_series_is_never_called_exact() {
     let arguments = format!("{FASHION} --model capc --noise gaussian:40 --queries 18,266 --orders 2,8 --samples 1e4");
     let document = json(&arguments);
     assert_eq!(document["distribution"], "series");
-    assert!(document["series"]["remainder"].as_f64().unwrap() < 1e-9, "{}", document["series"]);
+    assert!(number(&document["series"]["remainder"]) < 1e-9, "{}", document["series"]);
     assert!(codes(&document).contains(&"series"));
-    for query in document["queries"].as_array().unwrap() {
-        assert_eq!(query["exact"].as_array().unwrap().len(), 0);
+    for query in rows(&document["queries"]) {
+        assert_eq!(rows(&query["exact"]).len(), 0);
         let distribution = at(&query["approximate"], 2.0, None)["forward"].as_f64().unwrap();
         let dependent = at(&query["upper"], 2.0, Some("gnmax-data-dependent"))["rdp"].as_f64().unwrap();
         assert!(distribution > 1e-5 && distribution < dependent, "{distribution} {dependent}");
     }
     let check = &document["series_check"];
-    let value = |name: &str| check[name].as_f64().unwrap();
+    let value = |name: &str| number(&check[name]);
     // A standard error of a fixed seed: a correct program fails this with probability 6e-7.
     assert!((value("series") - value("estimate")).abs() < 5.0 * value("standard_error"), "{check}");
     assert!(value("standard_error") < 1e-3 * value("series"), "{check}");
-    let shown = text(run(&format!("audit votes {arguments}")));
+    let shown = Desk::root().stdout(&format!("audit votes {arguments}"));
     assert!(
         shown.contains(" series   ") && shown.contains("Check: query 266") && shown.contains("series-sum"),
         "{shown}"
     );
     assert!(!shown.contains(" exact   ") && !shown.contains("exact-sum"), "{shown}");
-    let rows = text(run(&format!("audit votes {arguments} --format csv")));
+    let rows = Desk::root().stdout(&format!("audit votes {arguments} --format csv"));
     assert!(rows.contains(",approximate,series,") && !rows.contains(",exact,"), "{rows}");
 }
 
@@ -232,11 +189,11 @@ fn private_knn_with_every_recorded_adversary() {
         assert_eq!(document["added_point"]["search"].as_str(), point);
         assert_eq!(document["composed"]["composition"], "independent");
         assert!(codes(&document).contains(&"independent-labels"));
-        for query in document["queries"].as_array().unwrap() {
+        for query in rows(&document["queries"]) {
             let exact = at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap();
             let upper = at(&query["upper"], 2.0, Some("subsampled-gaussian"));
             let closed_form = (0.04 * (2.0 / 900.0f64).exp_m1()).ln_1p();
-            assert!((upper["rdp"].as_f64().unwrap() / closed_form - 1.0).abs() < 1e-11, "{upper}");
+            assert!((number(&upper["rdp"]) / closed_form - 1.0).abs() < 1e-11, "{upper}");
             assert_eq!(upper["validity"], "numerically-certified");
             assert!(exact <= closed_form && (point.is_some() || exact > 1e-7), "{adversary}: {exact}");
         }
@@ -246,14 +203,14 @@ fn private_knn_with_every_recorded_adversary() {
     ));
     let point = &added["added_point"];
     // The largest E(x) among the 500 recorded training points, by an independent program.
-    assert!((point["expected_votes"].as_f64().unwrap() - 3.560_830_618_259).abs() < 1e-9, "{point}");
+    assert!((number(&point["expected_votes"]) - 3.560_830_618_259).abs() < 1e-9, "{point}");
     assert!(point["row"].as_u64().unwrap() < 500);
 }
 
 /// Labels of neighbors from distances are the recorded ones, and an embedding votes on more queries than a candidate.
 #[test]
 fn features_stand_for_ranked_labels() {
-    let folder = tempfile::tempdir().unwrap();
+    let desk = Desk::new();
     // Points on a line, classes by turns; queries between them.
     let points = Array2::from_shape_fn((60, 1), |(point, _)| 1.5f64.powi(point as i32 % 30) + point as f64);
     let queries = array![[3.3], [40.1]];
@@ -265,26 +222,25 @@ fn features_stand_for_ranked_labels() {
         });
         (order[rank] % 3) as u8
     });
-    archive(&folder, "ranked.npz", |writer| {
+    desk.arrays("ranked.npz", |writer| {
         writer.add_array("neighbour_labels", &ranked).unwrap();
         writer.add_array("query_label", &array![0u8, 1]).unwrap();
     });
-    archive(&folder, "features.npz", |writer| {
+    desk.arrays("features.npz", |writer| {
         writer.add_array("query_features", &queries).unwrap();
         writer.add_array("query_label", &array![0u8, 1]).unwrap();
         writer.add_array("features", &points).unwrap();
-        writer.add_array("labels", &ndarray::Array1::from_shape_fn(60, |point| (point % 3) as u8)).unwrap();
+        writer.add_array("labels", &Array1::from_shape_fn(60, |point| (point % 3) as u8)).unwrap();
     });
-    let audit = |more: &str| -> Value {
-        let arguments = format!(
-            "audit votes {more} --model private-knn --noise gaussian:2 --k 4 --rate 0.8 --orders 2 --samples 1e3 --format json"
-        );
-        serde_json::from_str(&text(run_in(folder.path(), &arguments))).unwrap()
+    let audit = |more: &str| {
+        desk.json(&format!(
+            "audit votes {more} --model private-knn --noise gaussian:2 --k 4 --rate 0.8 --orders 2 --samples 1e3"
+        ))
     };
     assert_eq!(audit("ranked.npz")["queries"], audit("features.npz")["queries"]);
     let votes = |search: &str| {
         let document = audit(&format!("features.npz --adversary pois-natq --candidates {search}"));
-        document["added_point"]["expected_votes"].as_f64().unwrap()
+        number(&document["added_point"]["expected_votes"])
     };
     assert!(votes("train") > 0.0 && votes("embedding") >= votes("train"), "{} {}", votes("train"), votes("embedding"));
 }
@@ -301,8 +257,7 @@ fn groups_have_accountants_of_their_own() {
             ));
             let query = &document["queries"][0];
             let upper = |name: &str| {
-                let row = query["upper"].as_array().unwrap().iter().find(|row| row["name"] == name);
-                row.map(|row| row["rdp"].as_f64().unwrap())
+                rows(&query["upper"]).iter().find(|row| row["name"] == name).map(|row| number(&row["rdp"]))
             };
             (at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap(), upper(name).unwrap(), upper("mironov-group"))
         };

@@ -1,5 +1,6 @@
 //! Every bit of every form of archive, flipped one after the other: rejected in one line, or read as what was written.
 
+use crate::arrays::{Writer, npy, packed};
 use leakbound::membership::{ShadowLogits, ShadowScores};
 use leakbound::model::Adversary;
 use leakbound::record::{
@@ -8,23 +9,17 @@ use leakbound::record::{
 };
 use leakbound::{Error, Result};
 use ndarray::{Array2, Array3, Array4, array};
-use ndarray_npy::NpzWriter;
 use std::fmt::Debug;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
-
-type Writer = NpzWriter<Cursor<Vec<u8>>>;
 
 /// Flips bits of an archive, stored and compressed, and holds what is read against what was written.
 fn flipped(add: impl Fn(&mut Writer), read: impl Fn(&Path, Vec<u8>) -> Result<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f.npz");
     for compressed in [false, true] {
-        let cursor = Cursor::new(Vec::new());
-        let mut writer = if compressed { NpzWriter::new_compressed(cursor) } else { NpzWriter::new(cursor) };
-        add(&mut writer);
-        let good = writer.finish().unwrap().into_inner();
+        let good = packed(compressed, &add);
         fs::write(&path, &good).unwrap();
         let expected = read(&path, good.clone()).unwrap_or_else(|error| panic!("{error}"));
         let mut rejected = 0;
@@ -166,8 +161,7 @@ fn labels_properties_and_images() {
 
 /// An archive of two entries, renamed to one name where they are named.
 fn twice(compression: zip::CompressionMethod) -> Vec<u8> {
-    let mut array = Vec::new();
-    ndarray_npy::WriteNpyExt::write_npy(&array![[1u8, 2]], &mut array).unwrap();
+    let array = npy(&array![[1u8, 2]]);
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for name in ["votes.npy", "vote2.npy"] {
         let options = zip::write::SimpleFileOptions::default().compression_method(compression);

@@ -1,6 +1,7 @@
 //! What README.md and docs say is what the program does: every shown command prints the shown lines, every link leads
 //! somewhere.
 
+use crate::desk::Desk;
 use std::path::{Path, PathBuf};
 
 fn root() -> &'static Path {
@@ -32,9 +33,8 @@ fn blocks(markdown: &str) -> Vec<(String, String)> {
 /// Runs a command and holds each shown line against what it printed; `...` stands for lines that are left out.
 fn prints(page: &Path, arguments: &str, shown: &str) {
     let arguments: Vec<&str> = arguments.split_whitespace().filter(|word| *word != "\\").collect();
-    let mut command = assert_cmd::Command::cargo_bin("leakbound").unwrap();
-    let output = command.current_dir(root()).args(&arguments).output().unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let ran = Desk::root().run(&arguments);
+    let printed = ran.stdout + &ran.stderr;
     let mut rest = printed.lines().map(str::trim_end);
     for line in shown.lines().map(str::trim_end).filter(|line| !line.is_empty() && line.trim() != "...") {
         assert!(

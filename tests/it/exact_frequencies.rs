@@ -1,30 +1,20 @@
 //! What every method makes of counts without chance: expected counts of distributions whose leakage is known.
 
+use crate::k_cut::{distributions, expected, failure, order};
 use leakbound::audit::{AuditPlan, EProcess, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::{Direction, Validity};
 use leakbound::counts::PairedCounts;
-use leakbound::distribution::{OutcomeDistribution, noisy_argmax_distribution};
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{epsilon_at_delta, gdp_epsilon, renyi_divergence};
-use leakbound::histogram::VoteHistogram;
-use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
+use leakbound::quantity::Delta;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-fn distributions(histogram: &[u64], neighbor: &[u64], sigma: f64) -> [OutcomeDistribution; 2] {
-    let noise = leakbound::distribution::Noise::Gaussian(NoiseScale::new(sigma).unwrap());
-    [histogram, neighbor]
-        .map(|votes| noisy_argmax_distribution(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
-}
-
-/// Counts at their expected values; rounding errors go to the most frequent outcome.
-fn expected([p, q]: &[OutcomeDistribution; 2], n: u64) -> PairedCounts {
-    let world = |distribution: &OutcomeDistribution| {
-        let mut counts: Vec<u64> = distribution.p().iter().map(|p| (p * n as f64).round() as u64).collect();
-        let most = (0..counts.len()).fold(0, |most, c| if counts[c] > counts[most] { c } else { most });
-        let others: u64 = counts.iter().enumerate().filter(|(c, _)| *c != most).map(|(_, count)| count).sum();
-        counts[most] = n - others;
-        counts
-    };
-    PairedCounts::new((0..p.outcomes()).map(|c| c.to_string()).collect(), world(p), world(q)).unwrap()
+/// Mechanisms before and after a vote moved.
+fn pairs() -> [[OutcomeDistribution; 2]; 2] {
+    [
+        distributions(&[14, 12, 10, 8, 6], "gaussian:2"),
+        distributions(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], "gaussian:40"),
+    ]
 }
 
 /// The largest μ that any set of outcomes shows: max over sets of Φ⁻¹(P(A)) - Φ⁻¹(Q(A)). The outcomes with the largest
@@ -51,15 +41,12 @@ fn bounds_rise_with_the_sample_and_stay_below_the_truth() {
         .into_iter()
         .filter(|method| matches!(method.validity(), Validity::FiniteSample | Validity::Asymptotic))
         .collect();
-    for distributions in [
-        distributions(&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0),
-        distributions(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0),
-    ] {
+    for distributions in pairs() {
         let [p, q] = &distributions;
         let plan = AuditPlan {
-            orders: [1.5, 2.0, 10.0, 64.0].map(|a| Order::new(a).unwrap()).to_vec(),
+            orders: [1.5, 2.0, 10.0, 64.0].map(order).to_vec(),
             delta: Delta::new(1e-5).unwrap(),
-            failure: FailureProbability::new(0.05).unwrap(),
+            failure: failure(0.05),
             methods: methods.clone(),
             directions: Direction::BOTH.to_vec(),
             seed: 0,
@@ -104,13 +91,9 @@ fn bounds_rise_with_the_sample_and_stay_below_the_truth() {
 /// A stream at the expected frequencies: the bound rises from look to look, 26 of them from 100 to 10^12 pairs.
 #[test]
 fn the_e_process_of_a_stream_rises() {
-    for distributions in [
-        distributions(&[14, 12, 10, 8, 6], &[13, 13, 10, 8, 6], 2.0),
-        distributions(&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0),
-    ] {
+    for distributions in pairs() {
         let [p, q] = &distributions;
-        let failure = FailureProbability::new(0.05).unwrap();
-        let questions = [1.5, 2.0, 10.0, 64.0].map(|a| Order::new(a).unwrap());
+        let questions = [1.5, 2.0, 10.0, 64.0].map(order);
         let mut stream = EProcess::new(p.outcomes()).unwrap();
         let mut seen = [vec![0; p.outcomes()], vec![0; p.outcomes()]];
         let mut before = vec![0.0f64; 8];
@@ -128,7 +111,7 @@ fn the_e_process_of_a_stream_rises() {
             let places = questions.iter().flat_map(|&order| Direction::BOTH.map(|direction| (order, direction)));
             for ((order, direction), before) in places.zip(&mut before) {
                 let (x, y) = if direction == Direction::Forward { (p, q) } else { (q, p) };
-                let bound = stream.lower_bound(order, direction, failure).value;
+                let bound = stream.lower_bound(order, direction, failure(0.05)).value;
                 assert!(bound <= renyi_divergence(x, y, order).unwrap());
                 // A bound is rounded down by up to 1e-6 of itself.
                 assert!(

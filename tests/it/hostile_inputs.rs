@@ -1,57 +1,14 @@
 //! Files that change while they are read, that ask for more memory than there is, pipes, and names that rewrite a
 //! terminal.
 
-use assert_cmd::Command;
+use crate::arrays::npy;
+use crate::desk::Desk;
 use leakbound::membership::{ScoreBlock, ShadowScores};
 use leakbound::record::{MemoryBudget, ShadowRecording, VoteFile, read_shadow_models};
-use ndarray::{Array2, Array3, array};
-use ndarray_npy::{NpzWriter, WriteNpyExt};
-use serde_json::Value;
+use ndarray::{Array2, Array3, Array4, array};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use tempfile::TempDir;
-
-struct Desk {
-    folder: TempDir,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn arrays(&self, name: &str, compressed: bool, add: impl FnOnce(&mut NpzWriter<File>)) -> PathBuf {
-        let file = File::create(self.path(name)).unwrap();
-        let mut writer = if compressed { NpzWriter::new_compressed(file) } else { NpzWriter::new(file) };
-        add(&mut writer);
-        writer.finish().unwrap();
-        self.path(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_leakbound"))
-            .current_dir(self.folder.path())
-            .env("NO_COLOR", "1")
-            .args(arguments)
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-
-    fn rejected(&self, arguments: &[&str]) -> String {
-        let (status, stdout, stderr) = self.run(arguments);
-        assert!(status == 1 && stdout.is_empty(), "{arguments:?}: {status} {stderr}");
-        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
-        assert!(!line.contains(char::is_control), "{line:?}");
-        line.to_owned()
-    }
-}
 
 /// Writes over a file in place, as long after the last time as every file system tells apart.
 fn overwrite(path: &Path, bytes: &[u8]) {
@@ -61,7 +18,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 }
 
 fn scores(desk: &Desk, name: &str, plus: f64) -> PathBuf {
-    desk.arrays(name, false, |writer| {
+    desk.arrays(name, |writer| {
         let scores = Array3::from_shape_fn((8, 6, 1), |(m, s, _)| (m * 5 + s) as f64 % 7.0 + plus);
         writer.add_array("scores", &scores).unwrap();
         writer.add_array("keep", &Array2::from_shape_fn((8, 6), |(m, s)| (m + s) % 2 == 0)).unwrap();
@@ -78,9 +35,8 @@ fn a_file_that_is_overwritten_while_it_is_read_gives_no_result() {
     let error = recording.inputs().unwrap_err().to_string();
     assert!(error.contains("s.npz: whole file: found a file that changed while it was read"), "{error}");
 
-    let votes = |name: &str, first: u8| {
-        desk.arrays(name, false, |writer| writer.add_array("votes", &array![[first, 1, 2]]).unwrap())
-    };
+    let votes =
+        |name: &str, first: u8| desk.arrays(name, |writer| writer.add_array("votes", &array![[first, 1, 2]]).unwrap());
     let (path, other) = (votes("v.npz", 0), fs::read(votes("w.npz", 2)).unwrap());
     let mut file = VoteFile::open(&path).unwrap();
     overwrite(&path, &other);
@@ -107,44 +63,39 @@ fn a_file_that_is_replaced_while_it_is_read_keeps_its_own_identity() {
 fn memory_is_counted_before_it_is_taken() {
     let desk = Desk::new();
     // 4 MB as they are stored, 32 MB as numbers of 64 bits, and what an accountant holds of each query.
-    desk.arrays("h.npz", true, |writer| {
+    desk.compressed("h.npz", |writer| {
         writer.add_array("histogram", &Array2::<u8>::ones((1 << 20, 4))).unwrap();
     });
-    let line = desk.rejected(&["account", "h.npz", "--noise", "gaussian:2", "--max-memory", "64M"]);
+    let line = desk.rejected(1, "account h.npz --noise gaussian:2 --max-memory 64M");
     assert_eq!(
         line,
         "h.npz: array `histogram`: found data that take 128.0 MiB of memory, expected at most 64.0 MiB; hint: split \
          the recording, or allow more with --max-memory where the machine has it"
     );
-    desk.arrays("v.npz", true, |writer| {
+    desk.compressed("v.npz", |writer| {
         writer.add_array("votes", &Array2::<u8>::zeros((1, 1 << 21))).unwrap();
     });
-    let votes = ["account", "v.npz", "--noise", "gaussian:2"];
-    let line = desk.rejected(&[&votes[..], &["--max-memory", "3M"]].concat());
+    let line = desk.rejected(1, "account v.npz --noise gaussian:2 --max-memory 3M");
     assert!(line.starts_with("v.npz: array `votes`: found shape [1, 2097152], data that take 4.0 MiB"), "{line}");
-    let (status, _, stderr) = desk.run(&[&votes[..], &["--max-memory", "64M"]].concat());
-    assert_eq!(status, 0, "{stderr}");
-    let (status, _, stderr) = desk.run(&[&votes[..], &["--max-memory", "4"]].concat());
-    assert!(status == 2 && stderr.contains("such as 4G"), "{stderr}");
+    desk.stdout("account v.npz --noise gaussian:2 --max-memory 64M");
+    assert!(desk.rejected(2, "account v.npz --noise gaussian:2 --max-memory 4").contains("such as 4G"));
 }
 
 #[test]
 fn shapes_are_compared_before_anything_is_read() {
     let desk = Desk::new();
-    ndarray::Array4::<f32>::zeros((4, 3, 1, 2)).write_npy(File::create(desk.path("logits.npy")).unwrap()).unwrap();
-    array![0i64, 1, 0].write_npy(File::create(desk.path("labels.npy")).unwrap()).unwrap();
+    desk.file("logits.npy", npy(&Array4::<f32>::zeros((4, 3, 1, 2))));
+    desk.file("labels.npy", npy(&array![0i64, 1, 0]));
     // A file of 80 GB that takes no room on the disk.
-    let mut header = Vec::new();
-    Array2::<bool>::default((1, 1)).write_npy(&mut header).unwrap();
+    let header = npy(&Array2::<bool>::default((1, 1)));
     let text = String::from_utf8_lossy(&header).replace("(1, 1)", "(4, 20000000000)");
     let mut header: Vec<u8> = header[..10].to_vec();
     let dictionary = text[text.find('{').unwrap()..=text.find('}').unwrap()].to_owned();
     header.extend(format!("{dictionary:117}\n").bytes());
     header[8] = 118;
-    fs::write(desk.path("keep.npy"), &header).unwrap();
-    File::options().write(true).open(desk.path("keep.npy")).unwrap().set_len(128 + 80_000_000_000).unwrap();
-    let words = "membership lira --logits logits.npy --labels labels.npy --keep keep.npy";
-    let line = desk.rejected(&words.split(' ').collect::<Vec<_>>());
+    let keep = desk.file("keep.npy", &header);
+    File::options().write(true).open(keep).unwrap().set_len(128 + 80_000_000_000).unwrap();
+    let line = desk.rejected(1, "membership lira --logits logits.npy --labels labels.npy --keep keep.npy");
     assert_eq!(
         line,
         "keep.npy: whole file: found shape [4, 20000000000], expected shape [4, 3], a truth value for each model and sample"
@@ -156,7 +107,7 @@ fn a_score_that_is_no_confidence_is_named_with_its_place() {
     let desk = Desk::new();
     scores(&desk, "s.npz", 0.5);
     assert_eq!(
-        desk.rejected(&["membership", "rmia", "s.npz"]),
+        desk.rejected(1, "membership rmia s.npz"),
         "s.npz: array `scores`, index [0, 1, 0]: found `1.5`, expected a confidence from 0 to 1"
     );
 }
@@ -167,22 +118,20 @@ const CANARIES: &str = "label_true,label_trained,p_0,p_1,p_2\n0,1,.5,.3,.2\n1,2,
 #[test]
 fn a_pipe_is_read_once() {
     let desk = Desk::new();
-    fs::write(desk.path("l.csv"), CANARIES).unwrap();
+    desk.file("l.csv", CANARIES);
     let made = std::process::Command::new("mkfifo").arg(desk.path("l.pipe")).status().unwrap();
     assert!(made.success());
     let pipe = desk.path("l.pipe");
     let writer = std::thread::spawn(move || fs::write(pipe, CANARIES).unwrap());
     let epsilon = |name: &str| {
-        let (status, stdout, stderr) = desk.run(&["label-dp", "memorization", name, "--format", "json"]);
-        assert_eq!(status, 0, "{stderr}");
-        let document: Value = serde_json::from_str(&stdout).unwrap();
+        let document = desk.json(&["label-dp", "memorization", name]);
         (document["epsilon"].clone(), document["inputs"][0]["sha256"].clone())
     };
     let piped = epsilon("l.pipe");
     writer.join().unwrap();
     assert_eq!(piped, epsilon("l.csv"));
     // An archive is read at several places; nobody waits for the other end of the pipe.
-    let line = desk.rejected(&["account", "l.pipe", "--noise", "gaussian:2"]);
+    let line = desk.rejected(1, "account l.pipe --noise gaussian:2");
     assert!(line.contains("a pipe or device") && line.ends_with("save it as a file first"), "{line}");
 }
 
@@ -191,27 +140,24 @@ fn names_that_rewrite_a_terminal_are_rejected_or_spelled_out() {
     let desk = Desk::new();
     for name in ['\u{fffe}', '\u{ffff}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{61c}'] {
         let text = format!("query,outcome,count,count_neighbor\nq{name},a,5,5\nq{name},b,5,5\n");
-        fs::write(desk.path("q.csv"), text).unwrap();
-        let line = desk.rejected(&["audit", "counts", "q.csv"]);
+        desk.file("q.csv", text);
+        let line = desk.rejected(1, "audit counts q.csv");
         let code = u32::from(name);
         assert!(line.starts_with(&format!("q.csv: line 2, column query: found `q\\u{{{code:x}}}`")), "{line}");
     }
     #[cfg(unix)]
     {
         let name = "c\u{9b}2J\u{7f}\u{202e}\u{ffff}.csv";
-        fs::write(desk.path(name), "outcome,count,count_neighbor\na,50,40\nb,50,60\n").unwrap();
+        desk.file(name, "outcome,count,count_neighbor\na,50,40\nb,50,60\n");
         for format in ["json", "text", "csv"] {
-            let page = desk.path("page.html");
-            let words = ["audit", "counts", name, "--format", format, "--report", page.to_str().unwrap()];
-            let (status, stdout, stderr) = desk.run(&words);
-            assert_eq!(status, 0, "{stderr}");
-            let page = fs::read_to_string(page).unwrap();
+            let stdout = desk.stdout(&["audit", "counts", name, "--format", format, "--report", "page.html"]);
+            let page = desk.text("page.html");
             roxmltree::Document::parse(page.trim_start_matches("<!DOCTYPE html>")).unwrap();
             for hidden in ['\u{9b}', '\u{7f}', '\u{202e}', '\u{ffff}'] {
-                assert!(![&stdout, &stderr, &page].iter().any(|text| text.contains(hidden)), "{hidden:?} in {format}");
+                assert!(![&stdout, &page].iter().any(|text| text.contains(hidden)), "{hidden:?} in {format}");
             }
             if format == "json" {
-                let document: Value = serde_json::from_str(&stdout).unwrap();
+                let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
                 assert_eq!(document["inputs"][0]["name"], name);
             }
         }

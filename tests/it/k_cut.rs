@@ -15,11 +15,11 @@ use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-fn order(a: f64) -> Order {
+pub fn order(a: f64) -> Order {
     Order::new(a).unwrap()
 }
 
-fn failure(f: f64) -> FailureProbability {
+pub fn failure(f: f64) -> FailureProbability {
     FailureProbability::new(f).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn paired(counts: &[u64], neighbor: &[u64]) -> PairedCounts {
 }
 
 /// Distributions of the noisy argmax before and after a vote moved from the first to the second class.
-fn distributions(histogram: &[u64], noise: &str) -> [OutcomeDistribution; 2] {
+pub fn distributions(histogram: &[u64], noise: &str) -> [OutcomeDistribution; 2] {
     let mut neighbor = histogram.to_vec();
     neighbor[0] -= 1;
     neighbor[1] += 1;
@@ -45,12 +45,13 @@ fn ten_classes() -> [OutcomeDistribution; 2] {
     distributions(&[70, 66, 40, 30, 20, 10, 8, 4, 2, 0], "gaussian:40")
 }
 
-/// Counts at their expected values, as whole numbers.
-fn expected(distributions: &[OutcomeDistribution; 2], n: u64) -> PairedCounts {
+/// Counts at their expected values; rounding errors go to the most frequent outcome.
+pub fn expected(distributions: &[OutcomeDistribution; 2], n: u64) -> PairedCounts {
     let [p, q] = distributions.each_ref().map(|distribution| {
         let mut counts: Vec<u64> = distribution.p().iter().map(|p| (p * n as f64).round() as u64).collect();
-        let sum: u64 = counts[1..].iter().sum();
-        counts[0] = n - sum;
+        let most = (0..counts.len()).fold(0, |most, c| if counts[c] > counts[most] { c } else { most });
+        let others: u64 = counts.iter().enumerate().filter(|(c, _)| *c != most).map(|(_, count)| count).sum();
+        counts[most] = n - others;
         counts
     });
     paired(&p, &q)

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs)]
 
+mod arrays;
 mod audit_stream;
 mod checkpoints;
 mod cli_account;
@@ -17,9 +18,11 @@ mod cli_torch_private;
 mod cli_torch_student;
 mod cli_verify;
 mod cli_votes;
+mod congruence;
 mod counts_together;
 mod coverage;
 mod damaged_archives;
+mod desk;
 mod determinism;
 mod documentation;
 mod exact_frequencies;
@@ -27,6 +30,7 @@ mod false_claims;
 mod function_size;
 mod hostile;
 mod hostile_inputs;
+mod json;
 mod k_cut;
 mod ladder;
 mod layering;
@@ -52,6 +56,7 @@ mod simulate_command;
 mod simulated_distributions;
 mod source;
 mod studies;
+mod studies_of_outputs;
 mod surfaces;
 mod whole_answer;
 

@@ -1,6 +1,7 @@
 //! Scores that other tools print: validation/reference/peers/membership.json names the sources. Where their scores mean
 //! member when they are low, they are turned round.
 
+use crate::json::{number, numbers, reference, rows};
 use leakbound::membership::{
     LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryScores, Victims, label_only, lira,
 };
@@ -8,17 +9,12 @@ use ndarray::{Array2, Array3, Axis};
 use serde_json::Value;
 
 fn peers(prefix: &str) -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference/peers/membership.json");
-    let all: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let all: Vec<Value> = reference("peers/membership.json");
     all.into_iter().filter(|entry| entry["id"].as_str().unwrap().starts_with(prefix)).collect()
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-}
-
 fn compare(entry: &Value, got: impl IntoIterator<Item = f64>, expected: &[f64]) {
-    let tolerance = entry["tolerance"].as_f64().unwrap().min(1e-9);
+    let tolerance = number(&entry["tolerance"]).min(1e-9);
     let got: Vec<f64> = got.into_iter().collect();
     assert_eq!(got.len(), expected.len());
     for (got, expected) in got.into_iter().zip(expected) {
@@ -29,9 +25,9 @@ fn compare(entry: &Value, got: impl IntoIterator<Item = f64>, expected: &[f64]) 
 /// Scores \[model, sample, view\] of a nested list and truth \[model, sample\].
 fn recording(inputs: &Value) -> (Array3<f64>, Array2<bool>) {
     let (scores, keep) = (&inputs["scores"], &inputs["keep"]);
-    let shape = (scores.as_array().unwrap().len(), scores[0].as_array().unwrap().len());
-    let views = scores[0][0].as_array().unwrap().len();
-    let array = Array3::from_shape_fn((shape.0, shape.1, views), |(m, s, v)| scores[m][s][v].as_f64().unwrap());
+    let shape = (rows(scores).len(), rows(&scores[0]).len());
+    let views = rows(&scores[0][0]).len();
+    let array = Array3::from_shape_fn((shape.0, shape.1, views), |(m, s, v)| number(&scores[m][s][v]));
     (array, Array2::from_shape_fn(shape, |(m, s)| keep[m][s].as_u64() == Some(1)))
 }
 
@@ -60,15 +56,15 @@ fn tf_amia() {
     for entry in peers("lira-tf").into_iter().chain(peers("lira-offset")) {
         let inputs = &entry["inputs"];
         let sides = ["stat_in", "stat_out"].map(|name| inputs[name].as_array().unwrap().clone());
-        let (samples, inside) = (sides[0].len(), sides[0][0].as_array().unwrap().len());
-        let models = 1 + inside + sides[1][0].as_array().unwrap().len();
+        let (samples, inside) = (sides[0].len(), rows(&sides[0][0]).len());
+        let models = 1 + inside + rows(&sides[1][0]).len();
         let scores = Array3::from_shape_fn((models, samples, 1), |(model, sample, _)| {
-            let number = match model {
+            let score = match model {
                 0 => &inputs["stat_target"][sample][0],
                 _ if model <= inside => &sides[0][sample][model - 1][0],
                 _ => &sides[1][sample][model - 1 - inside][0],
             };
-            number.as_f64().unwrap()
+            number(score)
         });
         let keep = Array2::from_shape_fn((models, samples), |(model, _)| model <= inside);
         let offset = entry["id"] == "lira-offset-both";
@@ -124,16 +120,16 @@ fn aerni_2024() {
 fn label_only_attack() {
     let entry = &peers("mpe-labelonly")[0];
     let (features, membership) = (&entry["inputs"]["features"], &entry["inputs"]["membership"]);
-    let (samples, models) = (features.as_array().unwrap().len(), features[0].as_array().unwrap().len());
-    let views = features[0][0].as_array().unwrap().len();
+    let (samples, models) = (rows(features).len(), rows(&features[0]).len());
+    let views = rows(&features[0][0]).len();
     let source = MemoryScores::double(
-        Array3::from_shape_fn((models, samples, views), |(m, s, v)| features[s][m][v].as_f64().unwrap()),
+        Array3::from_shape_fn((models, samples, views), |(m, s, v)| number(&features[s][m][v])),
         Array2::from_shape_fn((models, samples), |(m, s)| membership[s][m].as_u64() == Some(1)),
     );
-    let guesses = label_only(&source.unwrap(), entry["inputs"]["C"].as_f64().unwrap(), &Victims::LeaveOneOut).unwrap();
+    let guesses = label_only(&source.unwrap(), number(&entry["inputs"]["C"]), &Victims::LeaveOneOut).unwrap();
     let mut worst = 0f64;
     for ((model, sample), got) in guesses.scores.scores().indexed_iter() {
-        worst = worst.max((got - entry["expected"][sample][model].as_f64().unwrap()).abs());
+        worst = worst.max((got - number(&entry["expected"][sample][model])).abs());
     }
     // That tool's solver was stopped at a gradient of 1e-10.
     println!("largest difference {worst:e}");

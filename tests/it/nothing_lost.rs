@@ -2,74 +2,43 @@
 
 #![cfg(unix)]
 
+use crate::congruence::Congruence;
+use crate::desk::{Desk, PROGRAM, Ran, signal};
+use crate::json::codes;
+use crate::scenarios::PROMPT;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_leakbound");
+/// A script of the shell, in which `$LEAKBOUND` is the command.
+fn shell(desk: &Desk, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.current_dir(desk.path("")).env("LEAKBOUND", PROGRAM).args(["-c", script]).stdin(Stdio::null());
+    command
+}
 
-/// A folder in which the command runs.
-struct Desk(TempDir);
-
-impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(PROGRAM);
-        command.current_dir(self.0.path()).args(arguments.split_whitespace()).stdin(Stdio::null());
-        command
-    }
-
-    /// A script of the shell, in which `$LEAKBOUND` is the command.
-    fn shell(&self, script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.current_dir(self.0.path()).env("LEAKBOUND", PROGRAM).args(["-c", script]).stdin(Stdio::null());
-        command
-    }
-
-    fn json(&self, arguments: &str) -> Value {
-        let output = self.command(arguments).args(["--format", "json"]).output().unwrap();
-        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// The one line of a run that ends with this status and prints nothing.
-    fn rejected(&self, status: i32, command: &mut Command) -> String {
-        let output = command.output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), &*output.stdout), (Some(status), &b""[..]), "{stderr}");
-        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap_or(&stderr);
-        assert!(!line.contains('\n') && !line.contains(".part"), "{line}");
-        line.to_owned()
-    }
-
-    /// Everything in the folder but what is named.
-    fn others(&self, known: &[&str]) -> Vec<String> {
-        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| !known.contains(&&**name)).collect()
-    }
+/// Everything in the folder but what is named.
+fn others(desk: &Desk, known: &[&str]) -> Vec<String> {
+    desk.names().into_iter().filter(|name| !known.contains(&&**name)).collect()
 }
 
 /// So many outputs of two equal worlds, one after the other, by a fixed linear congruence.
 fn outputs(count: usize, seed: u64) -> String {
-    let mut state = seed;
+    let mut congruence = Congruence(seed);
     let mut text = String::from("world,output\n");
     for row in 0..count {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         text += if row % 2 == 0 { "s," } else { "s_prime," };
-        text += if state >> 63 == 0 { "yes\n" } else { "no\n" };
+        text += if congruence.draw() >> 63 == 0 { "yes\n" } else { "no\n" };
     }
     text
+}
+
+fn wait_until(what: impl Fn() -> bool) {
+    while !what() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn pairs(document: &Value) -> u64 {
@@ -77,25 +46,17 @@ fn pairs(document: &Value) -> u64 {
     document["pairs"].as_u64().unwrap()
 }
 
-fn codes(document: &Value) -> Vec<&str> {
-    document["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect()
-}
-
-fn signal(child: &Child, signal: &str) {
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-}
-
 #[test]
 fn a_batch_is_counted_once() {
     let desk = Desk::new();
-    fs::write(desk.path("a.csv"), outputs(600, 1)).unwrap();
-    fs::write(desk.path("b.csv"), outputs(600, 2)).unwrap();
+    desk.file("a.csv", outputs(600, 1));
+    desk.file("b.csv", outputs(600, 2));
     let audit = "audit stream a.csv --state s --claim-rdp 2:0.001";
     assert_eq!(pairs(&desk.json(audit)), 300);
     let state = fs::read(desk.path("s")).unwrap();
     for _ in 0..3 {
         assert_eq!(
-            desk.rejected(1, &mut desk.command(audit)),
+            desk.rejected(1, audit),
             format!(
                 "a.csv: lines 1 to 601: found {} bytes that the state has counted already, as its batch 1, expected \
                  outputs that it has not counted; hint: --repeated skip counts only what follows them; --repeated count \
@@ -106,13 +67,13 @@ fn a_batch_is_counted_once() {
     }
     // The name does not matter, nor where it comes from.
     fs::copy(desk.path("a.csv"), desk.path("copy.csv")).unwrap();
-    desk.rejected(1, &mut desk.command("audit stream copy.csv --state s --claim-rdp 2:0.001"));
-    desk.rejected(1, &mut desk.shell("$LEAKBOUND audit stream - --state s --claim-rdp 2:0.001 < a.csv"));
+    desk.rejected(1, "audit stream copy.csv --state s --claim-rdp 2:0.001");
+    Ran::of(&mut shell(&desk, "$LEAKBOUND audit stream - --state s --claim-rdp 2:0.001 < a.csv")).line(1);
     assert_eq!(fs::read(desk.path("s")).unwrap(), state);
     // Another batch is another batch, and those who mean it can count one again.
     assert_eq!(pairs(&desk.json("audit stream b.csv --state s --claim-rdp 2:0.001")), 600);
     assert_eq!(pairs(&desk.json(&format!("{audit} --repeated count"))), 900);
-    assert_eq!(desk.others(&["a.csv", "b.csv", "copy.csv", "s"]), Vec::<String>::new());
+    assert_eq!(others(&desk, &["a.csv", "b.csv", "copy.csv", "s"]), Vec::<String>::new());
 }
 
 #[test]
@@ -121,16 +82,16 @@ fn a_file_that_has_grown_goes_on_where_it_was() {
     let all = outputs(40_000, 3);
     let end = |rows: usize| all.split_inclusive('\n').take(rows + 1).map(str::len).sum::<usize>();
     let whole = {
-        fs::write(desk.path("log"), &all).unwrap();
+        desk.file("log", &all);
         desk.json("audit stream log")
     };
     // Longer than what is read at once, and shorter; with a wrong line in the end.
     for first in [100, 20_000] {
         let _ = fs::remove_file(desk.path("s"));
-        fs::write(desk.path("log"), &all[..end(first)]).unwrap();
+        desk.file("log", &all[..end(first)]);
         desk.json("audit stream log --state s");
-        fs::write(desk.path("log"), &all).unwrap();
-        let line = desk.rejected(1, &mut desk.command("audit stream log --state s"));
+        desk.file("log", &all);
+        let line = desk.rejected(1, "audit stream log --state s");
         assert!(line.starts_with(&format!("log: lines 1 to {}: found ", first + 1)), "{line}");
         let grown = desk.json("audit stream log --state s --repeated skip");
         assert_eq!((&grown["bounds"], pairs(&grown)), (&whole["bounds"], 20_000));
@@ -138,16 +99,16 @@ fn a_file_that_has_grown_goes_on_where_it_was() {
         // Nothing new.
         assert_eq!(pairs(&desk.json("audit stream log --state s --repeated skip")), 20_000);
         // As much of it as there was before.
-        fs::write(desk.path("log"), &all[..end(first)]).unwrap();
-        desk.rejected(1, &mut desk.command("audit stream log --state s"));
+        desk.file("log", &all[..end(first)]);
+        desk.rejected(1, "audit stream log --state s");
     }
-    fs::write(desk.path("log"), all.replace("no\n", "yes\n")).unwrap();
+    desk.file("log", all.replace("no\n", "yes\n"));
     let other = desk.json("audit stream log --state s");
     assert_eq!((pairs(&other), codes(&other)), (40_000, vec![]));
     // It begins alike and then differs, before the end of a batch that was counted.
     let mut lines: Vec<&str> = all.split_inclusive('\n').collect();
     (lines[1_001], lines[1_002]) = ("s,other\n", "s_prime,other\n");
-    fs::write(desk.path("log"), lines.concat()).unwrap();
+    desk.file("log", lines.concat());
     let alike = desk.json("audit stream log --state s");
     assert_eq!((pairs(&alike), codes(&alike)), (60_000, vec!["similar-batch"]));
 }
@@ -155,15 +116,15 @@ fn a_file_that_has_grown_goes_on_where_it_was() {
 #[test]
 fn a_line_that_was_counted_before_its_end_is_not_counted_as_another() {
     let desk = Desk::new();
-    fs::write(desk.path("log"), "world,output\ns,a\ns_prime,ye").unwrap();
+    desk.file("log", "world,output\ns,a\ns_prime,ye");
     desk.json("audit stream log --state s");
-    fs::write(desk.path("log"), "world,output\ns,a\ns_prime,yes\ns,b\n").unwrap();
+    desk.file("log", "world,output\ns,a\ns_prime,yes\ns,b\n");
     assert_eq!(
-        desk.rejected(1, &mut desk.command("audit stream log --state s --repeated skip")),
+        desk.rejected(1, "audit stream log --state s --repeated skip"),
         "log: line 3: found more of the last line that the state has counted, expected lines as they were counted; \
          hint: let an input end with a whole line"
     );
-    fs::write(desk.path("log"), "world,output\ns,a\ns_prime,ye\ns,b\n").unwrap();
+    desk.file("log", "world,output\ns,a\ns_prime,ye\ns,b\n");
     assert_eq!(desk.json("audit stream log --state s --repeated skip")["outputs"], 2);
 }
 
@@ -176,23 +137,21 @@ fn processes_on_one_state_take_turns() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    while !desk.path(".s.lock").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    fs::write(desk.path("b.csv"), outputs(200, 5)).unwrap();
+    wait_until(|| desk.path(".s.lock").exists());
+    desk.file("b.csv", outputs(200, 5));
     let wait = |command: &mut Command| loop {
         // Between the file of the lock and the lock itself there is a moment.
-        let output = command.output().unwrap();
-        if output.status.code() == Some(1) {
-            break output;
+        let ran = Ran::of(command);
+        if ran.status == 1 {
+            break ran.line(1);
         }
         fs::remove_file(desk.path("s")).unwrap();
     };
     let rejected = wait(&mut desk.command("audit stream b.csv --state s"));
     assert_eq!(
-        String::from_utf8(rejected.stderr).unwrap(),
-        "error: s: whole file: found a state that another process is changing, expected one process at a time; \
-         hint: wait until it has ended\n"
+        rejected,
+        "s: whole file: found a state that another process is changing, expected one process at a time; \
+         hint: wait until it has ended"
     );
     first.stdin.take().unwrap().write_all(outputs(400, 4).as_bytes()).unwrap();
     let document: Value = serde_json::from_slice(&first.wait_with_output().unwrap().stdout).unwrap();
@@ -203,9 +162,9 @@ fn processes_on_one_state_take_turns() {
             let desk = &desk;
             scope.spawn(move || {
                 let name = format!("{seed}.csv");
-                fs::write(desk.path(&name), outputs(100, seed)).unwrap();
+                desk.file(&name, outputs(100, seed));
                 let audit = format!("audit stream {name} --state s");
-                while !desk.command(&audit).output().unwrap().status.success() {
+                while desk.run(&audit).status != 0 {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             });
@@ -218,14 +177,12 @@ fn processes_on_one_state_take_turns() {
 #[test]
 fn a_failing_write_loses_nothing() {
     let desk = Desk::new();
-    fs::write(desk.path("a.csv"), outputs(400, 6)).unwrap();
-    let output = desk.command("audit stream a.csv --state s --output /dev/full").output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.starts_with("error: /dev/full: cannot write: No space left"), "{stderr}");
+    desk.file("a.csv", outputs(400, 6));
+    let line = desk.run("audit stream a.csv --state s --output /dev/full").line(1);
+    assert!(line.starts_with("/dev/full: cannot write: No space left"), "{line}");
     let retried = desk.json("audit stream a.csv --state s");
     assert_eq!((pairs(&retried), codes(&retried)), (200, vec!["resumed"]));
-    desk.rejected(1, &mut desk.command("audit stream a.csv --state s"));
+    desk.rejected(1, "audit stream a.csv --state s");
     // A limit on the size of files: first the state cannot be written, then the result, then the page.
     let limited = "ulimit -f SIZE && exec $LEAKBOUND audit stream a.csv --state t --report page.html --output out.json \
                    --format json --orders 2,3,4,5,6,7,8";
@@ -233,19 +190,18 @@ fn a_failing_write_loses_nothing() {
     let mut failed = std::collections::BTreeSet::new();
     let sizes = std::iter::successors(Some(0u32), |size| Some(size + 1 + size / 4));
     for size in sizes {
-        let output = desk.shell(&limited.replace("SIZE", &size.to_string())).output().unwrap();
-        if output.status.success() {
+        let ran = Ran::of(&mut shell(&desk, &limited.replace("SIZE", &size.to_string())));
+        if ran.status == 0 {
             break;
         }
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(stderr.contains(": cannot write: File too large") && !stderr.contains(".part"), "{stderr}");
-        failed.insert(stderr["error: ".len()..].split(':').next().unwrap().to_owned());
+        let line = ran.line(1);
+        assert!(line.contains(": cannot write: File too large"), "{line}");
+        failed.insert(line.split(':').next().unwrap().to_owned());
         assert_eq!(pairs(&desk.json(retry)), 200);
         for name in ["t", "out.json", "page.html"] {
             let _ = fs::remove_file(desk.path(name));
         }
-        assert_eq!(desk.others(&["a.csv", "s"]), Vec::<String>::new());
+        assert_eq!(others(&desk, &["a.csv", "s"]), Vec::<String>::new());
     }
     assert!(failed.len() >= 2, "{failed:?}");
 }
@@ -254,9 +210,9 @@ fn a_failing_write_loses_nothing() {
 #[test]
 fn a_killed_audit_goes_on() {
     let desk = Desk::new();
-    fs::write(desk.path("a.csv"), outputs(60_000, 7)).unwrap();
+    desk.file("a.csv", outputs(60_000, 7));
     let whole = desk.json("audit stream a.csv");
-    let mut state = 99u64;
+    let mut congruence = Congruence(99);
     let mut resumed = 0;
     for round in 0..3 {
         let _ = fs::remove_file(desk.path("s"));
@@ -266,10 +222,10 @@ fn a_killed_audit_goes_on() {
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let pause = Duration::from_millis(congruence.draw() >> 57);
             // In the end it is left alone, however slow the machine.
             if attempt < 6 {
-                std::thread::sleep(Duration::from_millis(state >> 57));
+                std::thread::sleep(pause);
                 let _ = child.kill();
             }
             let output = child.wait_with_output().unwrap();
@@ -282,7 +238,7 @@ fn a_killed_audit_goes_on() {
             assert_eq!((&document["bounds"], pairs(&document)), (&whole["bounds"], 30_000));
             break;
         }
-        assert_eq!(desk.others(&["a.csv", "s", ".s.lock"]), Vec::<String>::new());
+        assert_eq!(others(&desk, &["a.csv", "s", ".s.lock"]), Vec::<String>::new());
     }
     println!("{resumed} resumed");
 }
@@ -296,46 +252,40 @@ fn an_interrupted_input_may_come_again_whole() {
     let mut child = desk
         .command("audit stream - --state s --state-seconds 0")
         .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(begin.as_bytes()).unwrap();
-    while !desk.path("s").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| desk.path("s").exists());
     signal(&child, "-TERM");
-    let output = child.wait_with_output().unwrap();
+    let line = Ran::from(child.wait_with_output().unwrap()).line(143);
     drop(stdin);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(143), "{stderr}");
-    assert!(stderr.starts_with("error: s: cannot complete: interrupted after line "), "{stderr}");
-    fs::write(desk.path("a.csv"), &all).unwrap();
+    assert!(line.starts_with("s: cannot complete: interrupted after line "), "{line}");
+    desk.file("a.csv", &all);
     let document = desk.json("audit stream a.csv --state s");
     assert_eq!((&document["bounds"], pairs(&document)), (&desk.json("audit stream a.csv")["bounds"], 1_000));
     assert_eq!(codes(&document), ["resumed"]);
 }
 
-const SCENARIO: &str = "model = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\nhistogram_neighbor = [2, 2]\n";
-
 #[test]
 fn a_checkpoint_that_cannot_be_written_loses_no_result() {
     let desk = Desk::new();
-    fs::write(desk.path("s.toml"), SCENARIO).unwrap();
+    desk.file("s.toml", PROMPT);
     let simulate = "simulate s.toml --samples 3e5 --checkpoint c --checkpoint-seconds 0";
-    let output = desk.shell(&format!("ulimit -f 0 && exec $LEAKBOUND {simulate} --format json")).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    let lines: Vec<&str> = stderr.lines().collect();
+    let ran = Ran::of(&mut shell(&desk, &format!("ulimit -f 0 && exec $LEAKBOUND {simulate} --format json")));
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let lines: Vec<&str> = ran.stderr.lines().collect();
     let (last, before) = lines.split_last().unwrap();
-    assert!(last.starts_with("error: c: cannot write: File too large"), "{stderr}");
-    assert!(before.len() <= 1, "{stderr}");
+    assert!(last.starts_with("error: c: cannot write: File too large"), "{ran:?}");
+    assert!(before.len() <= 1, "{ran:?}");
     for line in before {
         assert!(line.starts_with("warning: c: cannot write: File too large") && line.contains("goes on"), "{line}");
     }
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(document["queries"], desk.json(simulate)["queries"]);
-    assert_eq!(desk.others(&["s.toml", "c"]), Vec::<String>::new());
+    assert_eq!(others(&desk, &["s.toml", "c"]), Vec::<String>::new());
 }
 
 /// The same where the tests themselves run under nohup, whose children ignore hangups.
@@ -346,18 +296,14 @@ fn listening(script: &str) -> String {
 #[test]
 fn a_run_under_nohup_goes_on_without_its_terminal() {
     let desk = Desk::new();
-    fs::write(desk.path("s.toml"), SCENARIO).unwrap();
+    desk.file("s.toml", PROMPT);
     let simulate =
         "trap '' HUP; exec $LEAKBOUND simulate s.toml --samples 1e13 --checkpoint c --checkpoint-seconds 0 --quiet";
     for (ignoring, first, status) in [(true, "-HUP", 143), (false, "-HUP", 129)] {
         let _ = fs::remove_file(desk.path("c"));
         let script = if ignoring { simulate.to_owned() } else { listening(simulate.split_once("; ").unwrap().1) };
-        let mut child = desk.shell(&script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let saved = || {
-            while !desk.path("c").exists() {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        };
+        let mut child = shell(&desk, &script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let saved = || wait_until(|| desk.path("c").exists());
         saved();
         signal(&child, first);
         if ignoring {
@@ -376,29 +322,28 @@ fn help_that_cannot_be_printed_is_no_success() {
     for words in
         ["--help", "--version", "exact --help", "verify --accountant list", "schema exact", "completions bash", "man"]
     {
-        let line = desk.rejected(1, &mut desk.shell(&format!("$LEAKBOUND {words} > /dev/full")));
+        let line = Ran::of(&mut shell(&desk, &format!("$LEAKBOUND {words} > /dev/full"))).line(1);
         assert!(line.starts_with("stdout: cannot write: No space left"), "{words}: {line}");
     }
     // A reader that has seen enough is no error.
-    let output = desk.shell("{ $LEAKBOUND --help; echo $? >&2; } | head -c 1 > /dev/null").output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "0\n");
-    let help = String::from_utf8(desk.command("--help").output().unwrap().stdout).unwrap();
+    let ran = Ran::of(&mut shell(&desk, "{ $LEAKBOUND --help; echo $? >&2; } | head -c 1 > /dev/null"));
+    assert_eq!(ran.stderr, "0\n");
+    let help = desk.stdout("--help");
     assert!(help.contains("Exit status: 0 done, 1 bad data"), "{help}");
 }
 
 #[test]
 fn names_of_accountants_come_in_every_form() {
     let desk = Desk::new();
-    let text = String::from_utf8(desk.command("verify --accountant list").output().unwrap().stdout).unwrap();
+    let text = desk.stdout("verify --accountant list");
     let names: Vec<&str> = text.lines().collect();
     let document = desk.json("verify --accountant list");
     assert_eq!(
         (&document["schema"], &document["accountants"]),
         (&"leakbound.accountants/1".into(), &names.clone().into())
     );
-    let csv = desk.command("verify --accountant list --format csv --output names.csv").output().unwrap();
-    assert!(csv.status.success() && csv.stdout.is_empty());
-    assert_eq!(fs::read_to_string(desk.path("names.csv")).unwrap(), format!("accountant\n{text}"));
+    assert_eq!(desk.stdout("verify --accountant list --format csv --output names.csv"), "");
+    assert_eq!(desk.text("names.csv"), format!("accountant\n{text}"));
 }
 
 /// Processes that have this word on their command line.
@@ -406,13 +351,6 @@ fn names_of_accountants_come_in_every_form() {
 fn running(word: &str) -> usize {
     let lines = fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok());
     lines.filter(|line| line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes())).count()
-}
-
-#[cfg(target_os = "linux")]
-fn wait_until(what: impl Fn() -> bool) {
-    while !what() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// The shell waits for a child of its own, which hangs: nothing of it is left, however the run ends. Without the mend
@@ -427,36 +365,31 @@ fn no_process_is_left_behind() {
         command
     };
     // The time for an answer, which is a fault of the program; and the time for all, which is none.
-    let hung = verify("301.25", &["--start-timeout", "0.2", "--cases", "1"]).output().unwrap();
-    assert_eq!(hung.status.code(), Some(3), "{}", String::from_utf8_lossy(&hung.stderr));
+    let hung = Ran::of(&mut verify("301.25", &["--start-timeout", "0.2", "--cases", "1"]));
+    assert_eq!(hung.status, 3, "{hung:?}");
     wait_until(|| running("301.25") == 0);
-    let late = verify("302.25", &["--time-limit", "0.3", "--format", "json"]).stdout(Stdio::piped()).output().unwrap();
-    assert_eq!(late.status.code(), Some(0), "{}", String::from_utf8_lossy(&late.stderr));
-    let document: Value = serde_json::from_slice(&late.stdout).unwrap();
+    let mut late = verify("302.25", &["--time-limit", "0.3", "--format", "json"]);
+    let document = Ran::of(late.stdout(Stdio::piped())).json(0);
     assert_eq!(codes(&document), ["out-of-time", "nothing-tested"]);
     wait_until(|| running("302.25") == 0);
     for (name, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let child = verify("303.25", &[]).spawn().unwrap();
         wait_until(|| running("303.25") > 0);
         signal(&child, name);
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(status), "{stderr}");
-        assert!(stderr.ends_with("interrupted after 0 cases; nothing is printed\n"), "{stderr}");
+        let line = Ran::from(child.wait_with_output().unwrap()).line(status);
+        assert!(line.ends_with("interrupted after 0 cases; nothing is printed"), "{line}");
         wait_until(|| running("303.25") == 0);
     }
     // In a file of studies too, where the study that is running is named.
     let slow = "[[study]]\nname = 'slow'\ncommand = 'verify'\nproperty = 'rdp-covers-exact'\n\
                 program = \"sh -c 'sleep 304.25; true'\"\n";
-    fs::write(desk.path("studies.toml"), slow).unwrap();
+    desk.file("studies.toml", slow);
     let mut suite = desk.command("run studies.toml");
     let child = suite.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until(|| running("304.25") > 0);
     signal(&child, "-INT");
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0), "{stderr}");
-    assert_eq!(stderr, "error: studies.toml: cannot complete: interrupted in study slow; nothing is printed\n");
+    let line = Ran::from(child.wait_with_output().unwrap()).line(130);
+    assert_eq!(line, "studies.toml: cannot complete: interrupted in study slow; nothing is printed");
     wait_until(|| running("304.25") == 0);
 }
 
@@ -474,11 +407,9 @@ fn a_time_limit_holds_inside_a_case() {
 fn a_broken_result_is_absent() {
     let desk = Desk::new();
     let words = "exact --histogram 3,1 --neighbor 2,2 --noise gaussian:2 --orders 2,3,4 --output r.json --format json";
-    fs::write(desk.path("r.json"), "old").unwrap();
-    let output: Output = desk.shell(&format!("ulimit -f 1 && exec $LEAKBOUND {words}")).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.starts_with("error: r.json: cannot write: File too large"), "{stderr}");
-    assert_eq!(fs::read_to_string(desk.path("r.json")).unwrap(), "old");
-    assert_eq!(desk.others(&["r.json"]), Vec::<String>::new());
+    desk.file("r.json", "old");
+    let line = Ran::of(&mut shell(&desk, &format!("ulimit -f 1 && exec $LEAKBOUND {words}"))).line(1);
+    assert!(line.starts_with("r.json: cannot write: File too large"), "{line}");
+    assert_eq!(desk.text("r.json"), "old");
+    assert_eq!(others(&desk, &["r.json"]), Vec::<String>::new());
 }

@@ -1,6 +1,7 @@
 //! Values that other tools print, each under its own convention: validation/reference/peers/peers.json names the
 //! sources.
 
+use crate::json::{number, numbers, reference};
 use leakbound::accountant::{
     GnmaxSensitivity, confident_gnmax_cost, exponential_mechanism_rdp, gnmax_data_dependent, laplace_rdp,
     lnmax_data_dependent, log_flip_probability_laplace, randomized_response_rdp, subsampled_gaussian_rdp,
@@ -13,19 +14,6 @@ use leakbound::interval::{BinomialCounts, adjusted_log_lower, clopper_pearson_lo
 use leakbound::prelude::*;
 use leakbound::verify::broken::gnss_rdp_as_published;
 use serde_json::Value;
-
-fn peers() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference/peers/peers.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(number).collect()
-}
 
 fn orders(value: &Value) -> Vec<Order> {
     numbers(value).into_iter().map(|order| Order::new(order).unwrap()).collect()
@@ -245,7 +233,7 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
 #[test]
 fn other_tools_agree_under_their_conventions() {
     let mut checked = 0;
-    for entry in peers() {
+    for entry in reference::<Vec<Value>>("peers/peers.json") {
         let tolerance = number(&entry["tolerance"]);
         for (got, expected) in compare(&entry) {
             // A bound that is the exponential of a logarithm is rounded up with the size of the logarithm.

@@ -1,6 +1,7 @@
 //! Values that other tools print about canaries and attacks, each under its own convention:
 //! validation/reference/peers/canaries.json names the sources.
 
+use crate::json::{reference, rows};
 use leakbound::audit::{
     CanaryScores, ThresholdSelection, audit_scores, epsilon_of_error_rates, exposure, membership_advantage,
     one_run_epsilon, one_run_mu, one_run_p_value,
@@ -16,11 +17,6 @@ use leakbound_validation::peers::{
 use ndarray::Array2;
 use serde_json::Value;
 
-fn read(name: &str) -> Value {
-    let path = format!("{}/validation/reference/peers/{name}", crate::ROOT);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
 /// A number; infinity is written as a text.
 fn number(value: &Value) -> f64 {
     value
@@ -30,7 +26,7 @@ fn number(value: &Value) -> f64 {
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(number).collect()
+    rows(value).iter().map(number).collect()
 }
 
 fn delta(value: &Value) -> Delta {
@@ -134,9 +130,9 @@ fn compare_scores(kind: &str, entry: &Value) -> Option<Vec<(f64, f64)>> {
             ]
         }
         "antipodes-mem" => {
-            let data = read("antipodes_confidences.json");
-            let rows: Vec<Vec<f64>> = data["others"].as_array().unwrap().iter().map(numbers).collect();
-            let others = Array2::from_shape_fn((rows.len(), rows[0].len()), |(row, column)| rows[row][column]);
+            let data: Value = reference("peers/antipodes_confidences.json");
+            let others: Vec<Vec<f64>> = rows(&data["others"]).iter().map(numbers).collect();
+            let others = Array2::from_shape_fn((others.len(), others[0].len()), |(row, column)| others[row][column]);
             let interval = antipodes_interval(&numbers(&data["trained"]), others.view()).unwrap();
             assert_eq!(interval.upper, number(&expected[1]));
             vec![(interval.lower, number(&expected[0]))]
@@ -213,11 +209,10 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
 
 #[test]
 fn other_tools_agree_under_their_conventions() {
-    let entries = read("canaries.json");
     let mut checked = 0;
-    for entry in entries.as_array().unwrap() {
+    for entry in reference::<Vec<Value>>("peers/canaries.json") {
         let tolerance = number(&entry["tolerance"]);
-        for (got, expected) in compare(entry) {
+        for (got, expected) in compare(&entry) {
             let close = (got - expected).abs() <= tolerance * expected.abs().max(tolerance);
             assert!(close, "{}: {got:e} instead of {expected:e}", entry["id"]);
             checked += 1;

@@ -1,56 +1,18 @@
 //! Outputs that are real numbers: rejected where nothing could be proved of them, and counted in bins that were fixed
 //! before.
 
-use assert_cmd::Command;
-use serde_json::Value;
+use crate::audit_stream::state;
+use crate::congruence::Congruence;
+use crate::desk::Desk;
+use crate::json::{codes, number, rows};
 use std::fmt::Write;
-use std::fs;
-use std::process::Output;
-use tempfile::TempDir;
-
-/// A folder in which the command runs.
-struct Desk(TempDir);
-
-impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str, content: &str) {
-        fs::write(self.0.path().join(name), content).unwrap();
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-        command.current_dir(self.0.path()).env_remove("NO_COLOR").args(arguments.split_whitespace());
-        command.output().unwrap()
-    }
-
-    fn json(&self, status: i32, arguments: &str) -> Value {
-        let output = self.run(&format!("{arguments} --format json"));
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{arguments}: {stderr}");
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn rejected(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
-        assert!(output.stdout.is_empty());
-        let line = stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n')).unwrap();
-        assert!(!line.contains('\n'), "{line}");
-        line.to_owned()
-    }
-}
 
 /// Pairs of outputs of a number plus Laplace noise of scale 1: the number is 0 under s and `shift` under s_prime. By a
 /// fixed linear congruence.
 fn laplace(pairs: usize, shift: f64) -> String {
-    let mut state = 54_321u64;
+    let mut congruence = Congruence(54_321);
     let mut noise = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let uniform = ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64 - 0.5;
+        let uniform = ((congruence.draw() >> 11) as f64 + 0.5) / (1u64 << 53) as f64 - 0.5;
         -uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln()
     };
     let mut text = "world,output\n".to_owned();
@@ -64,67 +26,62 @@ fn laplace(pairs: usize, shift: f64) -> String {
 #[test]
 fn unbinned_numbers_are_rejected_and_binned_ones_refute_a_false_claim() {
     let desk = Desk::new();
-    desk.file("l.csv", &laplace(2000, 1.0));
-    let line = desk.rejected("audit counts l.csv --claim-epsilon 0.5");
+    desk.file("l.csv", laplace(2000, 1.0));
+    let line = desk.rejected(1, "audit counts l.csv --claim-epsilon 0.5");
     assert_eq!(
         line,
         "l.csv: whole file: found 4000 different outcomes in 4000 outputs, expected outcomes that repeat: what is seen \
          once or never in a world shows nothing of its probability; hint: count them in bins: --bins quantile:20 \
          --pilot-fraction 0.1"
     );
-    assert!(desk.rejected("audit counts l.csv --pilot-fraction 0.1").contains("--bins quantile:20"));
+    assert!(desk.rejected(1, "audit counts l.csv --pilot-fraction 0.1").contains("--bins quantile:20"));
     for bins in ["quantile:20 --pilot-fraction 0.1", "edges:-1,0,0.5,1,2", "edges:0.5 --pilot-fraction 0.1"] {
         let arguments = format!("audit counts l.csv --bins {bins} --delta 0 --claim-epsilon");
-        let document = desk.json(3, &format!("{arguments} 0.5"));
+        let document = desk.answer(3, &format!("{arguments} 0.5"));
         assert_eq!(document["claims"][0]["refuted"], true);
         // What is true is refuted with probability 0.05 at most: the seed is fixed.
-        let document = desk.json(0, &format!("{arguments} 1 --trade-off"));
-        assert!(
-            document["epsilon"].as_array().unwrap().iter().all(|row| row["epsilon_lower"].as_f64().unwrap() <= 1.0)
-        );
-        let text = desk.run(&format!("{arguments} 1"));
-        assert!(text.stdout.len() < 10_000, "{}", text.stdout.len());
+        let document = desk.json(&format!("{arguments} 1 --trade-off"));
+        assert!(rows(&document["epsilon"]).iter().all(|row| number(&row["epsilon_lower"]) <= 1.0));
+        let text = desk.stdout(&format!("{arguments} 1"));
+        assert!(text.len() < 10_000, "{}", text.len());
     }
-    let document = desk.json(0, "audit counts l.csv --bins quantile:20 --pilot-fraction 0.1");
+    let document = desk.json("audit counts l.csv --bins quantile:20 --pilot-fraction 0.1");
     assert_eq!(document["warnings"][0]["code"], "bins-chosen");
-    assert_eq!(desk.json(0, "audit counts l.csv --bins quantile:20 --pilot-fraction 0.1"), document);
-    let other = desk.json(0, "audit counts l.csv --bins quantile:20 --pilot-fraction 0.1 --seed 1");
+    assert_eq!(desk.json("audit counts l.csv --bins quantile:20 --pilot-fraction 0.1"), document);
+    let other = desk.json("audit counts l.csv --bins quantile:20 --pilot-fraction 0.1 --seed 1");
     assert_ne!(other["warnings"], document["warnings"]);
 }
 
 #[test]
 fn binning_says_what_it_needs() {
     let desk = Desk::new();
-    desk.file("l.csv", &laplace(200, 1.0));
+    desk.file("l.csv", laplace(200, 1.0));
     desk.file("nan.csv", "world,output\ns,0.5\ns_prime,nan\n");
     desk.file("words.csv", "world,output\ns,0.5\ns_prime,cat\n");
-    let output = desk.run("audit counts l.csv --bins quantile:5");
-    let line = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && line.contains("add --pilot-fraction 0.1, or declare"), "{line}");
+    let line = desk.rejected(2, "audit counts l.csv --bins quantile:5");
+    assert!(line.contains("add --pilot-fraction 0.1, or declare"), "{line}");
     for command in ["audit counts", "audit stream"] {
-        let line = desk.rejected(&format!("{command} nan.csv --bins edges:0"));
+        let line = desk.rejected(1, &format!("{command} nan.csv --bins edges:0"));
         assert!(line.starts_with("nan.csv: line 3, column output: found `nan`"), "{line}");
-        let line = desk.rejected(&format!("{command} words.csv --bins edges:0"));
+        let line = desk.rejected(1, &format!("{command} words.csv --bins edges:0"));
         assert!(line.ends_with("expected a number, which --bins asks for"), "{line}");
     }
     for wrong in ["quantile:1", "quantile:many", "edges:2,1", "edges:inf", "mean:3", "20"] {
-        assert_eq!(desk.run(&format!("audit counts l.csv --bins {wrong}")).status.code(), Some(2), "{wrong}");
+        desk.rejected(2, &format!("audit counts l.csv --bins {wrong}"));
     }
     // A pilot from another file, and infinite outputs, which lie in the outer bins.
-    desk.file("inf.csv", &(laplace(200, 1.0) + "s,inf\ns_prime,-inf\n"));
-    let document = desk.json(0, "audit counts inf.csv --pilot l.csv --bins quantile:4");
-    assert_eq!(document["inputs"].as_array().unwrap().len(), 2);
+    desk.file("inf.csv", laplace(200, 1.0) + "s,inf\ns_prime,-inf\n");
+    let document = desk.json("audit counts inf.csv --pilot l.csv --bins quantile:4");
+    assert_eq!(rows(&document["inputs"]).len(), 2);
     // Numbers with few repeats are bounded, with a warning.
     let rounded = |line: &str| match line.split_once(',') {
         Some((world, output)) => format!("{world},{:.2}\n", output.parse::<f64>().unwrap_or_default()),
         None => line.to_owned(),
     };
     let text: String = laplace(1000, 1.0).lines().skip(1).map(rounded).collect();
-    desk.file("r.csv", &format!("world,output\n{text}"));
-    let document = desk.json(0, "audit counts r.csv");
-    let codes: Vec<&str> =
-        document["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect();
-    assert!(codes.contains(&"few-repeats"), "{codes:?}");
+    desk.file("r.csv", format!("world,output\n{text}"));
+    let document = desk.json("audit counts r.csv");
+    assert!(codes(&document).contains(&"few-repeats"), "{:?}", codes(&document));
 }
 
 #[test]
@@ -132,37 +89,37 @@ fn a_stream_of_numbers_is_rejected_or_binned_by_its_first_outputs() {
     let desk = Desk::new();
     let text = laplace(2000, 1.0);
     desk.file("l.csv", &text);
-    let line = desk.rejected("audit stream l.csv --claim-epsilon 0.5");
+    let line = desk.rejected(1, "audit stream l.csv --claim-epsilon 0.5");
     assert!(line.contains("found 1024 different outcomes in 1024 outputs"), "{line}");
     assert!(line.ends_with("--bins quantile:20"), "{line}");
-    let document = desk.json(3, "audit stream l.csv --bins quantile:8 --delta 0 --claim-epsilon 0.5");
+    let document = desk.answer(3, "audit stream l.csv --bins quantile:8 --delta 0 --claim-epsilon 0.5");
     assert!(document["stopped_at_line"].as_u64().unwrap() < 3000);
     let bins = &document["bins"];
     assert_eq!((&bins["pilot_outputs"], &bins["pilot_outputs_neighbor"]), (&80.into(), &80.into()));
-    assert_eq!(bins["labels"].as_array().unwrap().len(), 8);
+    assert_eq!(rows(&bins["labels"]).len(), 8);
     let arguments = "--bins quantile:8 --delta 0 --claim-epsilon 1";
-    let whole = desk.json(0, &format!("audit stream l.csv {arguments}"));
+    let whole = desk.json(&format!("audit stream l.csv {arguments}"));
     assert_eq!(whole["claims"][0]["refuted"], false);
     // In two parts, the first of which ends within the pilot.
     let lines: Vec<&str> = text.lines().collect();
-    desk.file("first.csv", &(lines[..101].join("\n") + "\n"));
-    desk.file("second.csv", &format!("world,output\n{}\n", lines[101..].join("\n")));
-    let first = desk.json(0, &format!("audit stream first.csv {arguments} --state s"));
+    desk.file("first.csv", lines[..101].join("\n") + "\n");
+    desk.file("second.csv", format!("world,output\n{}\n", lines[101..].join("\n")));
+    let first = desk.json(&format!("audit stream first.csv {arguments} --state s"));
     assert_eq!((&first["warnings"][0]["code"], &first["pairs"]), (&"pilot-lasts".into(), &0.into()));
-    let second = desk.json(0, &format!("audit stream second.csv {arguments} --state s"));
+    let second = desk.json(&format!("audit stream second.csv {arguments} --state s"));
     assert_eq!(
         (&second["bounds"], &second["bins"], &second["pairs"]),
         (&whole["bounds"], &whole["bins"], &whole["pairs"])
     );
-    let shown = String::from_utf8(desk.run(&format!("audit stream l.csv {arguments}")).stdout).unwrap();
+    let shown = desk.stdout(&format!("audit stream l.csv {arguments}"));
     assert!(
         shown.contains("the first outputs (80 of s, 80 of s_prime) choose the bins and are not bounded"),
         "{shown}"
     );
-    let edges = desk.json(3, "audit stream l.csv --bins edges:0,0.5,1 --delta 0 --claim-epsilon 0.5");
+    let edges = desk.answer(3, "audit stream l.csv --bins edges:0,0.5,1 --delta 0 --claim-epsilon 0.5");
     assert_eq!((&edges["outcomes"], &edges["bins"]["pilot_outputs"]), (&4.into(), &0.into()));
     // Another rule is another question.
-    let line = desk.rejected("audit stream second.csv --bins quantile:9 --delta 0 --claim-epsilon 1 --state s");
+    let line = desk.rejected(1, "audit stream second.csv --bins quantile:9 --delta 0 --claim-epsilon 1 --state s");
     assert!(line.contains("must be fixed before"), "{line}");
 }
 
@@ -174,32 +131,29 @@ fn a_binned_stream_goes_on_where_it_ended() {
     let text = laplace(3000, 1.0);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     desk.file("whole.csv", &text);
-    let state = |name: &str| -> Value {
-        let text = fs::read_to_string(desk.0.path().join(name)).unwrap();
-        serde_json::from_str(text.split_once('\n').unwrap().1).unwrap()
-    };
     for (pilot, cut) in [(160, 100), (160, 2_000), (5_000, 4_500), (5_000, 5_500)] {
         let audit = format!("--bins quantile:8 --pilot-outputs {pilot} --state-seconds 0 --state");
         let name = |kind: &str| format!("{kind}-{pilot}-{cut}");
-        let whole = desk.json(0, &format!("audit stream whole.csv {audit} {}", name("whole")));
-        let wanted = state(&name("whole"));
+        let whole = desk.json(&format!("audit stream whole.csv {audit} {}", name("whole")));
+        let wanted = state(&desk, &name("whole"));
         assert_eq!(wanted["rows"], serde_json::json!([3000, 3000]));
         // A log that grows, and a file whose next line is wrong at first.
-        desk.file("log.csv", &lines[..cut].concat());
-        desk.json(0, &format!("audit stream log.csv {audit} {}", name("log")));
-        assert!(desk.rejected(&format!("audit stream log.csv {audit} {}", name("log"))).contains("counted already"));
-        assert_eq!(state(&name("log"))["bins"]["taken"][0], (cut / 2).min(pilot / 2));
+        desk.file("log.csv", lines[..cut].concat());
+        desk.json(&format!("audit stream log.csv {audit} {}", name("log")));
+        assert!(desk.rejected(1, &format!("audit stream log.csv {audit} {}", name("log"))).contains("counted already"));
+        assert_eq!(state(&desk, &name("log"))["bins"]["taken"][0], (cut / 2).min(pilot / 2));
         desk.file("log.csv", &text);
-        let log = desk.json(0, &format!("audit stream log.csv {audit} {} --repeated skip", name("log")));
-        desk.file("wrong.csv", &(lines[..cut].concat() + "s,many\n"));
-        desk.rejected(&format!("audit stream wrong.csv {audit} {}", name("wrong")));
-        let wrong = desk.json(0, &format!("audit stream whole.csv {audit} {}", name("wrong")));
+        let log = desk.json(&format!("audit stream log.csv {audit} {} --repeated skip", name("log")));
+        desk.file("wrong.csv", lines[..cut].concat() + "s,many\n");
+        // What came before the wrong line is saved.
+        desk.run(&format!("audit stream wrong.csv {audit} {}", name("wrong"))).line(1);
+        let wrong = desk.json(&format!("audit stream whole.csv {audit} {}", name("wrong")));
         for (document, name) in [(log, name("log")), (wrong, name("wrong"))] {
             assert_eq!(document["warnings"][0]["code"], "resumed");
             for member in ["bounds", "bins", "pairs", "outputs", "outputs_neighbor", "outcomes"] {
                 assert_eq!(document[member], whole[member], "{name} {member}");
             }
-            let found = state(&name);
+            let found = state(&desk, &name);
             for member in ["bins", "rows", "stream"] {
                 assert_eq!(found[member], wanted[member], "{name} {member}");
             }

@@ -5,7 +5,8 @@ use leakbound::model::Adversary;
 use leakbound::record::{VoteFile, read_counts};
 use std::path::PathBuf;
 
-fn data(name: &str) -> PathBuf {
+/// A file of validation/data.
+pub fn data(name: &str) -> PathBuf {
     PathBuf::from(crate::ROOT).join("validation/data").join(name)
 }
 

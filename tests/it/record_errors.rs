@@ -1,5 +1,6 @@
 //! Every message about a bad input, as the user reads it: one line with file, place, what was found and expected.
 
+use crate::arrays::archive;
 use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, AtomicFile, VoteFile, counts_from_bytes, distribution_from_bytes, read_counts, read_distribution,
@@ -7,13 +8,10 @@ use leakbound::record::{
 };
 use leakbound::{Error, Result};
 use ndarray::{Array1, Array2, Array3, array};
-use ndarray_npy::NpzWriter;
 use std::fs::{self, File};
 use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-type Writer = NpzWriter<Cursor<Vec<u8>>>;
 
 fn message<T>(result: Result<T>) -> String {
     let error: Error = result.err().expect("the input was accepted");
@@ -32,12 +30,6 @@ fn distribution(text: &str) -> String {
 
 fn json(text: &str) -> String {
     message(counts_from_bytes("a.json", text.as_bytes()))
-}
-
-fn archive(arrays: impl FnOnce(&mut Writer)) -> Vec<u8> {
-    let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-    arrays(&mut writer);
-    writer.finish().unwrap().into_inner()
 }
 
 fn pate(bytes: Vec<u8>) -> String {

@@ -1,31 +1,29 @@
 //! Whatever bytes are given to the readers, the answer is a value or one line; what is written is read back.
 
+use crate::arrays::packed;
 use leakbound::model::Adversary;
 use leakbound::record::{counts_from_bytes, distribution_from_bytes, votes_from_bytes};
 use ndarray::array;
-use ndarray_npy::NpzWriter;
 use proptest::prelude::*;
-use std::io::Cursor;
 
 /// A small valid file of votes of both forms, to damage.
 fn votes(compressed: bool) -> Vec<u8> {
-    let buffer = Cursor::new(Vec::new());
-    let mut writer = if compressed { NpzWriter::new_compressed(buffer) } else { NpzWriter::new(buffer) };
-    writer.add_array("pate_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
-    writer.add_array("pate_nat_advq", &array![[1u8, 1, 0]]).unwrap();
-    writer.add_array("adv_query", &array![1i32]).unwrap();
-    writer.add_array("capc_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
-    writer.add_array("capc_nat_advq", &array![[1u8, 1, 0]]).unwrap();
-    writer.add_array("neighbour_labels", &array![[1u8, 1, 0]]).unwrap();
-    writer.add_array("query_features", &array![[1.0f32, 0.5]]).unwrap();
-    writer.add_array("candidate_rank", &array![[3u32], [1]]).unwrap();
-    writer.add_array("candidate_label", &array![1u8, 0]).unwrap();
-    writer.add_array("candidate_is_test", &array![true, false]).unwrap();
-    writer.add_array("features", &array![[1.0f64, 0.5]]).unwrap();
-    writer.add_array("labels", &array![2i16]).unwrap();
-    writer.add_array("votes", &array![[0i64, 1, 1]]).unwrap();
-    writer.add_array("votes_prime", &array![[0u16, 0, 1]]).unwrap();
-    writer.finish().unwrap().into_inner()
+    packed(compressed, |writer| {
+        writer.add_array("pate_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
+        writer.add_array("pate_nat_advq", &array![[1u8, 1, 0]]).unwrap();
+        writer.add_array("adv_query", &array![1i32]).unwrap();
+        writer.add_array("capc_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
+        writer.add_array("capc_nat_advq", &array![[1u8, 1, 0]]).unwrap();
+        writer.add_array("neighbour_labels", &array![[1u8, 1, 0]]).unwrap();
+        writer.add_array("query_features", &array![[1.0f32, 0.5]]).unwrap();
+        writer.add_array("candidate_rank", &array![[3u32], [1]]).unwrap();
+        writer.add_array("candidate_label", &array![1u8, 0]).unwrap();
+        writer.add_array("candidate_is_test", &array![true, false]).unwrap();
+        writer.add_array("features", &array![[1.0f64, 0.5]]).unwrap();
+        writer.add_array("labels", &array![2i16]).unwrap();
+        writer.add_array("votes", &array![[0i64, 1, 1]]).unwrap();
+        writer.add_array("votes_prime", &array![[0u16, 0, 1]]).unwrap();
+    })
 }
 
 fn read_everything(bytes: &[u8]) -> Vec<String> {
@@ -57,71 +55,28 @@ fn check(bytes: &[u8]) {
     }
 }
 
-/// A line of tokens that mean something to the readers, so that the search gets past the first check.
+/// A start, and then tokens that mean something to the readers, so that the search gets past the first check: words,
+/// and what stands between words.
+fn nearly(
+    starts: Vec<&'static str>,
+    words: &'static str,
+    between: &[&'static str],
+) -> impl Strategy<Value = String> + use<> {
+    let tokens: Vec<&str> = words.split(' ').chain(between.iter().copied()).collect();
+    let tokens = prop::collection::vec(prop::sample::select(tokens), 0..40);
+    (prop::sample::select(starts), tokens).prop_map(|(start, tokens)| start.to_owned() + &tokens.concat())
+}
+
 fn nearly_csv() -> impl Strategy<Value = String> {
-    let token = prop::sample::select(vec![
-        "outcome",
-        "count",
-        "count_neighbor",
-        "query",
-        "world",
-        "output",
-        "p",
-        "q",
-        "s",
-        "s_prime",
-        ",",
-        ",",
-        ",",
-        "\n",
-        "\r\n",
-        "\"",
-        " ",
-        "0",
-        "1",
-        "0.5",
-        "-3",
-        "NaN",
-        "1e3",
-        "9007199254740993",
-        "a",
-        "é",
-        "\u{feff}",
-        "\0",
-    ]);
-    let header = prop::sample::select(vec!["outcome,count,count_neighbor\n", "world,output\n", "outcome,p,q\n", ""]);
-    (header, prop::collection::vec(token, 0..40)).prop_map(|(header, tokens)| header.to_owned() + &tokens.concat())
+    let words = "outcome count count_neighbor query world output p q s s_prime , , , 0 1 0.5 -3 NaN 1e3 \
+                 9007199254740993 a é";
+    let headers = vec!["outcome,count,count_neighbor\n", "world,output\n", "outcome,p,q\n", ""];
+    nearly(headers, words, &["\n", "\r\n", "\"", " ", "\u{feff}", "\0"])
 }
 
 fn nearly_json() -> impl Strategy<Value = String> {
-    let token = prop::sample::select(vec![
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\"outcome\"",
-        "\"count\"",
-        "\"count_neighbor\"",
-        "\"queries\"",
-        "\"labels\"",
-        "\"counts\"",
-        "\"counts_neighbor\"",
-        "\"p\"",
-        "\"q\"",
-        "1",
-        "0.5",
-        "-3",
-        "null",
-        "true",
-        "\"a\"",
-        "NaN",
-        " ",
-        "\n",
-    ]);
-    let start = prop::sample::select(vec!["", "[{", "{", "[{\"outcome\":1,\"count\":1,\"count_neighbor\":1}"]);
-    (start, prop::collection::vec(token, 0..40)).prop_map(|(start, tokens)| start.to_owned() + &tokens.concat())
+    let words = r#"{ } [ ] , : "outcome" "count" "count_neighbor" "queries" "labels" "counts" "counts_neighbor" "p" "q" 1 0.5 -3 null true "a" NaN"#;
+    nearly(vec!["", "[{", "{", r#"[{"outcome":1,"count":1,"count_neighbor":1}"#], words, &[" ", "\n"])
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! Every entry of every table in `validation/reference` against the library, at the accuracy that the documentation
 //! promises.
 
+use crate::desk::{Desk, names};
 use leakbound_validation::tables::ALL;
 
 /// Checks one table and prints its worst errors.
@@ -25,9 +26,8 @@ macro_rules! tables {
         fn no_table_is_forgotten() {
             // The last three are held against the library by src/membership/lira/tests.rs, roc.rs and rounding.rs.
             let tested = [$($file,)* "membership.json", "roc.json", "rounding.json"];
-            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference");
-            let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-            for file in files.filter(|name| name.ends_with(".json")) {
+            let files = names(&Desk::root().path("validation/reference"));
+            for file in files.iter().filter(|name| name.ends_with(".json")) {
                 assert!(tested.contains(&file.as_str()), "{file} is in no test");
             }
         }

@@ -1,40 +1,25 @@
 //! `--report` and `--figures`: pages and figures that are complete, self-contained and well-formed, or absent.
 
-use assert_cmd::Command;
+use crate::desk::{Desk, names};
 use leakbound::audit::FailurePer;
 use leakbound::bound::{Direction, Validity};
 use leakbound::report::{Answered, Document, Envelope};
 use leakbound::study::{BoundRow, Claim, CountsAnswer, EpsilonRow, FailureNote, Number, SetRow, Warning};
 use roxmltree::{Node, ParsingOptions};
 use std::fs;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
 
 const COUNTS: &str = "outcome,count,count_neighbor\na,600,500\nb,300,400\nc,100,100\n";
 const EXACT: &str = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --epsilons 0.1,1";
 
-fn run_in(folder: &Path, arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(folder).args(arguments.split_whitespace()).output().unwrap()
-}
-
 /// A folder with counts in it.
-fn desk() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.csv"), COUNTS).unwrap();
-    folder
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.file("a.csv", COUNTS);
+    desk
 }
 
 /// Hands the parsed page to `look` after the checks that every page passes.
-fn checked(page: &str, look: impl FnOnce(Node)) {
+pub fn checked(page: &str, look: impl FnOnce(Node)) {
     assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{}", &page[..80]);
     for word in ["http", "<script", "@import", "url(", "src="] {
         assert!(!page.contains(word), "{word}");
@@ -63,19 +48,18 @@ fn checked(page: &str, look: impl FnOnce(Node)) {
     look(root);
 }
 
-fn tags(root: Node, name: &str) -> usize {
+pub fn tags(root: Node, name: &str) -> usize {
     root.descendants().filter(|node| node.has_tag_name(name)).count()
 }
 
-fn text_of(root: Node) -> String {
+pub fn text_of(root: Node) -> String {
     root.descendants().filter_map(|node| if node.is_text() { node.text() } else { None }).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn every_command_has_a_page() {
-    let root = Path::new(crate::ROOT);
-    let folder = tempfile::tempdir().unwrap();
-    let page = folder.path().join("page.html");
+    let (root, desk) = (Desk::root(), Desk::new());
+    let page = desk.path("page.html");
     let cases = [
         (EXACT, 3, "0.239564145745804"),
         ("audit counts validation/data/counts.csv", 4, "k-cut-"),
@@ -91,18 +75,15 @@ fn every_command_has_a_page() {
         ("simulate validation/scenarios/prompt-pate.toml --samples 1e4", 0, "chi-square"),
     ];
     for (arguments, figures, word) in cases {
-        let plain = run_in(root, arguments);
-        let output = run_in(root, &format!("{arguments} --report {}", page.display()));
-        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.stdout, plain.stdout, "{arguments}");
-        assert!(output.stderr.is_empty());
-        checked(&fs::read_to_string(&page).unwrap(), |root| {
+        let reported = root.stdout(&format!("{arguments} --report {}", page.display()));
+        assert_eq!(reported, root.stdout(arguments), "{arguments}");
+        checked(&desk.text("page.html"), |root| {
             assert_eq!(tags(root, "svg"), figures, "{arguments}");
             let text = text_of(root);
             assert!(text.contains(word) && text.contains("What these numbers mean"), "{arguments}: {text}");
         });
     }
-    assert_eq!(names(folder.path()), ["page.html"]);
+    assert_eq!(desk.names(), ["page.html"]);
 }
 
 #[test]
@@ -111,9 +92,9 @@ fn the_page_says_what_it_was_made_of() {
     let claims = "--claim-epsilon 0.01 --claim-rdp 2:9 --delta 1e-5";
     let arguments =
         format!("audit counts a.csv {claims} --methods all --seed 7 --report r.html --output r.json --format json");
-    assert_eq!(run_in(desk.path(), &arguments).status.code(), Some(3));
-    let json: serde_json::Value = serde_json::from_slice(&fs::read(desk.path().join("r.json")).unwrap()).unwrap();
-    checked(&fs::read_to_string(desk.path().join("r.html")).unwrap(), |root| {
+    desk.run(&arguments).printed(3);
+    let json: serde_json::Value = serde_json::from_str(&desk.text("r.json")).unwrap();
+    checked(&desk.text("r.html"), |root| {
         let text = text_of(root);
         let hash = json["inputs"][0]["sha256"].as_str().unwrap();
         let hint = json["warnings"][0]["hint"].as_str().unwrap();
@@ -131,14 +112,13 @@ fn the_page_says_what_it_was_made_of() {
 #[test]
 fn figures_are_files_of_their_own() {
     let desk = desk();
-    fs::create_dir(desk.path().join("fig")).unwrap();
-    let output = run_in(desk.path(), &format!("{EXACT} --report page.one.html --figures fig"));
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let files = names(&desk.path().join("fig"));
+    fs::create_dir(desk.path("fig")).unwrap();
+    desk.stdout(&format!("{EXACT} --report page.one.html --figures fig"));
+    let files = names(&desk.path("fig"));
     assert_eq!(files, ["page.one-1.svg", "page.one-2.svg", "page.one-3.svg"]);
-    assert_eq!(names(desk.path()), ["a.csv", "fig", "page.one.html"]);
+    assert_eq!(desk.names(), ["a.csv", "fig", "page.one.html"]);
     for file in files {
-        let svg = fs::read_to_string(desk.path().join("fig").join(&file)).unwrap();
+        let svg = desk.text(&format!("fig/{file}"));
         let document = roxmltree::Document::parse(&svg).unwrap();
         let root = document.root_element();
         assert_eq!(root.tag_name().name(), "svg");
@@ -149,34 +129,22 @@ fn figures_are_files_of_their_own() {
     }
 }
 
-/// The line on stderr of a run that must fail with this status and leave no file behind.
-fn rejected(folder: &Path, status: i32, arguments: &str) -> String {
-    let before = names(folder);
-    let output = run_in(folder, arguments);
-    assert_eq!(output.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
-    assert!(output.stdout.is_empty(), "{arguments}");
-    assert_eq!(names(folder), before, "{arguments}");
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    stderr.trim_end().to_owned()
-}
-
 #[test]
 fn places_that_cannot_be_used_are_rejected_before_the_work() {
     let desk = desk();
-    let path = desk.path();
-    fs::create_dir(path.join("folder")).unwrap();
-    fs::write(path.join("r-1.svg"), COUNTS).unwrap();
+    fs::create_dir(desk.path("folder")).unwrap();
+    desk.file("r-1.svg", COUNTS);
+    let rejected = |status: i32, words: &str| format!("error: {}", desk.rejected(status, words));
     let lines = [
-        rejected(path, 1, "audit counts a.csv --report none/r.html"),
-        rejected(path, 1, "audit counts a.csv --report folder"),
-        rejected(path, 1, "audit counts a.csv --report ./a.csv"),
-        rejected(path, 1, "audit counts a.csv --report r.html --output folder/../r.html"),
-        rejected(path, 1, "audit counts a.csv --report r.html --figures none"),
-        rejected(path, 1, "audit counts a.csv --report r.html --figures a.csv"),
-        rejected(path, 1, "audit counts r-1.svg --report r.html --figures ."),
-        rejected(path, 1, "audit counts a.csv --output r-20.svg --report r.html --figures ."),
-        rejected(path, 2, "audit counts a.csv --figures folder"),
+        rejected(1, "audit counts a.csv --report none/r.html"),
+        rejected(1, "audit counts a.csv --report folder"),
+        rejected(1, "audit counts a.csv --report ./a.csv"),
+        rejected(1, "audit counts a.csv --report r.html --output folder/../r.html"),
+        rejected(1, "audit counts a.csv --report r.html --figures none"),
+        rejected(1, "audit counts a.csv --report r.html --figures a.csv"),
+        rejected(1, "audit counts r-1.svg --report r.html --figures ."),
+        rejected(1, "audit counts a.csv --output r-20.svg --report r.html --figures ."),
+        rejected(2, "audit counts a.csv --figures folder"),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r"
     error: none/r.html: cannot write: No such file or directory (os error 2)
@@ -189,32 +157,31 @@ fn places_that_cannot_be_used_are_rejected_before_the_work() {
     error: r-20.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
     error: --figures: the figures are those of a page, and --report FILE.html is missing
     ");
-    assert_eq!(fs::read_to_string(path.join("a.csv")).unwrap(), COUNTS);
+    assert_eq!(desk.text("a.csv"), COUNTS);
 }
 
 #[test]
 fn an_old_page_stays_until_the_new_one_is_complete() {
     let desk = desk();
-    fs::write(desk.path().join("r.html"), "old").unwrap();
-    fs::write(desk.path().join("bad.csv"), "outcome,count,count_neighbor\na,-1,2\n").unwrap();
-    rejected(desk.path(), 1, "audit counts bad.csv --report r.html --figures .");
-    assert_eq!(fs::read_to_string(desk.path().join("r.html")).unwrap(), "old");
-    assert_eq!(run_in(desk.path(), "audit counts a.csv --report r.html").status.code(), Some(0));
-    assert!(fs::read_to_string(desk.path().join("r.html")).unwrap().starts_with("<!DOCTYPE html>"));
+    desk.file("r.html", "old");
+    desk.file("bad.csv", "outcome,count,count_neighbor\na,-1,2\n");
+    desk.rejected(1, "audit counts bad.csv --report r.html --figures .");
+    assert_eq!(desk.text("r.html"), "old");
+    desk.stdout("audit counts a.csv --report r.html");
+    assert!(desk.text("r.html").starts_with("<!DOCTYPE html>"));
 }
 
 #[test]
 fn hostile_labels_are_shown_as_they_are() {
-    let folder = tempfile::tempdir().unwrap();
+    let desk = Desk::new();
     let label = "<script>alert('x')</script><b>&amp;";
     let file = format!(
         "outcome,count,count_neighbor,query\n{label},600,500,{label}\nb,400,500,{label}\n\
                         x,6,5,שאילתה\ny,5,6,שאילתה\n"
     );
-    fs::write(folder.path().join("<i>.csv"), file).unwrap();
-    let output = run_in(folder.path(), "audit counts <i>.csv --report r.html");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    checked(&fs::read_to_string(folder.path().join("r.html")).unwrap(), |root| {
+    desk.file("<i>.csv", file);
+    desk.stdout("audit counts <i>.csv --report r.html");
+    checked(&desk.text("r.html"), |root| {
         assert_eq!(tags(root, "script") + tags(root, "b") + tags(root, "i"), 0);
         let cells = root.descendants().filter(|node| node.has_tag_name("td"));
         let cells: Vec<&str> = cells.filter_map(|node| node.text()).collect();
@@ -360,7 +327,7 @@ fn three_hundred_queries_are_legible() {
 
 #[test]
 fn pages_of_attacks_scores_and_claims_are_complete() {
-    let folder = desk();
+    let desk = desk();
     let member = |model: usize, sample: usize| (model + sample) % 2;
     let shadow = (0..8).flat_map(|model| (0..10).map(move |sample| (model, sample))).map(|(model, sample)| {
         let score = 0.3 * ((7 * model + 3 * sample) % 11) as f64 + 2.0 * member(model, sample) as f64;
@@ -375,7 +342,7 @@ fn pages_of_attacks_scores_and_claims_are_complete() {
     for (name, text) in
         [("shadow.csv", shadow), ("scores.csv", scores), ("outputs.csv", outputs), ("studies.toml", studies)]
     {
-        fs::write(folder.path().join(name), text).unwrap();
+        desk.file(name, text);
     }
     for (arguments, status, figures) in [
         ("membership lira shadow.csv --resamples 100", 0, 2),
@@ -389,9 +356,8 @@ fn pages_of_attacks_scores_and_claims_are_complete() {
         ("rerun result.json", 0, 0),
         ("run studies.toml", 0, 0),
     ] {
-        let output = run_in(folder.path(), &format!("{arguments} --report page.html"));
-        assert_eq!(output.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-        checked(&fs::read_to_string(folder.path().join("page.html")).unwrap(), |root| {
+        desk.run(&format!("{arguments} --report page.html")).printed(status);
+        checked(&desk.text("page.html"), |root| {
             assert!(tags(root, "svg") >= figures && tags(root, "table") >= 1, "{arguments}");
             let text = text_of(root);
             assert!(!text.contains("NaN") && text.contains("Inputs and options"), "{arguments}");

@@ -1,61 +1,36 @@
 //! Answers that are repeated from their own documents, and several studies in one file.
 
-use assert_cmd::Command;
+use crate::desk::Desk;
 use ndarray::{Array1, Array2, Array4};
-use ndarray_npy::NpzWriter;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Output;
-use tempfile::TempDir;
-
-fn run_in(folder: &Path, arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(folder).args(shell_words::split(arguments).unwrap()).output().unwrap()
-}
-
-fn text(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
-}
 
 /// A folder with every kind of input.
-fn inputs() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let data = Path::new(crate::ROOT).join("validation");
+fn inputs() -> Desk {
+    let desk = Desk::new();
     for name in ["data/counts.csv", "data/prompt_votes.npz", "data/fashion_lira_original.npz", "scenarios/pate.toml"] {
-        let path = data.join(name);
-        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+        let content = fs::read(Desk::root().path("validation").join(name)).unwrap();
+        desk.file(name.split_once('/').unwrap().1, content);
     }
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     let scores = (0..60).map(|canary| format!("{},{}\n", (canary * 37 % 60) as f64 / 20.0, canary % 2));
-    write("scores.csv", &("score,member\n".to_owned() + &scores.collect::<String>()));
+    desk.file("scores.csv", "score,member\n".to_owned() + &scores.collect::<String>());
     let outputs = (0..300).map(|index| format!("{},{}\n", ["s", "s_prime"][index % 2], index * 7 % 5));
-    write("outputs.csv", &("world,output\n".to_owned() + &outputs.collect::<String>()));
-    let archive = |name: &str| NpzWriter::new(fs::File::create(folder.path().join(name)).unwrap());
-    let mut labels = archive("labels.npz");
-    labels
-        .add_array(
-            "probabilities",
-            &Array2::from_shape_fn((90, 3), |(row, class)| [0.2f32, 0.3, 0.5][(row + class) % 3]),
-        )
-        .unwrap();
-    labels.add_array("labels_true", &Array1::<i64>::zeros(90)).unwrap();
-    labels.add_array("labels_trained", &Array1::from_iter((0..90i64).map(|row| 1 + row % 2))).unwrap();
-    labels.finish().unwrap();
-    let mut answers = archive("answers.npz");
-    answers.add_array("student", &Array2::from_elem((4, 2), 0.5)).unwrap();
-    let first = |value: usize, member: usize| 0.5 + 0.2 * value as f64 + 0.01 * member as f64;
-    let ensembles =
-        Array4::from_shape_fn(
-            (2, 3, 4, 2),
-            |(value, member, _, class)| {
-                if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
-            },
-        );
-    answers.add_array("ensembles", &ensembles).unwrap();
-    answers.finish().unwrap();
-    folder
+    desk.file("outputs.csv", "world,output\n".to_owned() + &outputs.collect::<String>());
+    desk.arrays("labels.npz", |writer| {
+        let answers = Array2::from_shape_fn((90, 3), |(row, class)| [0.2f32, 0.3, 0.5][(row + class) % 3]);
+        writer.add_array("probabilities", &answers).unwrap();
+        writer.add_array("labels_true", &Array1::<i64>::zeros(90)).unwrap();
+        writer.add_array("labels_trained", &Array1::from_iter((0..90i64).map(|row| 1 + row % 2))).unwrap();
+    });
+    desk.arrays("answers.npz", |writer| {
+        writer.add_array("student", &Array2::from_elem((4, 2), 0.5)).unwrap();
+        let first = |value: usize, member: usize| 0.5 + 0.2 * value as f64 + 0.01 * member as f64;
+        let answer = |(value, member, _, class): (usize, usize, usize, usize)| {
+            if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
+        };
+        writer.add_array("ensembles", &Array4::from_shape_fn((2, 3, 4, 2), answer)).unwrap();
+    });
+    desk
 }
 
 /// Every command that computes from files, with options of every form.
@@ -100,19 +75,16 @@ const MORE: [&str; 4] = [
 
 #[test]
 fn every_answer_is_repeated_from_its_own_document() {
-    let folder = inputs();
-    let simulate = "simulate pate.toml --samples 3e4 --format json --output simulated.json";
-    assert_eq!(text(&run_in(folder.path(), simulate)).0, 0);
+    let desk = inputs();
+    desk.stdout("simulate pate.toml --samples 3e4 --format json --output simulated.json");
     let mut commands = std::collections::BTreeSet::new();
     for arguments in COMMANDS.into_iter().chain(MORE) {
-        let made = run_in(folder.path(), &format!("{arguments} --format json --quiet --threads 1"));
-        let (status, document, line) = text(&made);
-        assert!(matches!(status, 0 | 3), "{arguments}: {line}");
-        fs::write(folder.path().join("result.json"), &document).unwrap();
-        let (status, repeated, line) = text(&run_in(folder.path(), "rerun result.json"));
-        assert_eq!(status, 0, "{arguments}: {repeated}{line}");
+        let made = desk.run(&format!("{arguments} --format json --quiet --threads 1"));
+        assert!(matches!(made.status, 0 | 3), "{made:?}");
+        desk.file("result.json", &made.stdout);
+        let repeated = desk.stdout("rerun result.json");
         assert!(repeated.contains("\nidentical: all "), "{arguments}: {repeated}");
-        let document: Value = serde_json::from_str(&document).unwrap();
+        let document: Value = serde_json::from_str(&made.stdout).unwrap();
         assert!(document["options"].as_object().unwrap().values().all(|value| !value.is_object()), "{arguments}");
         commands.insert(document["command"].as_str().unwrap().to_owned());
     }
@@ -122,29 +94,25 @@ fn every_answer_is_repeated_from_its_own_document() {
 
 #[test]
 fn what_changed_is_shown_and_nothing_runs_on_other_inputs() {
-    let folder = inputs();
-    let path = |name: &str| -> PathBuf { folder.path().join(name) };
-    let made = "audit counts counts.csv --orders 2 --format json --output result.json";
-    assert_eq!(text(&run_in(folder.path(), made)).0, 0);
-    let document = fs::read_to_string(path("result.json")).unwrap();
+    let desk = inputs();
+    desk.stdout("audit counts counts.csv --orders 2 --format json --output result.json");
+    let document = desk.text("result.json");
 
     // Another number.
     let mut changed: Value = serde_json::from_str(&document).unwrap();
     changed["bounds"][0]["rdp_lower"] = 0.125.into();
     changed["version"] = "0.0".into();
-    fs::write(path("changed.json"), changed.to_string()).unwrap();
-    let (status, shown, _) = text(&run_in(folder.path(), "rerun changed.json"));
-    assert_eq!(status, 3);
+    desk.file("changed.json", changed.to_string());
+    let shown = desk.run("rerun changed.json").printed(3);
     assert!(shown.contains("\n1 of ") && shown.contains("bounds[0].rdp_lower") && shown.contains("0.125"), "{shown}");
     assert!(shown.contains("warning: the document is of version 0.0"), "{shown}");
-    let (_, rows, _) = text(&run_in(folder.path(), "rerun changed.json --format csv"));
+    let rows = desk.run("rerun changed.json --format csv").printed(3);
     assert!(rows.starts_with("place,recorded,repeated\nbounds[0].rdp_lower,0.125,"), "{rows}");
 
     // An option that is none, a value that is none, no document at all.
-    let fails = |text_of: &str, expected: &str| {
-        fs::write(path("bad.json"), text_of).unwrap();
-        let (status, shown, line) = text(&run_in(folder.path(), "rerun bad.json"));
-        assert!(status == 1 && shown.is_empty() && line.lines().count() == 1, "{status} {line}");
+    let fails = |text: &str, expected: &str| {
+        desk.file("bad.json", text);
+        let line = desk.rejected(1, "rerun bad.json");
         assert!(line.contains("bad.json") && line.contains(expected), "{line}");
     };
     fails(&document.replace("\"orders\"", "\"ordres\""), "`ordres`");
@@ -154,9 +122,9 @@ fn what_changed_is_shown_and_nothing_runs_on_other_inputs() {
     fails("[1]", "a document of leakbound");
 
     // Another input.
-    fs::write(path("counts.csv"), "outcome,count,count_neighbor\na,10,20\nb,20,10\n").unwrap();
+    desk.file("counts.csv", "outcome,count,count_neighbor\na,10,20\nb,20,10\n");
     fails(&document, "the file has changed since");
-    fs::remove_file(path("counts.csv")).unwrap();
+    fs::remove_file(desk.path("counts.csv")).unwrap();
     fails(&document, "inputs, counts.csv");
 }
 
@@ -167,36 +135,33 @@ const SUITE: &str = "[[study]]\nname = 'four teachers'\ncommand = 'exact'\nhisto
 
 #[test]
 fn several_studies_run_from_one_file() {
-    let folder = inputs();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let suite = folder.path().join("studies.toml");
-    fs::write(&suite, SUITE).unwrap();
+    let (desk, elsewhere) = (inputs(), Desk::new());
+    let suite = desk.file("studies.toml", SUITE);
     // Paths are relative to the file, wherever the command runs.
-    let run = |more: &str| text(&run_in(elsewhere.path(), &format!("run {} {more}", suite.display())));
-    let (status, shown, line) = run("");
-    assert_eq!(status, 3, "{line}");
+    let words = format!("run {}", suite.display());
+    let run = |more: &str| elsewhere.run(&format!("{words} {more}"));
+    let shown = run("").printed(3);
     assert!(
         shown.contains("\n\n== four teachers ==\nNoisy argmax") && shown.contains("== audit counts 2 ==\n"),
         "{shown}"
     );
     assert!(shown.contains("four teachers    exact          passed") && shown.contains("refuted\n"), "{shown}");
-    let (_, document, _) = run("--format json");
-    let document: Value = serde_json::from_str(&document).unwrap();
+    let document = elsewhere.answer(3, &words);
     assert_eq!((&document["schema"], &document["command"]), (&"leakbound.run/1".into(), &"run".into()));
     assert_eq!(document["studies"][0]["document"]["schema"], "leakbound.exact/1");
     assert_eq!(document["studies"][1]["outcome"], "refuted");
     // In the form that its study requests, which is text by default.
-    assert!(fs::read_to_string(folder.path().join("counts.txt")).unwrap().starts_with("Audit of "));
-    assert_eq!(run("--format csv").1.lines().count(), 3);
+    assert!(desk.text("counts.txt").starts_with("Audit of "));
+    assert_eq!(run("--format csv").printed(3).lines().count(), 3);
 
     // A study that fails does not end the others; a request that is wrong ends all of them before they begin.
     let changed = |from: &str, to: &str| {
-        fs::write(&suite, SUITE.replace(from, to)).unwrap();
+        desk.file("studies.toml", SUITE.replace(from, to));
         run("")
     };
-    let (status, shown, line) = changed("'counts.csv'", "'gone.csv'");
-    assert_eq!((status, line.as_str()), (1, "error: 1 of 2 studies failed\n"));
-    assert!(shown.contains("gone.csv: cannot read") && shown.contains("passed"), "{shown}");
+    let ran = changed("'counts.csv'", "'gone.csv'");
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, "error: 1 of 2 studies failed\n"));
+    assert!(ran.stdout.contains("gone.csv: cannot read") && ran.stdout.contains("passed"), "{ran:?}");
     for (from, to, expected) in [
         ("noise = ", "nois = ", "found the option `nois`, which it does not have"),
         ("'gaussian:2'", "'gaussian:-2'", "study `four teachers` from line 1: found invalid value"),
@@ -207,10 +172,9 @@ fn several_studies_run_from_one_file() {
         ("[[study]]", "[[studies]]", "unknown field `studies`"),
         ("[3, 1]", "[3, 1", "line 5"),
     ] {
-        let (status, shown, line) = changed(from, to);
-        assert!(status == 1 && shown.is_empty() && line.lines().count() == 1, "{to}: {status} {shown}{line}");
+        let line = changed(from, to).line(1);
         assert!(line.contains("studies.toml") && line.contains(expected), "{to}: {line}");
     }
-    fs::write(&suite, "").unwrap();
-    assert!(run("").2.contains("missing field `study`"), "{}", run("").2);
+    desk.file("studies.toml", "");
+    assert!(run("").line(1).contains("missing field `study`"));
 }

@@ -1,5 +1,6 @@
 //! ROC, AUC and TPR at FPR of 10^6 scores, with and without ties, against scikit-learn: validation/reference/roc.json.
 
+use crate::json::reference;
 use leakbound::quantity::Probability;
 use leakbound::roc::Roc;
 use serde::Deserialize;
@@ -36,8 +37,7 @@ fn guesses(row: &Row) -> [Vec<f64>; 2] {
 
 #[test]
 fn a_million_scores_as_scikit_learn_has_them() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/reference/roc.json");
-    let rows: Vec<Row> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let rows: Vec<Row> = reference("roc.json");
     for row in &rows {
         let [members, non_members] = guesses(row);
         let roc = Roc::new(&members, &non_members).unwrap();

@@ -17,7 +17,8 @@ fn rejected(text: &str) -> String {
 
 const PATE: &str = "model = 'pate'\nnoise = 'gaussian:40'\nk = 250\np = [0.6, 0.4]\np_marked = [0.1, 0.9]\n";
 const CAPC: &str = "model = 'capc'\nnoise = 'laplace:3'\np_marked = [0, 1]\n";
-const PROMPT: &str = "model = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\nhistogram_neighbor = [2, 2]\n";
+pub const PROMPT: &str =
+    "model = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\nhistogram_neighbor = [2, 2]\n";
 const KNN: &str =
     "model = 'private-knn'\nnoise = 'gaussian:30'\nk = 3\np = [0.6, 0.4]\np_last = [0.5, 0.5]\nlabel = 1\n";
 

@@ -1,33 +1,17 @@
 //! `leakbound self-check audit counts` as its user sees it.
 
-use assert_cmd::Command;
+use crate::desk::Desk;
+use crate::json::{number, rows};
 use serde_json::Value;
-use std::process::Output;
 
-/// Runs `leakbound self-check audit counts` on the counts of the repository, in its root.
-fn run(arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_leakbound"))
-        .current_dir(crate::ROOT)
-        .args(["self-check", "audit", "counts"])
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap()
-}
-
-/// Stdout of a run that ends with 0 and says nothing else.
-fn stdout(arguments: &str) -> String {
-    let output = run(arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
-    String::from_utf8(output.stdout).unwrap()
+/// Stdout of `leakbound self-check audit counts` on the counts of the repository.
+fn stdout(words: &str) -> String {
+    Desk::root().stdout(&format!("self-check audit counts {words}"))
 }
 
 /// The one line of a rejected run.
-fn rejected(status: i32, arguments: &str) -> String {
-    let output = run(arguments);
-    assert_eq!(output.status.code(), Some(status), "{arguments}");
-    assert!(output.stdout.is_empty());
-    String::from_utf8(output.stderr).unwrap().trim_end().to_owned()
+fn rejected(status: i32, words: &str) -> String {
+    format!("error: {}", Desk::root().rejected(status, &format!("self-check audit counts {words}")))
 }
 
 const COUNTS: &str = "validation/data/counts.csv --methods two-cut-corner,clopper-pearson --orders 2,8 --delta 1e-5 \
@@ -48,8 +32,8 @@ fn the_text_has_a_table_for_each_case() {
 fn the_json_has_every_figure_and_does_not_depend_on_threads() {
     for sets in ["", "--pilot-fraction 0.1"] {
         let json = |threads: &str| {
-            let text = stdout(&format!("{COUNTS} {sets} --format json --threads {threads}"));
-            let mut document: Value = serde_json::from_str(&text).unwrap();
+            let mut document =
+                Desk::root().json(&format!("self-check audit counts {COUNTS} {sets} --threads {threads}"));
             document["options"]["threads"] = Value::Null;
             document
         };
@@ -58,16 +42,16 @@ fn the_json_has_every_figure_and_does_not_depend_on_threads() {
         assert_eq!(document["schema"], "leakbound.self-check/1");
         assert_eq!((&document["seed"], &document["options"]["repetitions"]), (&3.into(), &60.into()));
         assert_eq!(document["queries"][0]["pilot"].is_null(), sets.is_empty());
-        let checks = document["checks"].as_array().unwrap();
+        let checks = rows(&document["checks"]);
         assert_eq!(checks.len() % 4, 0);
         for check in checks {
             assert_eq!((&check["repetitions"], &check["failure_probability"]), (&60.into(), &0.05.into()));
             assert_eq!((&check["verdict"], &check["validity"]), (&"kept".into(), &"finite-sample".into()));
             let known = check["case"] == "known";
-            let rows = check["tightness"].as_array().unwrap();
-            assert_eq!(rows.len(), if check["method"] == "two-cut-corner" { 4 } else { 2 });
-            for row in rows {
-                assert_eq!(row["truth"].as_f64().unwrap() > 0.0, known, "{row}");
+            let tightness = rows(&check["tightness"]);
+            assert_eq!(tightness.len(), if check["method"] == "two-cut-corner" { 4 } else { 2 });
+            for row in tightness {
+                assert_eq!(number(&row["truth"]) > 0.0, known, "{row}");
                 assert_eq!(row["mean_share"].as_f64().is_some_and(|share| (0.0..1.0).contains(&share)), known, "{row}");
             }
         }

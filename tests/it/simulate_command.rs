@@ -1,11 +1,10 @@
 //! `leakbound simulate`, `merge` and `bench` as their user sees them.
 
+use crate::desk::Desk;
+use crate::json::{number, rows};
 use leakbound::record::read_counts;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
 
 /// Two queries of 8 blocks each, the last of them short.
 const SCENARIO: &str = "
@@ -27,52 +26,11 @@ histogram = [3, 1]
 histogram_neighbor = [2, 2]
 ";
 
-struct Desk {
-    folder: TempDir,
-}
-
-impl Desk {
-    fn new() -> Self {
-        let desk = Self { folder: tempfile::tempdir().unwrap() };
-        fs::write(desk.path("s.toml"), SCENARIO).unwrap();
-        desk
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-        command.current_dir(self.folder.path()).args(arguments.split_whitespace()).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn stdout(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, arguments: &str) -> Value {
-        serde_json::from_str(&self.stdout(&format!("{arguments} --format json"))).unwrap()
-    }
-
-    /// The one line of a rejection.
-    fn rejected(&self, status: i32, arguments: &str) -> String {
-        let output = self.run(arguments);
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(status), true), "{arguments}: {stderr}");
-        let line = stderr.strip_prefix("error: ").and_then(|text| text.strip_suffix('\n'));
-        let line = line.unwrap_or_else(|| panic!("{arguments}: {stderr}"));
-        assert!(!line.contains(char::is_control), "{arguments}: {stderr}");
-        line.to_owned()
-    }
+/// A folder with the scenario.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.file("s.toml", SCENARIO);
+    desk
 }
 
 /// The counts of every query, in both worlds.
@@ -82,7 +40,7 @@ fn counts(document: &Value) -> Value {
 
 #[test]
 fn the_text_has_counts_and_exact_distributions() {
-    insta::assert_snapshot!(Desk::new().stdout("simulate s.toml"), @"
+    insta::assert_snapshot!(desk().stdout("simulate s.toml"), @"
     Simulation of s.toml: 2 queries, 5e5 outputs per query and world, seed 3
 
     Query teachers
@@ -109,7 +67,7 @@ fn the_text_has_counts_and_exact_distributions() {
 
 #[test]
 fn the_document_says_what_decides_the_counts() {
-    let desk = Desk::new();
+    let desk = desk();
     let document = desk.json("simulate s.toml --shard 2/3");
     let plan = &document["plan"];
     assert_eq!(
@@ -121,8 +79,8 @@ fn the_document_says_what_decides_the_counts() {
     assert_eq!((document["blocks"].to_string(), document["blocks_in_all"].as_u64()), ("[[2,5]]".into(), Some(8)));
     assert_eq!(document["inputs"][0]["name"], "s.toml");
     let distribution = &document["distributions"][0];
-    assert!((distribution["p"][0].as_f64().unwrap() - 0.159_520_995_319_951_5).abs() < 1e-12, "{distribution}");
-    assert!(distribution["p_value"].as_f64().unwrap() > 1e-6);
+    assert!((number(&distribution["p"][0]) - 0.159_520_995_319_951_5).abs() < 1e-12, "{distribution}");
+    assert!(number(&distribution["p_value"]) > 1e-6);
     assert_eq!(desk.json("simulate s.toml --no-distribution")["distributions"].to_string(), "[]");
     // The command line overrules the file, a seed of 0 too.
     let plan = desk.json("simulate s.toml --samples 7 --seed 0")["plan"].clone();
@@ -132,7 +90,7 @@ fn the_document_says_what_decides_the_counts() {
 /// Counts never depend on who draws which block.
 #[test]
 fn shards_and_threads_do_not_matter() {
-    let desk = Desk::new();
+    let desk = desk();
     let whole = desk.json("simulate s.toml");
     for threads in 1..=4 {
         let again = desk.json(&format!("--threads {threads} simulate s.toml"));
@@ -151,14 +109,14 @@ fn shards_and_threads_do_not_matter() {
         assert_eq!(counts(&merged), counts(&whole), "{shards} shards");
         assert_eq!((&merged["plan"], &merged["blocks"]), (&whole["plan"], &whole["blocks"]));
         // What is merged can be merged again.
-        fs::write(desk.path("merged.json"), merged.to_string()).unwrap();
+        desk.file("merged.json", merged.to_string());
         assert_eq!(counts(&desk.json("merge merged.json")), counts(&whole));
     }
 }
 
 #[test]
 fn the_audit_reads_what_simulation_writes() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.stdout("simulate s.toml --format json --output a.json");
     desk.stdout("simulate s.toml --format csv --output a.csv");
     let read = |name: &str| read_counts(desk.path(name)).unwrap().queries;
@@ -166,26 +124,26 @@ fn the_audit_reads_what_simulation_writes() {
     assert_eq!(read("a.csv")[1].query.as_deref(), Some("prompts"));
     assert_eq!(read("a.csv")[1].counts.trials(), 500_000);
     let audit = desk.json("audit counts a.json --pilot-fraction 0.1");
-    assert!(audit["bounds"].as_array().unwrap().iter().any(|bound| bound["rdp_lower"].as_f64().unwrap() > 0.01));
+    assert!(rows(&audit["bounds"]).iter().any(|bound| number(&bound["rdp_lower"]) > 0.01));
     // A query without a name has no column of names.
     let alone: String = SCENARIO.lines().take_while(|line| !line.contains("prompts")).collect::<Vec<_>>().join("\n");
     let alone = alone.replace("[[query]]\nname = 'teachers'", "").replace("[[query]]", "");
-    fs::write(desk.path("s.toml"), alone).unwrap();
+    desk.file("s.toml", alone);
     desk.stdout("simulate s.toml --format csv --output a.csv");
-    assert!(fs::read_to_string(desk.path("a.csv")).unwrap().starts_with("outcome,count,count_neighbor\n0,"));
+    assert!(desk.text("a.csv").starts_with("outcome,count,count_neighbor\n0,"));
     assert_eq!(read("a.csv")[0].query, None);
 }
 
 #[test]
 fn parts_that_do_not_fit_are_rejected() {
-    let desk = Desk::new();
+    let desk = desk();
     for shard in 1..=3 {
         desk.stdout(&format!("simulate s.toml --shard {shard}/3 --format json --output {shard}.json"));
     }
     desk.stdout("simulate s.toml --shard 3/3 --seed 4 --format json --output seed.json");
     desk.stdout("simulate s.toml --shard 3/3 --samples 5e5 --format json --output same.json");
     desk.stdout("simulate s.toml --shard 3/3 --samples 6e5 --format json --output samples.json");
-    fs::write(desk.path("s.toml"), SCENARIO.replace("gaussian:4", "gaussian:5")).unwrap();
+    desk.file("s.toml", SCENARIO.replace("gaussian:4", "gaussian:5"));
     desk.stdout("simulate s.toml --shard 3/3 --format json --output scenario.json");
     insta::assert_snapshot!(
         [
@@ -229,7 +187,7 @@ fn parts_that_do_not_fit_are_rejected() {
 
 #[test]
 fn a_checkpoint_is_never_overwritten_by_accident() {
-    let desk = Desk::new();
+    let desk = desk();
     let whole = desk.json("simulate s.toml");
     // Where there is none, --resume starts.
     let first = desk.json("simulate s.toml --checkpoint c --resume");
@@ -238,7 +196,7 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
     let again = desk.json("simulate s.toml --checkpoint c --resume");
     assert_eq!((counts(&first), counts(&again)), (counts(&whole), counts(&whole)));
     assert_eq!(fs::read(desk.path("c")).unwrap(), file);
-    fs::write(desk.path("cut"), &file[..file.len() - 9]).unwrap();
+    desk.file("cut", &file[..file.len() - 9]);
     insta::assert_snapshot!(
         [
             desk.rejected(1, "simulate s.toml --checkpoint c"),
@@ -275,9 +233,9 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hopeless_simulation_says_so_and_can_be_interrupted() {
-    let desk = Desk::new();
+    let desk = desk();
     let arguments = "simulate s.toml --samples 1e13 --checkpoint c --output result";
-    let mut child = desk.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = desk.command(arguments).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut note = String::new();
     std::io::BufRead::read_line(&mut stderr, &mut note).unwrap();
@@ -286,7 +244,7 @@ fn a_hopeless_simulation_says_so_and_can_be_interrupted() {
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kilobytes: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(kilobytes < 300_000, "{kilobytes} kB");
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    crate::desk::signal(&child, "-INT");
     let status = child.wait().unwrap();
     let mut error = String::new();
     std::io::Read::read_to_string(&mut stderr, &mut error).unwrap();
@@ -302,9 +260,8 @@ fn a_hopeless_simulation_says_so_and_can_be_interrupted() {
 #[cfg(unix)]
 #[test]
 fn killed_simulations_go_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = Path::new(env!("CARGO_BIN_EXE_leakbound"));
-    let report = leakbound_validation::kill_resume::compare(program, folder.path(), 4);
+    let program = std::path::Path::new(crate::desk::PROGRAM);
+    let report = leakbound_validation::kill_resume::compare(program, &Desk::new().path(""), 4);
     report.lines.iter().for_each(|line| println!("{line}"));
     assert_eq!(report.verdict, leakbound_validation::experiment::Verdict::Pass, "{:?}", report.lines);
 }
@@ -312,27 +269,20 @@ fn killed_simulations_go_on() {
 /// 10^12 samples of every query in no time, said to be no simulation; without parts.
 #[test]
 fn counts_are_drawn_from_distributions() {
-    let desk = Desk::new();
+    let desk = desk();
     let document = desk.json("simulate s.toml --samples 1e12 --sampling exact-distribution");
     assert_eq!(
         (document["plan"]["sampling"].as_str(), document["blocks"].to_string()),
         (Some("exact-distribution"), "[[0,15258790]]".into())
     );
     assert_eq!(document["warnings"][0]["code"], "exact-distribution-sampling");
-    for (query, distribution) in
-        document["queries"].as_array().unwrap().iter().zip(document["distributions"].as_array().unwrap())
-    {
-        assert_eq!(
-            query["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(),
-            1_000_000_000_000
-        );
-        assert!(
-            distribution["p_value"].as_f64().unwrap() > 1e-6
-                && distribution["p_value_neighbor"].as_f64().unwrap() > 1e-6,
-            "{distribution}"
-        );
+    for (query, distribution) in rows(&document["queries"]).iter().zip(rows(&document["distributions"])) {
+        let drawn: u64 = rows(&query["counts"]).iter().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(drawn, 1_000_000_000_000);
+        let fits = ["p_value", "p_value_neighbor"].map(|world| number(&distribution[world]));
+        assert!(fits.iter().all(|&fit| fit > 1e-6), "{distribution}");
     }
-    fs::write(desk.path("a.json"), document.to_string()).unwrap();
+    desk.file("a.json", document.to_string());
     assert!(
         desk.stdout("simulate s.toml --samples 9 --sampling exact-distribution")
             .starts_with("Counts drawn from the distributions of s.toml")
@@ -356,10 +306,10 @@ fn counts_are_drawn_from_distributions() {
 
 #[test]
 fn the_bench_is_a_table_of_works() {
-    let desk = Desk::new();
+    let desk = desk();
     let document = desk.json("bench --seconds 0.01 --threads 2");
     assert_eq!(document["schema"], "leakbound.bench/1");
-    let rows = document["rows"].as_array().unwrap();
+    let rows = rows(&document["rows"]);
     let names: Vec<String> =
         rows.iter().map(|row| format!("{} {}", row["work"].as_str().unwrap(), row["threads"])).collect();
     let works = ["fixed", "pate", "capc", "private-knn", "exact-distribution-pair"];
@@ -367,7 +317,7 @@ fn the_bench_is_a_table_of_works() {
         ["1", "2"].iter().flat_map(|threads| works.map(|work| format!("{work} {threads}"))).collect();
     assert_eq!(names, expected);
     for row in rows {
-        let number = |name: &str| row[name].as_f64().unwrap();
+        let number = |name: &str| number(&row[name]);
         assert!(number("samples") > 0.0 && number("seconds") > 0.0, "{row}");
         assert!((number("rate") * number("seconds") / number("samples") - 1.0).abs() < 1e-9, "{row}");
     }

@@ -1,23 +1,18 @@
 //! What every command has in common: texts in the width of a terminal, short messages, CSV that spreadsheets may open.
 
-use assert_cmd::Command;
+use crate::desk::{Desk, Ran, Words};
 use leakbound::report::fit;
 use std::collections::HashSet;
-use std::fs;
-use std::path::Path;
-use std::process::Output;
 
-fn run_in(folder: &Path, arguments: &[&str]) -> Output {
-    // What the tests' own terminal is like must not matter.
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(folder).args(arguments).env("COLUMNS", "40").output().unwrap()
+/// Runs as in a terminal of 40 columns, which none of these is.
+fn run(desk: &Desk, words: &(impl Words + ?Sized)) -> Ran {
+    Ran::of(desk.command(words).env("COLUMNS", "40"))
 }
 
-fn stdout(arguments: &str) -> String {
-    let output = run_in(Path::new(crate::ROOT), &arguments.split_whitespace().collect::<Vec<_>>());
-    let (code, stderr) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
-    assert!(matches!(code, Some(0 | 3)), "{arguments}: {stderr}");
-    String::from_utf8(output.stdout).unwrap()
+fn stdout(words: &str) -> String {
+    let ran = run(&Desk::root(), words);
+    let status = if ran.status == 3 { 3 } else { 0 };
+    ran.printed(status)
 }
 
 #[test]
@@ -87,14 +82,14 @@ fn files_and_pipes_have_whole_lines() {
 /// A value of any length, wherever it stands, is repeated to the 80th character at most; a path to the 160th.
 #[test]
 fn messages_repeat_little_of_what_they_are_about() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.csv"), "outcome,count,count_neighbor\na,600,500\nb,400,500\n").unwrap();
+    let desk = Desk::new();
+    desk.file("a.csv", "outcome,count,count_neighbor\na,600,500\nb,400,500\n");
     let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise"];
     for value in ["x".repeat(50_000), "ab cd ".repeat(5_000), format!("\u{1b}[31m{}", "é`\n".repeat(9_000))] {
         let value = value.as_str();
         let option = format!("--{value}");
         let key = format!("\"{}\" = 1\n", value.replace(['\u{1b}', '\n'], ""));
-        fs::write(folder.path().join("s.toml"), key).unwrap();
+        desk.file("s.toml", key);
         let cell = value.replace('"', "");
         for (name, text) in [
             ("header.csv", format!("\"{cell}\",count\n1,2\n")),
@@ -104,7 +99,7 @@ fn messages_repeat_little_of_what_they_are_about() {
             ("value.json", serde_json::json!([{"outcome": value, "count": value, "count_neighbor": 1}]).to_string()),
             ("distribution.csv", format!("outcome,p,q\n\"{cell}\",1,1\n")),
         ] {
-            fs::write(folder.path().join(name), text).unwrap();
+            desk.file(name, text);
         }
         let cases: Vec<Vec<&str>> = vec![
             vec![value],
@@ -134,12 +129,11 @@ fn messages_repeat_little_of_what_they_are_about() {
             vec!["merge", value],
         ];
         for arguments in cases {
-            let output = run_in(folder.path(), &arguments);
-            let stderr = String::from_utf8(output.stderr).unwrap();
+            let Ran { status, stdout, stderr, .. } = run(&desk, &arguments);
             let shown: Vec<String> = arguments.iter().map(|word| word.chars().take(20).collect()).collect();
-            assert!(matches!(output.status.code(), Some(1 | 2)), "{shown:?}: {stderr}");
+            assert!(matches!(status, 1 | 2), "{shown:?}: {stderr}");
             let length = stderr.chars().count();
-            assert!(output.stdout.is_empty() && length < 1_300, "{shown:?}: {length}");
+            assert!(stdout.is_empty() && length < 1_300, "{shown:?}: {length}");
             assert!(!stderr.contains('\u{1b}'), "{shown:?}: {stderr:?}");
             let repeated =
                 if value.starts_with('x') { stderr.split(|c| c != 'x').map(str::len).max().unwrap() } else { 0 };
@@ -151,14 +145,13 @@ fn messages_repeat_little_of_what_they_are_about() {
 
 #[test]
 fn names_that_look_like_formulas_are_texts_in_csv() {
-    let folder = tempfile::tempdir().unwrap();
+    let desk = Desk::new();
     let name = "=HYPERLINK(\"\"http://example.org\"\",\"\"look\"\")";
     let counts = format!(
         "outcome,count,count_neighbor,query\na,600,500,\"{name}\"\n-1,400,500,\"{name}\"\na,9,8,-1\nb,9,9,-1\n"
     );
-    fs::write(folder.path().join("a.csv"), counts).unwrap();
-    let arguments = ["audit", "counts", "a.csv", "--methods", "two-cut-corner", "--orders", "2", "--format", "csv"];
-    let text = String::from_utf8(run_in(folder.path(), &arguments).stdout).unwrap();
+    desk.file("a.csv", counts);
+    let text = run(&desk, "audit counts a.csv --methods two-cut-corner --orders 2 --format csv").printed(0);
     let starts: HashSet<&str> = text.lines().skip(1).map(|line| &line[..4]).collect();
     assert_eq!(starts, HashSet::from(["\"'=H", "-1,r"]), "{text}");
 }
@@ -166,12 +159,12 @@ fn names_that_look_like_formulas_are_texts_in_csv() {
 /// What is written piece by piece is what is written at once.
 #[test]
 fn json_is_the_same_on_stdout_and_in_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:1", "--format", "json"];
-    let printed = run_in(folder.path(), &exact).stdout;
-    run_in(folder.path(), &[&exact[..], &["--output", "a.json"]].concat());
-    let written = fs::read_to_string(folder.path().join("a.json")).unwrap();
+    let desk = Desk::new();
+    let exact = "exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 --format json";
+    let printed = run(&desk, exact).printed(0);
+    assert_eq!(run(&desk, &format!("{exact} --output a.json")).printed(0), "");
+    let written = desk.text("a.json");
     assert!(written.ends_with("}\n"));
     let without = |text: &str| text.lines().filter(|line| !line.contains("\"output\"")).collect::<Vec<_>>().join("\n");
-    assert_eq!(without(&String::from_utf8(printed).unwrap()), without(&written));
+    assert_eq!(without(&printed), without(&written));
 }

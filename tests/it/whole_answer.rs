@@ -1,6 +1,7 @@
 //! One failure probability for all numbers of an answer: whichever of them a reader picks, the largest included.
 
-use assert_cmd::Command;
+use crate::desk::Desk;
+use crate::json::{row, rows};
 use leakbound::audit::{AuditPlan, FailureBudget, FailurePer, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
@@ -11,8 +12,6 @@ use leakbound::simulate::{Simulation, sample_distributions};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fs;
-use std::process::Output;
 
 const METHODS: [Method; 3] = [Method::KCutRegion, Method::KCutVariational, Method::ClopperPearson];
 const QUERIES: u64 = 60;
@@ -76,31 +75,18 @@ fn whatever_number_is_picked_the_stated_probability_covers_it() {
     assert!(each[0] > 20 && each[1] > 10 * shared[1], "{each:?} {shared:?}");
 }
 
-fn run(arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(crate::ROOT).args(arguments.split_whitespace()).output().unwrap()
-}
-
-fn json(arguments: &str) -> Value {
-    let output = run(&format!("{arguments} --format json"));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 /// Pairs of method and query times their share, and the joint bound, spend what was stated.
 #[test]
 fn an_answer_spends_the_stated_probability_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("counts.csv");
-    fs::write(
-        &file,
+    let desk = Desk::new();
+    desk.file(
+        "counts.csv",
         "query,outcome,count,count_neighbor\na,x,6000,5000\na,y,4000,5000\na,z,10,20\nb,x,500,400\nb,y,500,600\nb,z,9,8\n",
-    )
-    .unwrap();
-    let audit = |more: &str| json(&format!("audit counts {} --orders 2,8 {more}", file.display()));
+    );
+    let audit = |more: &str| desk.json(&format!("audit counts counts.csv --orders 2,8 {more}"));
     let shares = |document: &Value| -> BTreeSet<String> {
-        let rows = ["bounds", "epsilon"].map(|name| document[name].as_array().unwrap().clone());
-        let guaranteed = rows.concat().into_iter().filter(|row| row["validity"] == "finite-sample");
+        let all = rows(&document["bounds"]).iter().chain(rows(&document["epsilon"]));
+        let guaranteed = all.filter(|row| row["validity"] == "finite-sample");
         guaranteed.map(|row| row["failure_probability"].to_string()).collect()
     };
     // Two queries; two-cut-corner and clopper-pearson read from the same limits, k-cut-box from its own.
@@ -109,8 +95,7 @@ fn an_answer_spends_the_stated_probability_once() {
     let document = audit("--methods two-cut-corner,clopper-pearson,k-cut-box,jeffreys");
     assert_eq!(shares(&document), ["0.0125".to_owned()].into());
     assert_eq!((&document["failure"]["per"], &document["failure"]["share"]), (&"answer".into(), &0.0125.into()));
-    let nominal = document["epsilon"].as_array().unwrap().iter().find(|row| row["method"] == "jeffreys").unwrap();
-    assert_eq!(nominal["failure_probability"], 0.05);
+    assert_eq!(row(&document["epsilon"], "method", "jeffreys")["failure_probability"], 0.05);
     // Without a pilot δ and μ are read from limits of single outcomes, which are an event of their own.
     let document = audit("--methods two-cut-corner,clopper-pearson --epsilons 0.5");
     assert_eq!(shares(&document), ["0.0125".to_owned()].into());
@@ -129,6 +114,7 @@ fn an_answer_spends_the_stated_probability_once() {
 /// What --failure-per query prints does not depend on how many queries and methods there are.
 #[test]
 fn each_method_of_a_query_can_have_the_probability_for_itself() {
+    let json = |words: &str| Desk::root().json(words);
     let votes =
         "audit votes validation/data/fashion_votes.npz --model pate --noise gaussian:40 --samples 1e5 --orders 2";
     let all = json(&format!("{votes} --queries 18,42 --failure-per query"));
@@ -148,7 +134,7 @@ fn each_method_of_a_query_can_have_the_probability_for_itself() {
 fn the_text_says_what_the_probability_is_for() {
     let confusion = "audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --orders 2";
     let line = |more: &str| {
-        let text = String::from_utf8(run(&format!("{confusion} {more}")).stdout).unwrap();
+        let text = Desk::root().stdout(&format!("{confusion} {more}"));
         text.lines().nth(1).unwrap().to_owned()
     };
     assert_eq!(line(""), "failure probability 0.05 for all numbers of this answer together");

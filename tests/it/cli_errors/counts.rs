@@ -1,26 +1,27 @@
 //! `audit counts`: tables, distributions and pilots.
 
-use super::{Desk, GOOD};
+use super::{GOOD, counts};
+use crate::desk::Desk;
 
 #[test]
 fn tables_of_counts() {
     let desk = Desk::new();
-    let with = |rows: &str| desk.counts(format!("outcome,count,count_neighbor\n{rows}"));
+    let with = |rows: &str| counts(&desk, format!("outcome,count,count_neighbor\n{rows}"));
     insta::assert_snapshot!(
         [
-            desk.counts(""),
+            counts(&desk, ""),
             with(""),
-            desk.counts("outcome,count\na,1\n"),
+            counts(&desk, "outcome,count\na,1\n"),
             with("a,-3,5\n"),
             with("a,2.5,5\n"),
             with("a,NaN,5\n"),
             with("a,1,5\nb,1\n"),
-            desk.counts(b"outcome,count,count_neighbor\ncaf\xe9,1,1\n"),
+            counts(&desk, b"outcome,count,count_neighbor\ncaf\xe9,1,1\n"),
             with("a,0,1\nb,0,1\n"),
             with("a,9007199254740993,1\n"),
-            desk.counts([0u8; 100]),
-            desk.counts("world,output\ns,a\n"),
-            desk.counts("\u{feff}outcome,count,count_neighbor\r\na,1,1\r\nb,x,1\r\n"),
+            counts(&desk, [0u8; 100]),
+            counts(&desk, "world,output\ns,a\n"),
+            counts(&desk, "\u{feff}outcome,count,count_neighbor\r\na,1,1\r\nb,x,1\r\n"),
         ]
         .join("\n"),
         @r"
@@ -48,11 +49,11 @@ fn distributions_and_pilots() {
     desk.file("q.csv", "query,outcome,count,count_neighbor\nx,a,6,5\nx,b,4,5\n");
     let distribution = |text: &str| {
         desk.file("distribution.csv", text);
-        desk.words(1, "audit counts a.csv --distribution distribution.csv")
+        desk.rejected(1, "audit counts a.csv --distribution distribution.csv")
     };
     let pilot = |text: &str| {
         desk.file("pilot.csv", text);
-        desk.words(1, "audit counts a.csv --pilot pilot.csv")
+        desk.rejected(1, "audit counts a.csv --pilot pilot.csv")
     };
     insta::assert_snapshot!(
         [
@@ -65,10 +66,10 @@ fn distributions_and_pilots() {
             pilot("outcome,count,count_neighbor\na,6,5\nc,4,5\n"),
             pilot("query,outcome,count,count_neighbor\ny,a,6,5\ny,b,4,5\n"),
             pilot("outcome,count,count_neighbor\na,0,5\nb,0,5\n"),
-            desk.words(1, "audit counts q.csv --pilot a.csv"),
-            desk.words(1, "audit counts a.csv --pilot none.csv"),
-            desk.words(1, "audit counts a.csv --distribution ."),
-            desk.words(2, "audit counts a.csv --pilot-fraction 1e-9"),
+            desk.rejected(1, "audit counts q.csv --pilot a.csv"),
+            desk.rejected(1, "audit counts a.csv --pilot none.csv"),
+            desk.rejected(1, "audit counts a.csv --distribution ."),
+            desk.rejected(2, "audit counts a.csv --pilot-fraction 1e-9"),
         ]
         .join("\n"),
         @r"
@@ -91,19 +92,11 @@ fn distributions_and_pilots() {
 
 #[test]
 fn a_result_never_replaces_its_own_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("counts.csv");
-    let content = "outcome,count,count_neighbor\na,60,50\nb,40,50\n";
-    std::fs::write(&file, content).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_leakbound"))
-        .args(["audit", "counts", "counts.csv", "--output", "./counts.csv"])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    let desk = Desk::new();
+    desk.file("counts.csv", GOOD);
     insta::assert_snapshot!(
-        String::from_utf8(output.stderr).unwrap(),
+        format!("error: {}", desk.rejected(1, "audit counts counts.csv --output ./counts.csv")),
         @"error: ./counts.csv: --output: found the input file itself, expected another file, because the result replaces it"
     );
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+    assert_eq!(desk.text("counts.csv"), GOOD);
 }

@@ -1,6 +1,6 @@
 //! `exact`: histograms.
 
-use super::Desk;
+use crate::desk::Desk;
 
 #[test]
 fn histograms() {

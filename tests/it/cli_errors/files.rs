@@ -1,14 +1,14 @@
 //! Paths, huge files, a full disk.
 
-use super::{Desk, GOOD};
+use super::GOOD;
+use crate::desk::Desk;
 use std::fs::{self, File};
-use std::path::Path;
 
 #[test]
 fn paths() {
     let desk = Desk::new();
     desk.file("a.csv", GOOD);
-    fs::create_dir(desk.folder.path().join("folder")).unwrap();
+    fs::create_dir(desk.path("folder")).unwrap();
     let counts = |path: &str| desk.rejected(1, &["audit", "counts", path]);
     let output = |path: &str| {
         let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:1"];
@@ -21,9 +21,9 @@ fn paths() {
             counts("a.csv/inside"),
             desk.rejected(2, &["audit", "counts", ""]),
             counts("two\nlines\u{1b}[2J.csv"),
-            desk.words(1, "audit votes none.npz --model pate --noise gaussian:1"),
-            desk.words(1, "audit votes folder --model pate --noise gaussian:1"),
-            desk.words(1, "audit votes a.csv --model pate --noise gaussian:1"),
+            desk.rejected(1, "audit votes none.npz --model pate --noise gaussian:1"),
+            desk.rejected(1, "audit votes folder --model pate --noise gaussian:1"),
+            desk.rejected(1, "audit votes a.csv --model pate --noise gaussian:1"),
             output("folder"),
             output("none/result"),
             output("a.csv/result"),
@@ -52,8 +52,7 @@ fn paths() {
 fn huge_files_of_zeros() {
     let desk = Desk::new();
     let zeros = |name: &str, start: &[u8]| {
-        let path: &Path = &desk.file(name, start);
-        File::options().write(true).open(path).unwrap().set_len(2 << 30).unwrap();
+        File::options().write(true).open(desk.file(name, start)).unwrap().set_len(2 << 30).unwrap();
     };
     zeros("a.csv", b"");
     zeros("b.csv", GOOD.as_bytes());
@@ -61,10 +60,10 @@ fn huge_files_of_zeros() {
     zeros("b.npz", b"PK\x03\x04");
     insta::assert_snapshot!(
         [
-            desk.words(1, "audit counts a.csv"),
-            desk.words(1, "audit counts b.csv"),
-            desk.words(1, "audit votes a.npz --model pate --noise gaussian:1"),
-            desk.words(1, "audit votes b.npz --model pate --noise gaussian:1"),
+            desk.rejected(1, "audit counts a.csv"),
+            desk.rejected(1, "audit counts b.csv"),
+            desk.rejected(1, "audit votes a.npz --model pate --noise gaussian:1"),
+            desk.rejected(1, "audit votes b.npz --model pate --noise gaussian:1"),
         ]
         .join("\n"),
         @r"
@@ -80,14 +79,12 @@ fn huge_files_of_zeros() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told() {
-    let arguments = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:1"];
-    let run = |more: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_leakbound"));
+    let run = |more: &str| {
+        let words = format!("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 {more}");
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let output = command.args([&arguments[..], more].concat()).stdout(full).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        crate::desk::Ran::of(Desk::new().command(&words).stdout(full)).line(1)
     };
     let reason = "cannot write: No space left on device (os error 28)";
-    assert_eq!(run(&[]), (Some(1), format!("error: stdout: {reason}\n")));
-    assert_eq!(run(&["--output", "/dev/full"]), (Some(1), format!("error: /dev/full: {reason}\n")));
+    assert_eq!(run(""), format!("stdout: {reason}"));
+    assert_eq!(run("--output /dev/full"), format!("/dev/full: {reason}"));
 }

@@ -1,6 +1,7 @@
 //! Values of options, of all commands.
 
-use super::{Desk, GOOD};
+use super::GOOD;
+use crate::desk::Desk;
 
 #[test]
 fn values_of_noise() {
@@ -17,7 +18,7 @@ fn values_of_noise() {
             noise("cauchy:1"),
             noise(""),
             noise("gauss\nian:\u{1b}[2J1"),
-            desk.words(2, "exact --histogram 5,3 --neighbor 4,4 --output result --noise"),
+            desk.rejected(2, "exact --histogram 5,3 --neighbor 4,4 --output result --noise"),
         ]
         .join("\n"),
         @r#"
@@ -38,7 +39,8 @@ fn values_of_noise() {
 #[test]
 fn values_of_exact() {
     let desk = Desk::new();
-    let exact = |more: &str| desk.words(2, &format!("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 {more}"));
+    let exact =
+        |more: &str| desk.rejected(2, &format!("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 {more}"));
     insta::assert_snapshot!(
         [
             exact("--orders 1"),
@@ -90,8 +92,8 @@ fn values_of_exact() {
 fn values_of_audit_counts_and_confusion() {
     let desk = Desk::new();
     desk.file("a.csv", GOOD);
-    let counts = |more: &str| desk.words(2, &format!("audit counts a.csv {more}"));
-    let confusion = |more: &str| desk.words(2, &format!("audit confusion {more}"));
+    let counts = |more: &str| desk.rejected(2, &format!("audit counts a.csv {more}"));
+    let confusion = |more: &str| desk.rejected(2, &format!("audit confusion {more}"));
     insta::assert_snapshot!(
         [
             counts("--failure-probability 0"),
@@ -126,7 +128,7 @@ fn values_of_audit_counts_and_confusion() {
 #[test]
 fn values_of_audit_votes() {
     let desk = Desk::new();
-    let votes = |more: &str| desk.words(2, &format!("audit votes v.npz --model pate --noise gaussian:1 {more}"));
+    let votes = |more: &str| desk.rejected(2, &format!("audit votes v.npz --model pate --noise gaussian:1 {more}"));
     insta::assert_snapshot!(
         [
             votes("--samples 0"),
@@ -141,7 +143,7 @@ fn values_of_audit_votes() {
             votes("--composition all"),
             votes("--n-queries 0"),
             votes("--n-queries 1e12"),
-            desk.words(2, "audit votes v.npz --noise gaussian:1 --model magic"),
+            desk.rejected(2, "audit votes v.npz --noise gaussian:1 --model magic"),
         ]
         .join("\n"),
         @r#"
@@ -168,8 +170,8 @@ fn unknown_options_end_with_2() {
     let desk = Desk::new();
     for arguments in ["exact --histogran 1", "exact", "audit", "magic", "", "audit counts a --pilot b --distribution c"]
     {
-        let output = desk.command(&arguments.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(output.status.code(), Some(2), "{arguments}");
-        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments}");
+        let ran = desk.run(arguments);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments}");
+        assert!(!ran.stderr.is_empty(), "{arguments}");
     }
 }

@@ -1,25 +1,26 @@
 //! `audit votes`: archives, queries and models.
 
-use super::Desk;
+use super::votes;
+use crate::desk::Desk;
 use ndarray::{Array1, Array2, Array3, array};
 
 #[test]
 fn archives_of_votes() {
     let desk = Desk::new();
     let pair = |first: Array2<u8>, second: Array2<u8>| {
-        desk.votes("prompt-pate", |writer| {
+        votes(&desk, "prompt-pate", |writer| {
             writer.add_array("histogram", &first).unwrap();
             writer.add_array("histogram_prime", &second).unwrap();
         })
     };
     insta::assert_snapshot!(
         [
-            desk.votes("pate", |_| ()),
-            desk.votes("pate", |writer| writer.add_array("votes", &array![[1u8]]).unwrap()),
-            desk.votes("pate", |writer| writer.add_array("pate_votes", &Array3::<f64>::zeros((1, 2, 3))).unwrap()),
-            desk.votes("pate", |writer| writer.add_array("pate_votes", &Array2::<u8>::zeros((2, 3))).unwrap()),
-            desk.votes("pate", |writer| writer.add_array("pate_votes", &Array3::<u8>::zeros((1, 2, 3))).unwrap()),
-            desk.votes("pate", |writer| {
+            votes(&desk, "pate", |_| ()),
+            votes(&desk, "pate", |writer| writer.add_array("votes", &array![[1u8]]).unwrap()),
+            votes(&desk, "pate", |writer| writer.add_array("pate_votes", &Array3::<f64>::zeros((1, 2, 3))).unwrap()),
+            votes(&desk, "pate", |writer| writer.add_array("pate_votes", &Array2::<u8>::zeros((2, 3))).unwrap()),
+            votes(&desk, "pate", |writer| writer.add_array("pate_votes", &Array3::<u8>::zeros((1, 2, 3))).unwrap()),
+            votes(&desk, "pate", |writer| {
                 writer.add_array("pate_votes", &Array3::<u8>::zeros((1, 2, 3))).unwrap();
                 writer.add_array("adv_query", &array![0i32, 1]).unwrap();
                 writer.add_array("pate_pois_advq", &Array2::<u8>::zeros((1, 3))).unwrap();
@@ -29,12 +30,12 @@ fn archives_of_votes() {
             pair(Array2::zeros((1, 3)), Array2::zeros((1, 3))),
             pair(array![[2, 1]], array![[2, 1, 0]]),
             pair(array![[2, 1]], array![[9, 1]]),
-            desk.votes("prompt-pate", |writer| writer.add_array("votes", &Array1::<u8>::zeros(3)).unwrap()),
-            desk.votes("prompt-pate", |writer| {
+            votes(&desk, "prompt-pate", |writer| writer.add_array("votes", &Array1::<u8>::zeros(3)).unwrap()),
+            votes(&desk, "prompt-pate", |writer| {
                 writer.add_array("histogram", &array![[3i64, -1]]).unwrap();
                 writer.add_array("histogram_prime", &array![[3i64, 0]]).unwrap();
             }),
-            desk.votes("prompt-pate", |writer| {
+            votes(&desk, "prompt-pate", |writer| {
                 writer.add_array("histogram", &array![[3u64, 1 << 60]]).unwrap();
                 writer.add_array("histogram_prime", &array![[3u64, 0]]).unwrap();
             }),
@@ -69,11 +70,11 @@ fn queries_and_models_that_the_file_does_not_have() {
     });
     insta::assert_snapshot!(
         [
-            desk.words(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 0"),
-            desk.words(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 1,99999999999"),
-            desk.words(1, "audit votes v.npz --model pate --noise gaussian:1 --adversary nat-advq"),
-            desk.words(1, "audit votes v.npz --model prompt-pate --noise gaussian:1"),
-            desk.words(2, "audit votes v.npz --model pate --noise laplace:1"),
+            desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 0"),
+            desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 1,99999999999"),
+            desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --adversary nat-advq"),
+            desk.rejected(1, "audit votes v.npz --model prompt-pate --noise gaussian:1"),
+            desk.rejected(2, "audit votes v.npz --model pate --noise laplace:1"),
         ]
         .join("\n"),
         @r"

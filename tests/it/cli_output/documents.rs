@@ -1,6 +1,8 @@
 //! JSON and CSV of all commands, and claims.
 
-use super::{CONFUSION, COUNTS, EXACT, PROMPT, VOTES, csv, have, json, number, rows, run, stdout};
+use super::{CONFUSION, COUNTS, EXACT, PROMPT, VOTES, csv, have, json, stdout};
+use crate::desk::Desk;
+use crate::json::{number, rows, texts};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -20,8 +22,7 @@ fn documents_say_how_they_were_made() {
         assert_eq!(document["schema"], schema);
         assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(document["seed"], if schema.contains("votes") { 3 } else { 0 });
-        let names: Vec<&str> = rows(&document["inputs"]).iter().map(|input| input["name"].as_str().unwrap()).collect();
-        assert_eq!(names, inputs);
+        assert_eq!(texts(&document["inputs"], "name"), inputs);
         for input in rows(&document["inputs"]) {
             let path = Path::new(crate::ROOT).join(input["name"].as_str().unwrap());
             assert_eq!(input["size"], fs::metadata(path).unwrap().len());
@@ -58,12 +59,9 @@ fn the_documented_members_are_there() {
     have(rows(&exact["divergences"]), &["order", "forward", "reverse"]);
     have(rows(&exact["hockey_stick"]), &["epsilon", "delta_forward", "delta_reverse"]);
     have(rows(&exact["accountants"]), &["name", "order", "rdp"]);
-    let names = |value: &Value| -> Vec<String> {
-        let mut names: Vec<String> = rows(value).iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect();
-        names.dedup();
-        names
-    };
-    assert_eq!(names(&exact["accountants"]), ["gnmax-data-dependent", "gnmax-data-independent", "gnmax-worst-case"]);
+    let mut names = texts(&exact["accountants"], "name");
+    names.dedup();
+    assert_eq!(names, ["gnmax-data-dependent", "gnmax-data-independent", "gnmax-worst-case"]);
 
     let bound = ["query", "method", "direction", "order", "rdp_lower", "failure_probability", "validity"];
     let epsilon = ["query", "method", "direction", "delta", "epsilon_lower", "failure_probability", "validity"];
@@ -93,7 +91,7 @@ fn infinity_is_a_word_and_numbers_round_trip() {
     // Fixed votes whose neighbor differs in two classes, and orders beyond any accountant.
     let document = json("exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1e-16 --orders 2,1e280");
     // Rounded up, by no more than a few units in the last place.
-    let rdp = document["accountants"][0]["rdp"].as_f64().unwrap() / (2.0 / 1e-16 / 1e-16);
+    let rdp = number(&document["accountants"][0]["rdp"]) / (2.0 / 1e-16 / 1e-16);
     assert!((1.0..=1.0 + 1e-15).contains(&rdp), "{rdp}");
     assert_eq!(document["accountants"][2]["rdp"], "inf");
     assert!(
@@ -168,14 +166,10 @@ fn claims_decide_the_status() {
         (VOTES, "--claim-mu 0.001", 3),
         (VOTES, "--claim-mu 1", 0),
     ] {
-        let output = run(&format!("{arguments} {claim}"));
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(status), "{arguments} {claim}: {text}");
+        let claimed = format!("{arguments} {claim}");
+        let text = Desk::root().run(&claimed).printed(status);
         assert_eq!(text.contains("REFUTED"), status == 3, "{text}");
-        assert!(output.stderr.is_empty());
-        let document = run(&format!("{arguments} {claim} --format json"));
-        assert_eq!(document.status.code(), Some(status));
-        let document: Value = serde_json::from_slice(&document.stdout).unwrap();
+        let document = Desk::root().answer(status, &claimed);
         have(rows(&document["claims"]), &["claim", "lower", "query", "refuted", "failure_probability"]);
         assert_eq!(rows(&document["claims"]).iter().any(|claim| claim["refuted"] == true), status == 3);
     }

@@ -7,53 +7,27 @@ mod exact;
 mod files;
 mod votes;
 
-use assert_cmd::Command;
+use crate::desk::Desk;
 use serde_json::Value;
-use std::process::Output;
 
 const COUNTS: &str = "validation/data/counts.csv";
 const PROMPT: &str = "validation/data/prompt_votes.npz";
 const FASHION: &str = "validation/data/fashion_votes.npz";
 
-/// Runs `leakbound` with words separated by blanks, in the root of the repository.
-fn run(arguments: &str) -> Output {
-    command(arguments).output().unwrap()
+/// Stdout of a run in the root of the repository that ends with 0 and says nothing else.
+fn stdout(words: &str) -> String {
+    Desk::root().stdout(words)
 }
 
-fn command(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leakbound"));
-    command.current_dir(crate::ROOT).env_remove("NO_COLOR").args(arguments.split_whitespace());
-    command
-}
-
-/// Stdout of a run that ends with 0 and says nothing else.
-fn stdout(arguments: &str) -> String {
-    let output = run(arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn json(arguments: &str) -> Value {
-    serde_json::from_str(&stdout(&format!("{arguments} --format json"))).unwrap()
+fn json(words: &str) -> Value {
+    Desk::root().json(words)
 }
 
 /// The fields of every line of a CSV, the header first.
-fn csv(arguments: &str) -> Vec<Vec<String>> {
-    let text = stdout(&format!("{arguments} --format csv"));
+fn csv(words: &str) -> Vec<Vec<String>> {
+    let text = stdout(&format!("{words} --format csv"));
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
     reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
-}
-
-fn number(value: &Value) -> f64 {
-    match value {
-        Value::String(text) if text == "inf" => f64::INFINITY,
-        value => value.as_f64().unwrap_or_else(|| panic!("{value} is no number")),
-    }
-}
-
-fn rows(value: &Value) -> &[Value] {
-    value.as_array().unwrap_or_else(|| panic!("{value} is no array"))
 }
 
 /// Every row has every one of these members.

@@ -1,6 +1,7 @@
 //! `audit votes`: text, and values in their order.
 
-use super::{COUNTS, EXACT, FASHION, VOTES, json, number, rows, stdout};
+use super::{COUNTS, EXACT, FASHION, VOTES, json, stdout};
+use crate::json::{curve, number, numbers, rows};
 
 #[test]
 fn prompt_votes_text() {
@@ -101,11 +102,7 @@ fn lower_exact_and_upper_values_are_in_order() {
                 }
             }
         }
-        let curves = rows(&document["composed"]["curves"]);
-        let values = |name: &str| -> Vec<f64> {
-            let curve = curves.iter().find(|curve| curve["name"] == name && curve["direction"] == "forward");
-            rows(&curve.unwrap()["values"]).iter().map(number).collect()
-        };
+        let values = |name: &str| numbers(&curve(&document, name, "forward")["values"]);
         let names = ["lower-sum", "exact-sum", "gnmax-data-dependent", "gnmax-data-independent"];
         for pair in names.windows(2) {
             let (below, above) = (values(pair[0]), values(pair[1]));

@@ -1,0 +1,231 @@
+//! The program as its user runs it: in a folder, with words, to an exit status and what it prints.
+
+use crate::arrays::{Writer, packed};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_leakbound");
+
+/// A run that cannot do what it is asked for finds out before the work.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A folder in which the program runs: one of its own, which goes with it, or the root of the repository.
+pub struct Desk {
+    folder: PathBuf,
+    own: Option<TempDir>,
+}
+
+impl Desk {
+    /// An empty folder.
+    pub fn new() -> Self {
+        let own = tempfile::tempdir().unwrap();
+        Self { folder: own.path().to_owned(), own: Some(own) }
+    }
+
+    /// The root of the repository, whose files are only read.
+    pub fn root() -> Self {
+        Self { folder: crate::ROOT.into(), own: None }
+    }
+
+    /// The place of a file, whether or not it is there.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Writes a file.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        assert!(self.own.is_some(), "{name} would be written into the repository");
+        fs::write(self.path(name), content).unwrap();
+        self.path(name)
+    }
+
+    /// Writes a numpy archive whose arrays are stored as they are.
+    pub fn arrays(&self, name: &str, add: impl FnOnce(&mut Writer)) -> PathBuf {
+        self.file(name, packed(false, add))
+    }
+
+    /// Writes a numpy archive whose arrays are compressed.
+    pub fn compressed(&self, name: &str, add: impl FnOnce(&mut Writer)) -> PathBuf {
+        self.file(name, packed(true, add))
+    }
+
+    /// What a file holds.
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Everything that lies in the folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        names(&self.folder)
+    }
+
+    /// The program with these words, before it runs.
+    pub fn command(&self, words: &(impl Words + ?Sized)) -> Command {
+        let mut command = Command::new(PROGRAM);
+        // What the terminal of the tests is like must not matter.
+        command.current_dir(&self.folder).env_remove("NO_COLOR").env_remove("COLUMNS");
+        command.args(words.words()).stdin(Stdio::null());
+        command
+    }
+
+    /// A run with these words, to its end.
+    pub fn run(&self, words: &(impl Words + ?Sized)) -> Ran {
+        Ran::of(&mut self.command(words))
+    }
+
+    /// A run that finds this text on its stdin.
+    pub fn fed(&self, words: &(impl Words + ?Sized), stdin: &str) -> Ran {
+        assert_cmd::Command::from_std(self.command(words)).write_stdin(stdin).output().unwrap().into()
+    }
+
+    /// What a run prints that ends with 0 and says nothing else.
+    #[track_caller]
+    pub fn stdout(&self, words: &(impl Words + ?Sized)) -> String {
+        self.run(words).printed(0)
+    }
+
+    /// The document of a run that ends with 0 and says nothing else.
+    #[track_caller]
+    pub fn json(&self, words: &(impl Words + ?Sized)) -> Value {
+        self.answer(0, words)
+    }
+
+    /// The document of a run that ends with this status and says nothing else.
+    #[track_caller]
+    pub fn answer(&self, status: i32, words: &(impl Words + ?Sized)) -> Value {
+        self.run(&[&words.words()[..], &["--format", "json"]].concat()).json(status)
+    }
+
+    /// The one line, without `error: `, of a run that must end with this status.
+    #[track_caller]
+    pub fn rejected(&self, status: i32, words: &(impl Words + ?Sized)) -> String {
+        let (found, line) = self.failed(words);
+        assert_eq!(found, status, "{line}");
+        line
+    }
+
+    /// The status, 1 or 2, and the one line, without `error: `, of a run that must fail, soon, and leave no file
+    /// behind.
+    #[track_caller]
+    pub fn failed(&self, words: &(impl Words + ?Sized)) -> (i32, String) {
+        let mut words = words.words();
+        // Where the place of the result is not the subject, it must not appear.
+        if self.own.is_some() && !words.contains(&"--output") {
+            words.extend(["--output", "result"]);
+        }
+        let (before, start) = (self.names(), Instant::now());
+        let ran = self.run(&words);
+        assert!(start.elapsed() < SOON, "{words:?}: {:?}", start.elapsed());
+        assert!(matches!(ran.status, 1 | 2), "{ran:?}");
+        // The repository belongs to others too.
+        assert!(self.own.is_none() || self.names() == before, "{words:?}: {:?} after {before:?}", self.names());
+        (ran.status, ran.line(ran.status))
+    }
+}
+
+/// Everything that lies in a folder, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// What a run left: its exit status and both of its streams.
+#[derive(Debug)]
+pub struct Ran {
+    /// A run that a signal ends has none, and is no `Ran`.
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+    /// What ran, for the message of an assertion that fails.
+    #[expect(dead_code, reason = "only shown")]
+    command: String,
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self { command: format!("{command:?}"), ..Self::from(output) }
+    }
+
+    /// Stdout of a run that ended with this status and said nothing on stderr.
+    #[track_caller]
+    pub fn printed(self, status: i32) -> String {
+        assert_eq!((self.status, &*self.stderr), (status, ""), "{self:?}");
+        self.stdout
+    }
+
+    /// The same, as JSON.
+    #[track_caller]
+    pub fn json(self, status: i32) -> Value {
+        serde_json::from_str(&self.printed(status)).unwrap()
+    }
+
+    /// The one line on stderr, without `error: `, of a run that ended with this status and printed nothing.
+    #[track_caller]
+    pub fn line(&self, status: i32) -> String {
+        assert_eq!((self.status, &*self.stdout), (status, ""), "{self:?}");
+        let line = self.stderr.strip_prefix("error: ").and_then(|text| text.strip_suffix('\n'));
+        let line = line.unwrap_or_else(|| panic!("{self:?}"));
+        // What a user did not write is no name to tell, and nothing rewrites the terminal.
+        assert!(!line.contains(char::is_control) && !line.contains(".part"), "{self:?}");
+        line.to_owned()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let status = output.status.code().unwrap_or_else(|| panic!("{}", output.status));
+        Self { status, stdout: text(output.stdout), stderr: text(output.stderr), command: String::new() }
+    }
+}
+
+/// Sends a signal, such as `-INT`.
+#[cfg(unix)]
+pub fn signal(child: &std::process::Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Words of a command line: a text is split at its blanks, a list is taken as it is.
+pub trait Words {
+    /// The words, in order.
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Words for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl Words for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl Words for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Words for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Words for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
