@@ -55,6 +55,8 @@ VARIANTS = {
     # Really wrong at (4.5, 0.8), where the exact delta is 0.885, and at (10, 1e-5), where it is 2.3e-5.
     "classic-large-epsilon": unit_sum(classic_sigma(4.5, 0.8)),
     "classic-small-delta": unit_sum(classic_sigma(10, 1e-5)),
+    # The formula with log10: really wrong at (4, 0.1), where the exact delta is 0.32.
+    "log10": unit_sum(math.sqrt(2 * math.log10(1.25 / 0.1)) / 4),
     # Records in [-1, 1]: replacing one moves the sum by 2, adding one only by 1.
     "half-sensitivity": unit_sum(1.0, low=-1),
     # Standard deviation 0.5 is due; the call was given the variance.
