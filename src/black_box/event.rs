@@ -40,6 +40,8 @@ impl Event {
         }
         let (_, first, reverse) = best?;
         let mut outcomes = if reverse { order[first..].to_vec() } else { order[..first].to_vec() };
+        // What was never seen says nothing.
+        outcomes.retain(|&outcome| pilot[0][outcome] + pilot[1][outcome] > 0);
         outcomes.sort_unstable();
         (!outcomes.is_empty()).then(|| Self { witness: witness.clone(), outcomes, reverse })
     }

@@ -5,10 +5,12 @@ use super::relation::Relation;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 /// Records of a long dataset that are removed or replaced one by one.
-const MOST_PLACES: usize = 8;
+const MOST_PLACES: usize = 4;
+/// Pairs in all: each takes runs from the others.
+const MOST_PAIRS: usize = 32;
 /// Kinds of records that are added or take the place of others.
 const MOST_KINDS: usize = 4;
 /// Records of a dataset that is made of few kinds, if the user's has fewer.
@@ -69,8 +71,8 @@ impl Domain {
 pub fn neighbor_pairs(relation: Relation, dataset: &Dataset, domain: Option<Domain>) -> Result<Vec<Pair>> {
     relation.fits(dataset)?;
     let mut pairs = match relation {
-        Relation::AddRemove => by_records(dataset, domain, removals),
-        Relation::ReplaceOne => by_records(dataset, domain, replacements),
+        Relation::AddRemove => by_turns(removals(dataset.records(), &kinds(dataset, domain))),
+        Relation::ReplaceOne => by_turns(replacements(dataset.records(), &kinds(dataset, domain))),
         Relation::L1(distance) => by_vectors(dataset, |vector| l1_patterns(vector, distance)),
         Relation::Linf(distance) => by_vectors(dataset, |vector| linf_patterns(vector, distance)),
     };
@@ -79,7 +81,21 @@ pub fn neighbor_pairs(relation: Relation, dataset: &Dataset, domain: Option<Doma
         let (a, b) = (pair.dataset.clone(), pair.neighbor.clone());
         a != b && !seen.contains(&(b.clone(), a.clone())) && seen.insert((a, b))
     });
+    pairs.truncate(MOST_PAIRS);
     Ok(pairs)
+}
+
+/// The first ones of each group, then the second ones, and so on.
+fn by_turns(groups: Vec<Vec<Pair>>) -> Vec<Pair> {
+    let mut groups: Vec<_> = groups.into_iter().map(Vec::into_iter).collect();
+    let mut pairs = Vec::new();
+    loop {
+        let turn: Vec<Pair> = groups.iter_mut().filter_map(Iterator::next).collect();
+        if turn.is_empty() {
+            return pairs;
+        }
+        pairs.extend(turn);
+    }
 }
 
 /// Some places of a long list, the ends among them.
@@ -91,15 +107,13 @@ fn places(length: usize) -> Vec<usize> {
 /// Records that may stand in a dataset: the ends of the domain, then the most different ones of the dataset.
 fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
     let mut kinds: Vec<Value> = domain.iter().flat_map(|domain| [plain(domain.high), plain(domain.low)]).collect();
-    let mut records: Vec<&Value> = dataset.records().iter().collect();
+    let mut records: VecDeque<&Value> = dataset.records().iter().collect();
     if dataset.numbers().is_some() {
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-        records.sort_by(|a, b| number(b).total_cmp(&number(a)));
+        records.make_contiguous().sort_by(|a, b| number(b).total_cmp(&number(a)));
     }
     // From both ends inward.
-    while let Some(record) =
-        if kinds.len() % 2 == 0 { (!records.is_empty()).then(|| records.remove(0)) } else { records.pop() }
-    {
+    while let Some(record) = if kinds.len() % 2 == 0 { records.pop_front() } else { records.pop_back() } {
         if !kinds.contains(record) {
             kinds.push(record.clone());
         }
@@ -108,57 +122,77 @@ fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
     kinds
 }
 
-/// The user's dataset and simple ones made of its kinds of records, each with its neighbors.
-fn by_records(
-    dataset: &Dataset,
-    domain: Option<Domain>,
-    neighbors: fn(&str, &[Value], &[Value]) -> Vec<Pair>,
-) -> Vec<Pair> {
-    let kinds = kinds(dataset, domain);
-    let length = dataset.records().len().max(FEWEST);
-    let mut found = neighbors("", dataset.records(), &kinds);
-    found.extend(kinds.iter().flat_map(|kind| neighbors("one record, ", std::slice::from_ref(kind), &kinds)));
-    for first in &kinds {
-        found.extend(neighbors("equal records, ", &vec![first.clone(); length], &kinds));
-        for second in kinds.iter().filter(|second| *second != first) {
-            let half: Vec<Value> =
-                (0..length).map(|place| if 2 * place < length { first } else { second }.clone()).collect();
-            found.extend(neighbors("two kinds of records, ", &half, &kinds));
-        }
-    }
-    found
+/// A pair in a group of similar ones.
+fn pair(pattern: impl Into<String>, dataset: &[Value], neighbor: &[Value]) -> Pair {
+    Pair { dataset: Dataset::new(dataset.to_vec()), neighbor: Dataset::new(neighbor.to_vec()), pattern: pattern.into() }
 }
 
-fn removals(prefix: &str, records: &[Value], kinds: &[Value]) -> Vec<Pair> {
-    let of = |dataset: Vec<Value>, neighbor: Vec<Value>, pattern: &str| Pair {
-        dataset: Dataset::new(dataset),
-        neighbor: Dataset::new(neighbor),
-        pattern: format!("{prefix}{pattern}"),
-    };
-    let removed = places(records.len()).into_iter().map(|place| {
-        let mut fewer = records.to_vec();
-        fewer.remove(place);
-        of(records.to_vec(), fewer, "one removed")
+fn with(records: &[Value], more: &Value) -> Vec<Value> {
+    [records, std::slice::from_ref(more)].concat()
+}
+
+/// Groups of pairs of which one has a record more, the most telling ones of each group first.
+fn removals(records: &[Value], kinds: &[Value]) -> Vec<Vec<Pair>> {
+    let without = |place: usize| [&records[..place], &records[place + 1..]].concat();
+    let added = kinds.iter().map(|kind| pair("one added", &with(records, kind), records));
+    let removed = places(records.len()).into_iter().map(|place| pair("one removed", records, &without(place)));
+    let alone = kinds.iter().map(|kind| pair("one record or none", std::slice::from_ref(kind), &[]));
+    let second = ordered_pairs(kinds).map(|[one, other]| pair("two records or one", &[one.clone(), other], &[one]));
+    let length = records.len().max(FEWEST);
+    let equal = ordered_pairs(kinds).flat_map(|[one, other]| {
+        let equal = vec![one.clone(); length];
+        [
+            pair("equal records, another one added", &with(&equal, &other), &equal),
+            pair("equal records, one removed", &equal, &equal[1..]),
+        ]
     });
-    let added =
-        kinds.iter().map(|kind| of([records, std::slice::from_ref(kind)].concat(), records.to_vec(), "one added"));
-    added.chain(removed).collect()
+    let half = ordered_pairs(kinds).map(|[one, other]| {
+        let half = halves(&one, &other, length);
+        pair("two kinds of records, one removed", &half, &half[1..])
+    });
+    vec![added.collect(), alone.collect(), removed.collect(), second.collect(), equal.collect(), half.collect()]
 }
 
-fn replacements(prefix: &str, records: &[Value], kinds: &[Value]) -> Vec<Pair> {
-    let mut found = Vec::new();
-    for kind in kinds {
-        for place in places(records.len()) {
-            let mut other = records.to_vec();
-            other[place] = kind.clone();
-            let (dataset, neighbor) = (Dataset::new(records.to_vec()), Dataset::new(other));
-            found.push(Pair { dataset, neighbor, pattern: format!("{prefix}one replaced") });
-        }
-    }
-    found
+/// Groups of pairs that differ in one record.
+fn replacements(records: &[Value], kinds: &[Value]) -> Vec<Vec<Pair>> {
+    let replaced = |records: &[Value], place: usize, kind: &Value| {
+        let mut other = records.to_vec();
+        other[place] = kind.clone();
+        other
+    };
+    // The last place has the smallest, or the largest, record as often as not: kinds and places by turns.
+    let places = places(records.len());
+    let own = (0..kinds.len().max(1) * places.len()).filter_map(|turn| {
+        let place = places[turn % places.len()];
+        let kind = kinds.get((turn + turn / places.len()) % kinds.len().max(1))?;
+        Some(pair("one replaced", records, &replaced(records, place, kind)))
+    });
+    let alone = ordered_pairs(kinds).map(|[one, other]| pair("one record", &[one], &[other]));
+    let length = records.len().max(FEWEST);
+    let equal = ordered_pairs(kinds).map(|[one, other]| {
+        let equal = vec![one; length];
+        pair("equal records, one replaced", &equal, &replaced(&equal, 0, &other))
+    });
+    let half = ordered_pairs(kinds).map(|[one, other]| {
+        let half = halves(&one, &other, length);
+        pair("two kinds of records, one replaced", &half, &replaced(&half, 0, &other))
+    });
+    vec![own.collect(), alone.collect(), equal.collect(), half.collect()]
 }
 
-/// Patterns at the user's vector and at zero.
+/// Both orders of two kinds, the first two kinds first.
+fn ordered_pairs(kinds: &[Value]) -> impl Iterator<Item = [Value; 2]> {
+    (0..kinds.len())
+        .flat_map(move |last| (0..last).flat_map(move |first| [[first, last], [last, first]]))
+        .map(|pair| pair.map(|kind| kinds[kind].clone()))
+}
+
+/// Half of the records of one kind, half of another.
+fn halves(one: &Value, other: &Value, length: usize) -> Vec<Value> {
+    (0..length).map(|place| if 2 * place < length { one } else { other }.clone()).collect()
+}
+
+/// Patterns at the user's vector and at zero, by turns.
 fn by_vectors(dataset: &Dataset, patterns: impl Fn(&[f64]) -> Vec<(Vec<f64>, &'static str)>) -> Vec<Pair> {
     let vector = dataset.numbers().unwrap_or_default();
     let pairs = |base: Vec<f64>, of: &str| -> Vec<Pair> {
@@ -170,24 +204,28 @@ fn by_vectors(dataset: &Dataset, patterns: impl Fn(&[f64]) -> Vec<(Vec<f64>, &'s
         patterns(&base).into_iter().map(pair).collect()
     };
     let zeros = vec![0.0; vector.len()];
-    [pairs(vector, ""), pairs(zeros, ", from zero")].concat()
+    by_turns(vec![pairs(vector, ""), pairs(zeros, ", from zero")])
 }
 
 fn linf_patterns(vector: &[f64], d: f64) -> Vec<(Vec<f64>, &'static str)> {
     let length = vector.len();
     let moved = |by: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(place, x)| x + by(place)).collect();
     let largest = (0..length).max_by(|&a, &b| vector[a].total_cmp(&vector[b])).unwrap_or(0);
-    let mut found: Vec<(Vec<f64>, &'static str)> = Vec::new();
-    for place in [largest, 0, length - 1] {
-        found.push((moved(&|at| if at == place { d } else { 0.0 }), "one entry up"));
-        found.push((moved(&|at| if at == place { -d } else { 0.0 }), "one entry down"));
+    let mut found: Vec<(Vec<f64>, &'static str)> = vec![
+        (moved(&|_| d), "all up"),
+        (moved(&|at| if at == largest { d } else { -d }), "one up and the rest down"),
+        (moved(&|at| if at == largest { -d } else { d }), "one down and the rest up"),
+        (moved(&|at| if at == largest { d } else { 0.0 }), "one entry up"),
+        (moved(&|at| if 2 * at < length { d } else { -d }), "half up and half down"),
+        (moved(&|at| if at == largest { -d } else { 0.0 }), "one entry down"),
+        (moved(&|_| -d), "all down"),
+        (moved(&|at| if at % 2 == 0 { d } else { -d }), "alternating"),
+    ];
+    for place in [length - 1, 0] {
         found.push((moved(&|at| if at == place { d } else { -d }), "one up and the rest down"));
         found.push((moved(&|at| if at == place { -d } else { d }), "one down and the rest up"));
+        found.push((moved(&|at| if at == place { d } else { 0.0 }), "one entry up"));
     }
-    found.push((moved(&|at| if 2 * at < length { d } else { -d }), "half up and half down"));
-    found.push((moved(&|_| d), "all up"));
-    found.push((moved(&|_| -d), "all down"));
-    found.push((moved(&|at| if at % 2 == 0 { d } else { -d }), "alternating"));
     found
 }
 
@@ -200,20 +238,10 @@ fn l1_patterns(vector: &[f64], d: f64) -> Vec<(Vec<f64>, &'static str)> {
     }
     if vector.len() > 1 {
         let half = d / 2.0;
-        found.push((
-            moved(&|at| {
-                if at == 0 {
-                    half
-                } else if at == 1 {
-                    -half
-                } else {
-                    0.0
-                }
-            }),
-            "one entry up and one down",
-        ));
+        let by = |at: usize| [half, -half].get(at).copied().unwrap_or(0.0);
+        found.insert(1, (moved(&by), "one entry up and one down"));
         let share = d / vector.len() as f64;
-        found.push((moved(&|_| share), "all up a little"));
+        found.insert(2, (moved(&|_| share), "all up a little"));
     }
     found
 }
@@ -239,7 +267,7 @@ mod tests {
             let pairs = neighbor_pairs(relation, &dataset.parse().unwrap(), domain).unwrap();
             let nothing = dataset == "[]" && domain.is_none();
             assert_eq!(pairs.is_empty(), nothing, "{relation} {dataset}");
-            assert!(pairs.len() < 250, "{} {dataset}", pairs.len());
+            assert!(pairs.len() <= MOST_PAIRS, "{} {dataset}", pairs.len());
             for (index, pair) in pairs.iter().enumerate() {
                 assert!(relation.admits(&pair.dataset, &pair.neighbor), "{pair:?}");
                 assert!(
@@ -264,6 +292,7 @@ mod tests {
                 && has("[10]", "[]")
                 && has("[0]", "[]")
                 && has("[10, 10, 10, 0]", "[10, 10, 10]")
+                && has("[3, 1]", "[1]")
         );
     }
 }
