@@ -8,6 +8,10 @@ use crate::special::ndtri;
 /// Normal quantile of the limits that are plausible: searching takes the lucky with the unlucky.
 const PLAUSIBLE: f64 = 1.0;
 
+/// Standard deviations are counted in steps, up to so many.
+const STEP: f64 = 0.25;
+const STEPS: u32 = 160;
+
 /// A quantity and how much of it is claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aim {
@@ -23,8 +27,22 @@ impl Aim {
     /// How much of the claim is plausible where a set of outputs has these counts: above 1 the claim is in doubt. The
     /// set is expected to be likelier in the first world.
     pub(super) fn share(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
-        let p = wilson(inside[0], outputs[0], -PLAUSIBLE);
-        let q = wilson(inside[1], outputs[1], PLAUSIBLE);
+        self.share_at(PLAUSIBLE, inside, outputs, direction)
+    }
+
+    /// How strongly a set of outputs with these counts speaks against the claim: by how many standard deviations, or
+    /// where it does not, how much of the claim is plausible.
+    pub(super) fn strength(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
+        let doubtful = |steps: &u32| self.share_at(f64::from(*steps) * STEP, inside, outputs, direction) > 1.0;
+        match (1..=STEPS).take_while(doubtful).last() {
+            Some(steps) => 1.0 + f64::from(steps) * STEP,
+            None => self.share_at(STEP, inside, outputs, direction).min(1.0),
+        }
+    }
+
+    fn share_at(&self, z: f64, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
+        let p = wilson(inside[0], outputs[0], -z);
+        let q = wilson(inside[1], outputs[1], z);
         if !(p > q) {
             return 0.0;
         }

@@ -30,8 +30,8 @@ impl Event {
                 *inside += counts[outcome] as f64;
             }
             let outside = [totals[1] - inside[1], totals[0] - inside[0]];
-            let forward = aim.share(inside, totals, Direction::Forward);
-            let reverse = aim.share(outside, [totals[1], totals[0]], Direction::Forward);
+            let forward = aim.strength(inside, totals, Direction::Forward);
+            let reverse = aim.strength(outside, [totals[1], totals[0]], Direction::Forward);
             for (share, reverse) in [(forward, false), (reverse, true)] {
                 if best.is_none_or(|best| share > best.0) {
                     best = Some((share, place + 1, reverse));

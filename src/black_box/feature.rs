@@ -11,6 +11,9 @@ const LOOKED_AT: usize = 400;
 const MOST_ENTRIES: usize = 256;
 /// Texts, or other values, whose equality is a feature, for each place.
 const MOST_VALUES: usize = 8;
+/// Characters of a text that are looked at, each in its place, and which ones.
+const MOST_CHARACTERS: usize = 64;
+const CODE: &str = "0123456789";
 /// All features together.
 const MOST_FEATURES: usize = 1024;
 /// How deep lists and objects are looked into.
@@ -36,6 +39,10 @@ enum Measure {
     Length,
     /// 1 if the value is this one.
     Equals(Output),
+    /// 1 if this character stands at this place of a text.
+    Character(usize, char),
+    /// How often a character stands in a text.
+    Count(char),
     Sum,
     Smallest,
     Largest,
@@ -82,6 +89,11 @@ impl Feature {
         found.into_iter().take(MOST_FEATURES).collect()
     }
 
+    /// Whether it looks at how a number is written in binary, and not at how large it is.
+    pub(super) fn is_of_bits(&self) -> bool {
+        self.measure == Measure::LowestBit
+    }
+
     /// The number.
     #[must_use]
     pub fn measure(&self, output: &Output) -> f64 {
@@ -125,7 +137,12 @@ impl Feature {
         }
         match output {
             Output::Number(number) => self.of_number(*number),
-            Output::Text(text) if self.measure == Measure::Length => text.chars().count() as f64,
+            Output::Text(text) => match self.measure {
+                Measure::Length => text.chars().count() as f64,
+                Measure::Character(place, character) => truth(text.chars().nth(place) == Some(character)),
+                Measure::Count(character) => text.chars().filter(|other| *other == character).count() as f64,
+                _ => f64::NAN,
+            },
             Output::List(parts) if self.measure == Measure::Length => parts.len() as f64,
             Output::Vector(numbers) => of_vector(&self.measure, numbers),
             _ => f64::NAN,
@@ -160,7 +177,7 @@ fn of_vector(measure: &Measure, numbers: &[f64]) -> f64 {
             largest.map_or(f64::NAN, |place| place as f64)
         }
         Measure::Repeats => numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64,
-        Measure::Value | Measure::LowestBit | Measure::Equals(_) => f64::NAN,
+        _ => f64::NAN,
     }
 }
 
@@ -174,8 +191,15 @@ fn collect(
     let mut add = |measure: Measure| _ = found.insert(Feature { path: path.clone(), measure });
     match output {
         Output::Null | Output::Bool(_) | Output::Text(_) => {
-            if matches!(output, Output::Text(_)) {
+            if let Output::Text(text) = output {
                 add(Measure::Length);
+                for (place, character) in text.chars().take(MOST_CHARACTERS).enumerate() {
+                    // Words are told apart by their equality, codes of few characters by these.
+                    if CODE.contains(character) {
+                        add(Measure::Character(place, character));
+                        add(Measure::Count(character));
+                    }
+                }
             }
             *values.entry(path.clone()).or_default().entry(output.clone()).or_default() += 1;
         }
@@ -244,6 +268,8 @@ impl fmt::Display for Feature {
             Measure::LowestBit => write!(formatter, "binary place of the last one of {place}"),
             Measure::Length => write!(formatter, "length of {place}"),
             Measure::Equals(value) => write!(formatter, "{place} = {value}"),
+            Measure::Character(at, character) => write!(formatter, "{place} has {character} at {at}"),
+            Measure::Count(character) => write!(formatter, "how often {character} stands in {place}"),
             Measure::Sum => write!(formatter, "sum of {place}"),
             Measure::Smallest => write!(formatter, "smallest entry of {place}"),
             Measure::Largest => write!(formatter, "largest entry of {place}"),

@@ -113,7 +113,7 @@ fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
         records.make_contiguous().sort_by(|a, b| number(b).total_cmp(&number(a)));
     }
     // From both ends inward.
-    while let Some(record) = if kinds.len() % 2 == 0 { records.pop_front() } else { records.pop_back() } {
+    while let Some(record) = if kinds.len().is_multiple_of(2) { records.pop_front() } else { records.pop_back() } {
         if !kinds.contains(record) {
             kinds.push(record.clone());
         }

@@ -12,11 +12,11 @@ use crate::quantity::FailureProbability;
 /// Runs of each world that a pair gets first.
 const FIRST: u64 = 32;
 /// Pairs of the first wave; each wave is twice as long.
-const WAVE: usize = 8;
+const WAVE: usize = 12;
 /// Pairs of a wave that stay: one of so many.
 const KEPT: usize = 2;
 /// Runs of each world that a pair gets before the others of its wave are left for the next wave.
-const LAST: u64 = 128;
+const LAST: u64 = 64;
 /// Outputs of each world that are kept of a pair, and from which its witness is made.
 const MEMORY: usize = 20_000;
 /// Pairs that are tried sooner have more of the failure probability.

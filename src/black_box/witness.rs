@@ -189,6 +189,16 @@ impl Witness {
         }
     }
 
+    /// Whether it looks, most of all, at how numbers are written in binary: at a leak of floating-point arithmetic.
+    #[must_use]
+    pub fn is_of_bits(&self) -> bool {
+        match &self.view {
+            View::Whole => false,
+            View::Feature(feature) => feature.is_of_bits(),
+            View::Linear(score) => score.heaviest(1).iter().any(|(feature, _)| feature.is_of_bits()),
+        }
+    }
+
     /// A set of outcomes in words; bins that touch are one interval.
     pub(super) fn describe(&self, outcomes: &[usize]) -> String {
         let labels = self.labels();
@@ -307,6 +317,9 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Distribution, StandardNormal};
 
+    /// An output of the first world or of the second.
+    type Make<'a> = &'a dyn Fn(&mut ChaCha8Rng, bool) -> Output;
+
     fn epsilon() -> [Aim; 1] {
         [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)]
     }
@@ -315,11 +328,10 @@ mod tests {
     #[test]
     fn what_differs_is_found() {
         let mut stream = ChaCha8Rng::seed_from_u64(7);
-        let mut worlds = |make: &dyn Fn(&mut ChaCha8Rng, bool) -> Output| {
-            [true, false].map(|first| (0..600).map(|_| make(&mut stream, first)).collect::<Vec<_>>())
-        };
+        let mut worlds =
+            |make: Make<'_>| [true, false].map(|first| (0..600).map(|_| make(&mut stream, first)).collect::<Vec<_>>());
         let normal = |stream: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(stream) };
-        let cases: [(&str, &dyn Fn(&mut ChaCha8Rng, bool) -> Output); 6] = [
+        let cases: [(&str, Make<'_>); 6] = [
             ("output", &|stream, first| Output::Number(normal(stream) + if first { 1.5 } else { 0.0 })),
             ("the output", &|stream, first| {
                 Output::Text(if stream.random_bool(if first { 0.9 } else { 0.4 }) { "yes" } else { "no" }.into())

@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod arrays;
+mod audit_mechanism;
 mod audit_stream;
 mod checkpoints;
 mod cli_account;

@@ -4,6 +4,7 @@
 
 pub mod audit_cases;
 pub mod audit_figures;
+pub mod audit_mechanism;
 pub mod audit_properties;
 pub mod capc;
 pub mod coverage;

@@ -159,7 +159,6 @@ fn others(report: &mut Report) {
             scope: ClaimScope::DataIndependent,
             mechanisms: mechanisms.to_vec(),
             limits: Limits { answer_time: ANSWER_TIME, ..Limits::default() },
-            ..ExternalOptions::default()
         };
         match ExternalAccountant::new(&command, options) {
             Err(error) => report.line(format!("{shown}: {error}")),

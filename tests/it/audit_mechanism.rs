@@ -1,0 +1,161 @@
+//! `leakbound audit mechanism`: programs of every kind, right, wrong and broken.
+
+use crate::desk::Desk;
+use crate::json::{codes, number};
+use serde_json::Value;
+
+/// A count of records with noise for this ε, claimed to be 1.
+fn count(epsilon: f64, more: &str) -> Vec<String> {
+    let program = format!("python3 {}/examples/noisy_count.py {epsilon}", crate::ROOT);
+    let fixed = ["audit", "mechanism", "--dataset", "[1, 1, 1]", "--relation", "add-remove", "--program", &program];
+    let claim = "--claim-epsilon 1 --delta 0 ";
+    fixed.into_iter().map(String::from).chain((claim.to_owned() + more).split_whitespace().map(String::from)).collect()
+}
+
+fn words(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
+/// A wrong claim falls with a counterexample, a right one stands, and both are the same again with the same seed.
+#[test]
+fn a_wrong_claim_falls_and_a_right_one_stands() {
+    let desk = Desk::new();
+    let arguments = count(1.5, "--runs 2e4");
+    let wrong = desk.answer(3, &words(&arguments)[..]);
+    assert_eq!(desk.answer(3, &words(&arguments)[..]), wrong);
+    let found = &wrong["counterexample"];
+    assert_eq!((&wrong["repeatable"], &wrong["claims"][0]["refuted"]), (&Value::Bool(true), &Value::Bool(true)));
+    assert!(number(&found["p_value"]) < 1e-6 && number(&wrong["claims"][0]["lower"]) < 1.5, "{found}");
+    let (runs, counted) = (&wrong["runs"], number(&found["outputs"]));
+    assert_eq!(number(&runs["search"]) + number(&runs["bounded"]), 2e4);
+    assert_eq!(number(&runs["bounded"]), counted);
+    let right = desk.json(&words(&count(1.0, "--runs 2e4"))[..]);
+    let lower = number(&right["claims"][0]["lower"]);
+    assert!(right["counterexample"].is_null() && lower > 0.85 && lower <= 1.0, "{lower}");
+    let other = desk.json(&words(&count(1.0, "--runs 2e4 --seed 1"))[..]);
+    assert_ne!(other["epsilon"], right["epsilon"]);
+}
+
+/// A search that stops early needs few runs, and bounds nothing.
+#[test]
+fn a_gross_fault_is_found_soon() {
+    let desk = Desk::new();
+    let found = desk.answer(3, &words(&count(3.0, "--stop-early"))[..]);
+    assert!(number(&found["runs"]["search"]) < 2_000.0, "{}", found["runs"]);
+    assert!(found["bounds"].as_array().unwrap().is_empty());
+    assert!(number(&found["counterexample"]["p_value"]) <= 0.05);
+    let text = desk.run(&words(&count(3.0, "--stop-early"))[..]).printed(3);
+    assert!(text.contains("Counterexample") && text.contains("REFUTED"), "{text}");
+}
+
+/// A program of the shell that answers each request with what the script prints; `$id` is the number of the request.
+#[cfg(unix)]
+fn answering(script: &str) -> String {
+    let number = r#"id=${x#*\"id\":}; id=${id%%,*}"#;
+    shell_words::join(["sh", "-c", &format!("while read -r x; do {number}; {script}; done")])
+}
+
+/// Whatever a program does wrong is one line about it.
+#[cfg(unix)]
+#[test]
+fn programs_that_fail_are_told_in_one_line() {
+    let desk = Desk::new();
+    let audit = |program: &str, more: &[&str]| {
+        let fixed = ["audit", "mechanism", "--dataset", "[1]", "--relation", "add-remove", "--program", program];
+        desk.rejected(1, &[&fixed[..], more].concat()[..])
+    };
+    let five = |output: &str| format!("echo \"{{\\\"id\\\":$id,\\\"outputs\\\":[{output}]}}\"");
+    for (script, expected) in [
+        ("sleep 100".to_owned(), "time-out: no answer in 0.3 s"),
+        ("echo oops >&2; exit 3".to_owned(), "crash: the program ended (exit status: 3); stderr: oops"),
+        ("echo hello".to_owned(), "malformed: `hello` is no answer"),
+        (
+            "echo '{\"id\":77,\"outputs\":[1,2,3,4,5]}'".to_owned(),
+            "malformed: it answered request 77 when it was sent request 1",
+        ),
+        (five("1,2"), "malformed: 2 outputs where 5 were requested"),
+        (five("1,2,,"), "malformed: "),
+        (
+            "echo \"{\\\"id\\\":$id,\\\"error\\\":\\\"at least two records\\\"}\"".to_owned(),
+            "it was rejected: at least two records",
+        ),
+        ("head -c 80000000 /dev/zero | tr '\\0' x; echo".to_owned(), "too-long: a line of more than 67108864 bytes"),
+    ] {
+        let limits: &[&str] = if script.starts_with("sleep") { &["--start-timeout", "0.3"] } else { &[] };
+        let line = audit(&answering(&script), limits);
+        assert!(
+            line.contains(expected) && line.contains("dataset [") && line.contains("expected outputs"),
+            "{script}: {line}"
+        );
+    }
+}
+
+/// What cannot be requested is one line too.
+#[test]
+fn requests_that_make_no_sense_are_rejected() {
+    let desk = Desk::new();
+    desk.file("same.json", r#"[{"dataset": [1], "neighbor": [1]}]"#);
+    desk.file("far.json", r#"[{"dataset": [1, 2, 3], "neighbor": [1]}]"#);
+    desk.file("text.json", "hello");
+    desk.file("none.json", "[]");
+    let program = ["audit", "mechanism", "--program", "true"];
+    let rejected = |status: i32, more: &str| {
+        let more: Vec<&str> = more.split_whitespace().collect();
+        desk.rejected(status, &[&program[..], &more].concat()[..])
+    };
+    let on = |more: &str| rejected(2, &format!("--dataset [1,2] --relation add-remove {more}"));
+    assert!(on("--runs 0").contains("`0` is not a whole number in [200, 10^12]"));
+    assert!(on("--claim-epsilon 1 --delta 1").contains("delta = 1 is not in [0, 1)"));
+    assert!(on("--stop-early").contains("an audit that stops early needs a claim"));
+    assert!(on("--domain 1,1").contains("no two finite ends"));
+    assert!(rejected(2, "--dataset [\"a\"] --relation l1:1").contains("l1:1 compares vectors of numbers"));
+    assert!(rejected(2, "--dataset [] --relation replace-one").contains("a record that can be replaced"));
+    assert!(rejected(2, "--dataset [] --relation add-remove").contains("no pair of neighbors"));
+    assert!(rejected(2, "--dataset [1 --relation add-remove").contains("a JSON array of records"));
+    assert!(rejected(2, "--dataset [1] --relation next").contains("add-remove, replace-one, l1:D or linf:D"));
+    assert!(rejected(1, "--pairs same.json").contains("same.json: pair 1: found the same dataset twice"));
+    assert!(rejected(1, "--pairs far.json --relation add-remove").contains("expected neighbors under add-remove"));
+    assert!(rejected(1, "--pairs none.json").contains("found no pair"));
+    assert!(rejected(1, "--pairs text.json").contains("expected JSON"));
+    assert!(rejected(1, "--dataset missing.json --relation add-remove").contains("missing.json"));
+}
+
+/// Outputs of every kind: a leak in a part of an object, in a string, in a missing value.
+#[cfg(unix)]
+#[test]
+fn leaks_are_found_in_any_kind_of_output() {
+    let desk = Desk::new();
+    // The length of the dataset shows as the length of the request: [1] against [].
+    let shows = |one: &str, none: &str| {
+        let outputs = |output: &str| vec![output; 200].join(",");
+        let script = format!(
+            "case $x in *'\"dataset\":[1]'*) o='{}';; *) o='{}';; esac; echo \"{{\\\"id\\\":$id,\\\"outputs\\\":[$(echo \"$o\" | cut -d, -f1-$(echo $x | sed 's/.*runs\\\":\\([0-9]*\\).*/\\1/'))]}}\"",
+            outputs(one),
+            outputs(none)
+        );
+        answering(&script)
+    };
+    desk.file("pair.json", r#"[{"dataset": [1], "neighbor": []}]"#);
+    for (one, none, seen) in
+        [("\"yes\"", "\"no\"", "yes"), ("null", "0", "null"), ("{\"a\":[1]}", "{\"a\":[]}", "output")]
+    {
+        let program = shows(one, none);
+        let fixed = ["audit", "mechanism", "--pairs", "pair.json", "--runs", "400", "--claim-epsilon", "1"];
+        let found = desk.answer(3, &[&fixed[..], &["--batch", "200", "--program", &program]].concat()[..]);
+        assert!(found["counterexample"]["event"].as_str().unwrap().contains(seen), "{}", found["counterexample"]);
+        assert!(codes(&found).is_empty(), "{:?}", codes(&found));
+    }
+}
+
+/// A program that is run once for each output, and one that takes no seed.
+#[cfg(unix)]
+#[test]
+fn programs_may_be_run_for_each_output() {
+    let desk = Desk::new();
+    desk.file("pair.json", r#"[{"dataset": [1, 1], "neighbor": [1]}]"#);
+    let fixed = ["audit", "mechanism", "--pairs", "pair.json", "--runs", "200", "--claim-epsilon", "1", "--exec"];
+    let found = desk.answer(3, &[&fixed[..], &["sh -c 'wc -c < $0' {dataset}"]].concat()[..]);
+    assert_eq!(found["witness"]["outcomes"][0]["count"].as_u64().unwrap() % 10, 0);
+    let random = desk.json(&[&fixed[..], &["sh -c 'od -An -N1 -tu1 /dev/urandom' {dataset}"]].concat()[..]);
+    assert_eq!((random["repeatable"].as_bool(), codes(&random)), (Some(false), vec!["not-repeatable"]));
+}

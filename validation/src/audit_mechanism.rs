@@ -1,0 +1,331 @@
+//! Audits of programs: the zoo, false claims about right mechanisms, and how much of a known leakage is proved.
+
+use crate::experiment::Report;
+use leakbound::black_box::{
+    Dataset, Domain, FunctionBlackBox, LineBlackBox, Output, Pair, Ran, Relation, neighbor_pairs,
+};
+use leakbound::interval::{BinomialCounts, clopper_pearson};
+use leakbound::program::Limits;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
+use leakbound::study::{Bounds, MechanismAnswer, MechanismStudy, Study, unwatched};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Failure probability of an audit.
+const FAILURE: f64 = 0.05;
+/// Runs of each world in which the zoo's faults are to be seen, and the most that half of them may take.
+const VISIBLE: u64 = 10_000;
+const HALF: u64 = 1_000;
+/// Runs of an audit with bounds.
+const WHOLE: u64 = 100_000;
+/// Audits of right mechanisms, and runs of each.
+const AUDITS: usize = 2_000;
+const RUNS: u64 = 2_000;
+/// Real outputs are multiples of this, as a careful author would release them.
+const GRID: f64 = 1e6;
+
+/// An entry of `zoo.toml`.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    name: String,
+    arguments: Vec<String>,
+    relation: String,
+    dataset: Vec<serde_json::Value>,
+    domain: Option<[f64; 2]>,
+    epsilon: Option<f64>,
+    #[serde(default)]
+    delta: f64,
+    #[serde(default)]
+    rdp: Vec<String>,
+    mu: Option<f64>,
+    right: bool,
+    #[serde(default)]
+    visible: bool,
+}
+
+#[derive(Deserialize)]
+struct Zoo {
+    mechanism: Vec<Entry>,
+}
+
+/// What is claimed of an entry, and bounded.
+fn bounds(entry: &Entry) -> leakbound::Result<Bounds> {
+    let delta = Delta::new(entry.delta)?;
+    let mut bounds = Bounds::new(vec![Order::new(2.0)?], delta, FailureProbability::new(FAILURE)?);
+    bounds.claims.epsilon =
+        entry.epsilon.map(|epsilon| Ok::<_, leakbound::Error>((Epsilon::new(epsilon)?, delta))).transpose()?;
+    bounds.claims.mu = entry.mu;
+    for claim in &entry.rdp {
+        let (order, value) = claim.split_once(':').unwrap_or_default();
+        bounds.claims.rdp.push((Order::new(order.parse().unwrap_or(2.0))?, value.parse().unwrap_or(0.0)));
+    }
+    Ok(bounds)
+}
+
+/// An audit of an entry.
+fn audit(
+    entry: &Entry,
+    python: &Path,
+    folder: &Path,
+    runs: u64,
+    stop_early: bool,
+) -> leakbound::Result<MechanismAnswer> {
+    let script = folder.join(&entry.arguments[0]);
+    let words = [python.display().to_string(), script.display().to_string()].into_iter();
+    let command = shell_words::join(words.chain(entry.arguments[1..].iter().cloned()));
+    let source = LineBlackBox::new(&command, Limits::default())?;
+    let domain = entry.domain.map(|[low, high]| Domain::new(low, high)).transpose()?;
+    let relation: Relation = entry.relation.parse()?;
+    let pairs = neighbor_pairs(relation, &Dataset::new(entry.dataset.clone()), domain)?;
+    let bounds = bounds(entry)?;
+    MechanismStudy { source: &source, pairs, bounds, runs, time_limit: None, stop_early, batch: 1000, seed: 0 }
+        .run(&unwatched)
+}
+
+fn refuted(answer: &MechanismAnswer) -> bool {
+    answer.claims.iter().any(|claim| claim.refuted)
+}
+
+/// A Python with numpy: the one of the adapters, or the one on the path.
+fn python() -> Option<PathBuf> {
+    let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/adapters/bin/python");
+    let has_numpy = |python: &PathBuf| {
+        let status = Command::new(python).args(["-c", "import numpy"]).stderr(std::process::Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    [adapters, "python3".into()].into_iter().find(has_numpy)
+}
+
+fn zoo(report: &mut Report) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("zoo");
+    let text = std::fs::read_to_string(folder.join("zoo.toml")).unwrap_or_default();
+    let (Ok(zoo), Some(python)) = (toml::from_str::<Zoo>(&text), python()) else {
+        return report
+            .claim(false, "the zoo was not run: it needs zoo.toml, and numpy in target/adapters or on the path");
+    };
+    let (mut needed, mut wrong, mut wrong_whole, mut right) = (Vec::new(), 0u64, 0u64, [0u64; 3]);
+    for entry in &zoo.mechanism {
+        let start = Instant::now();
+        let runs = |answer: &MechanismAnswer| answer.runs.search + answer.runs.bounded;
+        let found = [(VISIBLE, true), (WHOLE, false)].map(|(runs, early)| audit(entry, &python, &folder, runs, early));
+        let [Ok(early), Ok(whole)] = &found else {
+            let errors: Vec<String> =
+                found.iter().filter_map(|found| Some(found.as_ref().err()?.to_string())).collect();
+            report.claim(false, format!("{}: {}", entry.name, errors.join("; ")));
+            continue;
+        };
+        let of = |refuted: bool| if refuted { "refuted" } else { "stands" };
+        let event = whole.counterexample.as_ref().or(early.counterexample.as_ref()).map_or("", |found| &found.event);
+        let kind = match (entry.right, entry.visible) {
+            (true, _) => "right",
+            (false, true) => "wrong",
+            (false, false) => "hidden",
+        };
+        report.line(format!(
+            "{:<38} {kind:<6} early {:<7} {:>6} runs, whole {:<7} {:>5.1} s  {event}",
+            entry.name,
+            of(refuted(early)),
+            runs(early),
+            of(refuted(whole)),
+            start.elapsed().as_secs_f64()
+        ));
+        if entry.right {
+            right = [right[0] + 1, right[1] + u64::from(refuted(early)), right[2] + u64::from(refuted(whole))];
+        } else if entry.visible {
+            wrong += 1;
+            wrong_whole += u64::from(refuted(whole));
+            needed.push(if refuted(early) { runs(early) } else { u64::MAX });
+        }
+    }
+    needed.sort_unstable();
+    let seen = needed.iter().filter(|runs| **runs < u64::MAX).count() as u64;
+    let median = needed.get(needed.len() / 2).copied().unwrap_or(u64::MAX);
+    report.claim(10 * seen >= 9 * wrong, format!("{seen} of {wrong} visible wrong mechanisms refuted within {VISIBLE} runs of each world, search included (at least 90 %)"));
+    report.claim(median <= HALF, format!("median runs of each world, search included: {median} (at most {HALF})"));
+    report.line(format!("{wrong_whole} of {wrong} refuted with {WHOLE} runs of each world"));
+    let allowed = |refuted: u64| clopper_pearson_low(refuted, right[0]) <= FAILURE;
+    report.claim(
+        allowed(right[1]) && allowed(right[2]),
+        format!("right mechanisms refuted: {} and {} of {}", right[1], right[2], right[0]),
+    );
+}
+
+/// The lower end of a 99 % interval.
+fn clopper_pearson_low(count: u64, trials: u64) -> f64 {
+    interval(count, trials)[0]
+}
+
+fn interval(count: u64, trials: u64) -> [f64; 2] {
+    let found =
+        BinomialCounts::new(count, trials).and_then(|counts| clopper_pearson(counts, FailureProbability::new(0.01)?));
+    found.map_or([0.0, 1.0], |limits| [limits.lower, limits.upper])
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * GRID).round() / GRID
+}
+
+fn laplace(stream: &mut ChaCha8Rng) -> f64 {
+    let uniform: f64 = stream.random_range(-0.5..0.5);
+    -uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln()
+}
+
+/// One output of a right mechanism, for a sum in [0, 1] that a neighbor moves by 1.
+type One = fn(f64, &mut ChaCha8Rng) -> Output;
+
+/// Cheap right mechanisms with ε = 1, or μ = 1 for the last.
+const RIGHT: [(&str, One); 4] = [
+    ("Laplace", |sum, stream| Output::Number(rounded(sum + laplace(stream)))),
+    ("randomized response", |sum, stream| {
+        let truth = stream.random_bool(1.0 / (1.0 + (-1f64).exp()));
+        Output::Bool((sum > 0.5) == truth)
+    }),
+    ("report noisy max", |sum, stream| {
+        let scores = [sum + 2.0 * laplace(stream), 1.0 - sum + 2.0 * laplace(stream), 0.5 + 2.0 * laplace(stream)];
+        Output::Number((0..3).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(0) as f64)
+    }),
+    ("Gaussian", |sum, stream| {
+        let noise: f64 = StandardNormal.sample(stream);
+        Output::Number(rounded(sum + noise))
+    }),
+];
+
+fn of_function(
+    name: &str,
+    one: impl Fn(f64, &mut ChaCha8Rng) -> Output + Sync,
+) -> FunctionBlackBox<impl Fn(&Dataset, usize, u64) -> Ran + Sync> {
+    FunctionBlackBox::new(name, move |dataset: &Dataset, runs, seed| {
+        let mut stream = ChaCha8Rng::seed_from_u64(seed);
+        let sum = dataset.numbers().unwrap_or_default().iter().sum();
+        Ok((0..runs).map(|_| one(sum, &mut stream)).collect())
+    })
+}
+
+/// Right mechanisms, audited so often that a failure probability that does not hold shows.
+fn false_claims(report: &mut Report) {
+    for (index, (name, one)) in RIGHT.into_iter().enumerate() {
+        for stop_early in [false, true] {
+            let refuted = (0..AUDITS as u64 / 4)
+                .into_par_iter()
+                .filter(|&seed| {
+                    let source = of_function(name, one);
+                    let mut bounds = claim(0.0);
+                    if index == 3 {
+                        (bounds.claims.epsilon, bounds.claims.mu) = (None, Some(1.0));
+                    }
+                    let pairs =
+                        neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
+                    let study = MechanismStudy {
+                        source: &source,
+                        pairs,
+                        bounds,
+                        runs: RUNS,
+                        time_limit: None,
+                        stop_early,
+                        batch: 1000,
+                        seed,
+                    };
+                    study.run(&unwatched).is_ok_and(|answer| self::refuted(&answer))
+                })
+                .count() as u64;
+            let all = AUDITS as u64 / 4;
+            let [low, high] = interval(refuted, all);
+            let how = if stop_early { "stopping early" } else { "with bounds" };
+            report.claim(low <= FAILURE, format!("{name}, {how}: {refuted} of {all} audits refute the right claim, [{low:.4}, {high:.4}] at 99 % (at most {FAILURE})"));
+        }
+    }
+}
+
+/// ε = 1, at this δ.
+fn claim(delta: f64) -> Bounds {
+    let quantities = || {
+        Ok::<_, leakbound::Error>((
+            Order::new(2.0)?,
+            Delta::new(delta)?,
+            FailureProbability::new(FAILURE)?,
+            Epsilon::new(1.0)?,
+        ))
+    };
+    let (order, delta, failure, epsilon) = quantities().expect("the numbers are legal");
+    let mut bounds = Bounds::new(vec![order], delta, failure);
+    bounds.claims.epsilon = Some((epsilon, delta));
+    bounds
+}
+
+/// How much is proved of a known leakage with 10^5 runs of each world of a given pair.
+fn tightness(report: &mut Report) {
+    let pairs = || {
+        let dataset = |number: f64| Dataset::of_numbers(&[number]);
+        vec![Pair { dataset: dataset(1.0), neighbor: dataset(0.0), pattern: "given".into() }]
+    };
+    for (dimensions, wanted) in [(1usize, 0.85), (10, 0.8), (100, 0.7)] {
+        let shift = 1.0 / (dimensions as f64).sqrt();
+        let source = of_function("Gaussian", move |sum, stream| {
+            let mut number = || rounded(sum * shift + Distribution::<f64>::sample(&StandardNormal, stream));
+            if dimensions == 1 {
+                Output::Number(number())
+            } else {
+                Output::Vector((0..dimensions).map(|_| number()).collect())
+            }
+        });
+        let study = MechanismStudy {
+            source: &source,
+            pairs: pairs(),
+            bounds: claim(1e-5),
+            runs: WHOLE,
+            time_limit: None,
+            stop_early: false,
+            batch: 1000,
+            seed: 1,
+        };
+        let start = Instant::now();
+        let proved =
+            study.run(&unwatched).map(|answer| answer.bounds.iter().map(|row| row.rdp_lower.0).fold(0.0, f64::max));
+        let proved = proved.unwrap_or(0.0);
+        report.claim(
+            proved >= wanted && proved <= 1.0,
+            format!(
+                "N(mu, I) in {dimensions} dimensions, D_2 = 1: {proved:.4} proved (at least {wanted}), {:.1} s",
+                start.elapsed().as_secs_f64()
+            ),
+        );
+    }
+    let source = of_function("Laplace", |sum, stream| Output::Number(rounded(sum + laplace(stream))));
+    let study = MechanismStudy {
+        source: &source,
+        pairs: pairs(),
+        bounds: claim(0.0),
+        runs: WHOLE,
+        time_limit: None,
+        stop_early: false,
+        batch: 1000,
+        seed: 1,
+    };
+    let proved =
+        study.run(&unwatched).map(|answer| answer.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max));
+    let proved = proved.unwrap_or(0.0);
+    report.claim(
+        (0.9..=1.0).contains(&proved),
+        format!("Laplace noise of scale 1: epsilon {proved:.4} of 1 proved at delta 0 (at least 0.9)"),
+    );
+}
+
+/// All of it.
+#[must_use]
+pub fn report() -> Report {
+    let mut report = Report::new(format!(
+        "Audits of programs at failure probability {FAILURE}: the mechanisms of validation/zoo, each audited once stopping early with {VISIBLE} runs of \
+         each world and once with bounds and {WHOLE} runs; {AUDITS} audits of right mechanisms in each way with {RUNS} runs; known leakages with {WHOLE} runs. \
+         Seeds 0, 0 to 499, and 1."
+    ));
+    tightness(&mut report);
+    false_claims(&mut report);
+    zoo(&mut report);
+    report
+}
