@@ -276,10 +276,10 @@ def test_audit_mechanism_of_a_program(command, tmp_path):
     program = f"{shlex.quote(sys.executable)} validation/zoo/laplace.py wrong-sensitivity"
     words = ["audit", "mechanism", "--relation", "add-remove", "--runs", 4000, "--claim-epsilon", 1, "--delta", 0]
     call = {"relation": "add-remove", "runs": 4000, "claim_epsilon": 1, "delta": 0}
-    text = command(*words, "--program", program, "--dataset", "[0, 1]")
-    result = same(leakbound.audit_mechanism(program=program, dataset=np.array([0, 1]), **call), text)
+    text = command(*words, "--program", program, "--dataset", "[0, 5]")
+    result = same(leakbound.audit_mechanism(program=program, dataset=np.array([0, 5]), **call), text)
     assert result.refuted and "</html>" in result.to_html()
-    pairs = [([0], []), ([0, 1], [0])]
+    pairs = [([0], []), ([0, 5], [0])]
     rows = [{"dataset": dataset, "neighbor": neighbor} for dataset, neighbor in pairs]
     (tmp_path / "pairs.json").write_text(json.dumps(rows))
     text = command(*words, "--program", program, "--pairs", tmp_path / "pairs.json")

@@ -76,7 +76,7 @@ def _fresh(records: list[Any], dtype: np.dtype[Any] | None) -> Callable[[], Any]
     return partial(marshal.loads, marshal.dumps(records))
 
 
-def _array(records: list[Any], dtype: np.dtype[Any]) -> Any:
+def _array(records: list[Any], dtype: np.dtype[Any]) -> _inputs.Array:
     """The records as an array of the caller's kind, if that holds all of them: neighbors of integers may be none."""
     found = np.asarray(records)
     with np.errstate(all="ignore"):
