@@ -2,7 +2,7 @@
 
 use super::args::{Cli, Format};
 use super::interruption::Interruption;
-use super::session::{Ask, Forms, Found, Host, Progress, Session};
+use super::session::{Ask, BlackBoxCall, Forms, Found, Host, Progress, Session};
 use super::threads::{self, Alone};
 use super::{run, usage};
 use clap::CommandFactory;
@@ -27,6 +27,8 @@ pub struct Request {
     pub interruption: Interruption,
     /// In `verify`, in place of the program of `--program`, whose word is then its name.
     pub accountant: Option<Ask>,
+    /// In `audit mechanism`, in place of the program of `--program`, whose word is then its name.
+    pub black_box: Option<BlackBoxCall>,
 }
 
 /// What a command found.
@@ -127,7 +129,7 @@ impl Commands {
 
 /// Runs a command for a program.
 fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
-    let Request { files, progress, interruption, accountant, .. } = request;
+    let Request { files, progress, interruption, accountant, black_box, .. } = request;
     if !cli.command.has_document() {
         return Err(Rejection::Usage("this command prints a text and has no document".into()));
     }
@@ -135,6 +137,7 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
         progress,
         interruption,
         accountant: Mutex::new(accountant),
+        black_box: Mutex::new(black_box),
         fewer: Mutex::default(),
         found: Mutex::default(),
     });
@@ -166,6 +169,7 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use leakbound::black_box::Output;
     use leakbound::record::MemoryFile;
 
     fn request(words: &str) -> Request {
@@ -207,6 +211,19 @@ mod tests {
         let files = MemoryFiles::from_iter([("s.toml".into(), MemoryFile::of_bytes(SCENARIO.into()))]);
         let request = Request { files, progress: Some(progress), interruption, ..request("simulate s.toml") };
         assert!(matches!(answer(request), Err(Rejection::Interrupted)));
+    }
+
+    #[test]
+    fn functions_of_the_program_are_audited() {
+        let words =
+            "audit mechanism --program count --dataset [1,2] --relation add-remove --claim-epsilon 1 --runs 400";
+        let call: BlackBoxCall =
+            Box::new(|dataset, runs, _| Ok(vec![Output::Number(dataset.records().len() as f64); runs]));
+        let found = answer(Request { black_box: Some(call), ..request(words) }).unwrap();
+        assert!(found.refuted && found.json.contains("\"program\": \"count\""), "{}", found.json);
+        let call: BlackBoxCall = Box::new(|_, _, _| Err("no such data".into()));
+        let rejected = answer(Request { black_box: Some(call), ..request(words) }).unwrap_err();
+        assert!(rejected.to_string().contains("no such data"), "{rejected}");
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verd
         })),
         interruption,
         accountant: Mutex::default(),
+        black_box: Mutex::default(),
         fewer: Mutex::default(),
         found: Mutex::default(),
     });

@@ -18,7 +18,7 @@ mod usage;
 
 pub use self::answer::{Answer, Commands, Rejection, Request, answer};
 pub use self::interruption::Interruption;
-pub use self::session::{Ask, Forms, Progress};
+pub use self::session::{Ask, BlackBoxCall, Forms, Progress};
 
 use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
 use self::threads::Alone;

@@ -2,6 +2,7 @@
 
 use super::interruption::Interruption;
 use super::threads::Fewer;
+use leakbound::black_box::{Dataset, Ran};
 use leakbound::report::Document;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,9 @@ pub type Progress = Box<dyn Fn(u64, u64, &'static str) + Send + Sync>;
 
 /// An accountant: from the line of a request to the line of its answer, or what it failed with.
 pub type Ask = Box<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
+
+/// A black box: from a dataset, a number of runs and a seed to as many outputs, or to why it does not take the dataset.
+pub type BlackBoxCall = Box<dyn Fn(&Dataset, usize, u64) -> Ran + Send + Sync>;
 
 /// Text and page of a document, which are laid out when they are needed: that takes longer than small work.
 #[derive(Clone)]
@@ -66,6 +70,7 @@ pub(super) struct Host {
     pub(super) progress: Option<Progress>,
     pub(super) interruption: Interruption,
     pub(super) accountant: Mutex<Option<Ask>>,
+    pub(super) black_box: Mutex<Option<BlackBoxCall>>,
     /// Whether the system starts fewer threads than requested.
     pub(super) fewer: Mutex<Option<Fewer>>,
     pub(super) found: Mutex<Option<Found>>,
@@ -117,6 +122,11 @@ impl Session {
     /// The program's accountant, once.
     pub(super) fn accountant(&self) -> Option<Ask> {
         self.host.as_ref()?.accountant.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The program's black box, once.
+    pub(super) fn black_box(&self) -> Option<BlackBoxCall> {
+        self.host.as_ref()?.black_box.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Tells the program how far the work is.

@@ -1,7 +1,9 @@
 //! The command in this process.
 
+use crate::ending::Ending;
 use crate::errors::{Error, raised};
 use crate::files::in_memory;
+use crate::function::Function;
 use crate::worker::{Ended, begin, soon};
 use leakbound_cli::{Answer, Ask, Forms, Interruption, Progress, Rejection, Request};
 use pyo3::exceptions::PyRuntimeError;
@@ -62,7 +64,23 @@ impl Commands {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Document> {
         let request = Request { words, files: in_memory(files)?, ..Request::default() };
-        self.run(py, request, progress).map(found)
+        self.run(py, request, progress, &Ending::default()).map(found)
+    }
+
+    /// Runs `leakbound audit mechanism` on a function.
+    #[pyo3(signature = (words, files, function, progress=None))]
+    fn audit_mechanism(
+        &self,
+        py: Python<'_>,
+        words: Vec<std::ffi::OsString>,
+        files: &Bound<'_, PyDict>,
+        function: Function,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Document> {
+        let ending = Ending::default();
+        let black_box = Some(function.black_box(ending.clone()));
+        let request = Request { words, files: in_memory(files)?, black_box, ..Request::default() };
+        self.run(py, request, progress, &ending).map(found)
     }
 
     /// Runs `leakbound verify` against a function from the line of a request to the line of its answer.
@@ -81,23 +99,27 @@ impl Commands {
             })
         });
         let request = Request { words, accountant: Some(ask), ..Request::default() };
-        self.run(py, request, progress).map(found)
+        self.run(py, request, progress, &Ending::default()).map(found)
     }
 }
 
 impl Commands {
     /// Runs a request on another thread, without the lock, and waits for it and for signals.
-    fn run(&self, py: Python<'_>, mut request: Request, progress: Option<Py<PyAny>>) -> PyResult<Answer> {
-        let interruption = Interruption::default();
-        let failure = Arc::new(Mutex::new(None));
-        request.interruption = interruption.clone();
-        request.progress = progress.map(|callback| told_to(callback, interruption.clone(), Arc::clone(&failure)));
+    fn run(
+        &self,
+        py: Python<'_>,
+        mut request: Request,
+        progress: Option<Py<PyAny>>,
+        ending: &Ending,
+    ) -> PyResult<Answer> {
+        request.interruption = ending.interruption().clone();
+        request.progress = progress.map(|callback| told_to(callback, ending.clone()));
         let commands = Arc::clone(&self.0);
         let receiver =
             begin(move || commands.answer(request)).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let found = wait(py, receiver, &interruption)?;
-        // The callback's own error is why the work was interrupted.
-        if let Some(error) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let found = wait(py, receiver, ending.interruption())?;
+        // The error of a function that was called is why the work was interrupted.
+        if let Some(error) = ending.failure() {
             return Err(error);
         }
         match found {
@@ -151,7 +173,7 @@ fn wait(py: Python<'_>, mut receiver: Receiver<Found>, interruption: &Interrupti
 }
 
 /// Hands progress on to a callback, seldom; an error of the callback ends the work.
-fn told_to(callback: Py<PyAny>, interruption: Interruption, failure: Arc<Mutex<Option<PyErr>>>) -> Progress {
+fn told_to(callback: Py<PyAny>, ending: Ending) -> Progress {
     let last = Mutex::new(None::<Instant>);
     Box::new(move |done, all, unit| {
         {
@@ -162,8 +184,7 @@ fn told_to(callback: Py<PyAny>, interruption: Interruption, failure: Arc<Mutex<O
             *last = Some(Instant::now());
         }
         if let Err(error) = Python::attach(|py| callback.call1(py, (done, all, unit)).map(drop)) {
-            interruption.note();
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            ending.fail(error);
         }
     })
 }

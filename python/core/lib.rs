@@ -1,9 +1,12 @@
 //! The compiled module `leakbound._core`: the command in the process of Python, and a few functions of the library.
 
 mod call;
+mod ending;
 mod errors;
 mod files;
+mod function;
 mod functions;
+mod outputs;
 mod worker;
 
 use pyo3::prelude::*;

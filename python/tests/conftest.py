@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Options that name files: in memory they are called otherwise.
 FILES = {"file", "files", "members", "non_members", "logits", "labels", "keep", "scores", "scenario", "pilot", "distribution"}
-FILES |= {"train"}
+FILES |= {"pairs", "train"}
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shlex
+import sys
 import typing
 
 import numpy as np
@@ -270,6 +272,20 @@ def test_audit_stream(command, tmp_path, random):
     assert "</html>" in resumed.to_html()
 
 
+def test_audit_mechanism_of_a_program(command, tmp_path):
+    program = f"{shlex.quote(sys.executable)} validation/zoo/laplace.py wrong-sensitivity"
+    words = ["audit", "mechanism", "--relation", "add-remove", "--runs", 4000, "--claim-epsilon", 1, "--delta", 0]
+    call = {"relation": "add-remove", "runs": 4000, "claim_epsilon": 1, "delta": 0}
+    text = command(*words, "--program", program, "--dataset", "[0, 5]")
+    result = same(leakbound.audit_mechanism(program=program, dataset=np.array([0, 5]), **call), text)
+    assert result.refuted and "</html>" in result.to_html()
+    pairs = [([0], []), ([0, 5], [0])]
+    rows = [{"dataset": dataset, "neighbor": neighbor} for dataset, neighbor in pairs]
+    (tmp_path / "pairs.json").write_text(json.dumps(rows))
+    text = command(*words, "--program", program, "--pairs", tmp_path / "pairs.json")
+    same(leakbound.audit_mechanism(program=program, pairs=pairs, **call), text, inputs=True)
+
+
 def test_self_check(command, tmp_path, random):
     words = ("self-check", "audit", "counts", COUNTS, "--orders", 2, "--repetitions", 20)
     same(leakbound.self_check(COUNTS, orders=2, repetitions=20), command(*words), inputs=True)
@@ -313,6 +329,7 @@ SIGNATURES = [
     ("audit confusion", [leakbound.audit_confusion], set()),
     ("audit votes", [leakbound.audit_votes], set()),
     ("audit stream", [leakbound.audit_stream], set()),
+    ("audit mechanism", [leakbound.audit_mechanism], set()),
     (
         "audit scores",
         [leakbound.CanaryScores, leakbound.CanaryScores.audit, leakbound.CanaryScores.epsilon_one_run],

@@ -147,13 +147,17 @@ impl Search<'_> {
                         break;
                     }
                 }
-                racing.sort_by(|a, b| b.score().total_cmp(&a.score()));
+                // A pair without outputs has no more runs to come: it leaves the race.
+                let sound = racing.iter().filter(|candidate| candidate.trouble.is_none()).count();
+                racing.sort_by(|a, b| {
+                    (a.trouble.is_some().cmp(&b.trouble.is_some())).then(b.score().total_cmp(&a.score()))
+                });
                 let stay = if racing.len() <= KEPT && each >= LAST || self.is_done(&found, sampler) {
                     0
                 } else {
                     racing.len().div_ceil(2).max(KEPT.min(racing.len()))
                 };
-                found.candidates.extend(racing.split_off(stay));
+                found.candidates.extend(racing.split_off(stay.min(sound)));
                 // Two rounds of the first length: the first one has no witness to bet on.
                 each = racing.first().map_or(each, |first| first.runs);
             }

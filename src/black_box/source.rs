@@ -51,7 +51,11 @@ impl<F: Fn(&Dataset, usize, u64) -> Ran + Sync> BlackBox for FunctionBlackBox<F>
         self.name.clone()
     }
 
-    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, _stop: &Stop<'_>) -> Exchange<Ran> {
+    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
+        // A function is not interrupted, but neither is it called when the time is over.
+        if stop.is_over() {
+            return Exchange::Unanswered("the time is over".into());
+        }
         match (self.function)(dataset, runs, seed).map(|outputs| complete(outputs, runs)) {
             Err(reason) => Exchange::Answered(Err(reason)),
             Ok(Ok(outputs)) => Exchange::Answered(Ok(outputs)),

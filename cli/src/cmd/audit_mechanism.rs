@@ -4,7 +4,7 @@ use super::conclude::{Asked, conclude};
 use crate::args::{Common, MechanismOptions};
 use crate::output::Output;
 use crate::signals::{Second, interruption};
-use leakbound::black_box::{BlackBox, Dataset, ExecBlackBox, LineBlackBox, Pair, neighbor_pairs};
+use leakbound::black_box::{BlackBox, Dataset, ExecBlackBox, FunctionBlackBox, LineBlackBox, Pair, neighbor_pairs};
 use leakbound::program::Limits;
 use leakbound::record::{InputFile, read_dataset, read_pairs};
 use leakbound::study::{MechanismStudy, Verdict};
@@ -64,12 +64,15 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
     neighbor_pairs(relation, &dataset, options.domain)
 }
 
-/// Before the program starts: it has a process group of its own, which no signal of a terminal reaches.
 fn source(common: &Common, options: &MechanismOptions) -> Result<Box<dyn BlackBox>> {
+    if let (Some(name), Some(call)) = (&options.program, common.session.black_box()) {
+        return Ok(Box::new(FunctionBlackBox::new(name, call)));
+    }
     let (answer_time, start_time) =
         (Duration::from_secs_f64(options.answer_timeout), Duration::from_secs_f64(options.start_timeout));
     let command = options.program.as_ref().or(options.exec.as_ref()).cloned().unwrap_or_default();
     let failed = |source| Error::Io { path: command.clone().into(), action: "be watched", source };
+    // Before the program starts: it has a process group of its own, which no signal of a terminal reaches.
     interruption(&common.session, Second::Waits).map_err(failed)?;
     Ok(match &options.program {
         Some(command) => {

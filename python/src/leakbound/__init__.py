@@ -16,7 +16,7 @@ from leakbound._documents import *
 from leakbound._functions import *
 from leakbound._intervals import Interval, clopper_pearson
 from leakbound._rdp import RdpCurve
-from leakbound._result import Result
+from leakbound._result import ClaimRefuted, Result
 from leakbound._results import *
 from leakbound._rows import Row, Rows
 from leakbound._run import LeakboundWarning
@@ -25,6 +25,7 @@ from leakbound._special import accountants
 
 __all__ = [
     "CanaryScores",
+    "ClaimRefuted",
     "Error",
     "InputError",
     "Interval",

@@ -28,6 +28,15 @@ class Commands:
         files: Mapping[str, _Array | Mapping[str, _Array] | bytes],
         progress: Callable[[int, int, str], None] | None = None,
     ) -> tuple[str, bool, Layout]: ...
+    def audit_mechanism(
+        self,
+        words: Sequence[str],
+        files: Mapping[str, _Array | Mapping[str, _Array] | bytes],
+        function: tuple[
+            Callable[..., Any], Callable[[str, int], tuple[Callable[[], Any], np.random.Generator]], bool
+        ],
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> tuple[str, bool, Layout]: ...
     def verify(
         self,
         words: Sequence[str],

@@ -36,6 +36,11 @@ Distribution = Union[Path, tuple[ArrayLike, ArrayLike]]
 Answers = Union[Path, Sequence[Path], Mapping[str, ArrayLike], ArrayLike]
 # A name, or a function of a request that answers a number.
 Accountant = Union[str, Callable[[dict[str, Any]], float]]
+# A function of (dataset, runs, rng) that gives the outputs of all runs, or of (dataset, rng) that gives one.
+Mechanism = Callable[..., Any]
+# Records that JSON can write: a file, a list or an array.
+Dataset = Union[Path, ArrayLike, Sequence[Any]]
+Pairs = Union[Path, Sequence[tuple[Dataset, Dataset]]]
 
 Given = dict[str, Any]
 

@@ -41,6 +41,7 @@ __all__ = [
     "Neighbor",
     "OneRun",
     "Outcome",
+    "OutcomeCount",
     "OutputSet",
     "Plan",
     "ProfilePoint",
@@ -52,9 +53,11 @@ __all__ = [
     "RateAt",
     "RdpBound",
     "Recommendation",
+    "RefutingEvent",
     "ResultWarning",
     "RocLimit",
     "RocPoint",
+    "RunsMade",
     "SampleLevel",
     "SampleRate",
     "SamplesAsCanaries",
@@ -66,8 +69,10 @@ __all__ = [
     "Tightness",
     "TradeOff",
     "TradeOffPoint",
+    "TriedPair",
     "UpperRdp",
     "Violation",
+    "Witness",
 ]
 
 
@@ -531,6 +536,87 @@ class Outcome(Row):
     """ln q."""
 
 
+class RefutingEvent(Row):
+    """What refutes a claim: two neighbors, and a set of outputs that is too much likelier under one of them."""
+
+    __slots__ = ()
+
+    claim: str
+    """The claim."""
+    dataset: tuple[Any, ...]
+    """The dataset."""
+    neighbor: tuple[Any, ...]
+    """Its neighbor."""
+    event: str
+    """The set of outputs in words."""
+    predicate: Any
+    """The set of outputs for a program."""
+    inside: int
+    """Outputs of the dataset in the set."""
+    outputs: int
+    """Outputs of the dataset."""
+    inside_neighbor: int
+    """Outputs of the neighbor in the set."""
+    outputs_neighbor: int
+    """Outputs of the neighbor."""
+    p_value: float | None
+    """The smallest failure probability at which this refutes the claim; none where these counts alone do not."""
+
+
+class TriedPair(Row):
+    """A pair of datasets that was tried."""
+
+    __slots__ = ()
+
+    dataset: tuple[Any, ...]
+    """The dataset."""
+    neighbor: tuple[Any, ...]
+    """Its neighbor."""
+    pattern: str
+    """What the pair looks like."""
+    runs: int
+    """Runs of each of both."""
+    score: float
+    """The largest share of a claim that these runs make plausible: above 1 the claim is in doubt."""
+    trouble: str | None
+    """Why there are no outputs, if the program takes no such dataset or failed."""
+
+
+class RunsMade(Row):
+    """Runs of each world."""
+
+    __slots__ = ()
+
+    search: int
+    """Those of the search over all pairs, which choose pair and witness."""
+    bounded: int
+    """Fresh ones of the chosen pair, from which the bounds come."""
+
+
+class OutcomeCount(Row):
+    """An outcome: outputs that are counted together."""
+
+    __slots__ = ()
+
+    outcome: str
+    """The outcome in words."""
+    count: int
+    """Outputs of the dataset."""
+    count_neighbor: int
+    """Outputs of its neighbor."""
+
+
+class Witness(Row):
+    """The function from outputs to outcomes under which both worlds were compared."""
+
+    __slots__ = ()
+
+    looks_at: str
+    """What it looks at."""
+    outcomes: Rows[OutcomeCount]
+    """Fresh outputs by outcome; those of the search where it ended early."""
+
+
 class SamplesAsCanaries(Row):
     """Whether samples are fit to measure with."""
 
@@ -992,7 +1078,7 @@ class Case(Row):
 
 
 class Fault(Row):
-    """How an accountant failed to answer."""
+    """How a program failed to answer."""
 
     __slots__ = ()
 
@@ -1286,6 +1372,37 @@ class ExactDocument(Document):
     """Claims tested."""
     threshold: str | None
     """The threshold test before the argmax, in words."""
+
+
+class MechanismDocument(Document):
+    """The document of `leakbound audit mechanism`."""
+
+    __slots__ = ()
+
+    program: str
+    """The program."""
+    repeatable: bool
+    """Whether it gave the same outputs again for the same seed."""
+    runs: RunsMade
+    """Runs of each world."""
+    pairs: Rows[TriedPair]
+    """Pairs that were tried most, the best first."""
+    tried: int
+    """Pairs that were tried."""
+    witness: Witness
+    """How outputs were compared."""
+    failure: Failure
+    """What the failure probability is for."""
+    bounds: Rows[RdpBound]
+    """Rényi bounds; none where the search ended early."""
+    epsilon: Rows[EpsilonLower]
+    """ε bounds."""
+    trade_off: Rows[TradeOff]
+    """Bounds of μ and of the trade-off."""
+    claims: Rows[Claim]
+    """Claims tested."""
+    counterexample: RefutingEvent | None
+    """What refutes a claim."""
 
 
 class MembershipDocument(Document):

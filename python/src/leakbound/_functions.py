@@ -10,13 +10,27 @@ from numpy.typing import ArrayLike
 
 from leakbound import _data
 from leakbound._canaries import CanaryScores
-from leakbound._data import Accountant, Answers, Counts, Distribution, Integers, Names, Numbers, RdpClaims, Recording
+from leakbound._data import (
+    Accountant,
+    Answers,
+    Counts,
+    Dataset,
+    Distribution,
+    Integers,
+    Mechanism,
+    Names,
+    Numbers,
+    Pairs,
+    RdpClaims,
+    Recording,
+)
 from leakbound._inputs import Path
 from leakbound._results import (
     Account,
     Bench,
     CountsAudit,
     Exact,
+    MechanismAudit,
     MembershipResult,
     Memorization,
     PropertyDistance,
@@ -28,13 +42,14 @@ from leakbound._results import (
 )
 from leakbound._run import Progress, call
 from leakbound._scenario import Scenario
-from leakbound._special import self_checked, verified
+from leakbound._special import mechanism_audited, self_checked, verified
 
 __all__ = [
     "account",
     "attacker",
     "audit_confusion",
     "audit_counts",
+    "audit_mechanism",
     "audit_stream",
     "audit_votes",
     "bench",
@@ -381,6 +396,89 @@ def audit_stream(
     (True, True)
     """
     return call(audit_stream, StreamAudit, "audit stream", locals(), _data.stream)
+
+
+def audit_mechanism(
+    function: Mechanism | None = None,
+    dataset: Dataset | None = None,
+    *,
+    pairs: Pairs | None = None,
+    program: str | None = None,
+    exec: str | None = None,
+    relation: str | None = None,
+    domain: tuple[float, float] | str | None = None,
+    runs: float = 1e5,
+    time_limit: float | None = None,
+    stop_early: bool = False,
+    batch: int = 1000,
+    answer_timeout: float = 60,
+    start_timeout: float = 60,
+    orders: Numbers = (2, 4, 8, 16, 32, 64),
+    failure_probability: float = 0.05,
+    failure_per: Literal["answer", "query"] = "answer",
+    methods: Names = "auto",
+    direction: Literal["forward", "reverse", "both"] = "both",
+    resamples: int = 10000,
+    delta: float = 1e-5,
+    claim_epsilon: float | None = None,
+    claim_rdp: RdpClaims | None = None,
+    claim_mu: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    max_memory: str | None = None,
+    progress: Progress = None,
+) -> MechanismAudit:
+    """Runs a function or a program on neighboring datasets, finds where it leaks, and bounds how much.
+
+    Outputs must be independent given the dataset. `raise_if_refuted()` of the result makes it a test.
+
+    Args:
+        function: A function of (dataset, runs, rng), which gives the outputs of all runs as an array or a list, or of
+            (dataset, rng), which gives one output: a number, a string, a truth value, None, an array, or a list or dict
+            of them. `rng` is a `numpy.random.Generator` with a seed of the request. A dataset that it does not take it
+            declines by `NotImplementedError`; any other exception ends the audit. It is called on another thread.
+        dataset: An example of the input, from which neighbors are made: a list of records, an array, or a JSON file.
+            The function gets datasets as arrays if this is an array of numbers with one axis, and as lists otherwise.
+        pairs: Pairs of neighbors to try, instead of those made from a dataset: `[(dataset, neighbor), ...]`, or a JSON
+            file.
+        program: A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a
+            shell, run without one.
+        exec: A program that is run once per output: {dataset} stands for the path of a JSON file, {seed} for a number;
+            stdout is the output.
+        relation: Which datasets are neighbors: add-remove, replace-one, l1:D or linf:D.
+        domain: The legal numbers of a record; neighbors are then tried at both ends.
+        runs: Runs of each of the two datasets, those of the search included.
+        time_limit: Time limit in seconds.
+        stop_early: Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded.
+        batch: Runs per request.
+        answer_timeout: Time limit in seconds for each answer.
+        start_timeout: Time limit in seconds for the first answer.
+        orders: Rényi orders, such as 2,5 or 2..64.
+        failure_probability: Failure probability: that any number with a finite-sample guarantee is wrong.
+        failure_per: Scope of the failure probability: the whole answer, so that any number may be quoted, or each
+            method on each query (answer, query).
+        methods: Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of
+            two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box,
+            k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys,
+            joint-beta, katz-log, gdp.
+        direction: Direction of the divergences.
+        resamples: Resamples of the bootstrap methods.
+        delta: Delta of epsilon bounds and of `claim_epsilon`.
+        claim_epsilon: Claim: one answer is (E, delta)-differentially private.
+        claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
+        claim_mu: Claim: one answer is M-GDP.
+        seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+
+    >>> def count(dataset, runs, rng):
+    ...     return len(dataset) + rng.laplace(scale=0.5, size=runs)
+    >>> audit = leakbound.audit_mechanism(count, [1, 1, 1], relation="add-remove", claim_epsilon=1, delta=0, runs=2e4)
+    >>> audit.refuted, audit.claims[0].lower > 1.5
+    (True, True)
+    """
+    return mechanism_audited(audit_mechanism, MechanismAudit, "audit mechanism", locals())
 
 
 def lira(

@@ -114,7 +114,7 @@ def place(inputs: Mapping[str, str | File | None]) -> tuple[dict[str, str], dict
 
 def _suffix(name: str, value: File) -> str:
     if isinstance(value, bytes):
-        return ".toml" if name == "scenario" else ".json" if value[:1] == b"{" else ".csv"
+        return ".toml" if name == "scenario" else ".json" if value[:1] in (b"{", b"[") else ".csv"
     return ".npz" if isinstance(value, dict) else ".npy"
 
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import html
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from leakbound import _core
 from leakbound._documents import Document, ResultWarning
 from leakbound._rows import Row, Rows, frame
+
+R = TypeVar("R", bound="Result")
+
+
+class ClaimRefuted(AssertionError):
+    """A claim was refuted. `result` has the figures."""
+
+    result: Result | None = None
 
 
 class Result(Document):
@@ -43,6 +52,21 @@ class Result(Document):
     def refuted(self) -> bool:
         """Whether a claim was refuted: the command would exit with status 3."""
         return self._refuted
+
+    def raise_if_refuted(self: R) -> R:
+        """The result; raises `ClaimRefuted` with one line that says what refutes which claim, if one was refuted.
+
+        For tests: `leakbound.audit_mechanism(...).raise_if_refuted()`.
+        """
+        if not self.refuted:
+            return self
+        refuted = ClaimRefuted(" ".join(self._refutation().split()))
+        refuted.result = self
+        raise refuted
+
+    def _refutation(self) -> str:
+        """What refutes which claim."""
+        return "; ".join(refuted_claims(self._items.get("claims", ()))) or self._headline()
 
     def to_json(self) -> str:
         """The document as the command prints it with `--format json`."""
@@ -99,6 +123,18 @@ class Result(Document):
     def _table(self) -> list[dict[str, Any]]:
         """The rows of the main table, with infinity as a number."""
         return [{key: row[key] for key in row.to_dict()} for row in getattr(self, self._main)]
+
+
+def refuted_claims(claims: Iterable[dict[str, Any]], of_queries: bool = True) -> list[str]:
+    """The refuted claims with their bounds, which have no failure probability where the value is exact."""
+
+    def sentence(claim: dict[str, Any]) -> str:
+        where = f" in query {claim['query']}" if of_queries and claim["query"] else ""
+        failure = claim["failure_probability"]
+        how = f"failure probability {failure:g}" if failure else "exact"
+        return f"{claim['claim']} is refuted: at least {float(claim['lower']):.6g}{where} ({how})"
+
+    return [sentence(claim) for claim in claims if claim["refuted"]]
 
 
 def plain(table: list[dict[str, Any]]) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from leakbound import _documents
 from leakbound._core import UsageError
-from leakbound._documents import Counterexample, Level, Query, RateAt
+from leakbound._documents import Counterexample, EpsilonLower, Level, Query, RateAt
 from leakbound._rdp import RdpCurve
-from leakbound._result import Result
+from leakbound._result import Result, refuted_claims
 from leakbound._rows import Rows
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CountsAudit",
     "EpsilonBound",
     "Exact",
+    "MechanismAudit",
     "MembershipResult",
     "Memorization",
     "MuBound",
@@ -43,6 +45,13 @@ class Exact(_documents.ExactDocument, Result):
         return exact_curves(self, ax)
 
 
+def one_epsilon(rows: Rows[EpsilonLower]) -> float:
+    """The lower bound of ε at δ, of the larger direction, where one query was bounded by one method."""
+    if len({(row.query, row.method) for row in rows}) > 1:
+        raise UsageError("epsilon_lower: found bounds of several queries or methods, expected a choice in `epsilon`")
+    return best([row.epsilon_lower for row in rows])
+
+
 class CountsAudit(_documents.CountsDocument, Result):
     """Lower bounds from the counts of two worlds."""
 
@@ -53,11 +62,7 @@ class CountsAudit(_documents.CountsDocument, Result):
         Methods have guarantees of their own, and of several queries the largest bound has none with
         `failure_per="query"`.
         """
-        if len({(row.query, row.method) for row in self.epsilon}) > 1:
-            raise UsageError(
-                "epsilon_lower: found bounds of several queries or methods, expected a choice in `epsilon`"
-            )
-        return best([row.epsilon_lower for row in self.epsilon])
+        return one_epsilon(self.epsilon)
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds against the order; ε by method where no divergence was bounded."""
@@ -65,6 +70,43 @@ class CountsAudit(_documents.CountsDocument, Result):
         from leakbound._plots.curves import bound_curves
 
         return bound_curves(self, ax) if len(self.bounds) else epsilon_by_method(self, ax)
+
+
+class MechanismAudit(_documents.MechanismDocument, Result):
+    """Where a program leaks and how much: the pairs that were tried, bounds for the one that showed most, and what
+    refutes a claim."""
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The lower bound of ε at δ, of the larger direction, where it was bounded by one method; 0 with `stop_early`."""
+        return one_epsilon(self.epsilon)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Frequencies of the outcomes under the dataset and under its neighbor."""
+        from leakbound._plots.bars import outcomes
+
+        return outcomes(self, ax)
+
+    def _headline(self) -> str:
+        verdict = self._refutation() if self.refuted else "no claim is refuted" if len(self.claims) else "no claim"
+        return f"{self.program}, {self.runs.search + self.runs.bounded} runs of each dataset, {verdict}"
+
+    def _refutation(self) -> str:
+        found = self._items["counterexample"]
+        # Its query is the pair.
+        claims = "; ".join(refuted_claims(self._items["claims"], of_queries=found is None))
+        if found is None:
+            return claims
+        pair = " against ".join(short(json.dumps(found[world], ensure_ascii=False)) for world in ("dataset", "neighbor"))
+        shares = (
+            f"{found['inside']} of {found['outputs']} against {found['inside_neighbor']} of {found['outputs_neighbor']}"
+        )
+        return f"{claims}, by {pair} in the event {found['event']} ({shares} outputs)"
+
+
+def short(text: str, most: int = 200) -> str:
+    """A text with its middle left out where it is long."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
 
 
 class StreamAudit(_documents.StreamDocument, Result):
@@ -361,6 +403,10 @@ class Verification(_documents.VerificationDocument, Result):
     def _headline(self) -> str:
         refuted = [row.property for row in self.properties if row.verdict == "refuted"]
         return f"{self.accountant} is refuted: {', '.join(refuted)}" if refuted else f"{self.accountant} is not refuted"
+
+    def _refutation(self) -> str:
+        cases = [json.dumps(found.case.to_dict(), ensure_ascii=False) for found in self.counterexamples]
+        return f"{self._headline()}, by {'; '.join(cases)}"
 
     def _table(self) -> list[dict[str, Any]]:
         return _without(self.properties, "theorem", "closest", "counterexample", "declined_reason")

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from leakbound import _core, _data
+from leakbound import _black_box, _core, _data
 from leakbound._canaries import CanaryScores
 from leakbound._core import UsageError
-from leakbound._run import COMMANDS, R, call, finished, given, run, watcher
+from leakbound._run import COMMANDS, R, call, finished, given, request, run, watcher
 from leakbound._words import calling, option_words
 
 
@@ -45,6 +45,25 @@ def verified(function: Callable[..., R], kind: type[R], command: str, arguments:
     name = getattr(accountant, "__name__", type(accountant).__name__)
     words = [command, "--program", name, *option_words(options)]
     return finished(kind, *calling(COMMANDS.verify, words, _line_by_line(accountant), watcher(progress)))
+
+
+def mechanism_audited(function: Callable[..., R], kind: type[R], command: str, arguments: dict[str, Any]) -> R:
+    """The audit of a function, or of a program that is started."""
+    mechanism, progress = arguments.pop("function"), arguments.pop("progress")
+    beside = [name for name in ("program", "exec") if arguments[name] is not None]
+    if (mechanism is None) != bool(beside):
+        found = f"found beside `{beside[0]}`" if beside else "found None"
+        raise UsageError(f"function: {found}, expected a function, or a command line as `program` or `exec`")
+    # Before the data are taken out of the arguments.
+    begin = _black_box.beginning(arguments)
+    named = _black_box.inputs(arguments)
+    options = given(function, arguments)
+    if mechanism is None:
+        return run(kind, command, options, named=named, progress=progress)
+    vectorized = _black_box.is_vectorized(mechanism)
+    words, files = request(command, {"program": _black_box.name(mechanism), **options}, named=named)
+    black_box = (mechanism, begin, vectorized)
+    return finished(kind, *calling(COMMANDS.audit_mechanism, words, files, black_box, watcher(progress)))
 
 
 def _line_by_line(accountant: Callable[[dict[str, Any]], float]) -> Callable[[str], str]:

@@ -12,7 +12,20 @@ const IMPORTS: [(&str, &[&str]); 4] = [
     ("numpy.typing", &["ArrayLike"]),
     (
         "leakbound._data",
-        &["Accountant", "Answers", "Counts", "Distribution", "Integers", "Names", "Numbers", "RdpClaims", "Recording"],
+        &[
+            "Accountant",
+            "Answers",
+            "Counts",
+            "Dataset",
+            "Distribution",
+            "Integers",
+            "Mechanism",
+            "Names",
+            "Numbers",
+            "Pairs",
+            "RdpClaims",
+            "Recording",
+        ],
     ),
 ];
 

@@ -12,17 +12,29 @@ from leakbound._results import best
 
 def frequencies(result: Any, ax: Any) -> Any:
     """Frequencies of the outputs of the first query in both worlds."""
-    ax = axes(ax)
     query = result.queries[0]
-    at = np.arange(len(query.labels))
-    for shift, color, label, counts in (
-        (-0.2, COLORS[0], "P (dataset)", query.counts),
-        (0.2, COLORS[1], "Q (neighbor)", query.counts_neighbor),
-    ):
-        ax.bar(at + shift, np.array(counts) / max(sum(counts), 1), 0.4, color=color, label=label)
-    ax.set_xticks(at, query.labels)
-    ax.set_yscale("log")
+    ax = _two_worlds(axes(ax), query.counts, query.counts_neighbor)
+    ax.set_xticks(np.arange(len(query.labels)), query.labels)
     return finish(ax, "output", "frequency", f"query {query.query}")
+
+
+def outcomes(result: Any, ax: Any) -> Any:
+    """Frequencies of the outcomes of a black box in both worlds."""
+    rows = result.witness.outcomes
+    ax = _two_worlds(axes(ax), *([row[name] for row in rows] for name in ("count", "count_neighbor")))
+    # Outcomes are intervals or sets in words, which are too long to stand side by side.
+    ax.set_xticks(np.arange(len(rows)), [row.outcome for row in rows], rotation=90)
+    return finish(ax, result.witness.looks_at, "frequency", result.program)
+
+
+def _two_worlds(ax: Any, counts: Any, counts_neighbor: Any) -> Any:
+    for shift, color, label, world in (
+        (-0.2, COLORS[0], "P (dataset)", counts),
+        (0.2, COLORS[1], "Q (neighbor)", counts_neighbor),
+    ):
+        ax.bar(np.arange(len(world)) + shift, np.array(world) / max(sum(world), 1), 0.4, color=color, label=label)
+    ax.set_yscale("log")
+    return ax
 
 
 def verdicts(result: Any, ax: Any) -> Any:
