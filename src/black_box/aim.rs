@@ -8,6 +8,8 @@ use crate::special::ndtri;
 /// Normal quantile of the limits that are plausible: searching takes the lucky with the unlucky.
 const PLAUSIBLE: f64 = 1.0;
 
+/// That of limits which a set must keep to be worth a bound.
+const SURE: f64 = 2.0;
 /// Standard deviations are counted in steps, up to so many.
 const STEP: f64 = 0.25;
 const STEPS: u32 = 160;
@@ -36,7 +38,7 @@ impl Aim {
         let doubtful = |steps: &u32| self.share_at(f64::from(*steps) * STEP, inside, outputs, direction) > 1.0;
         match (1..=STEPS).take_while(doubtful).last() {
             Some(steps) => 1.0 + f64::from(steps) * STEP,
-            None => self.share_at(STEP, inside, outputs, direction).min(1.0),
+            None => self.share_at(SURE, inside, outputs, direction).min(1.0),
         }
     }
 

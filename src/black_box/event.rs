@@ -64,6 +64,15 @@ impl Event {
         &self.outcomes
     }
 
+    /// Which outcomes are likelier under the dataset: those of the set, or of its complement if it is likelier under the
+    /// neighbor.
+    #[must_use]
+    pub fn favoring_dataset(&self) -> Vec<bool> {
+        (0..self.witness.outcomes())
+            .map(|outcome| self.outcomes.binary_search(&outcome).is_ok() != self.reverse)
+            .collect()
+    }
+
     /// How many of these counts lie in it.
     #[must_use]
     pub fn inside(&self, counts: &[u64]) -> u64 {

@@ -13,9 +13,9 @@ use std::fmt;
 
 /// Values that are outcomes of their own; all others together are one.
 const MOST_VALUES: usize = 200;
-/// Bins of a number, coarse and fine.
+/// Bins of a number, with the outputs from which on they are tried, and those from which on they are too few.
+const BINS: [(usize, usize, usize); 3] = [(COARSE, 0, 500), (20, 160, usize::MAX), (60, 1000, usize::MAX)];
 const COARSE: usize = 8;
-const FINE: [usize; 2] = [20, 60];
 /// Features that are tried with fine bins, and that a linear score may use.
 const TRIED: usize = 4;
 const LINEAR: usize = 256;
@@ -99,19 +99,16 @@ impl Witness {
             .filter_map(|feature| Some((feature.clone(), trial(Self::of_feature(feature, both(), COARSE)?).score)))
             .collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let outputs = made.iter().map(Vec::len).sum::<usize>();
+        let bins = BINS.into_iter().filter(|(_, from, until)| (from..until).contains(&&outputs)).map(|(bins, ..)| bins);
         for (feature, _) in ranked.iter().take(TRIED) {
-            found.extend(
-                [COARSE, FINE[0], FINE[1]]
-                    .into_iter()
-                    .filter_map(|bins| Self::of_feature(feature, both(), bins))
-                    .map(trial),
-            );
+            found.extend(bins.clone().filter_map(|bins| Self::of_feature(feature, both(), bins)).map(trial));
         }
         if ranked.len() > 1 {
             let used: Vec<Feature> = ranked.into_iter().take(LINEAR).map(|(feature, _)| feature).collect();
             if let Some(score) = LinearScore::fit(&used, [&made[0], &made[1]]) {
                 let view = View::Linear(score);
-                found.extend(FINE.into_iter().filter_map(|bins| Self::binned(view.clone(), both(), bins)).map(trial));
+                found.extend(bins.filter_map(|bins| Self::binned(view.clone(), both(), bins)).map(trial));
             }
         }
         // The simplest ones come first.

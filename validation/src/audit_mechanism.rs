@@ -265,13 +265,16 @@ fn tightness(report: &mut Report) {
         vec![Pair { dataset: dataset(1.0), neighbor: dataset(0.0), pattern: "given".into() }]
     };
     for (dimensions, wanted) in [(1usize, 0.85), (10, 0.8), (100, 0.7)] {
-        let shift = 1.0 / (dimensions as f64).sqrt();
+        // In a direction that no sum and no single coordinate shows.
+        let direction = |at: usize| [1.0, -2.0, 3.0, -1.0, 2.0][at % 5];
+        let length = (0..dimensions).map(|at| direction(at) * direction(at)).sum::<f64>().sqrt();
         let source = of_function("Gaussian", move |sum, stream| {
-            let mut number = || rounded(sum * shift + Distribution::<f64>::sample(&StandardNormal, stream));
-            if dimensions == 1 {
-                Output::Number(number())
-            } else {
-                Output::Vector((0..dimensions).map(|_| number()).collect())
+            let mut number = |at: usize| {
+                rounded(sum * direction(at) / length + Distribution::<f64>::sample(&StandardNormal, stream))
+            };
+            match dimensions {
+                1 => Output::Number(number(0)),
+                _ => Output::Vector((0..dimensions).map(number).collect()),
             }
         });
         let study = MechanismStudy {

@@ -12,7 +12,7 @@ use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::rows::{BoundRow, EpsilonRow, FailureNote};
 use super::{Answer, Study, Warning};
-use crate::audit::{FailurePer, Guide};
+use crate::audit::{FailurePer, Guide, OutputSet};
 use crate::black_box::{Aim, Candidate, Chosen, Dataset, Event, Sampler, Search, Trouble};
 use crate::error::{Error, InputError, Result};
 use crate::model::Composition;
@@ -348,7 +348,13 @@ impl MechanismStudy<'_> {
             return Err(Error::Interrupted);
         }
         let pilot = chosen.witness.paired(&chosen.pilot)?;
-        let guide = Guide::from_pilot(&pilot, &self.bounds.orders, &self.bounds.directions)?;
+        let mut guide = Guide::from_pilot(&pilot, &self.bounds.orders, &self.bounds.directions)?;
+        for aim in self.aims() {
+            // The sets of the guide are those of Rényi divergences; that of the claim may be another one.
+            let event = Event::choose(&chosen.witness, &chosen.pilot, aim);
+            let set = event.map(|event| OutputSet::new(event.favoring_dataset()));
+            guide.sets.sets.extend(set.filter(|set| !guide.sets.sets.contains(set)));
+        }
         let study = CountsStudy {
             queries: vec![CountedQuery {
                 name: best.pair.pattern.clone(),
