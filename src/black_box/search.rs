@@ -164,6 +164,7 @@ impl Search<'_> {
         }
         found.candidates.extend(waiting);
         self.finish(&mut found, sampler)?;
+        found.over |= sampler.is_over();
         Ok(found)
     }
 

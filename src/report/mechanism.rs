@@ -80,8 +80,7 @@ impl Render for MechanismAnswer {
             (search, 0) => format!("{search} runs of each dataset, over all pairs"),
             (search, fresh) => format!("{search} runs of each dataset to search, {fresh} fresh ones to bound"),
         };
-        let failure = short(self.failure.probability);
-        format!("{}\n{runs}; failure probability {failure} for all numbers together", one_line(title))
+        format!("{}\n{runs}; {}", one_line(title), self.failure.words())
     }
 
     fn sections(&self, form: Form) -> Vec<Section> {

@@ -43,7 +43,7 @@ def with_replacement(dataset, runs, rng):
 
 
 def first_quarter(dataset, runs, rng):
-    # Nothing is sampled: whoever stands at the front is always in.
+    # Nothing is sampled: the records at the front are always in.
     values = numbers(dataset, 0, 1)[: -(-len(dataset) // 4)]
     return grid(values.sum() + rng.laplace(0, 1, runs))
 

@@ -60,7 +60,9 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
             dataset
         }
     };
-    let relation = options.relation.ok_or(Error::Interrupted)?;
+    let relation = options
+        .relation
+        .ok_or_else(|| Error::Rejected { operation: "neighbors", reason: "no --relation is given".into() })?;
     neighbor_pairs(relation, &dataset, options.domain)
 }
 

@@ -137,6 +137,8 @@ struct Shown {
     trade_off: Vec<TradeOffRow>,
     claims: Vec<Claim>,
     warnings: Vec<Warning>,
+    /// How the failure probability was spent, where bounds spent it.
+    failure: Option<FailureNote>,
 }
 
 impl Study for MechanismStudy<'_> {
@@ -214,7 +216,7 @@ impl Study for MechanismStudy<'_> {
             tried: tried.clone().count(),
             pairs: tried.take(LISTED).map(tried_pair).collect(),
             witness: WitnessFound { looks_at: chosen.witness.to_string(), outcomes: outcomes.collect() },
-            failure: self.failure_note(),
+            failure: shown.failure.unwrap_or_else(|| self.failure_note()),
             bounds: shown.bounds,
             epsilon: shown.epsilon,
             trade_off: shown.trade_off,
@@ -252,7 +254,7 @@ impl MechanismStudy<'_> {
         Ok(())
     }
 
-    /// One event, or one betting game, has the whole failure probability.
+    /// The betting games of all pairs share the whole failure probability.
     fn failure_note(&self) -> FailureNote {
         let probability = self.bounds.failure_probability.get();
         let (queries, joint_share) = (1, None);
@@ -376,11 +378,19 @@ impl MechanismStudy<'_> {
             hint: "give it more time, or fewer runs; the bounds hold if the end did not depend on the outputs".into(),
         }));
         let (bounds, epsilon, trade_off, claims) = (answer.bounds, answer.epsilon, answer.trade_off, answer.claims);
-        Ok(Shown { runs: done, counts, bounds, epsilon, trade_off, claims, warnings })
+        let failure = Some(answer.failure);
+        Ok(Shown { runs: done, counts, bounds, epsilon, trade_off, claims, warnings, failure })
     }
 
     fn warnings(&self, repeatable: bool, candidates: &[Candidate], over: bool) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        if over && self.stop_early {
+            warnings.push(Warning {
+                code: "out-of-time",
+                message: "the search ended before it had made all its runs".into(),
+                hint: "give it more time: a claim that was not refuted so far may be refuted later".into(),
+            });
+        }
         if !repeatable {
             warnings.push(Warning {
                 code: "not-repeatable",
