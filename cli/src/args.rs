@@ -13,7 +13,7 @@ mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
-pub use mechanism::MechanismOptions;
+pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
     CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName,
     RecordingOptions, StudyOptions, VarianceName, ViewsName,

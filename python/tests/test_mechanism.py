@@ -381,3 +381,35 @@ def test_claims_of_other_results():
         half.raise_if_refuted()
     assert "\n" not in str(caught.value)
     assert leakbound.exact([5, 3], [4, 4], noise="gaussian:2").raise_if_refuted().divergences
+
+
+def test_a_counterexample_is_small_and_can_be_tested_again(tmp_path):
+    case = tmp_path / "case.json"
+    wrong = functools.partial(count, scale=0.4)
+    found = audit(wrong, dataset=(1, 1, 1), runs=20000, save_counterexample=case).counterexample
+    assert found.shrunk and len(found.dataset) + len(found.neighbor) == 1
+    again = leakbound.audit_mechanism(wrong, counterexample=case, runs=4000)
+    assert again.refuted and again.runs.search == 0
+    assert again.counterexample.event == found.event
+    mended = leakbound.audit_mechanism(count, counterexample=case, runs=4000)
+    assert not mended.refuted
+    with pytest.raises(leakbound.UsageError, match="function"):
+        leakbound.audit_mechanism(None, relation="add-remove", dataset=[1])
+
+
+def test_an_audit_goes_on_from_its_checkpoint(tmp_path):
+    kept = tmp_path / "audit.checkpoint"
+    calls = []
+
+    def counted(dataset, runs, rng):
+        calls.append(runs)
+        return count(dataset, runs, rng)
+
+    whole = audit(counted, checkpoint=kept)
+    first = len(calls)
+    resumed = audit(counted, checkpoint=kept, resume=True)
+    # The search is not run again, nor are the outputs that were counted.
+    assert len(calls) == first
+    assert resumed.bounds == whole.bounds and resumed.claims == whole.claims
+    with pytest.raises(leakbound.InputError, match="there already"):
+        audit(counted, checkpoint=kept)

@@ -27,3 +27,10 @@ def test_tutorial(name, tmp_path):
     assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == FIGURES[name]
     assert all(path.stat().st_size > 5000 for path in tmp_path.iterdir())
+
+
+def test_the_example_of_a_test_passes():
+    example = Path(__file__).parents[2] / "examples" / "test_noisy_count.py"
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", example]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, cwd=example.parent)
+    assert done.returncode == 0, done.stdout + done.stderr

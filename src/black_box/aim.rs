@@ -1,5 +1,6 @@
 //! What is looked for: how much outputs show of a claimed quantity.
 
+use super::feature::Features;
 use crate::bound::Direction;
 use crate::divergence::bernoulli_renyi;
 use crate::quantity::{Delta, Order};
@@ -23,6 +24,15 @@ pub enum Aim {
     Rdp(Order, f64),
     /// μ of Gaussian differential privacy.
     Mu(f64),
+}
+
+/// What is looked for, and with what.
+#[derive(Debug, Clone, Copy)]
+pub struct Goal<'a> {
+    /// The quantities.
+    pub aims: &'a [Aim],
+    /// What tells outputs apart.
+    pub features: Features,
 }
 
 impl Aim {

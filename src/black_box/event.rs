@@ -46,6 +46,40 @@ impl Event {
         (!outcomes.is_empty()).then(|| Self { witness: witness.clone(), outcomes, reverse })
     }
 
+    /// These outcomes, which must be known to rise.
+    pub(super) const fn new(witness: Witness, outcomes: Vec<usize>, reverse: bool) -> Self {
+        Self { witness, outcomes, reverse }
+    }
+
+    pub(super) const fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    /// The same set as one outcome, if it is a range of bins.
+    pub(super) fn joined(&self) -> Option<Self> {
+        let (first, last) = (*self.outcomes.first()?, *self.outcomes.last()?);
+        let (witness, outcome) = self.witness.joined(first, last)?;
+        (last - first + 1 == self.outcomes.len()).then(|| Self::new(witness, vec![outcome], self.reverse))
+    }
+
+    /// The same set with ends of so many significant digits.
+    pub(super) fn rounded(&self, digits: usize) -> Option<Self> {
+        Some(Self::new(self.witness.rounded(digits)?, self.outcomes.clone(), self.reverse))
+    }
+
+    /// Whether its outcomes are outcomes of its witness and rise, as they must where an event was read.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let known = self.outcomes.last().is_some_and(|&last| last < self.witness.outcomes());
+        known && self.outcomes.is_sorted_by(|a, b| a < b)
+    }
+
+    /// What is looked at, in words.
+    #[must_use]
+    pub fn looks_at(&self) -> String {
+        self.witness.to_string()
+    }
+
     /// Whether an output lies in it.
     #[must_use]
     pub fn contains(&self, output: &Output) -> bool {
@@ -71,6 +105,13 @@ impl Event {
         (0..self.witness.outcomes())
             .map(|outcome| self.outcomes.binary_search(&outcome).is_ok() != self.reverse)
             .collect()
+    }
+
+    /// How many of these outputs lie in it, and how many do not.
+    #[must_use]
+    pub fn count(&self, outputs: &[Output]) -> [u64; 2] {
+        let inside = outputs.iter().filter(|output| self.contains(output)).count();
+        [inside as u64, (outputs.len() - inside) as u64]
     }
 
     /// How many of these counts lie in it.

@@ -54,6 +54,17 @@ enum Measure {
     Repeats,
 }
 
+/// Which features tell outputs apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Features {
+    /// All that the outputs have, and scores of them that are learned.
+    #[default]
+    Auto,
+    /// The output itself: its value, or the number that it is.
+    Identity,
+}
+
 /// A number that describes an output: a part of it, or something of a list. NaN where the output has no such part.
 ///
 /// ```
@@ -89,9 +100,19 @@ impl Feature {
         found.into_iter().take(MOST_FEATURES).collect()
     }
 
+    /// Whether it is the output itself.
+    pub(super) fn is_identity(&self) -> bool {
+        self.path.is_empty() && self.measure == Measure::Value
+    }
+
     /// Whether it looks at how a number is written in binary, and not at how large it is.
     pub(super) fn is_of_bits(&self) -> bool {
         self.measure == Measure::LowestBit
+    }
+
+    /// How hard it is to say what is measured.
+    pub(super) fn difficulty(&self) -> usize {
+        1 + self.path.len() + usize::from(self.measure != Measure::Value)
     }
 
     /// The number.

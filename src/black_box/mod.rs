@@ -3,28 +3,42 @@
 //! A [`BlackBox`] gives outputs for a dataset. [`neighbor_pairs`] says on which datasets faults are usually found.
 
 mod aim;
+mod boosted;
+mod counterexample;
 mod dataset;
 mod event;
 mod feature;
+mod journal;
 mod linear;
 mod neighbors;
 mod output;
+mod picture;
+mod reduction;
 mod relation;
 mod sampler;
 mod search;
+mod shrink;
+mod simple;
 mod source;
+mod trouble;
 mod wager;
 mod witness;
 
-pub use aim::Aim;
+pub use aim::{Aim, Goal};
+pub use counterexample::{Counterexample, RecordedClaim};
 pub use dataset::Dataset;
 pub use event::Event;
-pub use feature::Feature;
+pub use feature::{Feature, Features};
+pub use journal::{Asked, Journal, Reply, Tally};
 pub use neighbors::{Domain, Pair, neighbor_pairs};
 pub use output::Output;
+pub(crate) use picture::{Bar, picture};
+pub(crate) use reduction::Reduction;
 pub use relation::Relation;
 pub(crate) use sampler::Sampler;
-pub use sampler::Trouble;
 pub(crate) use search::{Candidate, Search};
-pub use source::{BlackBox, ExecBlackBox, FunctionBlackBox, LONGEST_ANSWER, LineBlackBox, Ran};
+pub use shrink::Shrink;
+pub(crate) use simple::simplest;
+pub use source::{BlackBox, DescribedBlackBox, ExecBlackBox, FunctionBlackBox, LONGEST_ANSWER, LineBlackBox, Ran};
+pub use trouble::Trouble;
 pub use witness::{Chosen, Witness};

@@ -46,6 +46,12 @@ impl Domain {
         let reason = format!("[{low}, {high}] has no two finite ends of which the first is the smaller one");
         Err(Error::Rejected { operation: "domain of records", reason })
     }
+
+    /// Whether a number is legal.
+    #[must_use]
+    pub const fn contains(&self, number: f64) -> bool {
+        self.low <= number && number <= self.high
+    }
 }
 
 /// Pairs of neighbors that are known to find faults, the most usual ones first, without repetition.

@@ -1,34 +1,17 @@
 //! Runs of a program in batches, each with a seed of its own.
 
 use super::dataset::Dataset;
+use super::journal::{Asked, Journal, Reply};
 use super::output::Output;
 use super::source::BlackBox;
+use super::trouble::Trouble;
 use crate::error::{Error, Result};
-use crate::program::{Exchange, Fault, Stop};
+use crate::program::{Exchange, Stop};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::fmt;
 
 /// Seeds are whole numbers below 2^53, which every language reads exactly.
 const SEEDS: u64 = 1 << 53;
-
-/// Why there are no outputs of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// The program does not take it.
-    Rejected(String),
-    /// The program failed.
-    Failed(Fault),
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rejected(reason) => write!(formatter, "it was rejected: {reason}"),
-            Self::Failed(fault) => write!(formatter, "{}: {}", fault.kind, fault.message),
-        }
-    }
-}
 
 /// Runs a program: requests of a batch, seeds in the order of the requests.
 pub(crate) struct Sampler<'a> {
@@ -36,11 +19,34 @@ pub(crate) struct Sampler<'a> {
     batch: usize,
     stop: Stop<'a>,
     seeds: ChaCha8Rng,
+    journal: Option<&'a dyn Journal>,
 }
 
 impl<'a> Sampler<'a> {
     pub(crate) fn new(source: &'a dyn BlackBox, batch: usize, seed: u64, stop: Stop<'a>) -> Self {
-        Self { source, batch: batch.max(1), stop, seeds: ChaCha8Rng::seed_from_u64(seed) }
+        Self { source, batch: batch.max(1), stop, seeds: ChaCha8Rng::seed_from_u64(seed), journal: None }
+    }
+
+    /// With answers that are kept, and those that were kept before.
+    pub(crate) fn kept(mut self, journal: Option<&'a dyn Journal>) -> Self {
+        self.journal = journal;
+        self
+    }
+
+    /// Keeps no answer from now on.
+    pub(crate) const fn unkept(&mut self) {
+        self.journal = None;
+    }
+
+    /// Leaves out the seeds of so many requests.
+    pub(crate) fn skip(&mut self, requests: u64) {
+        (0..requests).for_each(|_| _ = self.seeds.random_range(0..SEEDS));
+    }
+
+    /// With other seeds than the same number gives to a search: what was found with these is tested with others.
+    pub(crate) fn apart(mut self) -> Self {
+        self.seeds.set_stream(1);
+        self
     }
 
     /// Ends at another time from now on.
@@ -67,12 +73,9 @@ impl<'a> Sampler<'a> {
         while left > 0 {
             let now = left.min(self.batch as u64);
             let seed = self.seeds.random_range(0..SEEDS);
-            match self.source.run(dataset, now as usize, seed, &self.stop) {
-                Exchange::Answered(Ok(outputs)) => take(outputs),
-                Exchange::Answered(Err(reason)) => return Ok(Err(Trouble::Rejected(reason))),
-                Exchange::Failed(fault) => return Ok(Err(Trouble::Failed(fault))),
-                Exchange::Unanswered(_) if self.stop.is_over() => return Err(Error::Interrupted),
-                Exchange::Unanswered(reason) => return Err(Error::Rejected { operation: "program", reason }),
+            match self.reply(dataset, Asked { runs: now, seed })? {
+                Ok(outputs) => take(outputs),
+                Err(trouble) => return Ok(Err(trouble)),
             }
             left -= now;
             if self.stop.done(now).is_break() {
@@ -80,6 +83,22 @@ impl<'a> Sampler<'a> {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// The answer to one request, which may have been kept.
+    fn reply(&self, dataset: &Dataset, asked: Asked) -> Result<Reply> {
+        if let Some(reply) = self.journal.map(|journal| journal.recall(asked)).transpose()?.flatten() {
+            return Ok(reply);
+        }
+        let reply = match self.source.run(dataset, asked.runs as usize, asked.seed, &self.stop) {
+            Exchange::Answered(Ok(outputs)) => Ok(outputs),
+            Exchange::Answered(Err(reason)) => Err(Trouble::Rejected(reason)),
+            Exchange::Failed(fault) => Err(Trouble::Failed(fault)),
+            Exchange::Unanswered(_) if self.stop.is_over() => return Err(Error::Interrupted),
+            Exchange::Unanswered(reason) => return Err(Error::Rejected { operation: "program", reason }),
+        };
+        self.journal.map_or(Ok(()), |journal| journal.keep(asked, &reply))?;
+        Ok(reply)
     }
 
     /// All outputs at once.

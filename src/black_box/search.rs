@@ -1,16 +1,17 @@
 //! The pair of neighbors, and the witness, that show most of a claim's violation.
 
-use super::aim::Aim;
+use super::aim::{Aim, Goal};
 use super::neighbors::Pair;
 use super::output::Output;
-use super::sampler::{Sampler, Trouble};
+use super::sampler::Sampler;
+use super::trouble::Trouble;
 use super::wager::Wager;
 use super::witness::{Chosen, Witness};
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 
 /// Runs of each world that a pair gets first.
-const FIRST: u64 = 32;
+pub(super) const FIRST: u64 = 32;
 /// Pairs of the first wave; each wave is twice as long.
 const WAVE: usize = 12;
 /// Pairs of a wave that stay: one of so many.
@@ -27,7 +28,7 @@ const EARLY: f64 = 4.0;
 pub(crate) struct Candidate {
     pub(crate) pair: Pair,
     /// Outputs of both worlds, the first ones.
-    seen: [Vec<Output>; 2],
+    pub(crate) seen: [Vec<Output>; 2],
     pub(crate) runs: u64,
     pub(crate) chosen: Option<Chosen>,
     pub(crate) trouble: Option<Trouble>,
@@ -52,7 +53,7 @@ pub(crate) struct Found {
 }
 
 impl Candidate {
-    fn new(pair: Pair, aims: &[Aim], log_weight: f64) -> Self {
+    pub(super) fn new(pair: Pair, aims: &[Aim], log_weight: f64) -> Self {
         Self {
             pair,
             seen: [Vec::new(), Vec::new()],
@@ -74,40 +75,50 @@ impl Candidate {
         self.evidence[aim] + self.log_weight
     }
 
+    /// Bets on outputs by what was seen before them.
+    fn bet(&mut self, fresh: &[Vec<Output>; 2]) {
+        let Some(chosen) = &self.chosen else { return };
+        let outcomes = [0, 1]
+            .map(|world| fresh[world].iter().map(|output| chosen.witness.outcome(output)).collect::<Vec<usize>>());
+        for (wager, evidence) in self.wagers.iter_mut().zip(&mut self.evidence) {
+            wager.bet(&chosen.pilot, [&outcomes[0], &outcomes[1]]);
+            *evidence = evidence.max(wager.log_wealth());
+        }
+    }
+
     /// So many more runs of each world: they are bet on first and learned from then.
-    fn run(&mut self, runs: u64, sampler: &mut Sampler<'_>, aims: &[Aim]) -> Result<()> {
-        let mut fresh = [Vec::new(), Vec::new()];
-        for (world, dataset) in [&self.pair.dataset, &self.pair.neighbor].into_iter().enumerate() {
-            match sampler.outputs(dataset, runs)? {
-                Ok(outputs) => fresh[world] = outputs,
-                Err(trouble) => {
-                    self.trouble = Some(trouble);
-                    self.chosen = None;
-                    return Ok(());
+    pub(crate) fn run(&mut self, runs: u64, sampler: &mut Sampler<'_>, goal: Goal<'_>) -> Result<()> {
+        let mut left = runs;
+        while left > 0 {
+            // Outputs of a long block are not held at once.
+            let now = left.min(MEMORY as u64);
+            left -= now;
+            let mut fresh = [Vec::new(), Vec::new()];
+            for (world, dataset) in [&self.pair.dataset, &self.pair.neighbor].into_iter().enumerate() {
+                match sampler.outputs(dataset, now)? {
+                    Ok(outputs) => fresh[world] = outputs,
+                    Err(trouble) => {
+                        self.trouble = Some(trouble);
+                        self.chosen = None;
+                        return Ok(());
+                    }
                 }
             }
-        }
-        if let Some(chosen) = &self.chosen {
-            let outcomes = [0, 1]
-                .map(|world| fresh[world].iter().map(|output| chosen.witness.outcome(output)).collect::<Vec<usize>>());
-            for (wager, evidence) in self.wagers.iter_mut().zip(&mut self.evidence) {
-                wager.bet(&chosen.pilot, [&outcomes[0], &outcomes[1]]);
-                *evidence = evidence.max(wager.log_wealth());
+            self.bet(&fresh);
+            for (seen, fresh) in self.seen.iter_mut().zip(fresh) {
+                let room = MEMORY.saturating_sub(seen.len());
+                seen.extend(fresh.into_iter().take(room));
             }
         }
         self.runs += runs;
-        for (seen, fresh) in self.seen.iter_mut().zip(fresh) {
-            let room = MEMORY.saturating_sub(seen.len());
-            seen.extend(fresh.into_iter().take(room));
-        }
-        self.chosen = Witness::choose([&self.seen[0], &self.seen[1]], aims);
+        self.chosen = Witness::choose([&self.seen[0], &self.seen[1]], goal);
         Ok(())
     }
 }
 
 /// The search among pairs.
 pub(crate) struct Search<'a> {
-    pub(crate) aims: &'a [Aim],
+    pub(crate) goal: Goal<'a>,
     pub(crate) failure: FailureProbability,
     /// The most runs of each world.
     pub(crate) budget: u64,
@@ -126,8 +137,8 @@ impl Search<'_> {
     /// As [`Sampler::each_batch`].
     pub(crate) fn run(&self, pairs: Vec<Pair>, sampler: &mut Sampler<'_>) -> Result<Found> {
         let weight = |place: usize| 1.0 / (place as f64 + EARLY);
-        let all: f64 = (0..pairs.len()).map(weight).sum::<f64>() * self.aims.len().max(1) as f64;
-        let make = |(place, pair)| Candidate::new(pair, self.aims, (weight(place) / all).ln());
+        let all: f64 = (0..pairs.len()).map(weight).sum::<f64>() * self.goal.aims.len().max(1) as f64;
+        let make = |(place, pair)| Candidate::new(pair, self.goal.aims, (weight(place) / all).ln());
         let mut waiting = pairs.into_iter().enumerate().map(make).collect::<Vec<_>>().into_iter();
         let mut found = Found { candidates: Vec::new(), refuted: Vec::new(), runs: 0, over: false };
         let mut wave = WAVE;
@@ -187,13 +198,13 @@ impl Search<'_> {
     }
 
     fn spend(&self, candidate: &mut Candidate, runs: u64, sampler: &mut Sampler<'_>, found: &mut Found) -> Result<()> {
-        match candidate.run(runs, sampler, self.aims) {
+        match candidate.run(runs, sampler, self.goal) {
             // What was seen before is kept.
             Err(Error::Interrupted) => found.over = true,
             other => other.map(|()| found.runs += runs)?,
         }
         let line = -self.failure.get().ln();
-        for aim in 0..self.aims.len() {
+        for aim in 0..self.goal.aims.len() {
             if candidate.log_evidence(aim) >= line && !found.refuted.contains(&aim) {
                 found.refuted.push(aim);
             }

@@ -142,6 +142,51 @@ fn complete(outputs: Vec<Output>, runs: usize) -> std::result::Result<Vec<Output
     Err(Fault { kind: FaultKind::Malformed, message })
 }
 
+/// A program whose outputs are described by another one, which gets `{"id":7,"outputs":[...]}` and answers with as many
+/// descriptions, of the same form.
+///
+/// What is true of the descriptions is true of the outputs (data processing), whatever the description is, as long as it
+/// depends on one output alone.
+pub struct DescribedBlackBox {
+    inner: Box<dyn BlackBox>,
+    features: LineProgram,
+    requests: AtomicU64,
+}
+
+impl DescribedBlackBox {
+    /// Splits the command of the describing program as [`LineProgram`] does, and starts it.
+    ///
+    /// # Errors
+    /// As [`LineProgram::new`].
+    pub fn new(inner: Box<dyn BlackBox>, command: &str, limits: Limits) -> Result<Self> {
+        let limits = Limits { longest_line: limits.longest_line.max(LONGEST_ANSWER), ..limits };
+        let features = LineProgram::new("command of the features", command, limits)?;
+        Ok(Self { inner, features, requests: AtomicU64::new(0) })
+    }
+}
+
+#[derive(Serialize)]
+struct Described<'a> {
+    id: u64,
+    outputs: &'a [Output],
+}
+
+impl BlackBox for DescribedBlackBox {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
+        let outputs = match self.inner.run(dataset, runs, seed, stop) {
+            Exchange::Answered(Ok(outputs)) => outputs,
+            other => return other,
+        };
+        let id = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let request = serde_json::to_string(&Described { id, outputs: &outputs }).unwrap_or_default();
+        self.features.exchange(&request, stop, |line| read(line, id, runs))
+    }
+}
+
 /// What stands in the command of [`ExecBlackBox`] for the file with the dataset, and for the seed.
 const DATASET: &str = "{dataset}";
 const SEED: &str = "{seed}";

@@ -1,7 +1,8 @@
 //! Functions from outputs to few outcomes, under which two worlds look as different as possible.
 
-use super::aim::Aim;
-use super::feature::Feature;
+use super::aim::{Aim, Goal};
+use super::boosted::BoostedTrees;
+use super::feature::{Feature, Features};
 use super::linear::LinearScore;
 use super::output::Output;
 use crate::audit::{OutputBins, RealOutputs};
@@ -19,8 +20,14 @@ const COARSE: usize = 8;
 /// Features that are tried with fine bins, and that a linear score may use.
 const TRIED: usize = 4;
 const LINEAR: usize = 256;
+/// Features that boosted trees may use.
+const BOOSTED: usize = 12;
 /// A witness that is less simple must show so much more.
 const PLAINER: f64 = 1.1;
+const PLAINER_THAN_TREES: f64 = 1.25;
+/// The difficulty of scores that are learned.
+const HARD: usize = 8;
+const HARDER: usize = 12;
 /// The outcomes of a number beside its bins: it is missing (or NaN), or infinite.
 const MISSING: usize = 0;
 const LOWEST: usize = 1;
@@ -44,6 +51,7 @@ enum View {
     Whole,
     Feature(Feature),
     Linear(LinearScore),
+    Boosted(BoostedTrees),
 }
 
 /// Which values are one outcome.
@@ -71,48 +79,16 @@ impl Witness {
     /// The witness under which these outputs make the claims most doubtful, and what it shows. None without outputs.
     ///
     /// Half of the outputs make candidates, the other half compares them: the most frequent values, each feature in
-    /// bins, a linear score of all of them.
+    /// bins, a linear score of all of them, boosted trees.
     #[must_use]
-    pub fn choose(worlds: [&[Output]; 2], aims: &[Aim]) -> Option<Chosen> {
-        let half = |world: &[Output], odd: usize| world.iter().skip(odd).step_by(2).cloned().collect::<Vec<_>>();
-        let [made, shown] = [0, 1].map(|odd| worlds.map(|world| half(world, odd)));
-        if made.iter().chain(&shown).any(Vec::is_empty) {
-            return None;
-        }
-        let trial = |witness: Witness| {
-            let count = |half: &[Vec<Output>; 2]| [0, 1].map(|world| witness.count(&half[world]));
-            let [first, second] = [count(&made), count(&shown)];
-            let score = largest_share(&first, &second, aims);
-            let pilot = if matches!(witness.view, View::Linear(_)) {
-                second
-            } else {
-                // Values and quantiles of both worlds together say little of their difference.
-                [0, 1].map(|world| first[world].iter().zip(&second[world]).map(|(a, b)| a + b).collect())
-            };
-            Chosen { witness, score, pilot }
-        };
-        let mut found: Vec<Chosen> = Self::of_values(&made).map(trial).into_iter().collect();
-        let both = || made.iter().flatten();
-        let features = Feature::of_outputs(alternating(&made));
-        let mut ranked: Vec<(Feature, f64)> = features
-            .iter()
-            .filter_map(|feature| Some((feature.clone(), trial(Self::of_feature(feature, both(), COARSE)?).score)))
-            .collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let outputs = made.iter().map(Vec::len).sum::<usize>();
-        let bins = BINS.into_iter().filter(|(_, from, until)| (from..until).contains(&&outputs)).map(|(bins, ..)| bins);
-        for (feature, _) in ranked.iter().take(TRIED) {
-            found.extend(bins.clone().filter_map(|bins| Self::of_feature(feature, both(), bins)).map(trial));
-        }
-        if ranked.len() > 1 {
-            let used: Vec<Feature> = ranked.into_iter().take(LINEAR).map(|(feature, _)| feature).collect();
-            if let Some(score) = LinearScore::fit(&used, [&made[0], &made[1]]) {
-                let view = View::Linear(score);
-                found.extend(bins.filter_map(|bins| Self::binned(view.clone(), both(), bins)).map(trial));
-            }
-        }
+    pub fn choose(worlds: [&[Output]; 2], goal: Goal<'_>) -> Option<Chosen> {
+        let found = trials(worlds, goal).into_iter().map(Trial::into_chosen);
         // The simplest ones come first.
-        found.into_iter().reduce(|best, next| if next.score > PLAINER * best.score { next } else { best })
+        found.reduce(|best, next| {
+            let boosted = matches!(next.witness.view, View::Boosted(_));
+            let plainer = if boosted { PLAINER_THAN_TREES } else { PLAINER };
+            if next.score > plainer * best.score { next } else { best }
+        })
     }
 
     /// The values that were seen most often, if any was seen twice.
@@ -193,6 +169,52 @@ impl Witness {
             View::Whole => false,
             View::Feature(feature) => feature.is_of_bits(),
             View::Linear(score) => score.heaviest(1).iter().any(|(feature, _)| feature.is_of_bits()),
+            View::Boosted(trees) => trees.first().is_some_and(Feature::is_of_bits),
+        }
+    }
+
+    /// How hard it is to say what is looked at.
+    pub(super) fn difficulty(&self) -> usize {
+        match &self.view {
+            View::Whole => 0,
+            View::Feature(feature) => feature.difficulty(),
+            View::Linear(_) => HARD,
+            View::Boosted(_) => HARDER,
+        }
+    }
+
+    /// Bins in which neighboring ones of these are one, and the outcome that they are; none where these are no
+    /// neighboring bins.
+    pub(super) fn joined(&self, first: usize, last: usize) -> Option<(Self, usize)> {
+        let Cells::Bins(bins) = &self.cells else { return None };
+        let (bins, bin) = bins.joined(first.checked_sub(SPECIAL)?, last.checked_sub(SPECIAL)?)?;
+        Some((Self { view: self.view.clone(), cells: Cells::Bins(bins) }, SPECIAL + bin))
+    }
+
+    /// The same with rounded ends of bins.
+    pub(super) fn rounded(&self, digits: usize) -> Option<Self> {
+        let Cells::Bins(bins) = &self.cells else { return None };
+        Some(Self { view: self.view.clone(), cells: Cells::Bins(bins.rounded(digits)?) })
+    }
+
+    /// The number that is put into bins.
+    pub(super) fn number(&self, output: &Output) -> f64 {
+        self.view.number(output)
+    }
+
+    /// The first cut between bins.
+    pub(super) fn cut(&self) -> Option<f64> {
+        match &self.cells {
+            Cells::Values(_) => None,
+            Cells::Bins(bins) => bins.first_cut(),
+        }
+    }
+
+    /// The bins of numbers, as a range of outcomes.
+    pub(super) fn bins(&self) -> std::ops::Range<usize> {
+        match &self.cells {
+            Cells::Values(_) => 0..0,
+            Cells::Bins(bins) => SPECIAL..SPECIAL + bins.bins(),
         }
     }
 
@@ -221,7 +243,8 @@ impl Witness {
         let more = parts.len().saturating_sub(most);
         parts.truncate(most);
         let rest = if more > 0 { format!(" or {more} more") } else { String::new() };
-        format!("{self} in {}{rest}", parts.join(" or "))
+        let verb = if matches!(self.cells, Cells::Values(_)) { "is" } else { "in" };
+        format!("{self} {verb} {}{rest}", parts.join(" or "))
     }
 
     /// Counts of both worlds with the outcomes in words.
@@ -233,13 +256,83 @@ impl Witness {
     }
 }
 
+/// A witness with the counts of both halves of the outputs: those that made it, and those that show what it is worth.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) witness: Witness,
+    pub(super) made: [Vec<u64>; 2],
+    pub(super) shown: [Vec<u64>; 2],
+    score: f64,
+}
+
+impl Trial {
+    fn into_chosen(self) -> Chosen {
+        let Self { witness, made, shown, score } = self;
+        let pilot = if witness.view.is_trained() {
+            shown
+        } else {
+            // Values and quantiles of both worlds together say little of their difference.
+            [0, 1].map(|world| made[world].iter().zip(&shown[world]).map(|(a, b)| a + b).collect())
+        };
+        Chosen { witness, score, pilot }
+    }
+}
+
+/// Witnesses made from half of these outputs, the simplest ones first. None without outputs.
+pub(super) fn trials(worlds: [&[Output]; 2], goal: Goal<'_>) -> Vec<Trial> {
+    let half = |world: &[Output], odd: usize| world.iter().skip(odd).step_by(2).cloned().collect::<Vec<_>>();
+    let [first, second] = [0, 1].map(|odd| worlds.map(|world| half(world, odd)));
+    if first.iter().chain(&second).any(Vec::is_empty) {
+        return Vec::new();
+    }
+    let trial = |witness: Witness| {
+        let count = |half: &[Vec<Output>; 2]| [0, 1].map(|world| witness.count(&half[world]));
+        let [made, shown] = [count(&first), count(&second)];
+        let score = largest_share(&made, &shown, goal.aims);
+        Trial { witness, made, shown, score }
+    };
+    let mut found: Vec<Trial> = Witness::of_values(&first).map(trial).into_iter().collect();
+    let both = || first.iter().flatten();
+    let mut features = Feature::of_outputs(alternating(&first));
+    if goal.features == Features::Identity {
+        features.retain(Feature::is_identity);
+    }
+    let mut ranked: Vec<(Feature, f64)> = features
+        .iter()
+        .filter_map(|feature| Some((feature.clone(), trial(Witness::of_feature(feature, both(), COARSE)?).score)))
+        .collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let outputs = first.iter().map(Vec::len).sum::<usize>();
+    let bins = BINS.into_iter().filter(|(_, from, until)| (from..until).contains(&&outputs)).map(|(bins, ..)| bins);
+    for (feature, _) in ranked.iter().take(TRIED) {
+        found.extend(bins.clone().filter_map(|bins| Witness::of_feature(feature, both(), bins)).map(trial));
+    }
+    if ranked.len() > 1 {
+        let mut used: Vec<Feature> = ranked.into_iter().take(LINEAR).map(|(feature, _)| feature).collect();
+        let halves = [&*first[0], &*first[1]];
+        let linear = LinearScore::fit(&used, halves).map(View::Linear);
+        used.truncate(BOOSTED);
+        let boosted = BoostedTrees::fit(&used, halves).map(View::Boosted);
+        for view in linear.into_iter().chain(boosted) {
+            found.extend(bins.clone().filter_map(|bins| Witness::binned(view.clone(), both(), bins)).map(trial));
+        }
+    }
+    found
+}
+
 impl View {
+    /// Whether it was made to tell apart the very outputs that it was made from.
+    const fn is_trained(&self) -> bool {
+        matches!(self, Self::Linear(_) | Self::Boosted(_))
+    }
+
     /// The number that is put into bins.
     fn number(&self, output: &Output) -> f64 {
         match self {
             Self::Whole => output.number().unwrap_or(f64::NAN),
             Self::Feature(feature) => feature.measure(output),
             Self::Linear(score) => score.score(output),
+            Self::Boosted(trees) => trees.score(output),
         }
     }
 }
@@ -256,6 +349,7 @@ impl fmt::Display for Witness {
                     terms.iter().map(|(feature, weight)| format!("{weight:.2} × {feature}")).collect();
                 write!(formatter, "a linear score: {} ...", names.join(" + "))
             }
+            View::Boosted(trees) => write!(formatter, "{trees}"),
         }
     }
 }
@@ -317,8 +411,9 @@ mod tests {
     /// An output of the first world or of the second.
     type Make<'a> = &'a dyn Fn(&mut ChaCha8Rng, bool) -> Output;
 
-    fn epsilon() -> [Aim; 1] {
-        [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)]
+    fn choose(worlds: [&[Output]; 2]) -> Option<Chosen> {
+        let aims = [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)];
+        Witness::choose(worlds, Goal { aims: &aims, features: Features::Auto })
     }
 
     /// In each case something else tells the worlds apart, and the witness finds it.
@@ -359,7 +454,7 @@ mod tests {
         ];
         for (name, make) in cases {
             let [a, b] = worlds(make);
-            let chosen = Witness::choose([&a, &b], &epsilon()).unwrap();
+            let chosen = choose([&a, &b]).unwrap();
             let shown = chosen.witness.to_string();
             // A linear score may do a little better than what it looks at most.
             let same = shown.contains(name) || name == "output = \"nan\"" || name == "output" && shown == "the output";
@@ -372,8 +467,8 @@ mod tests {
         }
         // Equal worlds: the claim is not in doubt.
         let [a, b] = worlds(&|stream, _| Output::Number(normal(stream)));
-        assert!(Witness::choose([&a, &b], &epsilon()).unwrap().score < 1.0);
-        assert!(Witness::choose([&[], &[]], &epsilon()).is_none());
+        assert!(choose([&a, &b]).unwrap().score < 1.0);
+        assert!(choose([&[], &[]]).is_none());
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! How a program fails.
 
 use crate::error::one_line;
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// How a program failed to answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
     /// The kind of failure.
@@ -33,6 +34,9 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    const ALL: [Self; 6] =
+        [Self::Crash, Self::TimeOut, Self::NotANumber, Self::Malformed, Self::TooLong, Self::Unasked];
+
     /// The name in tables and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -56,6 +60,14 @@ impl fmt::Display for FaultKind {
 impl Serialize for FaultKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for FaultKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| D::Error::custom(format_args!("`{name}` is no kind of failure")))
     }
 }
 

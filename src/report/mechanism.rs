@@ -5,9 +5,10 @@ use super::meaning;
 use super::records::{Records, cells};
 use super::section::{Form, Section, Table};
 use super::words::distinct;
+use super::{Column, Drawing, Histograms};
 use crate::bound::Direction;
 use crate::error::{echo, one_line};
-use crate::study::{CounterexampleFound, MechanismAnswer, Number, percent, short, significant};
+use crate::study::{CounterexampleFound, EventBar, MechanismAnswer, Number, percent, short, significant};
 
 /// Pairs and outcomes that are shown in text; all are in JSON.
 const PAIRS: usize = 3;
@@ -15,6 +16,12 @@ const OUTCOMES: usize = 12;
 
 /// The header of the flat table.
 const HEADER: &str = "quantity,method,direction,order,delta,lower,failure_probability,validity";
+
+impl EventBar {
+    const fn counts(&self) -> [u64; 2] {
+        [self.count, self.count_neighbor]
+    }
+}
 
 impl CounterexampleFound {
     fn section(&self) -> Section {
@@ -32,7 +39,31 @@ impl CounterexampleFound {
         ];
         let p_value = self.p_value.map(|p| ("p-value", significant(p.0, 2)));
         let facts = facts.into_iter().chain(p_value).map(|(name, value)| (name.to_owned(), value)).collect();
-        Section::new("Counterexample").facts(facts)
+        let shrunk = "made smaller, then tested on outputs that had no part in that";
+        let again =
+            "--save-counterexample FILE keeps it; leakbound audit mechanism --counterexample FILE tests it again";
+        let notes = self.shrunk.then_some(shrunk).into_iter().chain([again]);
+        Section::new("Counterexample").facts(facts).notes(notes)
+    }
+
+    /// The event over the outputs of both datasets.
+    fn figure(&self) -> Drawing {
+        let all = [0, 1].map(|world| self.bars.iter().map(|bar| bar.counts()[world]).sum::<u64>().max(1) as f64);
+        let column = |bar: &EventBar| Column {
+            label: one_line(&bar.outcome),
+            begins: bar.low.is_some(),
+            shares: [0, 1].map(|world| bar.counts()[world] as f64 / all[world]),
+            marked: bar.inside,
+        };
+        Histograms {
+            title: format!("Outputs of both datasets, and the event that refutes {}", self.claim),
+            description: format!("The event is {}.", one_line(&self.event)),
+            x: one_line(&self.predicate.looks_at()),
+            names: ["dataset".into(), "neighbor".into()],
+            marked: "the event".into(),
+            columns: self.bars.iter().map(column).collect(),
+        }
+        .draw()
     }
 }
 
@@ -78,7 +109,12 @@ impl Render for MechanismAnswer {
     fn title(&self, title: &str) -> String {
         let runs = match (self.runs.search, self.runs.bounded) {
             (search, 0) => format!("{search} runs of each dataset, over all pairs"),
+            (0, fresh) => format!("{fresh} fresh runs of each dataset"),
             (search, fresh) => format!("{search} runs of each dataset to search, {fresh} fresh ones to bound"),
+        };
+        let runs = match self.runs.shrink {
+            0 => runs,
+            shrink => format!("{runs}, {shrink} to shrink"),
         };
         format!("{}\n{runs}; {}", one_line(title), self.failure.words())
     }
@@ -118,6 +154,10 @@ impl Render for MechanismAnswer {
         let stands = self.counterexample.is_none() && !self.claims.is_empty();
         sections.push(Section::default().notes(stands.then_some(none)));
         sections
+    }
+
+    fn figures(&self) -> Vec<Drawing> {
+        self.counterexample.iter().map(CounterexampleFound::figure).collect()
     }
 
     fn meaning(&self) -> Vec<String> {

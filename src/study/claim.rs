@@ -1,6 +1,8 @@
 //! Claims against lower bounds or exact values.
 
 use super::number::{Number, short};
+use crate::black_box::Aim;
+use crate::error::Result;
 use crate::quantity::{Delta, Epsilon, Order};
 use serde::Serialize;
 
@@ -43,6 +45,20 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// The claim that an audit looks for.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`](crate::Error::Rejected) for a negative ε.
+    pub fn of(aim: Aim) -> Result<Self> {
+        let mut claims = Self::default();
+        match aim {
+            Aim::Epsilon(delta, epsilon) => claims.epsilon = Some((Epsilon::new(epsilon)?, delta)),
+            Aim::Rdp(order, divergence) => claims.rdp = vec![(order, divergence)],
+            Aim::Mu(mu) => claims.mu = Some(mu),
+        }
+        Ok(claims)
+    }
+
     /// Claims in words, with quantity and value.
     pub(crate) fn all(&self) -> Vec<(String, Quantity, f64)> {
         let epsilon = self.epsilon.map(|(epsilon, delta)| {

@@ -44,7 +44,7 @@ pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoin
 pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use mechanism::{
-    CounterexampleFound, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,
+    CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,
 };
 pub use membership::{
     Attack, CanaryRow, ComparisonStudy, LevelRow, Levels, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers,

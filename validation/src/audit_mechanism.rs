@@ -2,7 +2,7 @@
 
 use crate::experiment::Report;
 use leakbound::black_box::{
-    Dataset, Domain, FunctionBlackBox, LineBlackBox, Output, Pair, Ran, Relation, neighbor_pairs,
+    Dataset, Domain, FunctionBlackBox, LineBlackBox, Output, Pair, Ran, Relation, Shrink, neighbor_pairs,
 };
 use leakbound::interval::{BinomialCounts, clopper_pearson};
 use leakbound::program::Limits;
@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::Deserialize;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -84,7 +85,8 @@ fn audit(
     let relation: Relation = entry.relation.parse()?;
     let pairs = neighbor_pairs(relation, &Dataset::new(entry.dataset.clone()), domain)?;
     let bounds = bounds(entry)?;
-    MechanismStudy { source: &source, pairs, bounds, runs, time_limit: None, stop_early, batch: 1000, seed: 0 }
+    let shrink = Shrink { relation: Some(relation), domain };
+    MechanismStudy { stop_early, shrink, shrink_runs: runs / 2, ..MechanismStudy::new(&source, pairs, bounds, runs) }
         .run(&unwatched)
 }
 
@@ -110,6 +112,7 @@ fn zoo(report: &mut Report) {
             .claim(false, "the zoo was not run: it needs zoo.toml, and numpy in target/adapters or on the path");
     };
     let (mut needed, mut wrong, mut wrong_whole, mut right) = (Vec::new(), 0u64, 0u64, [0u64; 3]);
+    let mut shrunk: Vec<bool> = Vec::new();
     for entry in &zoo.mechanism {
         let start = Instant::now();
         let runs = |answer: &MechanismAnswer| answer.runs.search + answer.runs.bounded;
@@ -121,14 +124,16 @@ fn zoo(report: &mut Report) {
             continue;
         };
         let of = |refuted: bool| if refuted { "refuted" } else { "stands" };
-        let event = whole.counterexample.as_ref().or(early.counterexample.as_ref()).map_or("", |found| &found.event);
+        let case = whole.counterexample.as_ref().or(early.counterexample.as_ref());
+        let words =
+            case.map(|case| format!("{} / {}: {}", case.dataset, case.neighbor, case.event)).unwrap_or_default();
         let kind = match (entry.right, entry.visible) {
             (true, _) => "right",
             (false, true) => "wrong",
             (false, false) => "hidden",
         };
         report.line(format!(
-            "{:<38} {kind:<6} early {:<7} {:>6} runs, whole {:<7} {:>5.1} s  {event}",
+            "{:<38} {kind:<6} early {:<7} {:>6} runs, whole {:<7} {:>5.1} s  {words}",
             entry.name,
             of(refuted(early)),
             runs(early),
@@ -140,6 +145,8 @@ fn zoo(report: &mut Report) {
         } else if entry.visible {
             wrong += 1;
             wrong_whole += u64::from(refuted(whole));
+            let cases = [early, whole].into_iter().filter_map(|answer| answer.counterexample.as_ref());
+            shrunk.extend(cases.map(|case| case.shrunk));
             needed.push(if refuted(early) { runs(early) } else { u64::MAX });
         }
     }
@@ -149,6 +156,14 @@ fn zoo(report: &mut Report) {
     report.claim(10 * seen >= 9 * wrong, format!("{seen} of {wrong} visible wrong mechanisms refuted within {VISIBLE} runs of each world, search included (at least 90 %)"));
     report.claim(median <= HALF, format!("median runs of each world, search included: {median} (at most {HALF})"));
     report.line(format!("{wrong_whole} of {wrong} refuted with {WHOLE} runs of each world"));
+    let cases = shrunk.iter().filter(|shrunk| **shrunk).count();
+    report.claim(
+        10 * cases >= 9 * shrunk.len(),
+        format!(
+            "{cases} of {} counterexamples were made smaller and passed a test on fresh outputs (at least 90 %)",
+            shrunk.len()
+        ),
+    );
     let allowed = |refuted: u64| clopper_pearson_low(refuted, right[0]) <= FAILURE;
     report.claim(
         allowed(right[1]) && allowed(right[2]),
@@ -221,16 +236,8 @@ fn false_claims(report: &mut Report) {
                     }
                     let pairs =
                         neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
-                    let study = MechanismStudy {
-                        source: &source,
-                        pairs,
-                        bounds,
-                        runs: RUNS,
-                        time_limit: None,
-                        stop_early,
-                        batch: 1000,
-                        seed,
-                    };
+                    let study =
+                        MechanismStudy { stop_early, seed, ..MechanismStudy::new(&source, pairs, bounds, RUNS) };
                     study.run(&unwatched).is_ok_and(|answer| self::refuted(&answer))
                 })
                 .count() as u64;
@@ -277,16 +284,7 @@ fn tightness(report: &mut Report) {
                 _ => Output::Vector((0..dimensions).map(number).collect()),
             }
         });
-        let study = MechanismStudy {
-            source: &source,
-            pairs: pairs(),
-            bounds: claim(1e-5),
-            runs: WHOLE,
-            time_limit: None,
-            stop_early: false,
-            batch: 1000,
-            seed: 1,
-        };
+        let study = MechanismStudy { seed: 1, ..MechanismStudy::new(&source, pairs(), claim(1e-5), WHOLE) };
         let start = Instant::now();
         let proved =
             study.run(&unwatched).map(|answer| answer.bounds.iter().map(|row| row.rdp_lower.0).fold(0.0, f64::max));
@@ -300,16 +298,7 @@ fn tightness(report: &mut Report) {
         );
     }
     let source = of_function("Laplace", |sum, stream| Output::Number(rounded(sum + laplace(stream))));
-    let study = MechanismStudy {
-        source: &source,
-        pairs: pairs(),
-        bounds: claim(0.0),
-        runs: WHOLE,
-        time_limit: None,
-        stop_early: false,
-        batch: 1000,
-        seed: 1,
-    };
+    let study = MechanismStudy { seed: 1, ..MechanismStudy::new(&source, pairs(), claim(0.0), WHOLE) };
     let proved =
         study.run(&unwatched).map(|answer| answer.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max));
     let proved = proved.unwrap_or(0.0);
@@ -317,6 +306,76 @@ fn tightness(report: &mut Report) {
         (0.9..=1.0).contains(&proved),
         format!("Laplace noise of scale 1: epsilon {proved:.4} of 1 proved at delta 0 (at least 0.9)"),
     );
+}
+
+/// How much longer an audit takes than the audited program, of which each output takes 10 us.
+fn overhead(report: &mut Report) {
+    let Some(python) = python() else { return report.claim(false, "no Python with numpy: the overhead is not known") };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("zoo/own_time.py");
+    let words = [python.display().to_string(), script.display().to_string(), "count".to_owned()];
+    // The program alone reads as many requests from a file.
+    let alone = |runs: u64| -> std::io::Result<f64> {
+        let mut requests = tempfile::tempfile()?;
+        for id in 0..2 * runs / 1000 {
+            writeln!(requests, "{{\"id\":{id},\"dataset\":[1,1,1],\"runs\":1000,\"seed\":{id}}}")?;
+        }
+        requests.rewind()?;
+        let start = Instant::now();
+        let silent = std::process::Stdio::null;
+        Command::new(&words[0]).args(&words[1..]).stdin(requests).stdout(silent()).status()?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    let audited = || -> leakbound::Result<(f64, u64)> {
+        let source = LineBlackBox::new(&shell_words::join(&words), Limits::default())?;
+        let pairs = neighbor_pairs(Relation::AddRemove, &Dataset::of_numbers(&[1.0; 3]), None)?;
+        let start = Instant::now();
+        let answer = MechanismStudy::new(&source, pairs, claim(0.0), WHOLE).run(&unwatched)?;
+        Ok((start.elapsed().as_secs_f64(), answer.runs.all()))
+    };
+    let round = || {
+        let (seconds, runs) = audited().ok()?;
+        Some(seconds / alone(runs).ok()? - 1.0)
+    };
+    let mut found: Vec<f64> = (0..5).filter_map(|_| round()).collect();
+    found.sort_by(f64::total_cmp);
+    let [least, median] = [0, 2].map(|place| 100.0 * found.get(place).copied().unwrap_or(f64::NAN));
+    report.claim(
+        median <= 20.0,
+        format!("a Python program that takes 10 us for an output: an audit of {WHOLE} runs of each world takes {median:.0} % longer than the program alone, median of 5 rounds by turns, {least:.0} % at least (at most 20 %)"),
+    );
+}
+
+/// The most memory that this process has used since it was asked last, in MiB; none where the system does not say.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    Some(peak.trim().trim_end_matches(" kB").parse::<f64>().ok()? / 1024.0)
+}
+
+/// Whether memory grows with the runs.
+fn memory(report: &mut Report) {
+    let audited = |runs: u64| {
+        let source = of_function("Gaussian", |sum, stream| {
+            let number = |_| sum + Distribution::<f64>::sample(&StandardNormal, stream);
+            Output::Vector((0..10).map(number).collect())
+        });
+        let pairs = neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
+        peak_memory()?;
+        MechanismStudy::new(&source, pairs, claim(1e-5), runs).run(&unwatched).ok()?;
+        peak_memory()
+    };
+    match (audited(10 * WHOLE), audited(100 * WHOLE)) {
+        (Some(few), Some(many)) => report.claim(
+            many <= 1.1 * few + 10.0,
+            format!(
+                "vectors of 10 numbers: {few:.0} MiB at most with {} runs of each world, {many:.0} MiB with {}",
+                10 * WHOLE,
+                100 * WHOLE
+            ),
+        ),
+        _ => report.line("memory was not measured: this system does not tell the peak".to_owned()),
+    }
 }
 
 /// All of it.
@@ -327,7 +386,9 @@ pub fn report() -> Report {
          each world and once with bounds and {WHOLE} runs; {AUDITS} audits of right mechanisms in each way with {RUNS} runs; known leakages with {WHOLE} runs. \
          Seeds 0, 0 to 499, and 1."
     ));
+    memory(&mut report);
     tightness(&mut report);
+    overhead(&mut report);
     false_claims(&mut report);
     zoo(&mut report);
     report

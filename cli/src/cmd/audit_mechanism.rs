@@ -1,35 +1,116 @@
 //! `leakbound audit mechanism`.
 
-use super::conclude::{Asked, conclude};
-use crate::args::{Common, MechanismOptions};
-use crate::output::Output;
+use super::conclude::{Asked, publish, watched};
+use crate::args::{Common, FeatureOption, MechanismOptions};
+use crate::output::{Output, interrupted, reject_any};
 use crate::signals::{Second, interruption};
-use leakbound::black_box::{BlackBox, Dataset, ExecBlackBox, FunctionBlackBox, LineBlackBox, Pair, neighbor_pairs};
+use leakbound::black_box::{
+    BlackBox, Dataset, DescribedBlackBox, ExecBlackBox, Features, FunctionBlackBox, Journal, LineBlackBox, Pair,
+    Shrink, neighbor_pairs,
+};
 use leakbound::program::Limits;
-use leakbound::record::{InputFile, read_dataset, read_pairs};
-use leakbound::study::{MechanismStudy, Verdict};
+use leakbound::record::{AtomicFile, AuditJournal, InputFile, KeptCounterexample, read_dataset, read_pairs};
+use leakbound::study::{Claims, CounterexampleFound, MechanismStudy, Verdict};
 use leakbound::{Error, InputError, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
-    let files = options.pairs.as_deref().into_iter().chain(options.dataset.as_deref().and_then(dataset_file));
-    let output = Output::open(common, &files.collect::<Vec<&Path>>())?;
+    let files = [&options.pairs, &options.counterexample].into_iter().flatten().map(PathBuf::as_path);
+    let files: Vec<&Path> = files.chain(options.dataset.as_deref().and_then(dataset_file)).collect();
+    let output = Output::open(common, &files)?;
+    let place = options.save_counterexample.as_deref().map(|path| place(common, path, &files)).transpose()?;
     let mut inputs = Vec::new();
-    let pairs = pairs(options, &mut inputs)?;
-    let source = source(common, options)?;
+    let kept = options.counterexample.as_deref().map(KeptCounterexample::read).transpose()?;
+    let kept = kept.map(|(kept, input)| {
+        inputs.push(input);
+        kept
+    });
+    let pairs = if kept.is_some() { Vec::new() } else { pairs(options, &mut inputs)? };
+    let mut bounds = options.bound.bounds();
+    if let (Some(kept), true) = (&kept, bounds.claims.is_empty()) {
+        bounds.claims = Claims::of(kept.counterexample.claim.aim()?)?;
+        bounds.delta = bounds.claims.epsilon.map_or(bounds.delta, |(_, delta)| delta);
+    }
+    let [program, exec] = command(options, kept.as_ref())?;
+    let source = source(common, options, [program.as_deref(), exec.as_deref()])?;
     let title = format!("Audit of {}", source.name());
+    let journal = journal(common, options, &pairs, &files)?;
     let study = MechanismStudy {
         source: &*source,
         pairs,
-        bounds: options.bound.bounds(),
+        known: kept.map(|kept| kept.counterexample),
+        features: match options.features {
+            FeatureOption::Of(features) => features,
+            FeatureOption::Program(_) => Features::Auto,
+        },
+        bounds,
         runs: options.runs,
         time_limit: options.time_limit.map(Duration::from_secs_f64),
         stop_early: options.stop_early,
+        shrink: Shrink { relation: options.relation, domain: options.domain },
+        shrink_runs: options.shrink_runs.unwrap_or(options.runs / 2),
         batch: options.batch as usize,
+        journal: journal.as_ref().map(|journal| journal as &dyn Journal),
         seed: common.seed,
     };
-    conclude(common, output, &study, Asked { options, inputs, title, warnings: Vec::new() })
+    let answer = watched(common, &study)?;
+    if answer.interrupted && common.session.is_hosted() {
+        return Err(Error::Interrupted);
+    }
+    let found = answer.counterexample.as_ref().map(CounterexampleFound::recorded);
+    let early = answer.interrupted.then(|| {
+        let on = if journal.is_some() { "; --resume goes on" } else { "" };
+        let runs = answer.runs.all();
+        let reason = format!("interrupted after {runs} runs of each dataset; what they show is printed{on}");
+        interrupted(Path::new(&answer.program), reason)
+    });
+    let verdict = publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })?;
+    if let (Some(place), Some(found)) = (place, found) {
+        KeptCounterexample::new(program, exec, found).write(place)?;
+    }
+    early.map_or(Ok(verdict), Err)
+}
+
+/// The checkpoint of this audit: of these options and datasets, whatever they are written to.
+fn journal(
+    common: &Common,
+    options: &MechanismOptions,
+    pairs: &[Pair],
+    inputs: &[&Path],
+) -> Result<Option<AuditJournal>> {
+    let Some(path) = &options.checkpoint else { return Ok(None) };
+    let others = [&common.output, &common.report, &options.save_counterexample].into_iter().flatten();
+    let others: Vec<&Path> = others.map(PathBuf::as_path).chain(inputs.iter().copied()).collect();
+    reject_any("--checkpoint", path, &others, "a file that this command reads or writes otherwise")?;
+    let mut asked = serde_json::to_value(options).unwrap_or_default();
+    for beside in ["checkpoint", "resume", "save_counterexample", "time_limit", "answer_timeout", "start_timeout"] {
+        asked.as_object_mut().map(|asked| asked.remove(beside));
+    }
+    let words = format!("{asked} {} {}", common.seed, serde_json::to_string(pairs).unwrap_or_default());
+    let audit = InputFile::of_bytes(path, words.as_bytes()).sha256;
+    AuditJournal::open(path, &audit, options.resume).map(Some)
+}
+
+/// The place of the counterexample, which replaces no file that is read or written otherwise.
+fn place(common: &Common, path: &Path, inputs: &[&Path]) -> Result<AtomicFile> {
+    reject_any("--save-counterexample", path, inputs, "the input file itself")?;
+    let written: Vec<&Path> = [&common.output, &common.report].into_iter().flatten().map(PathBuf::as_path).collect();
+    reject_any("--save-counterexample", path, &written, "a file that this command writes otherwise")?;
+    AtomicFile::create(path)
+}
+
+/// The commands of the program: those of the options, or those with which a counterexample was found.
+fn command(options: &MechanismOptions, kept: Option<&KeptCounterexample>) -> Result<[Option<String>; 2]> {
+    let given = [&options.program, &options.exec].map(Clone::clone);
+    let Some(kept) = kept.filter(|_| given.iter().all(Option::is_none)) else { return Ok(given) };
+    match (&kept.program, &kept.exec) {
+        (None, None) => {
+            let reason = "the counterexample does not say which program it was found in: give --program or --exec";
+            Err(Error::Rejected { operation: "audit of a program", reason: reason.into() })
+        }
+        (program, exec) => Ok([program.clone(), exec.clone()]),
+    }
 }
 
 /// The file of a dataset that is not written on the command line.
@@ -66,21 +147,28 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
     neighbor_pairs(relation, &dataset, options.domain)
 }
 
-fn source(common: &Common, options: &MechanismOptions) -> Result<Box<dyn BlackBox>> {
-    if let (Some(name), Some(call)) = (&options.program, common.session.black_box()) {
-        return Ok(Box::new(FunctionBlackBox::new(name, call)));
-    }
+fn source(
+    common: &Common,
+    options: &MechanismOptions,
+    [program, exec]: [Option<&str>; 2],
+) -> Result<Box<dyn BlackBox>> {
     let (answer_time, start_time) =
         (Duration::from_secs_f64(options.answer_timeout), Duration::from_secs_f64(options.start_timeout));
-    let command = options.program.as_ref().or(options.exec.as_ref()).cloned().unwrap_or_default();
-    let failed = |source| Error::Io { path: command.clone().into(), action: "be watched", source };
-    // Before the program starts: it has a process group of its own, which no signal of a terminal reaches.
-    interruption(&common.session, Second::Waits).map_err(failed)?;
-    Ok(match &options.program {
-        Some(command) => {
-            let limits = Limits { answer_time, start_time, ..Limits::default() };
-            Box::new(LineBlackBox::new(command, limits)?)
-        }
-        None => Box::new(ExecBlackBox::new(&command, answer_time)?),
+    let limits = || Limits { answer_time, start_time, ..Limits::default() };
+    let command = program.or(exec).unwrap_or_default();
+    let failed = |source| Error::Io { path: command.into(), action: "be watched", source };
+    let function = common.session.black_box();
+    if function.is_none() || matches!(options.features, FeatureOption::Program(_)) {
+        // Before a program starts: it has a process group of its own, which no signal of a terminal reaches.
+        interruption(&common.session, Second::Waits).map_err(failed)?;
+    }
+    let source: Box<dyn BlackBox> = match (program, function) {
+        (Some(name), Some(call)) => Box::new(FunctionBlackBox::new(name, call)),
+        (Some(command), None) => Box::new(LineBlackBox::new(command, limits())?),
+        (None, _) => Box::new(ExecBlackBox::new(command, answer_time)?),
+    };
+    Ok(match &options.features {
+        FeatureOption::Of(_) => source,
+        FeatureOption::Program(command) => Box::new(DescribedBlackBox::new(source, command, limits())?),
     })
 }

@@ -1,6 +1,6 @@
 //! `leakbound run`.
 
-use crate::args::{Cli, Command, Common, SuiteOptions};
+use crate::args::{AuditCommand, Cli, Command, Common, SuiteOptions};
 use crate::embedded::{Run, run_within};
 use crate::options::Schema;
 use crate::output::{Output, envelope, interrupted};
@@ -48,7 +48,11 @@ pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict>
 
 /// Whether the command starts another program, which must not be left behind.
 const fn runs_program(request: &Cli) -> bool {
-    matches!(&request.command, Command::Verify(options) if options.program.is_some())
+    match &request.command {
+        Command::Verify(options) => options.program.is_some(),
+        Command::Audit(AuditCommand::Mechanism(_)) => true,
+        _ => false,
+    }
 }
 
 /// The outcome of one study: an error is its outcome and does not end the others, but an interruption does.

@@ -51,7 +51,8 @@ def mechanism_audited(function: Callable[..., R], kind: type[R], command: str, a
     """The audit of a function, or of a program that is started."""
     mechanism, progress = arguments.pop("function"), arguments.pop("progress")
     beside = [name for name in ("program", "exec") if arguments[name] is not None]
-    if (mechanism is None) != bool(beside):
+    known = arguments["counterexample"] is not None
+    if bool(beside) if mechanism is not None else not (beside or known):
         found = f"found beside `{beside[0]}`" if beside else "found None"
         raise UsageError(f"function: {found}, expected a function, or a command line as `program` or `exec`")
     # Before the data are taken out of the arguments.

@@ -67,6 +67,28 @@ impl OutputBins {
         self.cuts.partition_point(|cut| cut.is_below(value))
     }
 
+    /// Two or three bins of which one is these neighboring bins together, and which one that is; none for all bins.
+    pub(crate) fn joined(&self, first: usize, last: usize) -> Option<(Self, usize)> {
+        let below = first.checked_sub(1).and_then(|cut| self.cuts.get(cut));
+        let cuts: Vec<Cut> = below.into_iter().chain(self.cuts.get(last)).copied().collect();
+        (!cuts.is_empty()).then(|| (Self { cuts }, usize::from(below.is_some())))
+    }
+
+    /// The same with cuts of so many significant digits, where they still rise.
+    pub(crate) fn rounded(&self, digits: usize) -> Option<Self> {
+        let round = |cut: &Cut| {
+            let at: f64 = format!("{:.*e}", digits.saturating_sub(1), cut.at).parse().ok()?;
+            at.is_finite().then_some(Cut { at, after: cut.after })
+        };
+        let cuts: Vec<Cut> = self.cuts.iter().map(round).collect::<Option<_>>()?;
+        cuts.windows(2).all(|pair| (pair[0].at, pair[0].after) < (pair[1].at, pair[1].after)).then_some(Self { cuts })
+    }
+
+    /// The lowest cut.
+    pub(crate) fn first_cut(&self) -> Option<f64> {
+        self.cuts.first().map(|cut| cut.at)
+    }
+
     /// The bins as intervals in words, from below.
     #[must_use]
     pub fn labels(&self) -> Vec<String> {

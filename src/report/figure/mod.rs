@@ -1,11 +1,12 @@
-//! Figures as SVG: curves against an order or a number of samples, and one row per query or method.
+//! Figures as SVG: curves against an order or a number of samples, one row per query or method, and two histograms.
 //!
-//! A figure is data; [`Curves::draw`] and [`Rows::draw`] make a [`Drawing`] of it, which stands alone as a file
+//! A figure is data; [`Curves::draw`], [`Rows::draw`] and [`Histograms::draw`] make a [`Drawing`] of it, which stands alone as a file
 //! ([`Drawing::svg`]: white background, no style sheet) or inside a page, whose style sheet may darken it.
 
 mod axis;
 mod curves;
 mod drawing;
+mod histograms;
 mod ink;
 mod rows;
 mod text;
@@ -14,6 +15,7 @@ mod words;
 pub use axis::{Axis, Scale};
 pub use curves::{Curves, Series};
 pub use drawing::Drawing;
+pub use histograms::{Column, Histograms};
 pub use ink::SeriesKind;
 pub use rows::{Row, RowSeries, Rows};
 pub(super) use text::{shortened, visible};

@@ -1,12 +1,11 @@
 //! A pair and a set of outputs that refute a claim.
 
 use crate::audit::Rectangle;
-use crate::black_box::{Aim, Dataset, Event, Pair};
+use crate::black_box::{Aim, Bar, Counterexample, Dataset, Event, Output, Pair, RecordedClaim, picture};
 use crate::bound::Direction;
 use crate::interval::BinomialCounts;
 use crate::quantity::FailureProbability;
-use crate::study::claim::Claim;
-use crate::study::number::Number;
+use crate::study::number::{Number, significant};
 use serde::Serialize;
 
 /// The smallest failure probability that is looked at.
@@ -16,8 +15,10 @@ const SMALLEST: f64 = 1e-300;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterexampleFound {
-    /// The claim.
+    /// The claim in words.
     pub claim: String,
+    /// The claim.
+    pub claimed: RecordedClaim,
     /// The dataset.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
     pub dataset: Dataset,
@@ -39,26 +40,49 @@ pub struct CounterexampleFound {
     pub outputs_neighbor: u64,
     /// The smallest failure probability at which this refutes the claim; none where these counts alone do not.
     pub p_value: Option<Number>,
+    /// Whether it was made smaller, and tested on outputs that had no part in that.
+    pub shrunk: bool,
+    /// Outputs of both, those of the test among them, for a figure.
+    pub bars: Vec<EventBar>,
+}
+
+/// Outputs that a figure shows as one bar: a value, or a bin of the number that the event looks at.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EventBar {
+    /// The outputs in words; for a bin, where it begins.
+    pub outcome: String,
+    /// Where a bin begins.
+    pub low: Option<Number>,
+    /// Outputs of the dataset.
+    pub count: u64,
+    /// Outputs of its neighbor.
+    pub count_neighbor: u64,
+    /// Whether they lie in the event.
+    pub inside: bool,
+}
+
+impl EventBar {
+    fn new(bar: Bar) -> Self {
+        let outcome = bar.low.map_or(bar.label, |low| significant(low, 3));
+        let [count, count_neighbor] = bar.counts;
+        Self { outcome, low: bar.low.map(Number), count, count_neighbor, inside: bar.inside }
+    }
 }
 
 impl CounterexampleFound {
-    /// From fresh counts of the outcomes of the event's witness, or from those of a search whose evidence is known.
+    /// From counts of outputs that had no part in choosing the event.
     pub(super) fn new(
         pair: &Pair,
         event: &Event,
         aim: Aim,
-        counts: &[Vec<u64>; 2],
-        claim: &Claim,
-        log_evidence: Option<f64>,
+        inside: [u64; 2],
+        outputs: [u64; 2],
+        claim: String,
     ) -> Self {
-        let inside = [0, 1].map(|world| event.inside(&counts[world]));
-        let outputs = [0, 1].map(|world| counts[world].iter().sum::<u64>());
-        let p_value = match log_evidence {
-            Some(log_evidence) => Some(libm::exp(-log_evidence).min(1.0)),
-            None => p_value(event, aim, inside, outputs),
-        };
         Self {
-            claim: claim.claim.clone(),
+            claim,
+            claimed: RecordedClaim::of(aim),
             dataset: pair.dataset.clone(),
             neighbor: pair.neighbor.clone(),
             event: event.to_string(),
@@ -67,7 +91,36 @@ impl CounterexampleFound {
             outputs: outputs[0],
             inside_neighbor: inside[1],
             outputs_neighbor: outputs[1],
-            p_value: p_value.map(Number),
+            p_value: p_value(event, aim, inside, outputs).map(Number),
+            shrunk: false,
+            bars: [("in the event", true), ("outside", false)]
+                .map(|(outcome, inside_event)| {
+                    let count =
+                        |world: usize| if inside_event { inside[world] } else { outputs[world] - inside[world] };
+                    let (outcome, low) = (outcome.to_owned(), None);
+                    EventBar { outcome, low, count: count(0), count_neighbor: count(1), inside: inside_event }
+                })
+                .into(),
+        }
+    }
+
+    /// With these outputs in its figure.
+    pub(super) fn drawn(mut self, worlds: [&[Output]; 2]) -> Self {
+        self.bars = picture(&self.predicate, worlds).into_iter().map(EventBar::new).collect();
+        self
+    }
+
+    /// To be kept.
+    #[must_use]
+    pub fn recorded(&self) -> Counterexample {
+        Counterexample {
+            dataset: self.dataset.clone(),
+            neighbor: self.neighbor.clone(),
+            claim: self.claimed,
+            event: self.event.clone(),
+            predicate: self.predicate.clone(),
+            dataset_counts: [self.inside, self.outputs],
+            neighbor_counts: [self.inside_neighbor, self.outputs_neighbor],
         }
     }
 }

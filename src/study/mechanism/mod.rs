@@ -1,152 +1,43 @@
 //! Where does a program leak, and how much?
 
+mod answer;
+mod bounded;
 mod counterexample;
 mod request;
+mod shrunk;
 
-pub use counterexample::CounterexampleFound;
+pub use answer::{MechanismAnswer, OutcomeCount, RunsMade, TriedPair, WitnessFound};
+pub use counterexample::{CounterexampleFound, EventBar};
 pub use request::MechanismStudy;
 
-use super::claim::Claim;
-use super::counts::{CountedQuery, CountsStudy, TradeOffRow};
 use super::number::Number;
 use super::progress::{Meter, Progress};
-use super::rows::{BoundRow, EpsilonRow, FailureNote};
-use super::{Answer, Study, Warning};
-use crate::audit::{FailurePer, Guide, OutputSet};
-use crate::black_box::{Aim, Candidate, Chosen, Dataset, Event, Sampler, Search, Trouble};
+use super::rows::FailureNote;
+use super::{Study, Warning};
+use crate::audit::FailurePer;
+use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Sampler, Search, Trouble};
 use crate::error::{Error, InputError, Result};
-use crate::model::Composition;
 use crate::program::Stop;
-use serde::Serialize;
+use bounded::{Outcomes, Shown};
 use std::ops::ControlFlow;
 
 /// Of the runs of each world: what the search may take, and what the winner's witness is made from.
 const SEARCH: f64 = 0.3;
 const PILOT: f64 = 0.1;
-/// Of the time: what the search may take before the bounds.
+/// Of the time: what the search may take before the bounds, and what both may take where something may be left to shrink.
 const SEARCH_TIME: f64 = 0.5;
+const BOUND_TIME: f64 = 0.85;
 /// Runs that show whether the program repeats itself.
 const REPEATED: usize = 5;
 /// Pairs that are listed.
 const LISTED: usize = 20;
-
-/// A pair of datasets that was tried.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TriedPair {
-    /// The dataset.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
-    pub dataset: Dataset,
-    /// Its neighbor.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
-    pub neighbor: Dataset,
-    /// What the pair looks like.
-    pub pattern: String,
-    /// Runs of each of both.
-    pub runs: u64,
-    /// The largest share of a claim that these runs make plausible: above 1 the claim is in doubt.
-    pub score: Number,
-    /// Why there are no outputs, if the program takes no such dataset or failed.
-    pub trouble: Option<String>,
-}
-
-/// An outcome: outputs that are counted together.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OutcomeCount {
-    /// The outcome in words.
-    pub outcome: String,
-    /// Outputs of the dataset.
-    pub count: u64,
-    /// Outputs of its neighbor.
-    pub count_neighbor: u64,
-}
-
-/// The function from outputs to outcomes under which both worlds were compared.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WitnessFound {
-    /// What it looks at.
-    pub looks_at: String,
-    /// Fresh outputs by outcome; those of the search where it ended early.
-    pub outcomes: Vec<OutcomeCount>,
-}
-
-/// Runs of each world.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RunsMade {
-    /// Those of the search over all pairs, which choose pair and witness.
-    pub search: u64,
-    /// Fresh ones of the chosen pair, from which the bounds come.
-    pub bounded: u64,
-}
-
-/// The answer of a [`MechanismStudy`].
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MechanismAnswer {
-    /// The program.
-    pub program: String,
-    /// Whether it gave the same outputs again for the same seed.
-    pub repeatable: bool,
-    /// Runs of each world.
-    pub runs: RunsMade,
-    /// Pairs that were tried most, the best first.
-    pub pairs: Vec<TriedPair>,
-    /// Pairs that were tried.
-    pub tried: usize,
-    /// How outputs were compared.
-    pub witness: WitnessFound,
-    /// What the failure probability is for.
-    pub failure: FailureNote,
-    /// Rényi bounds; none where the search ended early.
-    pub bounds: Vec<BoundRow>,
-    /// ε bounds.
-    pub epsilon: Vec<EpsilonRow>,
-    /// Bounds of μ and of the trade-off.
-    pub trade_off: Vec<TradeOffRow>,
-    /// Claims tested.
-    pub claims: Vec<Claim>,
-    /// What refutes a claim.
-    pub counterexample: Option<CounterexampleFound>,
-    /// What a reader must know.
-    #[serde(skip)]
-    pub warnings: Vec<Warning>,
-}
-
-impl Answer for MechanismAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-mechanism/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
-
-/// What fresh outputs show.
-#[derive(Default)]
-struct Shown {
-    runs: u64,
-    counts: [Vec<u64>; 2],
-    bounds: Vec<BoundRow>,
-    epsilon: Vec<EpsilonRow>,
-    trade_off: Vec<TradeOffRow>,
-    claims: Vec<Claim>,
-    warnings: Vec<Warning>,
-    /// How the failure probability was spent, where bounds spent it.
-    failure: Option<FailureNote>,
-}
 
 impl Study for MechanismStudy<'_> {
     type Answer = MechanismAnswer;
 
     /// # Errors
     /// [`Error::Rejected`] for a request that cannot be answered; [`Error::Input`] where the program gives no outputs
-    /// of any pair.
+    /// of any pair; [`Error::Interrupted`] only where nothing was seen by then.
     fn run(&self, progress: &Progress<'_>) -> Result<MechanismAnswer> {
         self.check()?;
         let meter = Meter::new(progress, 2 * self.runs, "outputs");
@@ -156,74 +47,10 @@ impl Study for MechanismStudy<'_> {
             _ => ControlFlow::Continue(()),
         };
         let stop = Stop::when(&watch).within(self.time_limit);
-        let of_search = if self.stop_early { 1.0 } else { SEARCH_TIME };
-        let until = stop.within(self.time_limit.map(|time| time.mul_f64(of_search)));
-        let mut sampler = Sampler::new(self.source, self.batch, self.seed, until);
-        let repeatable = self.repeats(&mut sampler)?;
-        let aims = self.aims();
-        let share = |of: f64| ((self.runs as f64 * of) as u64).max(1);
-        let pilot = share(PILOT);
-        let budget = match self.pairs.len() {
-            _ if self.stop_early => self.runs,
-            1 => pilot,
-            _ => share(SEARCH),
-        };
-        let failure = self.bounds.failure_probability;
-        let search = Search { aims: &aims, failure, budget, stop_early: self.stop_early, pilot };
-        let found = search.run(self.pairs.clone(), &mut sampler)?;
-        sampler.until(stop);
-        // The pair of the strongest evidence, where it decided, or else that of the largest score.
-        let evidence = |&claim: &usize| {
-            found.candidates.iter().max_by(|a, b| a.log_evidence(claim).total_cmp(&b.log_evidence(claim)))
-        };
-        let best = found.refuted.first().filter(|_| self.stop_early).and_then(evidence).or(found.candidates.first());
-        let Some((best, chosen)) = best.and_then(|best| Some((best, best.chosen.as_ref()?))) else {
-            return Err(self.nothing(&found.candidates));
-        };
-        let shown = if self.stop_early {
-            self.early(best, chosen, &found.refuted)
-        } else {
-            self.bounded(best, chosen, self.runs.saturating_sub(found.runs).max(1), &mut sampler)?
-        };
-        let refuted = shown.claims.iter().position(|claim| claim.refuted);
-        let counterexample = refuted.and_then(|claim| {
-            let aim = *aims.get(claim)?;
-            let event = Event::choose(&chosen.witness, &chosen.pilot, aim)?;
-            let evidence = self.stop_early.then(|| best.log_evidence(claim));
-            Some(CounterexampleFound::new(&best.pair, &event, aim, &shown.counts, &shown.claims[claim], evidence))
-        });
-        let labels = chosen.witness.labels().into_iter();
-        let counted = labels.zip(&shown.counts[0]).zip(&shown.counts[1]);
-        let outcomes =
-            counted.map(|((outcome, &count), &count_neighbor)| OutcomeCount { outcome, count, count_neighbor });
-        let tried = found.candidates.iter().filter(|candidate| candidate.runs > 0 || candidate.trouble.is_some());
-        let mut warnings = self.warnings(repeatable, &found.candidates, found.over);
-        warnings.extend(shown.warnings);
-        if counterexample.is_some() && chosen.witness.is_of_bits() {
-            warnings.push(Warning {
-                code: "floating-point",
-                message:
-                    "the worlds differ in the last binary places of the outputs, which depend on the dataset where \
-                          noise is added in floating-point arithmetic (Mironov 2012)"
-                        .into(),
-                hint: "round outputs to a fixed grid after the noise, or use a sampler made for floating point".into(),
-            });
+        match &self.known {
+            Some(known) => self.again(known, stop, &meter),
+            None => self.searched(stop, &meter, progress),
         }
-        Ok(MechanismAnswer {
-            program: self.source.name(),
-            repeatable,
-            runs: RunsMade { search: found.runs, bounded: shown.runs },
-            tried: tried.clone().count(),
-            pairs: tried.take(LISTED).map(tried_pair).collect(),
-            witness: WitnessFound { looks_at: chosen.witness.to_string(), outcomes: outcomes.collect() },
-            failure: shown.failure.unwrap_or_else(|| self.failure_note()),
-            bounds: shown.bounds,
-            epsilon: shown.epsilon,
-            trade_off: shown.trade_off,
-            claims: shown.claims,
-            counterexample,
-            warnings,
-        })
     }
 }
 
@@ -248,7 +75,7 @@ impl MechanismStudy<'_> {
         if self.runs < Self::FEWEST {
             return reject("at least 200 runs of each dataset are needed");
         }
-        if self.pairs.is_empty() {
+        if self.pairs.is_empty() && self.known.is_none() {
             return reject("there is no pair of neighbors to try: give a dataset with records, a domain, or pairs");
         }
         Ok(())
@@ -272,8 +99,12 @@ impl MechanismStudy<'_> {
 
     /// Whether the program repeats itself, on the first dataset that it takes.
     fn repeats(&self, sampler: &mut Sampler<'_>) -> Result<bool> {
+        self.repeats_on(self.pairs.iter().flat_map(|pair| [&pair.dataset, &pair.neighbor]), sampler)
+    }
+
+    fn repeats_on<'a>(&self, datasets: impl Iterator<Item = &'a Dataset>, sampler: &mut Sampler<'_>) -> Result<bool> {
         let mut first: Option<(Dataset, Trouble)> = None;
-        for dataset in self.pairs.iter().flat_map(|pair| [&pair.dataset, &pair.neighbor]) {
+        for dataset in datasets {
             match sampler.repeats(dataset, REPEATED)? {
                 Ok(repeats) => return Ok(repeats),
                 Err(trouble) => _ = first.get_or_insert((dataset.clone(), trouble)),
@@ -288,6 +119,14 @@ impl MechanismStudy<'_> {
         let troubled = candidates.iter().find_map(|candidate| Some((candidate, candidate.trouble.as_ref()?)));
         match troubled {
             Some((candidate, trouble)) => self.no_outputs(&candidate.pair.dataset, trouble),
+            None if candidates.iter().any(|candidate| candidate.runs > 0) => InputError {
+                file: self.source.name().into(),
+                place: "outputs".into(),
+                found: "no two outputs are equal, and none is a number".into(),
+                expected: "outputs that can be told apart as they are".into(),
+                hint: Some("--features auto looks at their parts".into()),
+            }
+            .into(),
             None => Error::Interrupted,
         }
     }
@@ -306,80 +145,165 @@ impl MechanismStudy<'_> {
         })
     }
 
-    /// What the search itself has shown, where it may end early.
-    fn early(&self, best: &Candidate, chosen: &Chosen, refuted: &[usize]) -> Shown {
-        let failure = self.bounds.failure_probability.get();
-        let claim = |(index, (claim, _, value)): (usize, (String, _, f64))| {
-            let refuted = refuted.contains(&index);
-            // A refuted claim is below the truth: the claim itself is the bound that was shown.
-            let lower = Number(if refuted { value } else { 0.0 });
-            Claim { claim, lower, query: best.pair.pattern.clone(), refuted, failure_probability: failure }
+    /// Searches, bounds and shrinks.
+    fn searched(&self, stop: Stop<'_>, meter: &Meter<'_>, progress: &Progress<'_>) -> Result<MechanismAnswer> {
+        let until = |share: f64| stop.within(self.time_limit.map(|time| time.mul_f64(share)));
+        let of_search = if self.stop_early { 1.0 } else { SEARCH_TIME };
+        let mut sampler = Sampler::new(self.source, self.batch, self.seed, until(of_search)).kept(self.journal);
+        let repeatable = self.repeats(&mut sampler)?;
+        let (aims, search) = (self.aims(), self.search());
+        let goal = Goal { aims: &aims, features: self.features };
+        let found = Search { goal, ..search }.run(self.pairs.clone(), &mut sampler)?;
+        sampler.unkept();
+        // The pair of the strongest evidence, where it decided, or else that of the largest score.
+        let early = self.stop_early || meter.is_over();
+        let evidence = |&claim: &usize| {
+            found.candidates.iter().max_by(|a, b| a.log_evidence(claim).total_cmp(&b.log_evidence(claim)))
         };
-        let claims = self.bounds.claims.all().into_iter().enumerate().map(claim).collect();
-        Shown { counts: chosen.pilot.clone(), claims, ..Shown::default() }
+        let best = found.refuted.first().filter(|_| early).and_then(evidence).or(found.candidates.first());
+        let Some((best, chosen)) = best.and_then(|best| Some((best, best.chosen.as_ref()?))) else {
+            return Err(self.nothing(&found.candidates));
+        };
+        let shown = if early {
+            self.early(best, chosen, &found.refuted)
+        } else {
+            sampler.until(if self.bounds.claims.is_empty() { stop } else { until(BOUND_TIME) });
+            let wanted = self.runs.saturating_sub(found.runs).max(1);
+            let shown = self.bounded(&best.pair, &Outcomes::of(chosen, &aims)?, wanted, &mut sampler)?;
+            match shown {
+                Some(shown) => shown,
+                None if meter.is_over() => self.early(best, chosen, &found.refuted),
+                None => return Err(Error::Interrupted),
+            }
+        };
+        let mut warnings = self.warnings(repeatable, &found.candidates, found.over);
+        warnings.extend(shown.warnings.iter().cloned());
+        let refuted = shown.claims.iter().position(|claim| claim.refuted);
+        let counterexample = refuted.and_then(|claim| self.counterexample(best, chosen, claim, &shown));
+        let shrunk = match counterexample {
+            Some(_) if meter.is_over() => shrunk::Shrunk { found: counterexample, runs: 0 },
+            Some(counterexample) => {
+                let meter = Meter::new(progress, 2 * self.shrink_runs, "outputs of smaller pairs");
+                let watch = |runs: u64| if meter.add(runs).is_err() { ControlFlow::Break(()) } else { meter.poll() };
+                let rest = stop.left();
+                sampler.until(Stop::when(&watch).within(rest));
+                self.shrunk(counterexample, best, &shown, &mut sampler)?
+            }
+            None => shrunk::Shrunk::default(),
+        };
+        if shrunk.found.is_some() && chosen.witness.is_of_bits() {
+            warnings.push(Warning {
+                code: "floating-point",
+                message:
+                    "the worlds differ in the last binary places of the outputs, which depend on the dataset where \
+                          noise is added in floating-point arithmetic (Mironov 2012)"
+                        .into(),
+                hint: "round outputs to a fixed grid after the noise, or use a sampler made for floating point".into(),
+            });
+        }
+        let tried = found.candidates.iter().filter(|candidate| candidate.runs > 0 || candidate.trouble.is_some());
+        Ok(MechanismAnswer {
+            repeatable,
+            runs: RunsMade { search: found.runs, bounded: shown.runs, shrink: shrunk.runs },
+            tried: tried.clone().count(),
+            pairs: tried.take(LISTED).map(tried_pair).collect(),
+            witness: shown.witness(chosen.witness.to_string(), chosen.witness.labels()),
+            counterexample: shrunk.found,
+            warnings,
+            ..self.answer(shown, meter)
+        })
     }
 
-    /// Bounds from fresh runs of the chosen pair.
-    fn bounded(&self, best: &Candidate, chosen: &Chosen, wanted: u64, sampler: &mut Sampler<'_>) -> Result<Shown> {
-        let mut counts = [0, 1].map(|_| vec![0u64; chosen.witness.outcomes()]);
-        let datasets = [&best.pair.dataset, &best.pair.neighbor];
-        let (mut done, mut over) = (0, false);
-        while done < wanted && !over {
-            // Both worlds by turns: what ends early has seen as much of each.
-            let now = (wanted - done).min(self.batch.max(1) as u64);
-            let mut fresh = [0, 1].map(|_| vec![0u64; chosen.witness.outcomes()]);
-            for (fresh, dataset) in fresh.iter_mut().zip(datasets) {
-                let count = |outputs: Vec<_>| {
-                    fresh.iter_mut().zip(chosen.witness.count(&outputs)).for_each(|(sum, count)| *sum += count);
-                };
-                match sampler.each_batch(dataset, now, count) {
-                    Ok(Ok(())) => {}
-                    Ok(Err(trouble)) => return Err(self.no_outputs(dataset, &trouble)),
-                    Err(Error::Interrupted) => over = true,
-                    Err(error) => return Err(error),
-                }
-            }
-            if !over {
-                done += now;
-                for (counts, fresh) in counts.iter_mut().zip(fresh) {
-                    counts.iter_mut().zip(fresh).for_each(|(sum, count)| *sum += count);
-                }
-            }
-        }
-        if done == 0 {
-            return Err(Error::Interrupted);
-        }
-        let pilot = chosen.witness.paired(&chosen.pilot)?;
-        let mut guide = Guide::from_pilot(&pilot, &self.bounds.orders, &self.bounds.directions)?;
-        for aim in self.aims() {
-            // The sets of the guide are those of Rényi divergences; that of the claim may be another one.
-            let event = Event::choose(&chosen.witness, &chosen.pilot, aim);
-            let set = event.map(|event| OutputSet::new(event.favoring_dataset()));
-            guide.sets.sets.extend(set.filter(|set| !guide.sets.sets.contains(set)));
-        }
-        let study = CountsStudy {
-            queries: vec![CountedQuery {
-                name: best.pair.pattern.clone(),
-                counts: chosen.witness.paired(&counts)?,
-                guide,
+    /// Bounds of a pair and a set of outputs that were found before.
+    fn again(&self, known: &Counterexample, stop: Stop<'_>, meter: &Meter<'_>) -> Result<MechanismAnswer> {
+        let mut sampler = Sampler::new(self.source, self.batch, self.seed, stop).apart();
+        let pair = known.pair();
+        let pairs = [&pair.dataset, &pair.neighbor];
+        let repeatable = self.repeats_on(pairs.into_iter(), &mut sampler)?;
+        let outcomes = Outcomes::known(known)?;
+        let shown = self.bounded(&pair, &outcomes, self.runs, &mut sampler)?.ok_or(Error::Interrupted)?;
+        let mut warnings = self.warnings(repeatable, &[], false);
+        warnings.extend(shown.warnings.iter().cloned());
+        let refuted = shown.claims.iter().position(|claim| claim.refuted);
+        let counterexample = refuted.and_then(|claim| {
+            let aim = *self.aims().get(claim)?;
+            let inside = [0, 1].map(|world| shown.counts[world][0]);
+            let outputs = [0, 1].map(|world| shown.counts[world].iter().sum::<u64>());
+            let claim = shown.claims[claim].claim.clone();
+            Some(CounterexampleFound::new(&pair, &known.predicate, aim, inside, outputs, claim))
+        });
+        Ok(MechanismAnswer {
+            repeatable,
+            runs: RunsMade { search: 0, bounded: shown.runs, shrink: 0 },
+            tried: 1,
+            pairs: vec![TriedPair {
+                dataset: pair.dataset,
+                neighbor: pair.neighbor,
+                pattern: pair.pattern,
+                runs: shown.runs,
+                score: Number(f64::NAN),
+                trouble: None,
             }],
-            bounds: self.bounds.clone(),
-            epsilons: Vec::new(),
-            trade_off: true,
-            composition: Composition::PerQuery,
-            forecasts: false,
-            seed: self.seed,
+            witness: shown.witness(known.predicate.to_string(), outcomes.labels),
+            counterexample,
+            warnings,
+            ..self.answer(shown, meter)
+        })
+    }
+
+    /// The part of the answer that bounds give.
+    fn answer(&self, shown: Shown, meter: &Meter<'_>) -> MechanismAnswer {
+        MechanismAnswer {
+            program: self.source.name(),
+            repeatable: false,
+            runs: RunsMade { search: 0, bounded: 0, shrink: 0 },
+            tried: 0,
+            pairs: Vec::new(),
+            witness: WitnessFound { looks_at: String::new(), outcomes: Vec::new() },
+            failure: shown.failure.unwrap_or_else(|| self.failure_note()),
+            bounds: shown.bounds,
+            epsilon: shown.epsilon,
+            trade_off: shown.trade_off,
+            claims: shown.claims,
+            counterexample: None,
+            interrupted: meter.is_over(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What the search may spend.
+    fn search(&self) -> Search<'static> {
+        let share = |of: f64| ((self.runs as f64 * of) as u64).max(1);
+        let pilot = share(PILOT);
+        let budget = match self.pairs.len() {
+            _ if self.stop_early => self.runs,
+            1 => pilot,
+            _ => share(SEARCH),
         };
-        let answer = study.run(&super::unwatched)?;
-        let mut warnings = answer.warnings;
-        warnings.extend(over.then(|| Warning {
-            code: "out-of-time",
-            message: format!("the work ended after {done} of {wanted} fresh runs of each dataset"),
-            hint: "give it more time, or fewer runs; the bounds hold if the end did not depend on the outputs".into(),
-        }));
-        let (bounds, epsilon, trade_off, claims) = (answer.bounds, answer.epsilon, answer.trade_off, answer.claims);
-        let failure = Some(answer.failure);
-        Ok(Shown { runs: done, counts, bounds, epsilon, trade_off, claims, warnings, failure })
+        let failure = self.bounds.failure_probability;
+        let goal = Goal { aims: &[], features: self.features };
+        Search { goal, failure, budget, stop_early: self.stop_early, pilot }
+    }
+
+    /// What refutes a claim, as it was found.
+    fn counterexample(
+        &self,
+        best: &Candidate,
+        chosen: &Chosen,
+        claim: usize,
+        shown: &Shown,
+    ) -> Option<CounterexampleFound> {
+        let aim = *self.aims().get(claim)?;
+        let event = Event::choose(&chosen.witness, &chosen.pilot, aim)?;
+        let inside = [0, 1].map(|world| event.inside(&shown.counts[world]));
+        let outputs = [0, 1].map(|world| shown.counts[world].iter().sum::<u64>());
+        let words = shown.claims[claim].claim.clone();
+        let mut found = CounterexampleFound::new(&best.pair, &event, aim, inside, outputs, words);
+        if shown.runs == 0 {
+            // The outputs of the search chose the event: the bets before it are the evidence.
+            found.p_value = Some(Number(libm::exp(-best.log_evidence(claim)).min(1.0)));
+        }
+        Some(found.drawn([&best.seen[0], &best.seen[1]]))
     }
 
     fn warnings(&self, repeatable: bool, candidates: &[Candidate], over: bool) -> Vec<Warning> {

@@ -1,6 +1,6 @@
 //! What is requested of a program.
 
-use crate::black_box::{BlackBox, Pair};
+use crate::black_box::{BlackBox, Counterexample, Features, Journal, Pair, Shrink};
 use crate::study::bounds::Bounds;
 use std::time::Duration;
 
@@ -9,13 +9,14 @@ use std::time::Duration;
 /// The pairs of neighbors are tried in waves, with a witness for each that is made anew from what was seen (a function
 /// from outputs to few outcomes). The bounds come from fresh runs of the pair and with the witness that showed most;
 /// or, with `stop_early`, the search itself is the test: a betting game on fresh outputs of all pairs that ends as soon
-/// as a claim is refuted.
+/// as a claim is refuted. What refutes a claim is then made smaller: fewer and simpler records, a set of outputs that
+/// can be said in a few words; both are tested again on fresh outputs.
 ///
 /// Outputs must be independent given the dataset. What was chosen on some outputs is never tested on them, so that the
 /// failure probability holds for any program and any search.
 ///
 /// ```
-/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Relation, neighbor_pairs};
+/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Relation, Shrink, neighbor_pairs};
 /// # use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 /// # use leakbound::study::{Bounds, Claims, MechanismStudy, Study, unwatched};
 /// use rand::{RngExt, SeedableRng};
@@ -29,18 +30,16 @@ use std::time::Duration;
 /// });
 /// let mut bounds = Bounds::new(vec![Order::new(2.0)?], Delta::new(0.0)?, FailureProbability::new(0.05)?);
 /// bounds.claims.epsilon = Some((Epsilon::new(1.0)?, Delta::new(0.0)?));
+/// let pairs = neighbor_pairs(Relation::AddRemove, &"[1, 1, 1]".parse()?, None)?;
 /// let answer = MechanismStudy {
-///     source: &count,
-///     pairs: neighbor_pairs(Relation::AddRemove, &"[1, 1, 1]".parse()?, None)?,
-///     bounds,
-///     runs: 20_000,
-///     time_limit: None,
-///     stop_early: false,
-///     batch: 1000,
-///     seed: 0,
+///     shrink: Shrink { relation: Some(Relation::AddRemove), domain: None },
+///     shrink_runs: 10_000,
+///     ..MechanismStudy::new(&count, pairs, bounds, 20_000)
 /// }
 /// .run(&unwatched)?;
 /// assert!(answer.claims[0].refuted && answer.claims[0].lower.0 > 1.5);
+/// let counterexample = answer.counterexample.unwrap();
+/// assert_eq!(counterexample.dataset.records().len() + counterexample.neighbor.records().len(), 1);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Clone)]
@@ -49,6 +48,10 @@ pub struct MechanismStudy<'a> {
     pub source: &'a dyn BlackBox,
     /// Pairs of neighbors, the most promising ones first.
     pub pairs: Vec<Pair>,
+    /// A pair and a set of outputs that were found before: nothing is searched then.
+    pub known: Option<Counterexample>,
+    /// What tells outputs apart.
+    pub features: Features,
     /// What is bounded, and what is claimed.
     pub bounds: Bounds,
     /// Runs of each of both datasets, all together: three tenths at most search, the rest is bounded.
@@ -57,15 +60,41 @@ pub struct MechanismStudy<'a> {
     pub time_limit: Option<Duration>,
     /// Whether to end as soon as a claim is refuted. There are no bounds then.
     pub stop_early: bool,
+    /// How a counterexample may be made smaller.
+    pub shrink: Shrink,
+    /// Further runs of each world that this may take, half of which test what was found; 0 leaves it as it is.
+    pub shrink_runs: u64,
     /// Runs of one request.
     pub batch: usize,
+    /// Where answers are kept, so that an audit that ended can go on.
+    pub journal: Option<&'a dyn Journal>,
     /// The seed of all seeds.
     pub seed: u64,
 }
 
-impl MechanismStudy<'_> {
+impl<'a> MechanismStudy<'a> {
     /// The fewest runs of each dataset.
     pub const FEWEST: u64 = 200;
+
+    /// An audit with bounds, without limit of time, that leaves a counterexample as it was found; 1000 runs a request.
+    #[must_use]
+    pub fn new(source: &'a dyn BlackBox, pairs: Vec<Pair>, bounds: Bounds, runs: u64) -> Self {
+        Self {
+            source,
+            pairs,
+            known: None,
+            features: Features::Auto,
+            bounds,
+            runs,
+            time_limit: None,
+            stop_early: false,
+            shrink: Shrink::default(),
+            shrink_runs: 0,
+            batch: 1000,
+            journal: None,
+            seed: 0,
+        }
+    }
 }
 
 impl std::fmt::Debug for MechanismStudy<'_> {

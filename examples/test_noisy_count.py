@@ -1,0 +1,15 @@
+"""A mechanism and the test of its claim, for pytest: no plugin is needed."""
+
+import leakbound
+
+
+def count(dataset, runs, rng):
+    """The number of records with Laplace noise: 1-differentially private if one record more or less makes neighbors."""
+    return len(dataset) + rng.laplace(scale=1.0, size=runs)
+
+
+def test_count_is_private():
+    audit = leakbound.audit_mechanism(
+        count, [1, 1, 1], relation="add-remove", claim_epsilon=1, delta=0, runs=2e4, failure_probability=1e-3
+    )
+    audit.raise_if_refuted()

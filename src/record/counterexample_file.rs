@@ -1,0 +1,73 @@
+//! Counterexamples that are kept to be tested again.
+
+use super::atomic_file::AtomicFile;
+use super::fault::{fault, hinted};
+use super::input_file::{Digested, InputFile, open};
+use super::json::parse;
+use super::text::{Text, sniff};
+use crate::black_box::Counterexample;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The form of the file; the number rises when the content takes another form.
+const SCHEMA: &str = "leakbound.counterexample/1";
+
+/// A counterexample, and the program that it was found in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a counterexample of `leakbound audit mechanism`")]
+pub struct KeptCounterexample {
+    schema: String,
+    /// The command of a program that answers line by line.
+    pub program: Option<String>,
+    /// The command of a program that is run once per output.
+    pub exec: Option<String>,
+    /// What was found.
+    pub counterexample: Counterexample,
+}
+
+impl KeptCounterexample {
+    /// A counterexample with the command of the program.
+    #[must_use]
+    pub fn new(program: Option<String>, exec: Option<String>, counterexample: Counterexample) -> Self {
+        Self { schema: SCHEMA.into(), program, exec, counterexample }
+    }
+
+    /// Reads it from a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, place, what
+    /// was found and what was expected.
+    pub fn read(path: impl AsRef<Path>) -> Result<(Self, InputFile)> {
+        let file = path.as_ref();
+        let expected = "a file that --save-counterexample wrote";
+        let mut digested = Digested::new(open(file)?);
+        let Text::Json(text) = sniff(file, &mut digested, expected)? else {
+            return Err(fault(file, "whole file", "a text that is no JSON", expected).into());
+        };
+        let kept: Self = parse(file, &text)?;
+        if kept.schema != SCHEMA {
+            return Err(fault(file, "schema", format!("`{}`", kept.schema), format!("`{SCHEMA}`")).into());
+        }
+        if !kept.counterexample.is_sound() {
+            let found = "a set of outputs that is none, or the same dataset twice";
+            let hint = "run the audit again with --save-counterexample";
+            return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
+        }
+        kept.counterexample.claim.aim().map_err(|error| {
+            Error::from(fault(file, "counterexample.claim", error.to_string(), "a claim that can be tested"))
+        })?;
+        Ok((kept, digested.finish_unchanged(file)?))
+    }
+
+    /// Writes it to a file that was opened before the work.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it cannot be written.
+    pub fn write(&self, file: AtomicFile) -> Result<()> {
+        file.commit_with(|writer| {
+            serde_json::to_writer_pretty(&mut *writer, self)?;
+            writer.write_all(b"\n")
+        })
+    }
+}

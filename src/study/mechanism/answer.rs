@@ -1,0 +1,119 @@
+//! What an audit of a program answers.
+
+use super::counterexample::CounterexampleFound;
+use crate::black_box::Dataset;
+use crate::study::claim::Claim;
+use crate::study::counts::TradeOffRow;
+use crate::study::number::Number;
+use crate::study::rows::{BoundRow, EpsilonRow, FailureNote};
+use crate::study::{Answer, Warning};
+use serde::Serialize;
+
+/// A pair of datasets that was tried.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TriedPair {
+    /// The dataset.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
+    pub dataset: Dataset,
+    /// Its neighbor.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
+    pub neighbor: Dataset,
+    /// What the pair looks like.
+    pub pattern: String,
+    /// Runs of each of both.
+    pub runs: u64,
+    /// The largest share of a claim that these runs make plausible: above 1 the claim is in doubt.
+    pub score: Number,
+    /// Why there are no outputs, if the program takes no such dataset or failed.
+    pub trouble: Option<String>,
+}
+
+/// An outcome: outputs that are counted together.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutcomeCount {
+    /// The outcome in words.
+    pub outcome: String,
+    /// Outputs of the dataset.
+    pub count: u64,
+    /// Outputs of its neighbor.
+    pub count_neighbor: u64,
+}
+
+/// The function from outputs to outcomes under which both worlds were compared.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WitnessFound {
+    /// What it looks at.
+    pub looks_at: String,
+    /// Fresh outputs by outcome; those of the search where it ended early.
+    pub outcomes: Vec<OutcomeCount>,
+}
+
+/// Runs of each world.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunsMade {
+    /// Those of the search over all pairs, which choose pair and witness.
+    pub search: u64,
+    /// Fresh ones of the chosen pair, from which the bounds come.
+    pub bounded: u64,
+    /// Those that made the counterexample smaller, and those that tested it then.
+    pub shrink: u64,
+}
+
+impl RunsMade {
+    /// All of them.
+    #[must_use]
+    pub const fn all(&self) -> u64 {
+        self.search + self.bounded + self.shrink
+    }
+}
+
+/// The answer of a [`MechanismStudy`].
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MechanismAnswer {
+    /// The program.
+    pub program: String,
+    /// Whether it gave the same outputs again for the same seed.
+    pub repeatable: bool,
+    /// Runs of each world.
+    pub runs: RunsMade,
+    /// Pairs that were tried most, the best first.
+    pub pairs: Vec<TriedPair>,
+    /// Pairs that were tried.
+    pub tried: usize,
+    /// How outputs were compared.
+    pub witness: WitnessFound,
+    /// What the failure probability is for.
+    pub failure: FailureNote,
+    /// Rényi bounds; none where the search ended early.
+    pub bounds: Vec<BoundRow>,
+    /// ε bounds.
+    pub epsilon: Vec<EpsilonRow>,
+    /// Bounds of μ and of the trade-off.
+    pub trade_off: Vec<TradeOffRow>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+    /// What refutes a claim.
+    pub counterexample: Option<CounterexampleFound>,
+    /// Whether somebody ended the audit before it was done: it says what had been seen by then.
+    pub interrupted: bool,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for MechanismAnswer {
+    const SCHEMA: &'static str = "leakbound.audit-mechanism/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}

@@ -1,0 +1,190 @@
+//! What fresh outputs of a pair show.
+
+use super::answer::{OutcomeCount, WitnessFound};
+use super::request::MechanismStudy;
+use crate::audit::{Guide, OutputSet};
+use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Event, Output, Pair, Sampler, Tally};
+use crate::bound::Direction;
+use crate::counts::PairedCounts;
+use crate::error::{Error, Result};
+use crate::model::Composition;
+use crate::record::InputFile;
+use crate::study::claim::Claim;
+use crate::study::counts::{CountedQuery, CountsStudy, TradeOffRow};
+use crate::study::number::Number;
+use crate::study::rows::{BoundRow, EpsilonRow, FailureNote};
+use crate::study::{Study, Warning, unwatched};
+
+/// What fresh outputs show.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) runs: u64,
+    pub(super) counts: [Vec<u64>; 2],
+    pub(super) bounds: Vec<BoundRow>,
+    pub(super) epsilon: Vec<EpsilonRow>,
+    pub(super) trade_off: Vec<TradeOffRow>,
+    pub(super) claims: Vec<Claim>,
+    pub(super) warnings: Vec<Warning>,
+    /// How the failure probability was spent, where bounds spent it.
+    pub(super) failure: Option<FailureNote>,
+}
+
+impl Shown {
+    /// The outcomes with their counts.
+    pub(super) fn witness(&self, looks_at: String, labels: Vec<String>) -> WitnessFound {
+        let counted = labels.into_iter().zip(&self.counts[0]).zip(&self.counts[1]);
+        let outcomes =
+            counted.map(|((outcome, &count), &count_neighbor)| OutcomeCount { outcome, count, count_neighbor });
+        WitnessFound { looks_at, outcomes: outcomes.collect() }
+    }
+}
+
+/// A function from outputs to few outcomes, fixed before the outputs that it is used for.
+pub(super) struct Outcomes<'a> {
+    pub(super) labels: Vec<String>,
+    of: Box<dyn Fn(&Output) -> usize + 'a>,
+    /// The function as JSON.
+    fixed: String,
+    /// Counts of other outputs.
+    pilot: PairedCounts,
+    /// Sets that are likelier under the dataset.
+    sets: Vec<Vec<bool>>,
+}
+
+impl<'a> Outcomes<'a> {
+    /// Those of a witness, and the sets that speak against the claims.
+    pub(super) fn of(chosen: &'a Chosen, aims: &[Aim]) -> Result<Self> {
+        // The sets of a guide are those of Rényi divergences; that of a claim may be another one.
+        let set = |aim: &Aim| Some(Event::choose(&chosen.witness, &chosen.pilot, *aim)?.favoring_dataset());
+        Ok(Self {
+            labels: chosen.witness.labels(),
+            fixed: serde_json::to_string(&chosen.witness).unwrap_or_default(),
+            of: Box::new(|output| chosen.witness.outcome(output)),
+            pilot: chosen.witness.paired(&chosen.pilot)?,
+            sets: aims.iter().filter_map(set).collect(),
+        })
+    }
+
+    /// Whether an output lies in an event that is known.
+    pub(super) fn known(known: &'a Counterexample) -> Result<Self> {
+        let labels = vec!["in the event".to_owned(), "outside".to_owned()];
+        let counts = known.counts().map(|[inside, outside]| vec![inside, outside]);
+        let [dataset, neighbor] = counts;
+        let forward = known.predicate.direction() == Direction::Forward;
+        Ok(Self {
+            pilot: PairedCounts::new(labels.clone(), dataset, neighbor)?,
+            labels,
+            fixed: serde_json::to_string(&known.predicate).unwrap_or_default(),
+            of: Box::new(|output| usize::from(!known.predicate.contains(output))),
+            sets: vec![vec![forward, !forward]],
+        })
+    }
+
+    /// A digest of pair and outcomes.
+    fn identity(&self, pair: &Pair) -> String {
+        let words = format!("{} {} {}", pair.dataset, pair.neighbor, self.fixed);
+        InputFile::of_bytes("", words.as_bytes()).sha256
+    }
+
+    fn count(&self, outputs: &[Output], counts: &mut [u64]) {
+        outputs.iter().for_each(|output| counts[(self.of)(output)] += 1);
+    }
+
+    fn guide(&self, study: &MechanismStudy<'_>) -> Result<Guide> {
+        let mut guide = Guide::from_pilot(&self.pilot, &study.bounds.orders, &study.bounds.directions)?;
+        for set in self.sets.iter().cloned().map(OutputSet::new) {
+            if !guide.sets.sets.contains(&set) {
+                guide.sets.sets.push(set);
+            }
+        }
+        Ok(guide)
+    }
+}
+
+impl MechanismStudy<'_> {
+    /// What the search itself has shown, where it may end early.
+    pub(super) fn early(&self, best: &Candidate, chosen: &Chosen, refuted: &[usize]) -> Shown {
+        let failure = self.bounds.failure_probability.get();
+        let claim = |(index, (claim, _, value)): (usize, (String, _, f64))| {
+            let refuted = refuted.contains(&index);
+            // A refuted claim is below the truth: the claim itself is the bound that was shown.
+            let lower = Number(if refuted { value } else { 0.0 });
+            Claim { claim, lower, query: best.pair.pattern.clone(), refuted, failure_probability: failure }
+        };
+        let claims = self.bounds.claims.all().into_iter().enumerate().map(claim).collect();
+        Shown { counts: chosen.pilot.clone(), claims, ..Shown::default() }
+    }
+
+    /// Bounds from fresh runs of a pair; none where the time was over before the first of them.
+    pub(super) fn bounded(
+        &self,
+        pair: &Pair,
+        outcomes: &Outcomes<'_>,
+        wanted: u64,
+        sampler: &mut Sampler<'_>,
+    ) -> Result<Option<Shown>> {
+        let none = || [0, 1].map(|_| vec![0u64; outcomes.labels.len()]);
+        let mut counts = none();
+        let datasets = [&pair.dataset, &pair.neighbor];
+        let (mut done, mut over) = (0, false);
+        let of = outcomes.identity(pair);
+        if let Some(tally) = self.journal.and_then(|journal| journal.recall_tally(&of)) {
+            let sound =
+                tally.counts.iter().all(|of| of.len() == outcomes.labels.len() && of.iter().sum::<u64>() == tally.runs);
+            if sound && tally.runs <= wanted {
+                (done, counts) = (tally.runs, tally.counts);
+                sampler.skip(2 * done.div_ceil(self.batch.max(1) as u64));
+            }
+        }
+        while done < wanted && !over {
+            // Both worlds by turns: what ends early has seen as much of each.
+            let now = (wanted - done).min(self.batch.max(1) as u64);
+            let mut fresh = none();
+            for (fresh, dataset) in fresh.iter_mut().zip(datasets) {
+                match sampler.each_batch(dataset, now, |outputs| outcomes.count(&outputs, fresh)) {
+                    Ok(Ok(())) => {}
+                    Ok(Err(trouble)) => return Err(self.no_outputs(dataset, &trouble)),
+                    Err(Error::Interrupted) => over = true,
+                    Err(error) => return Err(error),
+                }
+            }
+            if !over {
+                done += now;
+                for (counts, fresh) in counts.iter_mut().zip(fresh) {
+                    counts.iter_mut().zip(fresh).for_each(|(sum, count)| *sum += count);
+                }
+            }
+            if let Some(journal) = self.journal {
+                let tally = Tally { of: of.clone(), runs: done, counts: counts.clone() };
+                journal.keep_tally(&tally, over || done >= wanted)?;
+            }
+        }
+        if done == 0 {
+            return Ok(None);
+        }
+        let [dataset, neighbor] = counts.clone();
+        let study = CountsStudy {
+            queries: vec![CountedQuery {
+                name: pair.pattern.clone(),
+                counts: PairedCounts::new(outcomes.labels.clone(), dataset, neighbor)?,
+                guide: outcomes.guide(self)?,
+            }],
+            bounds: self.bounds.clone(),
+            epsilons: Vec::new(),
+            trade_off: true,
+            composition: Composition::PerQuery,
+            forecasts: false,
+            seed: self.seed,
+        };
+        let answer = study.run(&unwatched)?;
+        let mut warnings = answer.warnings;
+        warnings.extend(over.then(|| Warning {
+            code: "out-of-time",
+            message: format!("the work ended after {done} of {wanted} fresh runs of each dataset"),
+            hint: "give it more time, or fewer runs; the bounds hold if the end did not depend on the outputs".into(),
+        }));
+        let (bounds, epsilon, trade_off, claims) = (answer.bounds, answer.epsilon, answer.trade_off, answer.claims);
+        let failure = Some(answer.failure);
+        Ok(Some(Shown { runs: done, counts, bounds, epsilon, trade_off, claims, warnings, failure }))
+    }
+}
