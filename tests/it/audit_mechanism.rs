@@ -296,3 +296,19 @@ fn outputs_are_told_apart_by_what_the_user_says() {
     let line = audit("python3 few.py", 1).line(1);
     assert!(line.contains("0 outputs where 5 were requested"), "{line}");
 }
+
+/// The workflow that users copy does what it says, here without the machine that it is for.
+#[test]
+fn the_example_of_a_workflow_audits() {
+    let text = std::fs::read_to_string(format!("{}/examples/audit-workflow.yml", crate::ROOT)).unwrap();
+    let block = text.split("run: >\n").nth(1).unwrap();
+    let indented = block.lines().take_while(|line| line.starts_with("          "));
+    let command = indented.collect::<Vec<_>>().join(" ").replace("examples/", &format!("{}/examples/", crate::ROOT));
+    let words = shell_words::split(&command).unwrap();
+    assert_eq!(words[0], "leakbound");
+    let desk = Desk::new();
+    let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    assert!(desk.run(&[&words[..], &["--runs", "2e4"]].concat()[..]).printed(0).contains("not refuted"));
+    assert_eq!(desk.names(), ["audit.html"]);
+    assert!(text.contains("audit.html\n") && text.contains("counterexample.json\n"));
+}
