@@ -107,9 +107,10 @@ def linear_regression(dataset, runs, rng):
     from diffprivlib.models import LinearRegression
 
     seed = legacy(rng)
-    # A record is a feature and a target in one number, 2 * feature + target, each of them 0 or 1.
+    # A record is a number from 0 to 3 for a feature of 1/2 or 1 and a target of 0 or 1. A feature of 0 in all records
+    # would leave the coefficient without a bound, and the solver without an end.
     records = [int(round(record)) for record in numbers(dataset, 0, 3)]
-    features = np.array([[float(record // 2)] for record in records])
+    features = np.array([[(1 + record // 2) / 2] for record in records])
     targets = np.array([float(record % 2) for record in records])
 
     def one():

@@ -11,7 +11,7 @@ struct Needed {
     packages: &'static str,
 }
 
-const ALL: [Needed; 5] = [
+const ALL: [Needed; 3] = [
     Needed {
         experiment: "verify-others",
         folder: "target/adapters",
@@ -27,16 +27,6 @@ const ALL: [Needed; 5] = [
         experiment: "libraries",
         folder: "target/libraries-old",
         packages: include_str!("../../validation/libraries/old.txt"),
-    },
-    Needed {
-        experiment: "audit-peers",
-        folder: "target/peers-statdp",
-        packages: include_str!("../../validation/peers/statdp.txt"),
-    },
-    Needed {
-        experiment: "audit-peers",
-        folder: "target/peers-scores",
-        packages: include_str!("../../validation/peers/scores.txt"),
     },
 ];
 

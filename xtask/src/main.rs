@@ -38,8 +38,8 @@ usage: cargo xtask COMMAND
                                     them, with the command that the tests built
   wheel                             build the wheel of the Python package into target/wheels
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
-  validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`,
-                                    `libraries` and `audit-peers` install Python packages in target first
+  validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
+                                    and `libraries` install Python packages in target first
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";
 
