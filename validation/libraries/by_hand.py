@@ -69,7 +69,7 @@ CHECKS = [
     ("gaussian", ["pydp", "pipeline-dp"], [0], [1], NEAR_ZERO, 20_000),
     ("unary-encoding", ["pure-ldp-old"], [0], [1], lambda y: y[:2] == [1, 0], 20_000),
     ("unary-encoding-optimized", ["pure-ldp-old"], [0], [1], lambda y: y[:2] == [1, 0], 20_000),
-    ("rappor", ["pure-ldp", "pure-ldp-old"], [1], [0], lambda y: y[0][1] == 0, 20_000),
+    ("rappor", ["pure-ldp", "pure-ldp-old"], [0], [1], lambda y: y[0][1] == 0, 20_000),
     # Not shown by the audit, which sees the binary places of single numbers better than those of vectors.
     ("histogram-encoding", ["pure-ldp", "pure-ldp-old", "multi-freq-ldpy"], [1], [0], lambda y: NEAR_ZERO(y[0]), 20_000),
 ]

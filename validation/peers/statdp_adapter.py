@@ -37,7 +37,8 @@ def one_by_one(queries, epsilon):
     key = tuple(queries.tolist())
     if not LEFT.get(key):
         outputs = MECHANISM(list(key), BLOCK, np.random.default_rng())
-        LEFT[key] = list(outputs)
+        # It takes numbers of numpy, and tuples of several outputs.
+        LEFT[key] = list(map(tuple, outputs)) if np.ndim(outputs) > 1 else list(np.asarray(outputs))
     return LEFT[key].pop()
 
 
