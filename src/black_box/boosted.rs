@@ -157,7 +157,7 @@ mod tests {
         };
         let (a, b) = (world(0.9), world(0.1));
         let features: Vec<Feature> =
-            Feature::of_outputs(a.iter()).into_iter().filter(|f| f.to_string().ends_with(']')).collect();
+            Feature::of_outputs(a.iter()).into_iter().filter(|f| f.to_string().starts_with("output[")).collect();
         let trees = BoostedTrees::fit(&features, [&a, &b]).unwrap();
         let right = |world: &[Output]| world.iter().filter(|output| trees.score(output) > 0.0).count();
         let (a, b) = (world(0.9), world(0.1));

@@ -9,6 +9,8 @@ use std::fmt;
 const LOOKED_AT: usize = 400;
 /// Entries of a list that are features of their own.
 const MOST_ENTRIES: usize = 256;
+/// Entries of which the last binary place is a feature too.
+const MOST_BITS: usize = 16;
 /// Texts, or other values, whose equality is a feature, for each place.
 const MOST_VALUES: usize = 8;
 /// Characters of a text that are looked at, each in its place, and which ones.
@@ -250,6 +252,9 @@ fn collect(
             for entry in 0..numbers.len().min(MOST_ENTRIES) {
                 path.push(Step::Entry(entry));
                 found.insert(Feature { path: path.clone(), measure: Measure::Value });
+                if entry < MOST_BITS && numbers[entry].fract() != 0.0 {
+                    found.insert(Feature { path: path.clone(), measure: Measure::LowestBit });
+                }
                 path.pop();
             }
         }
@@ -325,6 +330,8 @@ mod tests {
         assert_eq!(outputs[..3].iter().map(|output| bit.measure(output)).collect::<Vec<_>>(), [-1.0, -55.0, 1.0]);
         assert_eq!([lowest_bit(f64::from_bits(1)), lowest_bit(3.0 * 2f64.powi(-9))], [-1074.0, -9.0]);
         assert_eq!(named(&found, "output = \"inf\"").measure(&outputs[3]), 1.0);
+        let (outputs, found) = features("[[1, 0.1], [4]]");
+        assert_eq!(named(&found, "binary place of the last one of output[1]").measure(&outputs[0]), -55.0);
         let (outputs, found) = features("[[1, 3, 3], [4]]");
         for (name, value) in [
             ("output[1]", 3.0),

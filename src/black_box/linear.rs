@@ -183,7 +183,7 @@ mod tests {
         };
         let (a, b) = (world(shift), world(0.0));
         let features: Vec<Feature> =
-            Feature::of_outputs(a.iter()).into_iter().filter(|f| f.to_string().ends_with(']')).collect();
+            Feature::of_outputs(a.iter()).into_iter().filter(|f| f.to_string().starts_with("output[")).collect();
         assert_eq!(features.len(), 10);
         let score = LinearScore::fit(&features, [&a, &b]).unwrap();
         let mean = |world: &[Output]| world.iter().map(|output| score.score(output)).sum::<f64>() / world.len() as f64;

@@ -75,7 +75,7 @@ impl MechanismAnswer {
             .words("dataset", |pair| echo(&pair.dataset.to_string()))
             .words("neighbor", |pair| echo(&pair.neighbor.to_string()))
             .exact("runs", |pair| pair.runs)
-            .number("share of a claim", 3, |pair| pair.trouble.is_none().then_some(pair.score.0))
+            .number("share of a claim", 3, |pair| pair.score.filter(|_| pair.trouble.is_none()).map(|score| score.0))
             .words("trouble", |pair| pair.trouble.as_deref().map(one_line).unwrap_or_default());
         let title = match self.tried {
             1 => "The pair".to_owned(),

@@ -31,11 +31,9 @@ const RUNS: u64 = 2_000;
 /// Real outputs are multiples of this, as a careful author would release them.
 const GRID: f64 = 1e6;
 
-/// An entry of `zoo.toml`.
-#[derive(Debug, Deserialize)]
-struct Entry {
-    name: String,
-    arguments: Vec<String>,
+/// What is claimed of a program, and of which datasets.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Claimed {
     relation: String,
     dataset: Vec<serde_json::Value>,
     domain: Option<[f64; 2]>,
@@ -45,6 +43,15 @@ struct Entry {
     #[serde(default)]
     rdp: Vec<String>,
     mu: Option<f64>,
+}
+
+/// An entry of `zoo.toml`.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    name: String,
+    arguments: Vec<String>,
+    #[serde(flatten)]
+    claimed: Claimed,
     right: bool,
     #[serde(default)]
     visible: bool,
@@ -55,18 +62,37 @@ struct Zoo {
     mechanism: Vec<Entry>,
 }
 
-/// What is claimed of an entry, and bounded.
-fn bounds(entry: &Entry) -> leakbound::Result<Bounds> {
-    let delta = Delta::new(entry.delta)?;
-    let mut bounds = Bounds::new(vec![Order::new(2.0)?], delta, FailureProbability::new(FAILURE)?);
-    bounds.claims.epsilon =
-        entry.epsilon.map(|epsilon| Ok::<_, leakbound::Error>((Epsilon::new(epsilon)?, delta))).transpose()?;
-    bounds.claims.mu = entry.mu;
-    for claim in &entry.rdp {
-        let (order, value) = claim.split_once(':').unwrap_or_default();
-        bounds.claims.rdp.push((Order::new(order.parse().unwrap_or(2.0))?, value.parse().unwrap_or(0.0)));
+impl Claimed {
+    /// The claims, which are also what is bounded.
+    fn bounds(&self) -> leakbound::Result<Bounds> {
+        let delta = Delta::new(self.delta)?;
+        let mut bounds = Bounds::new(vec![Order::new(2.0)?], delta, FailureProbability::new(FAILURE)?);
+        bounds.claims.epsilon =
+            self.epsilon.map(|epsilon| Ok::<_, leakbound::Error>((Epsilon::new(epsilon)?, delta))).transpose()?;
+        bounds.claims.mu = self.mu;
+        for claim in &self.rdp {
+            let (order, value) = claim.split_once(':').unwrap_or_default();
+            bounds.claims.rdp.push((Order::new(order.parse().unwrap_or(2.0))?, value.parse().unwrap_or(0.0)));
+        }
+        Ok(bounds)
     }
-    Ok(bounds)
+
+    /// An audit of a program that is started by this command.
+    pub(crate) fn audit(&self, command: &str, runs: u64, stop_early: bool) -> leakbound::Result<MechanismAnswer> {
+        let source = LineBlackBox::new(command, Limits::default())?;
+        let domain = self.domain.map(|[low, high]| Domain::new(low, high)).transpose()?;
+        let relation: Relation = self.relation.parse()?;
+        let pairs = neighbor_pairs(relation, &Dataset::new(self.dataset.clone()), domain)?;
+        let bounds = self.bounds()?;
+        let shrink = Shrink { relation: Some(relation), domain };
+        let study = MechanismStudy::new(&source, pairs, bounds, runs);
+        MechanismStudy { stop_early, shrink, shrink_runs: runs / 2, ..study }.run(&unwatched)
+    }
+
+    /// The neighbors, as the option of the command has them.
+    pub(crate) fn relation(&self) -> &str {
+        &self.relation
+    }
 }
 
 /// An audit of an entry.
@@ -80,17 +106,10 @@ fn audit(
     let script = folder.join(&entry.arguments[0]);
     let words = [python.display().to_string(), script.display().to_string()].into_iter();
     let command = shell_words::join(words.chain(entry.arguments[1..].iter().cloned()));
-    let source = LineBlackBox::new(&command, Limits::default())?;
-    let domain = entry.domain.map(|[low, high]| Domain::new(low, high)).transpose()?;
-    let relation: Relation = entry.relation.parse()?;
-    let pairs = neighbor_pairs(relation, &Dataset::new(entry.dataset.clone()), domain)?;
-    let bounds = bounds(entry)?;
-    let shrink = Shrink { relation: Some(relation), domain };
-    MechanismStudy { stop_early, shrink, shrink_runs: runs / 2, ..MechanismStudy::new(&source, pairs, bounds, runs) }
-        .run(&unwatched)
+    entry.claimed.audit(&command, runs, stop_early)
 }
 
-fn refuted(answer: &MechanismAnswer) -> bool {
+pub(crate) fn refuted(answer: &MechanismAnswer) -> bool {
     answer.claims.iter().any(|claim| claim.refuted)
 }
 

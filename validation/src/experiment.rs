@@ -112,6 +112,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "verify-others", run: crate::verify::report_of_others },
     #[cfg(feature = "torch")]
     Experiment { name: "ihr-row", run: crate::ihr_row::report },
+    Experiment { name: "libraries", run: crate::libraries::report },
     Experiment { name: "membership", run: crate::membership::report },
     Experiment { name: "timing", run: crate::timing::report },
 ];

@@ -17,6 +17,7 @@ pub mod inequalities;
 pub mod kill_resume;
 pub mod labeling_budget;
 pub mod ladder;
+pub mod libraries;
 pub mod membership;
 pub mod multinomial;
 pub mod peers;

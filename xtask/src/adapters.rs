@@ -1,25 +1,45 @@
-//! The other libraries that `leakbound verify` can ask through `validation/adapters`, in a virtual environment of their
-//! own.
+//! Python packages that experiments run other people's programs with, in virtual environments of their own.
 
 use crate::command::{self, Outcome};
 use crate::venv::Environment;
 
-/// The experiment that needs them.
-const EXPERIMENT: &str = "verify-others";
-/// As in `validation/adapters/README.md`.
-const PACKAGES: [&str; 2] = ["dp-accounting==0.6.0", "autodp==0.2.3.1"];
+/// An environment, and the experiment that needs it.
+struct Needed {
+    experiment: &'static str,
+    folder: &'static str,
+    /// One package per line.
+    packages: &'static str,
+}
 
-/// Installs them in `target/adapters` when the experiment is run by name and they are not there yet.
+const ALL: [Needed; 3] = [
+    Needed {
+        experiment: "verify-others",
+        folder: "target/adapters",
+        // As in `validation/adapters/README.md`.
+        packages: "dp-accounting==0.6.0\nautodp==0.2.3.1",
+    },
+    Needed {
+        experiment: "libraries",
+        folder: "target/libraries",
+        packages: include_str!("../../validation/libraries/current.txt"),
+    },
+    Needed {
+        experiment: "libraries",
+        folder: "target/libraries-old",
+        packages: include_str!("../../validation/libraries/old.txt"),
+    },
+];
+
+/// Installs what the experiments that are run by name need and is not there yet.
 ///
-/// Without Python or a package index nothing fails: the experiment says that none is installed.
+/// Without Python or a package index nothing fails: the experiment says what is not installed.
 pub fn install_for(arguments: &[String]) -> Outcome {
-    if !arguments.iter().any(|argument| argument == EXPERIMENT) {
-        return Ok(());
-    }
-    if let Err(failure) = Environment::new("target/adapters").require(&PACKAGES.join("\n")) {
-        // Half an environment would be taken for a whole one by the experiment.
-        let _ = std::fs::remove_dir_all(command::root().join("target/adapters"));
-        eprintln!("warning: the adapters are not installed: {failure}");
+    for needed in ALL.iter().filter(|needed| arguments.iter().any(|argument| argument == needed.experiment)) {
+        if let Err(failure) = Environment::new(needed.folder).require(needed.packages) {
+            // Half an environment would be taken for a whole one by the experiment.
+            let _ = std::fs::remove_dir_all(command::root().join(needed.folder));
+            eprintln!("warning: {} is not installed: {failure}", needed.folder);
+        }
     }
     Ok(())
 }
@@ -32,6 +52,7 @@ mod tests {
     #[test]
     fn the_readme_has_the_same_versions() {
         let text = std::fs::read_to_string(command::root().join("validation/adapters/README.md")).unwrap();
-        assert!(PACKAGES.iter().all(|package| text.contains(package)));
+        let adapters = ALL.iter().find(|needed| needed.folder == "target/adapters").unwrap();
+        assert!(adapters.packages.lines().all(|package| text.contains(package)));
     }
 }

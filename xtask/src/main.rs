@@ -39,7 +39,7 @@ usage: cargo xtask COMMAND
   wheel                             build the wheel of the Python package into target/wheels
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
-                                    installs other libraries in target/adapters first
+                                    and `libraries` install Python packages in target first
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";
 

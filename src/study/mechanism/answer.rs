@@ -23,8 +23,9 @@ pub struct TriedPair {
     pub pattern: String,
     /// Runs of each of both.
     pub runs: u64,
-    /// The largest share of a claim that these runs make plausible: above 1 the claim is in doubt.
-    pub score: Number,
+    /// The largest share of a claim that these runs make plausible: above 1 the claim is in doubt. None where nothing
+    /// was searched.
+    pub score: Option<Number>,
     /// Why there are no outputs, if the program takes no such dataset or failed.
     pub trouble: Option<String>,
 }

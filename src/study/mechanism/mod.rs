@@ -60,7 +60,7 @@ fn tried_pair(candidate: &Candidate) -> TriedPair {
         neighbor: candidate.pair.neighbor.clone(),
         pattern: candidate.pair.pattern.clone(),
         runs: candidate.runs,
-        score: Number(candidate.score()),
+        score: Some(Number(candidate.score())),
         trouble: candidate.trouble.as_ref().map(ToString::to_string),
     }
 }
@@ -241,10 +241,10 @@ impl MechanismStudy<'_> {
                 neighbor: pair.neighbor,
                 pattern: pair.pattern,
                 runs: shown.runs,
-                score: Number(f64::NAN),
+                score: None,
                 trouble: None,
             }],
-            witness: shown.witness(known.predicate.to_string(), outcomes.labels),
+            witness: shown.witness(known.predicate.looks_at(), outcomes.labels),
             counterexample,
             warnings,
             ..self.answer(shown, meter)
