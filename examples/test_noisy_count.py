@@ -5,7 +5,8 @@ import leakbound
 
 def count(dataset, runs, rng):
     """The number of records with Laplace noise: 1-differentially private if one record more or less makes neighbors."""
-    return len(dataset) + rng.laplace(scale=1.0, size=runs)
+    # Rounded, because the last binary places of a noisy double tell the datasets apart: leave it out, and the test fails.
+    return (len(dataset) + rng.laplace(scale=1.0, size=runs)).round(3)
 
 
 def test_count_is_private():

@@ -145,11 +145,7 @@ fn leaks_are_found_in_any_kind_of_output() {
         let fixed = ["audit", "mechanism", "--pairs", "pair.json", "--runs", "400", "--claim-epsilon", "1"];
         let found = desk.answer(3, &[&fixed[..], &["--batch", "200", "--program", &program]].concat()[..]);
         let event = found["counterexample"]["event"].as_str().unwrap();
-        assert!(
-            seen.iter().any(|seen| event.ends_with(seen) || event.ends_with(&format!("{seen}\"")))
-                || event.contains("output.a"),
-            "{event}"
-        );
+        assert!(seen.iter().any(|seen| event.contains(seen)) || event.contains("output.a"), "{event}");
         assert!(codes(&found).is_empty(), "{:?}", codes(&found));
     }
 }

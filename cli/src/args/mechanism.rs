@@ -46,8 +46,8 @@ pub struct MechanismOptions {
     /// Write what refutes a claim to a file, for --counterexample
     #[arg(long, value_name = "FILE.json")]
     pub save_counterexample: Option<PathBuf>,
-    /// Further runs that may make a counterexample smaller, of each of the two datasets; 0 leaves it as it was found
-    /// [default: half of --runs]
+    /// Further runs that may make a counterexample smaller, of each of the two datasets: half of --runs if not given; 0
+    /// leaves it as it was found
     #[arg(long, value_name = "N", value_parser = shrink_runs, allow_hyphen_values = true)]
     pub shrink_runs: Option<u64>,
     /// Runs of each of the two datasets, those of the search included

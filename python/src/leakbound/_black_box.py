@@ -87,6 +87,9 @@ def _array(records: list[Any], dtype: np.dtype[Any]) -> _inputs.Array:
 def inputs(arguments: dict[str, Any]) -> Files:
     """Takes the dataset or the pairs out of the arguments, as files or as words."""
     dataset, pairs = arguments.pop("dataset"), arguments.pop("pairs")
+    for written in ("checkpoint", "counterexample", "save_counterexample"):
+        if arguments[written] is not None:
+            arguments[written] = _inputs.path(written, arguments[written])
     return {"dataset": _dataset(dataset), "pairs": _pairs(pairs)}
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "DistributionDivergence",
     "Divergence",
     "EpsilonLower",
+    "EventBar",
     "Failure",
     "FalseClaims",
     "Fault",
@@ -53,6 +54,7 @@ __all__ = [
     "RateAt",
     "RdpBound",
     "Recommendation",
+    "RecordedClaim",
     "RefutingEvent",
     "ResultWarning",
     "RocLimit",
@@ -536,12 +538,41 @@ class Outcome(Row):
     """ln q."""
 
 
+class EventBar(Row):
+    """Outputs that a figure shows as one bar: a value, or a bin of the number that the event looks at."""
+
+    __slots__ = ()
+
+    outcome: str
+    """The outputs in words; for a bin, where it begins."""
+    low: float | None
+    """Where a bin begins."""
+    count: int
+    """Outputs of the dataset."""
+    count_neighbor: int
+    """Outputs of its neighbor."""
+    inside: bool
+    """Whether they lie in the event."""
+
+
+class RecordedClaim(Row):
+    """What is claimed, so that it can be tested again."""
+
+    __slots__ = ()
+
+    epsilon: Row | None
+    mu: float | None
+    rdp: Row | None
+
+
 class RefutingEvent(Row):
     """What refutes a claim: two neighbors, and a set of outputs that is too much likelier under one of them."""
 
     __slots__ = ()
 
     claim: str
+    """The claim in words."""
+    claimed: RecordedClaim
     """The claim."""
     dataset: tuple[Any, ...]
     """The dataset."""
@@ -561,6 +592,10 @@ class RefutingEvent(Row):
     """Outputs of the neighbor."""
     p_value: float | None
     """The smallest failure probability at which this refutes the claim; none where these counts alone do not."""
+    shrunk: bool
+    """Whether it was made smaller, and tested on outputs that had no part in that."""
+    bars: Rows[EventBar]
+    """Outputs of both, those of the test among them, for a figure."""
 
 
 class TriedPair(Row):
@@ -576,8 +611,10 @@ class TriedPair(Row):
     """What the pair looks like."""
     runs: int
     """Runs of each of both."""
-    score: float
-    """The largest share of a claim that these runs make plausible: above 1 the claim is in doubt."""
+    score: float | None
+    """The largest share of a claim that these runs make plausible: above 1 the claim is in doubt. None where nothing
+    was searched.
+    """
     trouble: str | None
     """Why there are no outputs, if the program takes no such dataset or failed."""
 
@@ -591,6 +628,8 @@ class RunsMade(Row):
     """Those of the search over all pairs, which choose pair and witness."""
     bounded: int
     """Fresh ones of the chosen pair, from which the bounds come."""
+    shrink: int
+    """Those that made the counterexample smaller, and those that tested it then."""
 
 
 class OutcomeCount(Row):
@@ -1403,6 +1442,8 @@ class MechanismDocument(Document):
     """Claims tested."""
     counterexample: RefutingEvent | None
     """What refutes a claim."""
+    interrupted: bool
+    """Whether somebody ended the audit before it was done: it says what had been seen by then."""
 
 
 class MembershipDocument(Document):

@@ -407,9 +407,15 @@ def audit_mechanism(
     exec: str | None = None,
     relation: str | None = None,
     domain: tuple[float, float] | str | None = None,
+    features: str = "auto",
+    counterexample: Path | None = None,
+    save_counterexample: Path | None = None,
+    shrink_runs: float | None = None,
     runs: float = 1e5,
     time_limit: float | None = None,
     stop_early: bool = False,
+    checkpoint: Path | None = None,
+    resume: bool = False,
     batch: int = 1000,
     answer_timeout: float = 60,
     start_timeout: float = 60,
@@ -447,9 +453,19 @@ def audit_mechanism(
             stdout is the output.
         relation: Which datasets are neighbors: add-remove, replace-one, l1:D or linf:D.
         domain: The legal numbers of a record; neighbors are then tried at both ends.
+        features: What tells outputs apart: auto, identity (the output itself), or a program that describes outputs: a
+            command, or a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one
+            output alone.
+        counterexample: Test a counterexample again, on fresh outputs: a file of `save_counterexample`, which also says
+            program and claim where these options do not.
+        save_counterexample: Write what refutes a claim to a file, for `counterexample`.
+        shrink_runs: Further runs that may make a counterexample smaller, of each of the two datasets; 0 leaves it as it
+            was found [default: half of `runs`.
         runs: Runs of each of the two datasets, those of the search included.
         time_limit: Time limit in seconds.
         stop_early: Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded.
+        checkpoint: Keep the answers of the program in this file, so that the audit can go on after it ended.
+        resume: Go on from the checkpoint; start anew if there is none.
         batch: Runs per request.
         answer_timeout: Time limit in seconds for each answer.
         start_timeout: Time limit in seconds for the first answer.
