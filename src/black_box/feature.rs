@@ -249,10 +249,10 @@ fn collect(
                 ];
                 whole.into_iter().for_each(&mut add);
             }
-            for entry in 0..numbers.len().min(MOST_ENTRIES) {
+            for (entry, number) in numbers.iter().take(MOST_ENTRIES).enumerate() {
                 path.push(Step::Entry(entry));
                 found.insert(Feature { path: path.clone(), measure: Measure::Value });
-                if entry < MOST_BITS && numbers[entry].fract() != 0.0 {
+                if entry < MOST_BITS && number.fract() != 0.0 {
                     found.insert(Feature { path: path.clone(), measure: Measure::LowestBit });
                 }
                 path.pop();

@@ -459,8 +459,8 @@ def audit_mechanism(
         counterexample: Test a counterexample again, on fresh outputs: a file of `save_counterexample`, which also says
             program and claim where these options do not.
         save_counterexample: Write what refutes a claim to a file, for `counterexample`.
-        shrink_runs: Further runs that may make a counterexample smaller, of each of the two datasets; 0 leaves it as it
-            was found [default: half of `runs`.
+        shrink_runs: Further runs that may make a counterexample smaller, of each of the two datasets: half of `runs` if
+            not given; 0 leaves it as it was found.
         runs: Runs of each of the two datasets, those of the search included.
         time_limit: Time limit in seconds.
         stop_early: Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded.

@@ -72,7 +72,7 @@ impl RunsMade {
     }
 }
 
-/// The answer of a [`MechanismStudy`].
+/// The answer of a [`MechanismStudy`](super::MechanismStudy).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MechanismAnswer {
