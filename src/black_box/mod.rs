@@ -35,7 +35,7 @@ pub use output::Output;
 pub(crate) use picture::{Bar, picture};
 pub(crate) use reduction::Reduction;
 pub use relation::Relation;
-pub(crate) use sampler::Sampler;
+pub(crate) use sampler::{Sampler, Stage};
 pub(crate) use search::{Candidate, Search};
 pub use shrink::Shrink;
 pub(crate) use simple::simplest;

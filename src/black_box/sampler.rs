@@ -13,18 +13,38 @@ use rand_chacha::ChaCha8Rng;
 /// Seeds are whole numbers below 2^53, which every language reads exactly.
 const SEEDS: u64 = 1 << 53;
 
+/// What outputs are for. Each stage has seeds of its own, so that none ever sees an output that another one chose by,
+/// not even where an audit goes on that had ended at another point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Search,
+    Bounds,
+    Shrinking,
+    /// A counterexample that was found before, perhaps with the same seed.
+    Again,
+}
+
+impl Stage {
+    fn seeds(self, seed: u64) -> ChaCha8Rng {
+        let mut seeds = ChaCha8Rng::seed_from_u64(seed);
+        seeds.set_stream(self as u64);
+        seeds
+    }
+}
+
 /// Runs a program: requests of a batch, seeds in the order of the requests.
 pub(crate) struct Sampler<'a> {
     source: &'a dyn BlackBox,
     batch: usize,
     stop: Stop<'a>,
+    seed: u64,
     seeds: ChaCha8Rng,
     journal: Option<&'a dyn Journal>,
 }
 
 impl<'a> Sampler<'a> {
     pub(crate) fn new(source: &'a dyn BlackBox, batch: usize, seed: u64, stop: Stop<'a>) -> Self {
-        Self { source, batch: batch.max(1), stop, seeds: ChaCha8Rng::seed_from_u64(seed), journal: None }
+        Self { source, batch: batch.max(1), stop, seed, seeds: Stage::Search.seeds(seed), journal: None }
     }
 
     /// With answers that are kept, and those that were kept before.
@@ -43,10 +63,9 @@ impl<'a> Sampler<'a> {
         (0..requests).for_each(|_| _ = self.seeds.random_range(0..SEEDS));
     }
 
-    /// With other seeds than the same number gives to a search: what was found with these is tested with others.
-    pub(crate) fn apart(mut self) -> Self {
-        self.seeds.set_stream(1);
-        self
+    /// Goes on with the seeds of another stage, from their start.
+    pub(crate) fn begin(&mut self, stage: Stage) {
+        self.seeds = stage.seeds(self.seed);
     }
 
     /// Ends at another time from now on.

@@ -35,8 +35,8 @@ pub struct Shrink {
     pub domain: Option<Domain>,
 }
 
-/// What makes a pair large: records, records that differ, different records, characters.
-type Size = (usize, usize, usize, usize);
+/// What makes a pair large: records, records that differ, different records, numbers that are not 0, characters.
+type Size = (usize, usize, usize, usize, usize);
 
 impl Shrink {
     /// Smaller pairs, those that are smaller by most first.
@@ -204,7 +204,8 @@ fn size(pair: &Pair) -> Size {
     let (a, b) = (pair.dataset.records(), pair.neighbor.records());
     let differ = a.iter().zip(b).filter(|(a, b)| a != b).count();
     let characters = pair.dataset.to_string().len() + pair.neighbor.to_string().len();
-    (a.len() + b.len(), differ, distinct(pair).len(), characters)
+    let other_than_0 = a.iter().chain(b).filter(|record| record.as_f64().is_some_and(|number| number != 0.0)).count();
+    (a.len() + b.len(), differ, distinct(pair).len(), other_than_0, characters)
 }
 
 #[cfg(test)]
@@ -243,7 +244,7 @@ mod tests {
         let first = |pair: &Pair| (6.0..9.0).contains(&pair.dataset.numbers().unwrap()[0]);
         assert_eq!(shrunk(shrink("replace-one", Some((0.0, 100.0))), replaced, first), ["[7,2]", "[7,80]"]);
         let vectors = pair("[3.5, 2, 0, 8]", "[4.5, 1, 1, 7]");
-        assert_eq!(shrunk(shrink("linf:1", None), vectors.clone(), |_| true), ["[0]", "[1]"]);
+        assert_eq!(shrunk(shrink("linf:1", None), vectors.clone(), |_| true), ["[0]", "[-1]"]);
         // All lengths but this one are illegal, and the second and the third entry must differ.
         let holds = |pair: &Pair| {
             let (a, b) = (pair.dataset.numbers().unwrap(), pair.neighbor.numbers().unwrap());

@@ -312,7 +312,9 @@ pub(super) fn trials(worlds: [&[Output]; 2], goal: Goal<'_>) -> Vec<Trial> {
         let halves = [&*first[0], &*first[1]];
         let linear = LinearScore::fit(&used, halves).map(View::Linear);
         used.truncate(BOOSTED);
-        let boosted = BoostedTrees::fit(&used, halves).map(View::Boosted);
+        // One number has no combinations to see.
+        let several = used.iter().filter(|feature| !feature.is_of_bits()).count() > 1;
+        let boosted = several.then(|| BoostedTrees::fit(&used, halves)).flatten().map(View::Boosted);
         for view in linear.into_iter().chain(boosted) {
             found.extend(bins.clone().filter_map(|bins| Witness::binned(view.clone(), both(), bins)).map(trial));
         }

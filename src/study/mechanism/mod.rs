@@ -15,7 +15,7 @@ use super::progress::{Meter, Progress};
 use super::rows::FailureNote;
 use super::{Study, Warning};
 use crate::audit::FailurePer;
-use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Sampler, Search, Trouble};
+use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Sampler, Search, Stage, Trouble};
 use crate::error::{Error, InputError, Result};
 use crate::program::Stop;
 use bounded::{Outcomes, Shown};
@@ -168,6 +168,7 @@ impl MechanismStudy<'_> {
             self.early(best, chosen, &found.refuted)
         } else {
             sampler.until(if self.bounds.claims.is_empty() { stop } else { until(BOUND_TIME) });
+            sampler.begin(Stage::Bounds);
             let wanted = self.runs.saturating_sub(found.runs).max(1);
             let shown = self.bounded(&best.pair, &Outcomes::of(chosen, &aims)?, wanted, &mut sampler)?;
             match shown {
@@ -180,6 +181,7 @@ impl MechanismStudy<'_> {
         warnings.extend(shown.warnings.iter().cloned());
         let refuted = shown.claims.iter().position(|claim| claim.refuted);
         let counterexample = refuted.and_then(|claim| self.counterexample(best, chosen, claim, &shown));
+        let mut interrupted = meter.is_over();
         let shrunk = match counterexample {
             Some(_) if meter.is_over() => shrunk::Shrunk { found: counterexample, runs: 0 },
             Some(counterexample) => {
@@ -187,7 +189,10 @@ impl MechanismStudy<'_> {
                 let watch = |runs: u64| if meter.add(runs).is_err() { ControlFlow::Break(()) } else { meter.poll() };
                 let rest = stop.left();
                 sampler.until(Stop::when(&watch).within(rest));
-                self.shrunk(counterexample, best, &shown, &mut sampler)?
+                sampler.begin(Stage::Shrinking);
+                let shrunk = self.shrunk(counterexample, best, &shown, &mut sampler)?;
+                interrupted = meter.is_over();
+                shrunk
             }
             None => shrunk::Shrunk::default(),
         };
@@ -209,6 +214,7 @@ impl MechanismStudy<'_> {
             pairs: tried.take(LISTED).map(tried_pair).collect(),
             witness: shown.witness(chosen.witness.to_string(), chosen.witness.labels()),
             counterexample: shrunk.found,
+            interrupted,
             warnings,
             ..self.answer(shown, meter)
         })
@@ -216,7 +222,8 @@ impl MechanismStudy<'_> {
 
     /// Bounds of a pair and a set of outputs that were found before.
     fn again(&self, known: &Counterexample, stop: Stop<'_>, meter: &Meter<'_>) -> Result<MechanismAnswer> {
-        let mut sampler = Sampler::new(self.source, self.batch, self.seed, stop).apart();
+        let mut sampler = Sampler::new(self.source, self.batch, self.seed, stop);
+        sampler.begin(Stage::Again);
         let pair = known.pair();
         let pairs = [&pair.dataset, &pair.neighbor];
         let repeatable = self.repeats_on(pairs.into_iter(), &mut sampler)?;
