@@ -3,7 +3,7 @@
 use super::bounded::Shown;
 use super::counterexample::CounterexampleFound;
 use super::request::MechanismStudy;
-use crate::black_box::{Aim, Candidate, Event, Goal, Output, Pair, Reduction, Sampler, simplest};
+use crate::black_box::{Candidate, Event, Goal, Output, Pair, Reduction, Sampler, simplest};
 use crate::error::{Error, Result};
 
 /// A smaller pair may need so much more runs than the one that it is made of.
@@ -69,7 +69,7 @@ impl MechanismStudy<'_> {
         let tested = match event {
             Some(event) if wanted > 0 => {
                 runs += wanted;
-                self.tested(&candidate.pair, &event, aim, &found, wanted, sampler)?
+                self.tested(&candidate.pair, &event, &found, wanted, sampler)?
             }
             _ => None,
         };
@@ -93,11 +93,11 @@ impl MechanismStudy<'_> {
         &self,
         pair: &Pair,
         event: &Event,
-        aim: Aim,
         found: &CounterexampleFound,
         runs: u64,
         sampler: &mut Sampler<'_>,
     ) -> Result<Option<CounterexampleFound>> {
+        let aim = found.claimed.aim()?;
         let mut counts = [[0u64; 2]; 2];
         let mut kept = [Vec::new(), Vec::new()];
         let worlds = counts.iter_mut().zip(&mut kept);
