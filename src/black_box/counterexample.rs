@@ -57,6 +57,9 @@ fn finite(value: f64) -> Result<f64> {
     Ok(Epsilon::new(value)?.get())
 }
 
+/// More runs than any audit has.
+const MOST_RUNS: u64 = 1 << 52;
+
 /// A pair and a set of outputs that refuted a claim, as they are kept to be tested again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +95,9 @@ impl Counterexample {
     /// Whether it can be tested: two different datasets, and a set that is one.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.dataset != self.neighbor && self.predicate.is_sound()
+        let counted = [self.dataset_counts, self.neighbor_counts]
+            .iter()
+            .all(|[inside, all]| (1..=MOST_RUNS).contains(all) && inside <= all);
+        counted && self.dataset != self.neighbor && self.predicate.is_sound()
     }
 }

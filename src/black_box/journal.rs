@@ -41,6 +41,9 @@ pub trait Journal: Sync {
     /// An error if it is the answer to another request.
     fn recall(&self, asked: Asked) -> Result<Option<Reply>>;
 
+    /// Whether answers were kept before this audit began.
+    fn is_resumed(&self) -> bool;
+
     /// Keeps an answer.
     ///
     /// # Errors

@@ -45,6 +45,7 @@ impl Heap {
 pub(crate) fn picture(event: &Event, worlds: [&[Output]; 2]) -> Vec<Bar> {
     let mut values: BTreeMap<String, (usize, Heap)> = BTreeMap::new();
     let mut numbers: Vec<f64> = Vec::new();
+    let labels = event.witness().labels();
     for (world, output) in each(worlds) {
         let outcome = event.witness().outcome(output);
         let number = event.witness().number(output);
@@ -53,7 +54,7 @@ pub(crate) fn picture(event: &Event, worlds: [&[Output]; 2]) -> Vec<Bar> {
         }
         if values.len() <= 2 * MOST * MOST {
             let label = match number {
-                _ if event.witness().bins().is_empty() => event.witness().labels()[outcome].clone(),
+                _ if event.witness().bins().is_empty() => labels[outcome].clone(),
                 number if number.is_nan() => "missing".into(),
                 number => number.to_string(),
             };

@@ -43,7 +43,8 @@ impl Reduction {
         loop {
             let current = reduced.smallest.as_ref().unwrap_or(start);
             let mut next = None;
-            for pair in self.shrink.smaller(&current.pair) {
+            let larger = current.pair.clone();
+            for pair in self.shrink.smaller(&larger) {
                 if reduced.runs >= self.budget || sampler.is_over() {
                     return Ok(reduced);
                 }

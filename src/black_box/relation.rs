@@ -71,6 +71,11 @@ impl Relation {
 
 /// Records of both lists that have no partner in the other.
 fn unmatched(a: &[Value], b: &[Value]) -> usize {
+    // Most neighbors begin and end alike: what is left is short.
+    let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[front..], &b[front..]);
+    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
     let mut left: Vec<&Value> = b.iter().collect();
     let mut alone = 0;
     for record in a {

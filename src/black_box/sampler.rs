@@ -140,8 +140,20 @@ impl<'a> Sampler<'a> {
     pub(crate) fn repeats(&mut self, dataset: &Dataset, runs: usize) -> Result<std::result::Result<bool, Trouble>> {
         let seeds = self.seeds.clone();
         let first = self.outputs(dataset, runs as u64)?;
-        self.seeds = seeds;
+        self.seeds = seeds.clone();
         let second = self.outputs(dataset, runs as u64)?;
+        if first == second && first.is_ok() && self.journal.is_some_and(Journal::is_resumed) {
+            // Answers that were kept say nothing of the program as it is now.
+            let journal = self.journal.take();
+            let after = std::mem::replace(&mut self.seeds, seeds);
+            let now = self.outputs(dataset, runs as u64);
+            (self.journal, self.seeds) = (journal, after);
+            if now? != first {
+                let reason = "the program gives other outputs for the same seed than when the checkpoint was written: it \
+                              has changed since; start anew, with another --checkpoint";
+                return Err(Error::Rejected { operation: "checkpoint", reason: reason.into() });
+            }
+        }
         Ok(first.and_then(|first| second.map(|second| first == second)))
     }
 }

@@ -182,7 +182,11 @@ impl Search<'_> {
     /// The best pairs of all waves, with as many runs as the winner needs.
     fn finish(&self, found: &mut Found, sampler: &mut Sampler<'_>) -> Result<()> {
         loop {
-            found.candidates.sort_by(|a, b| b.score().total_cmp(&a.score()));
+            // Whatever has no outputs comes last, behind sound pairs that show nothing.
+            found.candidates.sort_by(|a, b| {
+                let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
+                last(a).cmp(&last(b)).then(b.score().total_cmp(&a.score()))
+            });
             let Some(best) = found.candidates.first() else { return Ok(()) };
             let enough = !self.stop_early && best.runs >= self.pilot;
             if best.trouble.is_some() || enough || self.is_done(found, sampler) {
@@ -190,9 +194,9 @@ impl Search<'_> {
             }
             let more = best.runs.max(FIRST).min(self.budget - found.runs);
             let more = if self.stop_early { more } else { more.min(self.pilot - best.runs) };
-            let mut best = found.candidates.swap_remove(0);
+            let mut best = found.candidates.remove(0);
             let spent = self.spend(&mut best, more, sampler, found);
-            found.candidates.push(best);
+            found.candidates.insert(0, best);
             spent?;
         }
     }

@@ -22,7 +22,7 @@ use std::collections::HashSet;
 /// # use leakbound::black_box::{Pair, Relation, Shrink};
 /// let pair = Pair { dataset: "[3, 1, 2]".parse()?, neighbor: "[3, 1]".parse()?, pattern: "one removed".into() };
 /// let shrink = Shrink { relation: Some(Relation::AddRemove), domain: None };
-/// let smallest = shrink.smaller(&pair).remove(0);
+/// let smallest = shrink.smaller(&pair).next().unwrap();
 /// assert_eq!((smallest.dataset.to_string(), smallest.neighbor.to_string()), ("[2]".into(), "[]".into()));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -35,53 +35,55 @@ pub struct Shrink {
     pub domain: Option<Domain>,
 }
 
+/// Records that take the place of others, and places of a long dataset where they do so one by one.
+const MOST_KINDS: usize = 8;
+const MOST_PLACES: usize = 64;
+
 /// What makes a pair large: records, records that differ, different records, numbers that are not 0, characters.
 type Size = (usize, usize, usize, usize, usize);
 
 impl Shrink {
-    /// Smaller pairs, those that are smaller by most first.
-    #[must_use]
-    pub fn smaller(&self, pair: &Pair) -> Vec<Pair> {
+    /// Smaller pairs, those that are smaller by most first, one after another: a long dataset has many of them.
+    pub fn smaller<'a>(&self, pair: &'a Pair) -> impl Iterator<Item = Pair> + 'a {
+        let relation = self.relation;
         let size = size(pair);
-        let candidates = match self.relation {
+        let candidates = match relation {
             Some(Relation::L1(_) | Relation::Linf(_)) => of_vectors(pair),
             _ => self.of_lists(pair),
         };
         let mut seen = HashSet::new();
-        let legal = |next: &Pair| {
-            let admitted = self.relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor));
-            admitted && next.dataset != next.neighbor && self::size(next) < size
-        };
-        candidates
-            .into_iter()
-            .filter(|next| legal(next) && seen.insert((next.dataset.clone(), next.neighbor.clone())))
-            .collect()
+        candidates.filter(move |next| {
+            let smaller = next.dataset != next.neighbor && self::size(next) < size;
+            let admitted = || relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor));
+            smaller && admitted() && seen.insert((next.dataset.clone(), next.neighbor.clone()))
+        })
     }
 
-    fn of_lists(&self, pair: &Pair) -> Vec<Pair> {
-        let aligned = Aligned::of(pair);
+    fn of_lists<'a>(&self, pair: &'a Pair) -> Box<dyn Iterator<Item = Pair> + 'a> {
+        let (aligned, domain) = (Aligned::of(pair), self.domain);
         let common = aligned.common();
-        let mut found: Vec<Pair> = chunks(common).map(|chunk| aligned.without(pair, &chunk)).collect();
-        let kinds = distinct(pair);
-        let equal = |kind: &Value| aligned.with(pair, &(0..common).collect::<Vec<_>>(), kind);
-        found.extend(kinds.iter().map(equal));
-        found.extend(
-            (0..common)
-                .flat_map(|place| kinds.iter().map(move |kind| (place, kind)))
-                .map(|(place, kind)| aligned.with(pair, &[place], kind)),
-        );
-        if let Some(domain) = self.domain {
-            for place in 0..common {
-                let number = aligned.record(pair, place).as_f64();
-                let rounder = number.into_iter().flat_map(rounder).filter(|&number| domain.contains(number));
-                found.extend(rounder.map(|number| aligned.with(pair, &[place], &plain(number))));
-            }
-        }
-        found
+        let mut kinds = distinct(pair);
+        kinds.truncate(MOST_KINDS);
+        let fewer = chunks(common).map(move |chunk| aligned.without(pair, &chunk));
+        let with_all = kinds.clone().into_iter();
+        let equal = with_all.map(move |kind| aligned.with(pair, &(0..common).collect::<Vec<_>>(), &kind));
+        let places = move || 0..common.min(MOST_PLACES);
+        let replaced = places().flat_map(move |place| {
+            let kinds = kinds.clone();
+            kinds.into_iter().map(move |kind| aligned.with(pair, &[place], &kind))
+        });
+        let rounded = places().flat_map(move |place| {
+            let number = domain.and_then(|_| aligned.record(pair, place).as_f64());
+            let rounder = number.into_iter().flat_map(rounder);
+            let legal = rounder.filter(move |&number| domain.is_some_and(|domain| domain.contains(number)));
+            legal.map(move |number| aligned.with(pair, &[place], &plain(number)))
+        });
+        Box::new(fewer.chain(equal).chain(replaced).chain(rounded))
     }
 }
 
 /// Two lists that begin and end alike.
+#[derive(Clone, Copy)]
 struct Aligned {
     front: usize,
     back: usize,
@@ -144,13 +146,10 @@ fn chunks(length: usize) -> impl Iterator<Item = Vec<usize>> {
 
 /// The different records of a pair, the shortest first.
 fn distinct(pair: &Pair) -> Vec<Value> {
-    let mut kinds: Vec<Value> = Vec::new();
-    for record in pair.dataset.records().iter().chain(pair.neighbor.records()) {
-        if !kinds.contains(record) {
-            kinds.push(record.clone());
-        }
-    }
-    kinds.sort_by_key(|kind| kind.to_string().len());
+    let mut seen = HashSet::new();
+    let records = pair.dataset.records().iter().chain(pair.neighbor.records());
+    let mut kinds: Vec<Value> = records.filter(|record| seen.insert(*record)).cloned().collect();
+    kinds.sort_by_cached_key(|kind| kind.to_string().len());
     kinds
 }
 
@@ -161,51 +160,70 @@ fn rounder(number: f64) -> impl Iterator<Item = f64> {
     all.into_iter().flatten().filter(move |rounder| *rounder != number && rounder.is_finite())
 }
 
-/// Smaller pairs of vectors.
-fn of_vectors(pair: &Pair) -> Vec<Pair> {
-    let Some((a, b)) = pair.dataset.numbers().zip(pair.neighbor.numbers()) else { return Vec::new() };
-    let pattern = &pair.pattern;
-    let made = |a: Vec<f64>, b: Vec<f64>| Pair {
-        dataset: Dataset::of_numbers(&a),
-        neighbor: Dataset::of_numbers(&b),
-        pattern: pattern.clone(),
-    };
-    let places =
-        |which: fn(f64, f64) -> bool| -> Vec<usize> { (0..a.len()).filter(|&at| which(a[at], b[at])).collect() };
-    let (equal, different) = (places(|a, b| a == b), places(|a, b| a != b));
-    let without = |gone: &[usize]| {
-        let left = |of: &[f64]| of.iter().enumerate().filter(|(at, _)| !gone.contains(at)).map(|(_, x)| *x).collect();
-        made(left(&a), left(&b))
-    };
-    let moved = |which: &[usize], to: &dyn Fn(f64, f64) -> (f64, f64)| {
-        let (mut a, mut b) = (a.clone(), b.clone());
+/// Two vectors of one length.
+#[derive(Clone)]
+struct Vectors<'a> {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    pattern: &'a str,
+}
+
+impl Vectors<'_> {
+    fn pair(&self, a: &[f64], b: &[f64]) -> Pair {
+        let (dataset, neighbor) = (Dataset::of_numbers(a), Dataset::of_numbers(b));
+        Pair { dataset, neighbor, pattern: self.pattern.to_owned() }
+    }
+
+    fn places(&self, which: fn(f64, f64) -> bool) -> Vec<usize> {
+        (0..self.a.len()).filter(|&at| which(self.a[at], self.b[at])).collect()
+    }
+
+    fn without(&self, gone: &[usize]) -> Pair {
+        let gone: HashSet<&usize> = gone.iter().collect();
+        let left = |of: &[f64]| -> Vec<f64> {
+            of.iter().enumerate().filter(|(at, _)| !gone.contains(at)).map(|(_, x)| *x).collect()
+        };
+        self.pair(&left(&self.a), &left(&self.b))
+    }
+
+    fn moved(&self, which: &[usize], to: impl Fn(f64, f64) -> (f64, f64)) -> Pair {
+        let (mut a, mut b) = (self.a.clone(), self.b.clone());
         for &at in which {
             (a[at], b[at]) = to(a[at], b[at]);
         }
-        made(a, b)
+        self.pair(&a, &b)
+    }
+}
+
+/// Smaller pairs of vectors.
+fn of_vectors(pair: &Pair) -> Box<dyn Iterator<Item = Pair> + '_> {
+    let numbers = pair.dataset.numbers().zip(pair.neighbor.numbers()).filter(|(a, b)| a.len() == b.len());
+    let Some((a, b)) = numbers else { return Box::new(std::iter::empty()) };
+    let all = a.len();
+    let vectors = Vectors { a, b, pattern: &pair.pattern };
+    let chunks_of = |places: Vec<usize>| {
+        chunks(places.len()).map(move |chunk| chunk.into_iter().map(|index| places[index]).collect::<Vec<usize>>())
     };
-    let of = |places: &[usize], chunk: &[usize]| chunk.iter().map(|&index| places[index]).collect::<Vec<_>>();
-    let mut found = Vec::new();
-    for places in [&equal, &different] {
-        found.extend(chunks(places.len()).map(|chunk| without(&of(places, &chunk))));
-    }
-    found.extend(chunks(different.len()).map(|chunk| moved(&of(&different, &chunk), &|a, _| (a, a))));
-    let all: Vec<usize> = (0..a.len()).collect();
-    for chunk in chunks(a.len()) {
-        found.push(moved(&of(&all, &chunk), &|a, b| (0.0, b - a)));
-    }
-    for at in all {
-        found.extend(rounder(a[at]).map(|round| moved(&[at], &|a, b| (round, round + (b - a)))));
-    }
-    found
+    let different = vectors.places(|a, b| a != b);
+    let [of_fewer, of_equal, of_zero, of_round] = [(); 4].map(|()| vectors.clone());
+    let gone = chunks_of(vectors.places(|a, b| a == b)).chain(chunks_of(different.clone()));
+    let fewer = gone.map(move |chunk| of_fewer.without(&chunk));
+    let equal = chunks_of(different).map(move |chunk| of_equal.moved(&chunk, |a, _| (a, a)));
+    let zero = chunks(all).map(move |chunk| of_zero.moved(&chunk, |a, b| (0.0, b - a)));
+    let round = (0..all).flat_map(move |at| {
+        let vectors = of_round.clone();
+        rounder(of_round.a[at]).map(move |round| vectors.moved(&[at], |a, b| (round, round + (b - a))))
+    });
+    Box::new(fewer.chain(equal).chain(zero).chain(round))
 }
 
 fn size(pair: &Pair) -> Size {
     let (a, b) = (pair.dataset.records(), pair.neighbor.records());
     let differ = a.iter().zip(b).filter(|(a, b)| a != b).count();
     let characters = pair.dataset.to_string().len() + pair.neighbor.to_string().len();
+    let kinds: HashSet<&Value> = a.iter().chain(b).collect();
     let other_than_0 = a.iter().chain(b).filter(|record| record.as_f64().is_some_and(|number| number != 0.0)).count();
-    (a.len() + b.len(), differ, distinct(pair).len(), other_than_0, characters)
+    (a.len() + b.len(), differ, kinds.len(), other_than_0, characters)
 }
 
 #[cfg(test)]
@@ -219,7 +237,7 @@ mod tests {
     /// The smallest pair that a condition holds for, found as the audit finds it.
     fn shrunk(shrink: Shrink, start: Pair, holds: impl Fn(&Pair) -> bool) -> [String; 2] {
         let mut pair = start;
-        while let Some(next) = shrink.smaller(&pair).into_iter().find(&holds) {
+        while let Some(next) = shrink.smaller(&pair).find(&holds) {
             assert!(shrink.relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor)));
             assert!(size(&next) < size(&pair));
             pair = next;
@@ -253,6 +271,12 @@ mod tests {
         assert_eq!(shrunk(shrink("linf:1", None), vectors, holds), ["[0,0,0,0]", "[0,-1,1,0]"]);
         let objects = pair(r#"[{"a":1},{"a":2},{"a":3}]"#, r#"[{"a":1},{"a":3}]"#);
         assert_eq!(shrunk(Shrink::default(), objects, |_| true), [r#"[{"a":2}]"#, "[]"]);
-        assert!(Shrink::default().smaller(&pair("[1]", "[]")).is_empty());
+        assert_eq!(Shrink::default().smaller(&pair("[1]", "[]")).count(), 0);
+        // One after another: all of them at once would be 10^12 numbers.
+        let long = Dataset::of_numbers(&(0..10_000).map(f64::from).collect::<Vec<_>>());
+        let shorter = Dataset::new(long.records()[1..].to_vec());
+        let long = Pair { dataset: long, neighbor: shorter, pattern: "long".into() };
+        assert_eq!(shrink("add-remove", None).smaller(&long).next().unwrap().dataset.to_string(), "[0]");
+        assert_eq!(shrink("linf:1", None).smaller(&pair("[1, 2]", "[1]")).count(), 0);
     }
 }

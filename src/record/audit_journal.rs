@@ -48,6 +48,8 @@ struct State {
     replies: VecDeque<(Asked, Reply)>,
     tally: Option<Tally>,
     saved: Instant,
+    /// Whether answers were kept before.
+    resumed: bool,
 }
 
 impl AuditJournal {
@@ -66,7 +68,7 @@ impl AuditJournal {
         let failed = |source| Error::Io { path: path.clone(), action: "write", source };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(failed)?;
-        let state = State { file, replies: VecDeque::new(), tally: None, saved: Instant::now() };
+        let state = State { file, replies: VecDeque::new(), tally: None, saved: Instant::now(), resumed: false };
         let journal = Self { state: Mutex::new(state), _lock: lock, path };
         journal.read(audit)?;
         Ok(journal)
@@ -89,21 +91,30 @@ impl AuditJournal {
     fn read(&self, audit: &str) -> Result<()> {
         let mut state = self.state();
         let mut reader = BufReader::new(state.file.try_clone().map_err(self.failed("read"))?);
-        let (mut number, mut whole, mut text) = (0, 0, String::new());
+        let head = Line::Head { schema: SCHEMA.into(), audit: audit.into() };
+        let foreign = |number: usize| {
+            let found = "something else, or a line that was changed";
+            fault(&self.path, format!("line {number}"), found, "a checkpoint of `leakbound audit mechanism`")
+        };
+        let (mut number, mut whole, mut text) = (0, 0, Vec::new());
         loop {
             text.clear();
-            let bytes = reader.read_line(&mut text).map_err(self.failed("read"))?;
-            if !text.ends_with('\n') {
+            // Bytes: what was cut off may end within a character.
+            let bytes = reader.read_until(b'\n', &mut text).map_err(self.failed("read"))?;
+            if text.last() != Some(&b'\n') {
+                let begun = serde_json::to_vec(&head).is_ok_and(|head| head.starts_with(&text));
+                if number == 0 && !begun {
+                    return Err(foreign(1).into());
+                }
                 break;
             }
             number += 1;
             whole += bytes as u64;
-            let line: Line = serde_json::from_str(&text).map_err(|_| {
-                let place = format!("line {number}");
-                let found = "something else, or a line that was changed";
-                fault(&self.path, place, found, "a checkpoint of `leakbound audit mechanism`")
-            })?;
+            let line: Line = serde_json::from_slice(&text).map_err(|_| foreign(number))?;
             match line {
+                Line::Outputs(asked, outputs) if outputs.len() as u64 != asked.runs => {
+                    return Err(foreign(number).into());
+                }
                 Line::Head { schema, audit: of } if number == 1 && schema == SCHEMA => {
                     if of != audit {
                         let found = "the checkpoint of an audit with other options";
@@ -124,8 +135,10 @@ impl AuditJournal {
         state.file.seek(SeekFrom::End(0)).map_err(self.failed("write"))?;
         drop(state);
         if number == 0 {
-            self.write(&Line::Head { schema: SCHEMA.into(), audit: audit.into() })?;
+            self.write(&head)?;
         }
+        let mut state = self.state();
+        state.resumed = !state.replies.is_empty();
         Ok(())
     }
 
@@ -146,6 +159,10 @@ impl Journal for AuditJournal {
             return Err(hinted(fault(&self.path, "checkpoint", found, expected), hint).into());
         }
         Ok(Some(reply))
+    }
+
+    fn is_resumed(&self) -> bool {
+        self.state().resumed
     }
 
     fn keep(&self, asked: Asked, reply: &Reply) -> Result<()> {
@@ -183,7 +200,7 @@ mod tests {
         let tally = |runs| Tally { of: "pair".into(), runs, counts: [vec![runs], vec![0]] };
         {
             let journal = AuditJournal::open(&path, "one", false).unwrap();
-            assert_eq!(journal.recall(asked(1)).unwrap(), None);
+            assert!(journal.recall(asked(1)).unwrap().is_none() && !journal.is_resumed());
             journal.keep(asked(1), &outputs()).unwrap();
             journal.keep(asked(2), &trouble()).unwrap();
             journal.keep_tally(&tally(3), false).unwrap();
@@ -192,11 +209,11 @@ mod tests {
         }
         assert!(AuditJournal::open(&path, "one", false).unwrap_err().to_string().contains("there already"));
         assert!(AuditJournal::open(&path, "two", true).unwrap_err().to_string().contains("other options"));
-        // Cut off in the middle of a line.
-        std::fs::write(&path, [&std::fs::read(&path).unwrap(), &b"{\"outputs\":"[..]].concat()).unwrap();
+        // Cut off in the middle of a line, and of a character.
+        std::fs::write(&path, [&std::fs::read(&path).unwrap(), &b"{\"outputs\":[\"\xc3"[..]].concat()).unwrap();
         {
             let journal = AuditJournal::open(&path, "one", true).unwrap();
-            assert_eq!(journal.left(), 2);
+            assert!(journal.left() == 2 && journal.is_resumed());
             assert_eq!(journal.recall(asked(1)).unwrap(), Some(outputs()));
             assert_eq!(journal.recall(asked(2)).unwrap(), Some(trouble()));
             assert_eq!(journal.recall(asked(3)).unwrap(), None);
@@ -207,7 +224,11 @@ mod tests {
         assert_eq!(journal.left(), 3);
         assert!(journal.recall(asked(9)).unwrap_err().to_string().contains("seed 1"));
         drop(journal);
-        std::fs::write(&path, "something else\n").unwrap();
-        assert!(AuditJournal::open(&path, "one", true).unwrap_err().to_string().contains("line 1"));
+        // Files of others are left as they are.
+        for text in ["something else\n", "{\"precious\": 1}", "{\"outputs\":[{\"runs\":2,\"seed\":1},[]]}\n"] {
+            std::fs::write(&path, text).unwrap();
+            assert!(AuditJournal::open(&path, "one", true).unwrap_err().to_string().contains("line 1"), "{text}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
     }
 }

@@ -22,15 +22,18 @@ pub struct KeptCounterexample {
     pub program: Option<String>,
     /// The command of a program that is run once per output.
     pub exec: Option<String>,
+    /// The command of a program that described the outputs.
+    #[serde(default)]
+    pub features: Option<String>,
     /// What was found.
     pub counterexample: Counterexample,
 }
 
 impl KeptCounterexample {
-    /// A counterexample with the command of the program.
+    /// A counterexample with the commands of the program, and of the one that described its outputs.
     #[must_use]
-    pub fn new(program: Option<String>, exec: Option<String>, counterexample: Counterexample) -> Self {
-        Self { schema: SCHEMA.into(), program, exec, counterexample }
+    pub fn new([program, exec, features]: [Option<String>; 3], counterexample: Counterexample) -> Self {
+        Self { schema: SCHEMA.into(), program, exec, features, counterexample }
     }
 
     /// Reads it from a file.
@@ -50,7 +53,7 @@ impl KeptCounterexample {
             return Err(fault(file, "schema", format!("`{}`", kept.schema), format!("`{SCHEMA}`")).into());
         }
         if !kept.counterexample.is_sound() {
-            let found = "a set of outputs that is none, or the same dataset twice";
+            let found = "a set of outputs that is none, counts that are none, or the same dataset twice";
             let hint = "run the audit again with --save-counterexample";
             return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
         }

@@ -207,8 +207,8 @@ fn counterexamples_are_small_and_tested_again() {
         let line = desk.rejected(1, &["audit", "mechanism", "--counterexample", file][..]);
         assert!(line.contains(expected), "{line}");
     }
-    let line = desk.rejected(1, "audit mechanism --counterexample case.json --save-counterexample case.json");
-    assert!(line.contains("the input file itself"), "{line}");
+    let line = desk.rejected(2, "audit mechanism --counterexample case.json --save-counterexample case.json");
+    assert!(line.contains("cannot be used with"), "{line}");
 }
 
 /// Ctrl-C leaves what was seen, and the audit goes on from its checkpoint to what it would have been.
@@ -281,14 +281,20 @@ fn outputs_are_told_apart_by_what_the_user_says() {
     let audit = |features: &str, status: i32| {
         let fixed = "audit mechanism --dataset [1,1] --relation add-remove --claim-epsilon 1 --delta 0 --runs 4000";
         let fixed: Vec<&str> = fixed.split_whitespace().collect();
-        let ran = desk.run(&[&fixed[..], &["--program", "python3 parity.py", "--features", features]].concat()[..]);
+        let (features, more) =
+            features.split_once(" --").map_or((features, String::new()), |(f, more)| (f, format!("--{more}")));
+        let more: Vec<&str> = more.split_whitespace().collect();
+        let audit = [&fixed[..], &["--program", "python3 parity.py", "--features", features], &more].concat();
+        let ran = desk.run(&audit[..]);
         assert_eq!(ran.status, status, "{ran:?}");
         ran
     };
     assert!(audit("auto", 0).stdout.contains("not refuted"));
     let line = audit("identity", 1).line(1);
     assert!(line.contains("no two outputs are equal") && line.contains("--features auto"), "{line}");
-    assert!(audit("features.py", 3).stdout.contains("REFUTED"));
+    assert!(audit("features.py --save-counterexample kept.json", 3).stdout.contains("REFUTED"));
+    // What described the outputs is kept with the event.
+    assert_eq!(desk.answer(3, "audit mechanism --counterexample kept.json --runs 4000")["claims"][0]["refuted"], true);
     let line = audit("python3 few.py", 1).line(1);
     assert!(line.contains("0 outputs where 5 were requested"), "{line}");
 }

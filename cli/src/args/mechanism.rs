@@ -39,15 +39,15 @@ pub struct MechanismOptions {
     /// Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one output alone
     #[arg(long, value_name = "FEATURES", default_value = "auto")]
     pub features: FeatureOption,
-    /// Test a counterexample again, on fresh outputs: a file of --save-counterexample, which also says program and claim
-    /// where these options do not
+    /// Test a counterexample again, on fresh outputs: a file of --save-counterexample, which also says which program to
+    /// run and which claim to test where these options do not
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["dataset", "relation", "domain", "pairs", "stop_early"])]
     pub counterexample: Option<PathBuf>,
     /// Write what refutes a claim to a file, for --counterexample
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", conflicts_with = "counterexample")]
     pub save_counterexample: Option<PathBuf>,
-    /// Further runs that may make a counterexample smaller, of each of the two datasets: half of --runs if not given; 0
-    /// leaves it as it was found
+    /// Further runs that may make a counterexample smaller, of each of the two datasets: half of --runs if not given,
+    /// and 4000 with --stop-early; 0 leaves it as it was found
     #[arg(long, value_name = "N", value_parser = shrink_runs, allow_hyphen_values = true)]
     pub shrink_runs: Option<u64>,
     /// Runs of each of the two datasets, those of the search included

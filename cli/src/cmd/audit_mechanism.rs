@@ -15,6 +15,9 @@ use leakbound::{Error, InputError, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// What may make a counterexample smaller where the audit is to end early.
+const SOON: u64 = 4000;
+
 pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
     let files = [&options.pairs, &options.counterexample].into_iter().flatten().map(PathBuf::as_path);
     let files: Vec<&Path> = files.chain(options.dataset.as_deref().and_then(dataset_file)).collect();
@@ -33,7 +36,12 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
         bounds.delta = bounds.claims.epsilon.map_or(bounds.delta, |(_, delta)| delta);
     }
     let [program, exec] = command(options, kept.as_ref())?;
-    let source = source(common, options, [program.as_deref(), exec.as_deref()])?;
+    let features = match (&options.features, &kept) {
+        (FeatureOption::Program(command), _) => Some(command.clone()),
+        (FeatureOption::Of(_), Some(kept)) => kept.features.clone(),
+        (FeatureOption::Of(_), None) => None,
+    };
+    let source = source(common, options, [&program, &exec, &features].map(Option::as_deref))?;
     let title = format!("Audit of {}", source.name());
     let journal = journal(common, options, &pairs, &files)?;
     let study = MechanismStudy {
@@ -49,7 +57,7 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
         time_limit: options.time_limit.map(Duration::from_secs_f64),
         stop_early: options.stop_early,
         shrink: Shrink { relation: options.relation, domain: options.domain },
-        shrink_runs: options.shrink_runs.unwrap_or(options.runs / 2),
+        shrink_runs: options.shrink_runs.unwrap_or(if options.stop_early { SOON } else { options.runs / 2 }),
         batch: options.batch as usize,
         journal: journal.as_ref().map(|journal| journal as &dyn Journal),
         seed: common.seed,
@@ -67,7 +75,7 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
     });
     let verdict = publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })?;
     if let (Some(place), Some(found)) = (place, found) {
-        KeptCounterexample::new(program, exec, found).write(place)?;
+        KeptCounterexample::new([program, exec, features], found).write(place)?;
     }
     early.map_or(Ok(verdict), Err)
 }
@@ -150,7 +158,7 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
 fn source(
     common: &Common,
     options: &MechanismOptions,
-    [program, exec]: [Option<&str>; 2],
+    [program, exec, features]: [Option<&str>; 3],
 ) -> Result<Box<dyn BlackBox>> {
     let (answer_time, start_time) =
         (Duration::from_secs_f64(options.answer_timeout), Duration::from_secs_f64(options.start_timeout));
@@ -158,7 +166,7 @@ fn source(
     let command = program.or(exec).unwrap_or_default();
     let failed = |source| Error::Io { path: command.into(), action: "be watched", source };
     let function = common.session.black_box();
-    if function.is_none() || matches!(options.features, FeatureOption::Program(_)) {
+    if function.is_none() || features.is_some() {
         // Before a program starts: it has a process group of its own, which no signal of a terminal reaches.
         interruption(&common.session, Second::Waits).map_err(failed)?;
     }
@@ -167,8 +175,8 @@ fn source(
         (Some(command), None) => Box::new(LineBlackBox::new(command, limits())?),
         (None, _) => Box::new(ExecBlackBox::new(command, answer_time)?),
     };
-    Ok(match &options.features {
-        FeatureOption::Of(_) => source,
-        FeatureOption::Program(command) => Box::new(DescribedBlackBox::new(source, command, limits())?),
+    Ok(match features {
+        None => source,
+        Some(command) => Box::new(DescribedBlackBox::new(source, command, limits())?),
     })
 }

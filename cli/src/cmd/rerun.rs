@@ -57,6 +57,7 @@ const fn unrepeatable(command: &Command) -> Option<&'static str> {
         Command::Rerun(_) | Command::Run(_) => Some("repeats other work"),
         Command::Audit(AuditCommand::Stream(options)) if options.state.is_some() => Some("has moved its state on"),
         Command::Verify(options) if options.program.is_some() => Some("runs another program"),
+        Command::Audit(AuditCommand::Mechanism(_)) => Some("runs another program"),
         _ => None,
     }
 }

@@ -129,8 +129,10 @@ impl MechanismStudy<'_> {
         let (mut done, mut over) = (0, false);
         let of = outcomes.identity(pair);
         if let Some(tally) = self.journal.and_then(|journal| journal.recall_tally(&of)) {
-            let sound =
-                tally.counts.iter().all(|of| of.len() == outcomes.labels.len() && of.iter().sum::<u64>() == tally.runs);
+            let sound = tally.counts.iter().all(|of| {
+                of.len() == outcomes.labels.len()
+                    && of.iter().try_fold(0, |sum: u64, &count| sum.checked_add(count)) == Some(tally.runs)
+            });
             if sound && tally.runs <= wanted {
                 (done, counts) = (tally.runs, tally.counts);
                 sampler.skip(2 * done.div_ceil(self.batch.max(1) as u64));

@@ -54,6 +54,17 @@ impl Study for MechanismStudy<'_> {
     }
 }
 
+fn no_fresh_runs() -> Warning {
+    Warning {
+        code: "out-of-time",
+        message:
+            "the work ended before the first fresh runs: claims are tested by the bets of the search, and nothing is \
+                  bounded"
+                .into(),
+        hint: "give it more time, or fewer runs per request".into(),
+    }
+}
+
 fn tried_pair(candidate: &Candidate) -> TriedPair {
     TriedPair {
         dataset: candidate.pair.dataset.clone(),
@@ -149,6 +160,7 @@ impl MechanismStudy<'_> {
     fn searched(&self, stop: Stop<'_>, meter: &Meter<'_>, progress: &Progress<'_>) -> Result<MechanismAnswer> {
         let until = |share: f64| stop.within(self.time_limit.map(|time| time.mul_f64(share)));
         let of_search = if self.stop_early { 1.0 } else { SEARCH_TIME };
+        let of_bounds = if self.bounds.claims.is_empty() { stop } else { until(BOUND_TIME) };
         let mut sampler = Sampler::new(self.source, self.batch, self.seed, until(of_search)).kept(self.journal);
         let repeatable = self.repeats(&mut sampler)?;
         let (aims, search) = (self.aims(), self.search());
@@ -160,25 +172,35 @@ impl MechanismStudy<'_> {
         let evidence = |&claim: &usize| {
             found.candidates.iter().max_by(|a, b| a.log_evidence(claim).total_cmp(&b.log_evidence(claim)))
         };
-        let best = found.refuted.first().filter(|_| early).and_then(evidence).or(found.candidates.first());
+        let best = found.refuted.iter().min().filter(|_| early).and_then(evidence).or(found.candidates.first());
         let Some((best, chosen)) = best.and_then(|best| Some((best, best.chosen.as_ref()?))) else {
             return Err(self.nothing(&found.candidates));
         };
         let shown = if early {
             self.early(best, chosen, &found.refuted)
         } else {
-            sampler.until(if self.bounds.claims.is_empty() { stop } else { until(BOUND_TIME) });
+            sampler.until(of_bounds);
             sampler.begin(Stage::Bounds);
             let wanted = self.runs.saturating_sub(found.runs).max(1);
             let shown = self.bounded(&best.pair, &Outcomes::of(chosen, &aims)?, wanted, &mut sampler)?;
-            match shown {
-                Some(shown) => shown,
-                None if meter.is_over() => self.early(best, chosen, &found.refuted),
-                None => return Err(Error::Interrupted),
-            }
+            // No fresh run in time: what the search has shown holds at any time.
+            shown.unwrap_or_else(|| Shown {
+                warnings: vec![no_fresh_runs()],
+                ..self.early(best, chosen, &found.refuted)
+            })
         };
         let mut warnings = self.warnings(repeatable, &found.candidates, found.over);
         warnings.extend(shown.warnings.iter().cloned());
+        if self.journal.is_some() && (meter.is_over() || found.over) {
+            warnings.push(Warning {
+                code: "looked-early",
+                message:
+                    "an answer on the way: it takes the failure probability, and that of the audit which goes on takes \
+                          it once more"
+                        .into(),
+                hint: "quote one of both, chosen without looking, or add their failure probabilities".into(),
+            });
+        }
         let refuted = shown.claims.iter().position(|claim| claim.refuted);
         let counterexample = refuted.and_then(|claim| self.counterexample(best, chosen, claim, &shown));
         let mut interrupted = meter.is_over();
