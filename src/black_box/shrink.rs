@@ -237,7 +237,9 @@ mod tests {
     /// The smallest pair that a condition holds for, found as the audit finds it.
     fn shrunk(shrink: Shrink, start: Pair, holds: impl Fn(&Pair) -> bool) -> [String; 2] {
         let mut pair = start;
-        while let Some(next) = shrink.smaller(&pair).find(&holds) {
+        loop {
+            let next = shrink.smaller(&pair).find(&holds);
+            let Some(next) = next else { break };
             assert!(shrink.relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor)));
             assert!(size(&next) < size(&pair));
             pair = next;

@@ -457,10 +457,10 @@ def audit_mechanism(
             command, or a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one
             output alone.
         counterexample: Test a counterexample again, on fresh outputs: a file of `save_counterexample`, which also says
-            program and claim where these options do not.
+            which program to run and which claim to test where these options do not.
         save_counterexample: Write what refutes a claim to a file, for `counterexample`.
         shrink_runs: Further runs that may make a counterexample smaller, of each of the two datasets: half of `runs` if
-            not given; 0 leaves it as it was found.
+            not given, and 4000 with `stop_early`; 0 leaves it as it was found.
         runs: Runs of each of the two datasets, those of the search included.
         time_limit: Time limit in seconds.
         stop_early: Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded.

@@ -54,6 +54,17 @@ impl Study for MechanismStudy<'_> {
     }
 }
 
+fn binary_places() -> Warning {
+    Warning {
+        code: "floating-point",
+        message:
+            "the worlds differ in the last binary places of the outputs, which depend on the dataset where noise is \
+                  added in floating-point arithmetic (Mironov 2012)"
+                .into(),
+        hint: "round outputs to a fixed grid after the noise, or use a sampler made for floating point".into(),
+    }
+}
+
 fn no_fresh_runs() -> Warning {
     Warning {
         code: "out-of-time",
@@ -219,14 +230,7 @@ impl MechanismStudy<'_> {
             None => shrunk::Shrunk::default(),
         };
         if shrunk.found.is_some() && chosen.witness.is_of_bits() {
-            warnings.push(Warning {
-                code: "floating-point",
-                message:
-                    "the worlds differ in the last binary places of the outputs, which depend on the dataset where \
-                          noise is added in floating-point arithmetic (Mironov 2012)"
-                        .into(),
-                hint: "round outputs to a fixed grid after the noise, or use a sampler made for floating point".into(),
-            });
+            warnings.push(binary_places());
         }
         let tried = found.candidates.iter().filter(|candidate| candidate.runs > 0 || candidate.trouble.is_some());
         Ok(MechanismAnswer {
