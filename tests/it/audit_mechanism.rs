@@ -190,7 +190,7 @@ fn counterexamples_are_small_and_tested_again() {
     let stands = desk.json(&[&repeat[..], &["--program", &mended]].concat()[..]);
     assert_eq!((&stands["claims"][0]["refuted"], &stands["counterexample"]), (&Value::Bool(false), &Value::Null));
 
-    // A claim of one's own, and files that are none.
+    // Another claim than the recorded one, and files that are no counterexamples.
     assert_eq!(desk.json(&[&repeat[..], &["--claim-epsilon", "1.6"]].concat()[..])["claims"][0]["refuted"], false);
     let text = desk.text("case.json");
     desk.file("other.json", text.replace("counterexample/1", "counterexample/9"));

@@ -595,7 +595,9 @@ class RefutingEvent(Row):
     shrunk: bool
     """Whether it was made smaller, and tested on outputs that had no part in that."""
     bars: Rows[EventBar]
-    """Outputs of both, those of the test among them, for a figure."""
+    """Outputs of both for a figure: those of the test if it was made smaller, or else those of the search, which chose
+    the event.
+    """
 
 
 class TriedPair(Row):

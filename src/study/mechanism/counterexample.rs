@@ -42,7 +42,8 @@ pub struct CounterexampleFound {
     pub p_value: Option<Number>,
     /// Whether it was made smaller, and tested on outputs that had no part in that.
     pub shrunk: bool,
-    /// Outputs of both, those of the test among them, for a figure.
+    /// Outputs of both for a figure: those of the test if it was made smaller, or else those of the search, which chose
+    /// the event.
     pub bars: Vec<EventBar>,
 }
 
