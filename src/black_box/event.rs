@@ -80,6 +80,12 @@ impl Event {
         self.witness.to_string()
     }
 
+    /// Whether it looks, most of all, at how numbers are written in binary.
+    #[must_use]
+    pub fn is_of_bits(&self) -> bool {
+        self.witness.is_of_bits()
+    }
+
     /// Whether an output lies in it.
     #[must_use]
     pub fn contains(&self, output: &Output) -> bool {

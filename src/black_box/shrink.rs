@@ -45,8 +45,15 @@ type Size = (usize, usize, usize, usize, usize);
 impl Shrink {
     /// Smaller pairs, those that are smaller by most first, one after another: a long dataset has many of them.
     pub fn smaller<'a>(&self, pair: &'a Pair) -> impl Iterator<Item = Pair> + 'a {
-        let relation = self.relation;
+        let (relation, domain) = (self.relation, self.domain);
         let size = size(pair);
+        let inside = move |pair: &Pair| {
+            let mut records = pair.dataset.records().iter().chain(pair.neighbor.records());
+            domain
+                .is_none_or(|domain| records.all(|record| record.as_f64().is_none_or(|number| domain.contains(number))))
+        };
+        // What a domain forbids does not come in by shrinking.
+        let is_inside = inside(pair);
         let candidates = match relation {
             Some(Relation::L1(_) | Relation::Linf(_)) => of_vectors(pair),
             _ => self.of_lists(pair),
@@ -55,7 +62,10 @@ impl Shrink {
         candidates.filter(move |next| {
             let smaller = next.dataset != next.neighbor && self::size(next) < size;
             let admitted = || relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor));
-            smaller && admitted() && seen.insert((next.dataset.clone(), next.neighbor.clone()))
+            smaller
+                && admitted()
+                && (!is_inside || inside(next))
+                && seen.insert((next.dataset.clone(), next.neighbor.clone()))
         })
     }
 
@@ -271,6 +281,8 @@ mod tests {
             a.len() == 4 && a[1] != b[1] && a[2] != b[2]
         };
         assert_eq!(shrunk(shrink("linf:1", None), vectors, holds), ["[0,0,0,0]", "[0,-1,1,0]"]);
+        let vector = pair("[7.5]", "[8.5]");
+        assert_eq!(shrunk(shrink("linf:1", Some((5.0, 10.0))), vector, |_| true), ["[8]", "[9]"]);
         let objects = pair(r#"[{"a":1},{"a":2},{"a":3}]"#, r#"[{"a":1},{"a":3}]"#);
         assert_eq!(shrunk(Shrink::default(), objects, |_| true), [r#"[{"a":2}]"#, "[]"]);
         assert_eq!(Shrink::default().smaller(&pair("[1]", "[]")).count(), 0);
