@@ -24,6 +24,23 @@ def plain(value):
     return value
 
 
+def many(measurement, argument, runs):
+    """Outputs of a measurement of OpenDP, which has been a function in all its releases."""
+    return [plain(measurement(argument)) for _ in range(runs)]
+
+
+def of_real(make):
+    """A measurement of the first number of a dataset."""
+    measurement = make()
+    return lambda dataset, runs, rng: many(measurement, float(numbers(dataset, -1e6, 1e6)[0]), runs)
+
+
+def of_integer(make):
+    """A measurement of the first number of a dataset, as a whole number."""
+    measurement = make()
+    return lambda dataset, runs, rng: many(measurement, int(round(numbers(dataset, -1e6, 1e6)[0])), runs)
+
+
 def rounded(mechanism):
     """The same mechanism with its outputs rounded: post-processing, so that the claim must still hold.
 

@@ -2,7 +2,7 @@
 
 import math
 
-from library import lazy, main, numbers, plain
+from library import lazy, main, many, numbers, of_integer, of_real
 from opendp.meas import (
     make_base_analytic_gaussian,
     make_base_geometric,
@@ -14,20 +14,6 @@ from opendp.mod import binary_search_param, enable_features
 from opendp.trans import make_bounded_sum, make_clamp, make_sized_bounded_mean, make_sized_bounded_sum
 
 enable_features("contrib", "floating-point")
-
-
-def many(measurement, argument, runs):
-    return [plain(measurement(argument)) for _ in range(runs)]
-
-
-def of_real(make):
-    measurement = make()
-    return lambda dataset, runs, rng: many(measurement, float(numbers(dataset, -1e6, 1e6)[0]), runs)
-
-
-def of_integer(make):
-    measurement = make()
-    return lambda dataset, runs, rng: many(measurement, int(round(numbers(dataset, -1e6, 1e6)[0])), runs)
 
 
 def response():

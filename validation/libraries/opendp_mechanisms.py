@@ -3,27 +3,13 @@
 import math
 
 import opendp.prelude as dp
-from library import lazy, main, numbers, plain
+from library import lazy, main, many, numbers, of_integer, of_real
 
 dp.enable_features("contrib", "honest-but-curious")
 
 REAL = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
 INTEGER = dp.atom_domain(T=int), dp.absolute_distance(T=int)
 SYMMETRIC = dp.symmetric_distance()
-
-
-def many(measurement, argument, runs):
-    return [plain(measurement(argument)) for _ in range(runs)]
-
-
-def of_real(make):
-    measurement = make()
-    return lambda dataset, runs, rng: many(measurement, float(numbers(dataset, -1e6, 1e6)[0]), runs)
-
-
-def of_integer(make):
-    measurement = make()
-    return lambda dataset, runs, rng: many(measurement, int(round(numbers(dataset, -1e6, 1e6)[0])), runs)
 
 
 def of_reals(make):
