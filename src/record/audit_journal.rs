@@ -5,7 +5,6 @@ use super::file_lock::FileLock;
 use crate::black_box::{Asked, Journal, Output, Reply, Tally, Trouble};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -45,7 +44,10 @@ pub struct AuditJournal {
 #[derive(Debug)]
 struct State {
     file: File,
-    replies: VecDeque<(Asked, Reply)>,
+    /// Answers that were kept before, from the next one on: read as they are needed, because there may be many.
+    kept: BufReader<File>,
+    /// How many of them are left.
+    left: usize,
     tally: Option<Tally>,
     saved: Instant,
     /// Whether answers were kept before.
@@ -68,7 +70,9 @@ impl AuditJournal {
         let failed = |source| Error::Io { path: path.clone(), action: "write", source };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(failed)?;
-        let state = State { file, replies: VecDeque::new(), tally: None, saved: Instant::now(), resumed: false };
+        // With a place of its own in the file.
+        let kept = BufReader::new(File::open(&path).map_err(failed)?);
+        let state = State { file, kept, left: 0, tally: None, saved: Instant::now(), resumed: false };
         let journal = Self { state: Mutex::new(state), _lock: lock, path };
         journal.read(audit)?;
         Ok(journal)
@@ -77,7 +81,7 @@ impl AuditJournal {
     /// Answers that are kept and were not given yet.
     #[must_use]
     pub fn left(&self) -> usize {
-        self.state().replies.len()
+        self.state().left
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -122,8 +126,7 @@ impl AuditJournal {
                         return Err(hinted(fault(&self.path, "line 1", found, "one of this audit"), hint).into());
                     }
                 }
-                Line::Outputs(asked, outputs) => state.replies.push_back((asked, Ok(outputs))),
-                Line::Trouble(asked, trouble) => state.replies.push_back((asked, Err(trouble))),
+                Line::Outputs(..) | Line::Trouble(..) => state.left += 1,
                 Line::Tally(tally) => state.tally = Some(tally),
                 Line::Head { .. } => {
                     let place = format!("line {number}");
@@ -138,8 +141,29 @@ impl AuditJournal {
             self.write(&head)?;
         }
         let mut state = self.state();
-        state.resumed = !state.replies.is_empty();
+        state.resumed = state.left > 0;
         Ok(())
+    }
+
+    /// The next answer that was kept.
+    fn next(&self) -> Result<Option<(Asked, Reply)>> {
+        let mut state = self.state();
+        if state.left == 0 {
+            return Ok(None);
+        }
+        let mut text = Vec::new();
+        loop {
+            text.clear();
+            state.kept.read_until(b'\n', &mut text).map_err(self.failed("read"))?;
+            let line = serde_json::from_slice(&text).map_err(|error| self.failed("read")(error.into()))?;
+            let found = match line {
+                Line::Outputs(asked, outputs) => (asked, Ok(outputs)),
+                Line::Trouble(asked, trouble) => (asked, Err(trouble)),
+                Line::Head { .. } | Line::Tally(_) => continue,
+            };
+            state.left -= 1;
+            return Ok(Some(found));
+        }
     }
 
     fn write(&self, line: &Line) -> Result<()> {
@@ -151,7 +175,7 @@ impl AuditJournal {
 
 impl Journal for AuditJournal {
     fn recall(&self, asked: Asked) -> Result<Option<Reply>> {
-        let Some((kept, reply)) = self.state().replies.pop_front() else { return Ok(None) };
+        let Some((kept, reply)) = self.next()? else { return Ok(None) };
         if kept != asked {
             let found = format!("the answer to a request of {} runs with seed {}", kept.runs, kept.seed);
             let expected = format!("{} runs with seed {}", asked.runs, asked.seed);

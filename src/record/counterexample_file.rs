@@ -4,8 +4,8 @@ use super::atomic_file::AtomicFile;
 use super::fault::{fault, hinted};
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
-use super::text::{Text, sniff};
-use crate::black_box::Counterexample;
+use super::text::read_whole_json;
+use crate::black_box::{Counterexample, Relation};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,6 +25,9 @@ pub struct KeptCounterexample {
     /// The command of a program that described the outputs.
     #[serde(default)]
     pub features: Option<String>,
+    /// Under which both datasets are neighbors, where one was stated.
+    #[serde(default)]
+    pub relation: Option<Relation>,
     /// What was found.
     pub counterexample: Counterexample,
 }
@@ -32,8 +35,12 @@ pub struct KeptCounterexample {
 impl KeptCounterexample {
     /// A counterexample with the commands of the program, and of the one that described its outputs.
     #[must_use]
-    pub fn new([program, exec, features]: [Option<String>; 3], counterexample: Counterexample) -> Self {
-        Self { schema: SCHEMA.into(), program, exec, features, counterexample }
+    pub fn new(
+        [program, exec, features]: [Option<String>; 3],
+        relation: Option<Relation>,
+        counterexample: Counterexample,
+    ) -> Self {
+        Self { schema: SCHEMA.into(), program, exec, features, relation, counterexample }
     }
 
     /// Reads it from a file.
@@ -45,17 +52,20 @@ impl KeptCounterexample {
         let file = path.as_ref();
         let expected = "a file that --save-counterexample wrote";
         let mut digested = Digested::new(open(file)?);
-        let Text::Json(text) = sniff(file, &mut digested, expected)? else {
-            return Err(fault(file, "whole file", "a text that is no JSON", expected).into());
-        };
+        let hint = "run the audit again with --save-counterexample";
+        let text = read_whole_json(file, &mut digested, expected, hint)?;
         let kept: Self = parse(file, &text)?;
         if kept.schema != SCHEMA {
             return Err(fault(file, "schema", format!("`{}`", kept.schema), format!("`{SCHEMA}`")).into());
         }
         if !kept.counterexample.is_sound() {
             let found = "a set of outputs that is none, counts that are none, or the same dataset twice";
-            let hint = "run the audit again with --save-counterexample";
             return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
+        }
+        let Counterexample { dataset, neighbor, .. } = &kept.counterexample;
+        if let Some(relation) = kept.relation.filter(|relation| !relation.admits(dataset, neighbor)) {
+            let (found, expected) = (format!("{dataset} and {neighbor}"), format!("neighbors under {relation}"));
+            return Err(fault(file, "counterexample", found, expected).into());
         }
         kept.counterexample.claim.aim().map_err(|error| {
             Error::from(fault(file, "counterexample.claim", error.to_string(), "a claim that can be tested"))

@@ -1,9 +1,9 @@
 //! Datasets of a program under audit, and pairs of them.
 
-use super::fault::{fault, hinted};
+use super::fault::fault;
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
-use super::text::{Text, sniff};
+use super::text::read_whole_json;
 use crate::black_box::{Dataset, Pair};
 use crate::error::Result;
 use serde::Deserialize;
@@ -51,13 +51,7 @@ pub fn read_pairs(path: impl AsRef<Path>) -> Result<(Vec<Pair>, InputFile)> {
 
 fn read<T: DeserializeOwned>(file: &Path, expected: &str) -> Result<(T, InputFile)> {
     let mut digested = Digested::new(open(file)?);
-    let Text::Json(text) = sniff(file, &mut digested, expected)? else {
-        return Err(hinted(
-            fault(file, "whole file", "a text that is no JSON", expected),
-            "see docs/audit-mechanism.md",
-        )
-        .into());
-    };
+    let text = read_whole_json(file, &mut digested, expected, "see docs/audit-mechanism.md")?;
     let value = parse(file, &text)?;
     Ok((value, digested.finish_unchanged(file)?))
 }

@@ -1,9 +1,9 @@
 //! Documents of any command in their JSON form, read to be repeated.
 
-use super::fault::{fault, hinted};
+use super::fault::fault;
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
-use super::text::{Text, sniff};
+use super::text::read_whole_json;
 use crate::error::Result;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -51,10 +51,7 @@ struct Input {
 pub fn read_document(path: impl AsRef<Path>) -> Result<RecordedDocument> {
     let file = path.as_ref();
     let mut digested = Digested::new(open(file)?);
-    let Text::Json(text) = sniff(file, &mut digested, "a document of leakbound")? else {
-        let error = fault(file, "whole file", "a text that is no JSON", "a document of leakbound");
-        return Err(hinted(error, "write it with --format json").into());
-    };
+    let text = read_whole_json(file, &mut digested, "a document of leakbound", "write it with --format json")?;
     let document: Value = parse(file, &text)?;
     if !document.is_object() {
         return Err(fault(file, "whole file", "JSON that is no object", "a document of leakbound").into());

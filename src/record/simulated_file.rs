@@ -1,11 +1,11 @@
 //! Documents of `leakbound simulate`, read again to be added up.
 
-use super::fault::{fault, hinted, quoted};
+use super::fault::{fault, quoted};
 use super::input_file::{Digested, InputFile, InputReader, open};
 use super::json::{Bounded, Count, Name, parse};
 use super::rows::same_length;
 use super::simulated::{PartialSimulation, SimulationPlan, query_of};
-use super::text::{Text, sniff};
+use super::text::read_whole_json;
 use crate::error::{Error, Result};
 use crate::simulate::BlockSet;
 use serde::Deserialize;
@@ -64,13 +64,8 @@ pub fn simulated_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Simu
 
 fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
     let mut digested = Digested::new(reader);
-    let text = match sniff(file, &mut digested, "a simulation")? {
-        Text::Json(text) => text,
-        Text::Csv(_) => {
-            let error = fault(file, "whole file", "a text that is no JSON", "a document of leakbound simulate");
-            return Err(hinted(error, "write it with --format json").into());
-        }
-    };
+    let expected = "a document of leakbound simulate";
+    let text = read_whole_json(file, &mut digested, expected, "write it with --format json")?;
     let Document { schema, plan, blocks, queries } = parse(file, &text)?;
     if schema != SIMULATE_SCHEMA {
         return Err(fault(file, "schema", quoted(&schema), quoted(SIMULATE_SCHEMA)).into());

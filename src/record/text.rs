@@ -30,7 +30,18 @@ pub(super) enum Text<R> {
 
 /// Looks at the start of `reader`. `expected` names the content in messages, such as `recorded counts`.
 pub(super) fn sniff<R: Read>(file: &Path, reader: R, expected: &str) -> Result<Text<R>> {
-    let wanted = format!("{expected} as CSV or JSON");
+    begin(file, reader, &format!("{expected} as CSV or JSON"))
+}
+
+/// A text that must be JSON. `expected` names the content in messages, `hint` says where it comes from.
+pub(super) fn read_whole_json<R: Read>(file: &Path, reader: R, expected: &str, hint: &str) -> Result<String> {
+    match begin(file, reader, expected)? {
+        Text::Json(text) => Ok(text),
+        Text::Csv(_) => Err(hinted(fault(file, "whole file", "text that is not JSON", expected), hint).into()),
+    }
+}
+
+fn begin<R: Read>(file: &Path, reader: R, wanted: &str) -> Result<Text<R>> {
     let mut reader = BufReader::with_capacity(BUFFER, reader);
     let start = loop {
         match reader.fill_buf() {

@@ -241,7 +241,7 @@ fn documents_are_added_up_or_rejected() {
         x: queries[1].counts: found length 2, expected 1, one per label
         x: line 1, character 453: found an object without it, expected the field `plan`
         x: line 1, character 10: found `:[[2,4]],"plan":["bl...`, expected JSON (expected `,` or `]`)
-        x: whole file: found a text that is no JSON, expected a document of leakbound simulate; hint: write it with --format json
+        x: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
         "#
     );
 }

@@ -168,7 +168,7 @@ fn parts_that_do_not_fit_are_rejected() {
         seed.json: plan.seed: found `4`, expected `3`, as in `1.json`; hint: only parts of one simulation belong together
         samples.json: plan.samples: found `600000`, expected `500000`, as in `1.json`; hint: only parts of one simulation belong together
         scenario.json: plan.scenario_sha256: found `9f6abf162e65363be53b8065b511c36ed2f3f05cd5f2442dfc9ff543026bf355`, expected `6133073adb24e4e6adaed82f66954ee9bf00d6d7579f34a3effde11ba8a72748`, as in `1.json`; hint: only parts of one simulation belong together
-        s.toml: whole file: found a text that is no JSON, expected a document of leakbound simulate; hint: write it with --format json
+        s.toml: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
         none.json: cannot read: No such file or directory (os error 2)
         1.json: --output: found the input file itself, expected another file, because the result replaces it
         invalid value '4/3' for '--shard <I/N>': number of the shard = 4 is not in [1, number of shards]
