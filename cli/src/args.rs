@@ -455,6 +455,9 @@ pub struct ClaimOptions {
 }
 
 impl ClaimOptions {
+    /// The value of `--delta` where none is given.
+    pub const DELTA: f64 = 1e-5;
+
     /// The claims that a study tests.
     pub fn claims(&self) -> Claims {
         Claims {

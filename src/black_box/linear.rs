@@ -40,7 +40,8 @@ impl LinearScore {
             let values: Vec<f64> = worlds.iter().flat_map(|world| world.iter()).map(|o| feature.measure(o)).collect();
             let finite: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
             let (center, scale) = spread(finite)?;
-            if scale > 0.0 {
+            // Numbers near the largest one have no such distance.
+            if scale > 0.0 && scale.is_finite() {
                 terms.push((feature.clone(), center, scale, 0.0));
             }
         }

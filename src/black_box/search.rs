@@ -31,7 +31,8 @@ pub(crate) struct Candidate {
     pub(crate) seen: [Vec<Output>; 2],
     pub(crate) runs: u64,
     pub(crate) chosen: Option<Chosen>,
-    pub(crate) trouble: Option<Trouble>,
+    /// Why one of both worlds, by its place, has no outputs.
+    pub(crate) trouble: Option<(usize, Trouble)>,
     wagers: Vec<Wager>,
     /// ln of the largest wealth of each wager.
     evidence: Vec<f64>,
@@ -98,7 +99,7 @@ impl Candidate {
                 match sampler.outputs(dataset, now)? {
                     Ok(outputs) => fresh[world] = outputs,
                     Err(trouble) => {
-                        self.trouble = Some(trouble);
+                        self.trouble = Some((world, trouble));
                         self.chosen = None;
                         return Ok(());
                     }

@@ -183,7 +183,16 @@ impl BlackBox for DescribedBlackBox {
         };
         let id = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let request = serde_json::to_string(&Described { id, outputs: &outputs }).unwrap_or_default();
-        self.features.exchange(&request, stop, |line| read(line, id, runs))
+        let described = |message: String| format!("the program of the features: {message}");
+        match self.features.exchange(&request, stop, |line| read(line, id, runs)) {
+            Exchange::Answered(Ok(outputs)) => Exchange::Answered(Ok(outputs)),
+            // It takes whatever the audited program prints: a dataset is never the reason.
+            Exchange::Answered(Err(reason)) => {
+                Exchange::Failed(Fault { kind: FaultKind::Malformed, message: described(reason) })
+            }
+            Exchange::Failed(fault) => Exchange::Failed(Fault { message: described(fault.message), ..fault }),
+            Exchange::Unanswered(reason) => Exchange::Unanswered(described(reason)),
+        }
     }
 }
 

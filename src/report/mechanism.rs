@@ -40,10 +40,7 @@ impl CounterexampleFound {
         let p_value = self.p_value.map(|p| ("p-value", significant(p.0, 2)));
         let facts = facts.into_iter().chain(p_value).map(|(name, value)| (name.to_owned(), value)).collect();
         let shrunk = "made smaller, then tested on outputs that had no part in that";
-        let again =
-            "--save-counterexample FILE keeps it; leakbound audit mechanism --counterexample FILE tests it again";
-        let notes = self.shrunk.then_some(shrunk).into_iter().chain([again]);
-        Section::new("Counterexample").facts(facts).notes(notes)
+        Section::new("Counterexample").facts(facts).notes(self.shrunk.then_some(shrunk))
     }
 
     /// The event over the outputs of both datasets.
@@ -139,7 +136,11 @@ impl Render for MechanismAnswer {
             .short("δ", |row| row.delta)
             .number("ε at least", 6, |row| row.epsilon_lower.0)
             .exact("validity", |row| row.validity);
-        let mut sections: Vec<Section> = self.counterexample.iter().map(CounterexampleFound::section).collect();
+        let again = "--counterexample FILE tests it again, from a file that --save-counterexample FILE wrote";
+        let found = self.counterexample.iter();
+        // Without a search it came from such a file.
+        let notes = (self.runs.search > 0).then_some(again);
+        let mut sections: Vec<Section> = found.map(|found| found.section().notes(notes)).collect();
         sections.extend([
             self.shown_pairs(form),
             self.outcomes(form),
@@ -163,11 +164,15 @@ impl Render for MechanismAnswer {
     fn meaning(&self) -> Vec<String> {
         let all = self.bounds.iter().map(|row| row.validity).chain(self.epsilon.iter().map(|row| row.validity));
         let mut words = meaning::lower_bounds(&self.failure, all, 1);
-        words.push(
-            "The pair of neighbors and the function from outputs to outcomes were chosen on other runs than those that \
-             are bounded. Outputs are assumed to be independent. A program that is not refuted may leak elsewhere."
-                .into(),
-        );
+        let runs = if self.runs.bounded > 0 {
+            "The pair of neighbors and the function from outputs to outcomes were chosen on other runs than those that are \
+             bounded."
+        } else {
+            "The claims were tested by bets on outputs that were made before these were seen, so that the test could end \
+             at any time. Nothing else is bounded."
+        };
+        let rest = "Outputs are assumed to be independent. A program that is not refuted may leak elsewhere.";
+        words.push(format!("{runs} {rest}"));
         words
     }
 

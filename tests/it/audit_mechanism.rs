@@ -107,6 +107,9 @@ fn requests_that_make_no_sense_are_rejected() {
     assert!(on("--runs 0").contains("`0` is not a whole number in [200, 10^12]"));
     assert!(on("--claim-epsilon 1 --delta 1").contains("delta = 1 is not in [0, 1)"));
     assert!(on("--stop-early").contains("an audit that stops early needs a claim"));
+    let unused = "audit mechanism --program true --dataset [1] --relation add-remove --stop-early --methods all";
+    assert!(desk.run(unused).stderr.contains("cannot be used with '--methods"));
+    assert!(on("--features idenity").contains("no program `idenity`; it is auto, identity, or a command"));
     assert!(on("--domain 1,1").contains("no two finite ends"));
     assert!(rejected(2, "--dataset [\"a\"] --relation l1:1").contains("l1:1 compares vectors of numbers"));
     assert!(rejected(2, "--dataset [] --relation replace-one").contains("a record that can be replaced"));
@@ -196,17 +199,21 @@ fn counterexamples_are_small_and_tested_again() {
     desk.file("other.json", text.replace("counterexample/1", "counterexample/9"));
     desk.file("far.json", text.replace("\"outcomes\": [", "\"outcomes\": [900, "));
     desk.file("claim.json", text.replace("\"delta\": 0.0", "\"delta\": 3.0"));
+    desk.file("strangers.json", text.replace("\"add-remove\"", "\"replace-one\""));
     desk.file("cut.json", &text[..text.len() / 2]);
     for (file, expected) in [
         ("other.json", "other.json: schema: found `leakbound.counterexample/9`"),
         ("far.json", "far.json: counterexample: found a set of outputs that is none"),
         ("claim.json", "claim.json: counterexample.claim: found delta = 3 is not in [0, 1)"),
+        ("strangers.json", "expected neighbors under replace-one"),
         ("cut.json", "cut.json: line "),
         ("none.json", "none.json"),
     ] {
         let line = desk.rejected(1, &["audit", "mechanism", "--counterexample", file][..]);
         assert!(line.contains(expected), "{line}");
     }
+    let line = desk.rejected(2, "audit mechanism --counterexample case.json --delta 1e-6");
+    assert!(line.contains("--claim-epsilon states another claim"), "{line}");
     let both = desk.run("audit mechanism --counterexample case.json --save-counterexample case.json");
     assert!(both.status == 2 && both.stderr.contains("cannot be used with"), "{both:?}");
 }
@@ -299,7 +306,7 @@ fn outputs_are_told_apart_by_what_the_user_says() {
     // What described the outputs is kept with the event.
     assert_eq!(desk.answer(3, "audit mechanism --counterexample kept.json --runs 4000")["claims"][0]["refuted"], true);
     let line = audit("python3 few.py", 1).line(1);
-    assert!(line.contains("0 outputs where 5 were requested"), "{line}");
+    assert!(line.contains("the program of the features: 0 outputs where 5 were requested"), "{line}");
 }
 
 /// The workflow that users copy does what it says, here without the machine that it is for.

@@ -57,7 +57,7 @@ pub struct MechanismOptions {
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     pub time_limit: Option<f64>,
     /// Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["orders", "methods", "direction", "resamples", "failure_per"])]
     pub stop_early: bool,
     /// Keep the answers of the program in this file, so that the audit can go on after it ended
     #[arg(long, value_name = "FILE")]

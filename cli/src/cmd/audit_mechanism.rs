@@ -1,7 +1,7 @@
 //! `leakbound audit mechanism`.
 
 use super::conclude::{Asked, publish, watched};
-use crate::args::{Common, FeatureOption, MechanismOptions};
+use crate::args::{ClaimOptions, Common, FeatureOption, MechanismOptions};
 use crate::output::{Output, interrupted, reject_any};
 use crate::signals::{Second, interruption};
 use leakbound::black_box::{
@@ -9,6 +9,7 @@ use leakbound::black_box::{
     Shrink, neighbor_pairs,
 };
 use leakbound::program::Limits;
+use leakbound::quantity::Delta;
 use leakbound::record::{AtomicFile, AuditJournal, InputFile, KeptCounterexample, read_dataset, read_pairs};
 use leakbound::study::{Claims, CounterexampleFound, MechanismStudy, Verdict};
 use leakbound::{Error, InputError, Result};
@@ -33,7 +34,7 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
     let mut bounds = options.bound.bounds();
     if let (Some(kept), true) = (&kept, bounds.claims.is_empty()) {
         bounds.claims = Claims::of(kept.counterexample.claim.aim()?)?;
-        bounds.delta = bounds.claims.epsilon.map_or(bounds.delta, |(_, delta)| delta);
+        bounds.delta = delta(options, bounds.claims.epsilon.map(|(_, delta)| delta))?;
     }
     let [program, exec] = command(options, kept.as_ref())?;
     let features = match (&options.features, &kept) {
@@ -43,7 +44,7 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
     };
     let source = source(common, options, [&program, &exec, &features].map(Option::as_deref))?;
     let title = format!("Audit of {}", source.name());
-    let journal = journal(common, options, &pairs, &files)?;
+    let journal = journal(common, options, &pairs, (&files, &inputs))?;
     let study = MechanismStudy {
         source: &*source,
         pairs,
@@ -75,9 +76,27 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
     });
     let verdict = publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })?;
     if let (Some(place), Some(found)) = (place, found) {
-        KeptCounterexample::new([program, exec, features], found).write(place)?;
+        // A function has a name, which is no command.
+        let program = program.filter(|_| common.session.black_box().is_none());
+        KeptCounterexample::new([program, exec, features], options.relation, found).write(place)?;
     }
     early.map_or(Ok(verdict), Err)
+}
+
+/// The δ of ε bounds where the claim is that of a counterexample.
+fn delta(options: &MechanismOptions, kept: Option<Delta>) -> Result<Delta> {
+    let given = options.bound.claims.delta;
+    match kept {
+        Some(kept) if given != kept && given.get() != ClaimOptions::DELTA => {
+            let reason = format!(
+                "--delta is {}, and the claim of the counterexample has {}: --claim-epsilon states another claim",
+                given.get(),
+                kept.get()
+            );
+            Err(Error::Rejected { operation: "audit of a program", reason })
+        }
+        kept => Ok(kept.unwrap_or(given)),
+    }
 }
 
 /// The checkpoint of this audit: of these options and datasets, whatever they are written to.
@@ -85,7 +104,7 @@ fn journal(
     common: &Common,
     options: &MechanismOptions,
     pairs: &[Pair],
-    inputs: &[&Path],
+    (inputs, read): (&[&Path], &[InputFile]),
 ) -> Result<Option<AuditJournal>> {
     let Some(path) = &options.checkpoint else { return Ok(None) };
     let others = [&common.output, &common.report, &options.save_counterexample].into_iter().flatten();
@@ -95,7 +114,10 @@ fn journal(
     for beside in ["checkpoint", "resume", "save_counterexample", "time_limit", "answer_timeout", "start_timeout"] {
         asked.as_object_mut().map(|asked| asked.remove(beside));
     }
-    let words = format!("{asked} {} {}", common.seed, serde_json::to_string(pairs).unwrap_or_default());
+    let read: Vec<&str> = read.iter().map(|input| input.sha256.as_str()).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let pairs = serde_json::to_string(pairs).unwrap_or_default();
+    let words = format!("{version} {asked} {} {} {pairs}", common.seed, read.join(" "));
     let audit = InputFile::of_bytes(path, words.as_bytes()).sha256;
     AuditJournal::open(path, &audit, options.resume).map(Some)
 }
@@ -155,6 +177,17 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
     neighbor_pairs(relation, &dataset, options.domain)
 }
 
+/// The error about a features program that there is not, which may be a name with a typing error.
+fn no_features(command: &str, error: Error) -> Error {
+    match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            let reason = format!("there is no program `{command}`; it is auto, identity, or a command that can be run");
+            Error::Rejected { operation: "--features", reason }
+        }
+        other => other,
+    }
+}
+
 fn source(
     common: &Common,
     options: &MechanismOptions,
@@ -177,6 +210,8 @@ fn source(
     };
     Ok(match features {
         None => source,
-        Some(command) => Box::new(DescribedBlackBox::new(source, command, limits())?),
+        Some(command) => {
+            Box::new(DescribedBlackBox::new(source, command, limits()).map_err(|error| no_features(command, error))?)
+        }
     })
 }

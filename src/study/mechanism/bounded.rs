@@ -15,6 +15,9 @@ use crate::study::number::Number;
 use crate::study::rows::{BoundRow, EpsilonRow, FailureNote};
 use crate::study::{Study, Warning, unwatched};
 
+/// Runs of the first block.
+const FIRST_BLOCK: u64 = 50;
+
 /// What fresh outputs show.
 #[derive(Default)]
 pub(super) struct Shown {
@@ -115,6 +118,32 @@ impl MechanismStudy<'_> {
         Shown { counts: chosen.pilot.clone(), claims, ..Shown::default() }
     }
 
+    /// Runs of each world in the next block: few at first, so that little time is enough to see something of both.
+    fn block(&self, done: u64) -> u64 {
+        done.max(FIRST_BLOCK).min(self.batch.max(1) as u64)
+    }
+
+    /// The runs of each world that were kept, and their counts; `none` where there are none.
+    fn recalled(&self, of: &str, none: [Vec<u64>; 2], wanted: u64, sampler: &mut Sampler<'_>) -> (u64, [Vec<u64>; 2]) {
+        let outcomes = none[0].len();
+        let is_sound = |tally: &Tally| {
+            let sum = |counts: &[u64]| counts.iter().try_fold(0, |sum: u64, &count| sum.checked_add(count));
+            let sound = |counts: &Vec<u64>| counts.len() == outcomes && sum(counts) == Some(tally.runs);
+            tally.counts.iter().all(sound) && tally.runs <= wanted
+        };
+        match self.journal.and_then(|journal| journal.recall_tally(of)).filter(is_sound) {
+            Some(tally) => {
+                let mut before = 0;
+                while before < tally.runs {
+                    sampler.skip(2);
+                    before += self.block(before);
+                }
+                (tally.runs, tally.counts)
+            }
+            None => (0, none),
+        }
+    }
+
     /// Bounds from fresh runs of a pair; none where the time was over before the first of them.
     pub(super) fn bounded(
         &self,
@@ -124,32 +153,27 @@ impl MechanismStudy<'_> {
         sampler: &mut Sampler<'_>,
     ) -> Result<Option<Shown>> {
         let none = || [0, 1].map(|_| vec![0u64; outcomes.labels.len()]);
-        let mut counts = none();
         let datasets = [&pair.dataset, &pair.neighbor];
-        let (mut done, mut over) = (0, false);
         let of = outcomes.identity(pair);
-        if let Some(tally) = self.journal.and_then(|journal| journal.recall_tally(&of)) {
-            let sound = tally.counts.iter().all(|of| {
-                of.len() == outcomes.labels.len()
-                    && of.iter().try_fold(0, |sum: u64, &count| sum.checked_add(count)) == Some(tally.runs)
-            });
-            if sound && tally.runs <= wanted {
-                (done, counts) = (tally.runs, tally.counts);
-                sampler.skip(2 * done.div_ceil(self.batch.max(1) as u64));
-            }
-        }
-        while done < wanted && !over {
+        let (mut done, mut counts) = self.recalled(&of, none(), wanted, sampler);
+        let mut over = false;
+        let mut failed = None;
+        while done < wanted && !over && failed.is_none() {
             // Both worlds by turns: what ends early has seen as much of each.
-            let now = (wanted - done).min(self.batch.max(1) as u64);
+            let now = self.block(done).min(wanted - done);
             let mut fresh = none();
             for (fresh, dataset) in fresh.iter_mut().zip(datasets) {
                 match sampler.each_batch(dataset, now, |outputs| outcomes.count(&outputs, fresh)) {
                     Ok(Ok(())) => {}
-                    Ok(Err(trouble)) => return Err(self.no_outputs(dataset, &trouble)),
+                    Ok(Err(trouble)) => failed = Some(self.no_outputs(dataset, &trouble)),
                     Err(Error::Interrupted) => over = true,
-                    Err(error) => return Err(error),
+                    Err(error) => failed = Some(error),
+                }
+                if failed.is_some() {
+                    break;
                 }
             }
+            let over = over || failed.is_some();
             if !over {
                 done += now;
                 for (counts, fresh) in counts.iter_mut().zip(fresh) {
@@ -160,6 +184,9 @@ impl MechanismStudy<'_> {
                 let tally = Tally { of: of.clone(), runs: done, counts: counts.clone() };
                 journal.keep_tally(&tally, over || done >= wanted)?;
             }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         if done == 0 {
             return Ok(None);

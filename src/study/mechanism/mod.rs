@@ -15,7 +15,9 @@ use super::progress::{Meter, Progress};
 use super::rows::FailureNote;
 use super::{Study, Warning};
 use crate::audit::FailurePer;
-use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Sampler, Search, Stage, Trouble};
+use crate::black_box::{
+    Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Pair, Sampler, Search, Stage, Trouble,
+};
 use crate::error::{Error, InputError, Result};
 use crate::program::Stop;
 use bounded::{Outcomes, Shown};
@@ -29,6 +31,8 @@ const SEARCH_TIME: f64 = 0.5;
 const BOUND_TIME: f64 = 0.85;
 /// Runs that show whether the program repeats itself.
 const REPEATED: usize = 5;
+/// Datasets on which a program may fail before it has given any output.
+const FAILURES: usize = 4;
 /// Pairs that are listed.
 const LISTED: usize = 20;
 
@@ -83,7 +87,7 @@ fn tried_pair(candidate: &Candidate) -> TriedPair {
         pattern: candidate.pair.pattern.clone(),
         runs: candidate.runs,
         score: Some(Number(candidate.score())),
-        trouble: candidate.trouble.as_ref().map(ToString::to_string),
+        trouble: candidate.trouble.as_ref().map(|(_, trouble)| trouble.to_string()),
     }
 }
 
@@ -126,10 +130,18 @@ impl MechanismStudy<'_> {
 
     fn repeats_on<'a>(&self, datasets: impl Iterator<Item = &'a Dataset>, sampler: &mut Sampler<'_>) -> Result<bool> {
         let mut first: Option<(Dataset, Trouble)> = None;
+        let mut failures = 0;
         for dataset in datasets {
             match sampler.repeats(dataset, REPEATED)? {
                 Ok(repeats) => return Ok(repeats),
-                Err(trouble) => _ = first.get_or_insert((dataset.clone(), trouble)),
+                Err(trouble) => {
+                    failures += usize::from(matches!(trouble, Trouble::Failed(_)));
+                    first.get_or_insert((dataset.clone(), trouble));
+                }
+            }
+            // A dataset that it does not take is cheap to try, a program that cannot run is not.
+            if failures == FAILURES {
+                break;
             }
         }
         let (dataset, trouble) = first.unwrap_or((Dataset::default(), Trouble::Rejected("no dataset".into())));
@@ -140,7 +152,10 @@ impl MechanismStudy<'_> {
     fn nothing(&self, candidates: &[Candidate]) -> Error {
         let troubled = candidates.iter().find_map(|candidate| Some((candidate, candidate.trouble.as_ref()?)));
         match troubled {
-            Some((candidate, trouble)) => self.no_outputs(&candidate.pair.dataset, trouble),
+            Some((candidate, (world, trouble))) => {
+                let Pair { dataset, neighbor, .. } = &candidate.pair;
+                self.no_outputs([dataset, neighbor][*world], trouble)
+            }
             None if candidates.iter().any(|candidate| candidate.runs > 0) => InputError {
                 file: self.source.name().into(),
                 place: "outputs".into(),
@@ -229,7 +244,7 @@ impl MechanismStudy<'_> {
             }
             None => shrunk::Shrunk::default(),
         };
-        if shrunk.found.is_some() && chosen.witness.is_of_bits() {
+        if shrunk.found.as_ref().is_some_and(|found| found.predicate.is_of_bits()) {
             warnings.push(binary_places());
         }
         let tried = found.candidates.iter().filter(|candidate| candidate.runs > 0 || candidate.trouble.is_some());
@@ -357,7 +372,8 @@ impl MechanismStudy<'_> {
                 hint: "let the program take its randomness from the seed of the request".into(),
             });
         }
-        let troubled: Vec<&Trouble> = candidates.iter().filter_map(|candidate| candidate.trouble.as_ref()).collect();
+        let troubled: Vec<&Trouble> =
+            candidates.iter().filter_map(|candidate| Some(&candidate.trouble.as_ref()?.1)).collect();
         if let Some(first) = troubled.first() {
             let pairs = if troubled.len() == 1 { "1 pair".into() } else { format!("{} pairs", troubled.len()) };
             warnings.push(Warning {

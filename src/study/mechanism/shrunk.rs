@@ -59,17 +59,17 @@ impl MechanismStudy<'_> {
             let more = LEAST.saturating_sub(smallest.runs).min(self.shrink_runs - runs);
             match smallest.run(more, sampler, Goal { aims: &[aim], features }) {
                 Err(Error::Interrupted) => {}
-                other => other?,
+                other => other.map(|()| runs += more)?,
             }
-            runs += more;
         }
         let candidate = smallest.as_ref().unwrap_or(best);
         let event = simplest([&candidate.seen[0], &candidate.seen[1]], aim, features);
         let wanted = (MARGIN * candidate.runs.min(each)).max(LEAST).min(self.shrink_runs - runs);
         let tested = match event {
             Some(event) if wanted > 0 => {
-                runs += wanted;
-                self.tested(&candidate.pair, &event, &found, wanted, sampler)?
+                let (tested, made) = self.tested(&candidate.pair, &event, &found, wanted, sampler)?;
+                runs += made;
+                tested
             }
             _ => None,
         };
@@ -88,7 +88,8 @@ impl MechanismStudy<'_> {
         ((SLACK * seen) as u64).max(PATIENCE)
     }
 
-    /// The counterexample that fresh outputs make of a pair and an event, if they refute the claim.
+    /// The counterexample that fresh outputs make of a pair and an event, if they refute the claim; and the runs of each
+    /// world that this took.
     fn tested(
         &self,
         pair: &Pair,
@@ -96,10 +97,11 @@ impl MechanismStudy<'_> {
         found: &CounterexampleFound,
         runs: u64,
         sampler: &mut Sampler<'_>,
-    ) -> Result<Option<CounterexampleFound>> {
+    ) -> Result<(Option<CounterexampleFound>, u64)> {
         let aim = found.claimed.aim()?;
         let mut counts = [[0u64; 2]; 2];
         let mut kept = [Vec::new(), Vec::new()];
+        let mut made = 0;
         let worlds = counts.iter_mut().zip(&mut kept);
         for ((counts, kept), dataset) in worlds.zip([&pair.dataset, &pair.neighbor]) {
             let count = |outputs: Vec<Output>| {
@@ -108,8 +110,10 @@ impl MechanismStudy<'_> {
                 kept.extend(outputs.into_iter().take(room));
             };
             match sampler.each_batch(dataset, runs, count) {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(Error::Interrupted) => return Ok(None),
+                Ok(Ok(())) => made = runs,
+                Ok(Err(_)) | Err(Error::Interrupted) => {
+                    return Ok((None, made.max(counts.iter().sum())));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -119,6 +123,7 @@ impl MechanismStudy<'_> {
         let tested =
             CounterexampleFound { shrunk: true, ..CounterexampleFound::new(pair, event, aim, inside, outputs, claim) };
         let failure = self.bounds.failure_probability.get();
-        Ok(tested.p_value.is_some_and(|p| p.0 <= failure).then(|| tested.drawn([&kept[0], &kept[1]])))
+        let refutes = tested.p_value.is_some_and(|p| p.0 <= failure);
+        Ok((refutes.then(|| tested.drawn([&kept[0], &kept[1]])), runs))
     }
 }
