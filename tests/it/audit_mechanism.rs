@@ -109,7 +109,7 @@ fn requests_that_make_no_sense_are_rejected() {
     assert!(on("--stop-early").contains("an audit that stops early needs a claim"));
     let unused = "audit mechanism --program true --dataset [1] --relation add-remove --stop-early --methods all";
     assert!(desk.run(unused).stderr.contains("cannot be used with '--methods"));
-    assert!(on("--features idenity").contains("no program `idenity`; it is auto, identity, or a command"));
+    assert!(on("--features learned").contains("no program `learned`; it is auto, identity, or a command"));
     assert!(on("--domain 1,1").contains("no two finite ends"));
     assert!(rejected(2, "--dataset [\"a\"] --relation l1:1").contains("l1:1 compares vectors of numbers"));
     assert!(rejected(2, "--dataset [] --relation replace-one").contains("a record that can be replaced"));
