@@ -54,7 +54,12 @@ fn facts(facts: &[(String, String)]) -> String {
 
 fn claim(claim: &Claim) -> String {
     let verdict = if claim.refuted { "REFUTED" } else { "not refuted" };
-    let mut text = format!("claim {}: {verdict} (at least {}", claim.claim, significant(claim.lower.0, 6));
+    // A test that bounds nothing has no number to show; a bound of 0 says as much.
+    let shown = match claim.lower.0 {
+        0.0 => "no lower bound above 0".into(),
+        lower => format!("at least {}", significant(lower, 6)),
+    };
+    let mut text = format!("claim {}: {verdict} ({shown}", claim.claim);
     if !claim.query.is_empty() {
         text += &format!(", query {}", claim.query);
     }

@@ -173,7 +173,11 @@ fn claims(claims: &[Claim]) -> Markup {
                             (visible(&claim.claim))
                         }
                         p {
-                            "The value is at least " (significant(claim.lower.0, 6))
+                            @if claim.lower.0 == 0.0 {
+                                "There is no lower bound above 0"
+                            } @else {
+                                "The value is at least " (significant(claim.lower.0, 6))
+                            }
                             @if !claim.query.is_empty() { " (query " (shortened(&claim.query, LONG_CELL)) ")" }
                             @if claim.failure_probability > 0.0 {
                                 ", unless an event of probability " (short(claim.failure_probability))
