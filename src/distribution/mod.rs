@@ -14,6 +14,7 @@ mod noise;
 mod output_pair;
 mod poisson_multinomial;
 mod random_votes;
+mod selection;
 
 pub(crate) use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeDistribution;
@@ -30,6 +31,7 @@ pub use random_votes::{
     Displacement, displaced_argmax_distributions, marked_argmax_distribution, marked_argmax_distributions,
     multinomial_argmax_distribution,
 };
+pub use selection::{exponential_distribution, permute_and_flip_distribution};
 
 use count_groups::{CountGroups, Spread};
 

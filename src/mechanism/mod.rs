@@ -23,6 +23,7 @@ mod kind;
 mod noisy_argmax;
 mod random_votes;
 mod randomized_response;
+mod selection;
 mod smooth_release;
 mod subsampled_gaussian;
 
@@ -31,6 +32,7 @@ pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
 pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
+pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
 
@@ -48,8 +50,19 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 9] =
-    [GNMAX, LNMAX, GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, CONFIDENT_GNMAX, CONFIDENT_LNMAX, RANDOMIZED_RESPONSE, GNSS];
+pub const RELEASES: [&MechanismKind; 11] = [
+    GNMAX,
+    LNMAX,
+    GAUSSIAN,
+    LAPLACE,
+    SUBSAMPLED_GAUSSIAN,
+    CONFIDENT_GNMAX,
+    CONFIDENT_LNMAX,
+    RANDOMIZED_RESPONSE,
+    GNSS,
+    EXPONENTIAL,
+    PERMUTE_AND_FLIP,
+];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
 /// that of the outputs.

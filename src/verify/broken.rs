@@ -20,13 +20,13 @@ use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
-use crate::accountant::{gaussian_rdp, gnmax_data_independent, log_flip_probability};
+use crate::accountant::{exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, log_flip_probability};
 use crate::distribution::Noise;
 use crate::divergence::{gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
-    AdditiveNoise, CONFIDENT_GNMAX, GAUSSIAN, GNMAX, GNSS, LAPLACE, Mechanism, MechanismKind, NoisyArgmax,
-    RANDOMIZED_RESPONSE, Role, SmoothPair,
+    AdditiveNoise, CONFIDENT_GNMAX, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE, Mechanism, MechanismKind, NoisyArgmax,
+    PERMUTE_AND_FLIP, RANDOMIZED_RESPONSE, Role, SmoothPair,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -50,7 +50,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 14] = [
+pub const CONTROLS: [Control; 16] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -92,6 +92,24 @@ pub const CONTROLS: [Control; 14] = [
         |name| {
             curve(name, &[RANDOMIZED_RESPONSE], |mechanism, _, order| {
                 Some(0.25 * gaussian_rdp(order, sigma(mechanism)?, 1.0))
+            })
+        },
+    ),
+    control(
+        "exponential-monotone",
+        "the exponential mechanism as if votes were only added: epsilon of 1/sigma, where a vote that moves has 2/sigma",
+        |name| {
+            curve(name, &[EXPONENTIAL], |mechanism, _, order| {
+                Some(exponential_mechanism_rdp(order, Epsilon::new(sigma(mechanism)?.get().recip()).ok()?))
+            })
+        },
+    ),
+    control(
+        "permute-and-flip-bounded-range",
+        "permute-and-flip as the exponential mechanism of the same epsilon, whose log ratios have half the range",
+        |name| {
+            curve(name, &[PERMUTE_AND_FLIP], |mechanism, _, order| {
+                Some(exponential_mechanism_rdp(order, Epsilon::new(2.0 / sigma(mechanism)?.get()).ok()?))
             })
         },
     ),

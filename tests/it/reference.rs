@@ -58,4 +58,5 @@ tables! {
     epsilon_bounds "epsilon_bounds.json"
     one_run "one_run.json"
     worst_case "worst_case.json"
+    selection "selection.json"
 }

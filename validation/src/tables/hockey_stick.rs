@@ -59,7 +59,7 @@ pub(super) fn compare(check: &mut TableCheck) {
 
 /// How far δ moves when the log-ratio l of every class moves by its error: p - e^ε q = p (1 - e^{ε-l}), and the
 /// derivative in l is e^ε q. It counts where l ≥ ε, or nearly.
-fn condition(p: &OutcomeDistribution, q: &OutcomeDistribution, epsilon: Epsilon) -> f64 {
+pub(super) fn condition(p: &OutcomeDistribution, q: &OutcomeDistribution, epsilon: Epsilon) -> f64 {
     (0..p.outcomes())
         .map(|class| {
             let (ln_p, ln_q) = (p.ln_p()[class], q.ln_p()[class]);

@@ -16,6 +16,7 @@ mod one_run;
 mod pate_costs;
 mod random_votes;
 mod renyi;
+mod selection;
 mod simultaneous;
 mod tails;
 mod two_cut;
@@ -52,7 +53,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 23] = [
+pub const ALL: [Table; 24] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -76,6 +77,7 @@ pub const ALL: [Table; 23] = [
     Table { file: "epsilon_bounds.json", compare: epsilon_bounds::compare },
     Table { file: "one_run.json", compare: one_run::compare },
     Table { file: "worst_case.json", compare: worst_case::compare },
+    Table { file: "selection.json", compare: selection::compare },
 ];
 
 /// The entries of a table.

@@ -1,0 +1,208 @@
+//! The class of the most votes by the exponential mechanism or by permute-and-flip.
+
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp, k_ary_randomized_response_rdp};
+use crate::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+use crate::quantity::{Epsilon, NoiseScale};
+use crate::simulate::{Sampler, Stream, World};
+use rand::RngExt;
+use rand_distr::{Distribution, Gumbel};
+use std::sync::Arc;
+
+/// How a class is selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelectionRule {
+    /// With probability proportional to e^{n_c/σ}: the largest count with Gumbel noise.
+    Exponential,
+    /// Classes in random order, each taken with probability e^{(n_c - max n)/σ}: the largest count with exponential
+    /// noise.
+    PermuteAndFlip,
+}
+
+/// A class selected by its votes. Neighbors differ by one vote that moves, so that ε is 2/σ.
+///
+/// ```
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::{Bins, Mechanism, Selection, SelectionRule};
+/// # use leakbound::quantity::{NoiseScale, Order};
+/// let mechanism = Selection { rule: SelectionRule::PermuteAndFlip, sigma: NoiseScale::new(2.0)? };
+/// let [votes, neighbor] = [vec![5, 5, 0], vec![6, 4, 0]].map(|votes| VoteHistogram::new(votes).unwrap());
+/// let pair = (&mechanism as &dyn Mechanism).output_pair(&votes, &neighbor, Bins::at(None))?;
+/// let order = Order::new(8.0)?;
+/// for theorem in mechanism.theorems() {
+///     let bound = theorem.at(order, Direction::Forward).unwrap().value;
+///     assert!(pair.renyi(Direction::Forward, order) <= bound && bound < 1.0);
+/// }
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// McSherry and Talwar (2007), "Mechanism design via differential privacy"; McKenna and Sheldon (2020),
+/// "Permute-and-flip".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Selection {
+    /// The rule.
+    pub rule: SelectionRule,
+    /// The scale of the noise, 2/ε.
+    pub sigma: NoiseScale,
+}
+
+/// A class with probability proportional to e^{n/sigma}.
+pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
+    name: "exponential",
+    relation: Relation::MovedVote,
+    parameters: &[Parameter::noise("sigma")],
+    releases: true,
+    // Of range ε = 2/σ, so that D_α <= α ε²/8 = α/(2σ²).
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(Selection { rule: SelectionRule::Exponential, sigma: parameters.scale("sigma")? })),
+    draw_data: draw::votes,
+    draw: |stream, _| Some(Arc::new(Selection { rule: SelectionRule::Exponential, sigma: draw::scale(stream)? })),
+};
+
+/// Classes in random order, each taken with probability e^{(n - max n)/sigma}.
+pub const PERMUTE_AND_FLIP: &MechanismKind = &MechanismKind {
+    name: "permute-and-flip",
+    relation: Relation::MovedVote,
+    parameters: &[Parameter::noise("sigma")],
+    releases: true,
+    // D_α <= α ε²/2 = 2α/σ² (Bun and Steinke 2016, Proposition 3.3).
+    noise_hides: true,
+    read: |parameters| {
+        Ok(Arc::new(Selection { rule: SelectionRule::PermuteAndFlip, sigma: parameters.scale("sigma")? }))
+    },
+    draw_data: draw::votes,
+    draw: |stream, _| Some(Arc::new(Selection { rule: SelectionRule::PermuteAndFlip, sigma: draw::scale(stream)? })),
+};
+
+static BOUNDED_RANGE: Statement = Statement::for_any_data(
+    "exponential-bounded-range",
+    "Dong, Durfee and Rogers (2020), the largest divergence of a bounded range",
+);
+static PURE: Statement = Statement::for_any_data(
+    "permute-and-flip-pure",
+    "McKenna and Sheldon (2020), Theorem 1, with Mironov (2017), Proposition 5",
+);
+
+impl Selection {
+    /// ε of a vote that moves: one count grows by 1 and another falls by 1. None where it overflows, which promises
+    /// nothing.
+    fn epsilon(self) -> Option<Epsilon> {
+        Epsilon::new(2.0 / self.sigma.get()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)
+    }
+
+    /// The theorem of the rule.
+    #[must_use]
+    pub fn theorems(&self) -> Vec<Theorem> {
+        let Some(epsilon) = self.epsilon() else { return Vec::new() };
+        vec![match self.rule {
+            SelectionRule::Exponential => {
+                Theorem::new(&BOUNDED_RANGE, move |order, _| exponential_mechanism_rdp(order, epsilon))
+            }
+            // Nothing of pure differential privacy leaks more than randomized response (Kairouz, Oh and Viswanath 2015).
+            SelectionRule::PermuteAndFlip => Theorem::new(&PURE, move |order, _| {
+                k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
+            }),
+        }]
+    }
+}
+
+impl Mechanism for Selection {
+    fn kind(&self) -> &'static MechanismKind {
+        match self.rule {
+            SelectionRule::Exponential => EXPONENTIAL,
+            SelectionRule::PermuteAndFlip => PERMUTE_AND_FLIP,
+        }
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("sigma", self.sigma.get())
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        self.theorems()
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
+        match self.rule {
+            SelectionRule::Exponential => exponential_distribution(data, self.sigma),
+            SelectionRule::PermuteAndFlip => permute_and_flip_distribution(data, self.sigma),
+        }
+    }
+
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        if data.classes() != neighbor.classes() {
+            return Err(rejected(format!("{} classes, and {} of the neighbor", data.classes(), neighbor.classes())));
+        }
+        let deficits = [data, neighbor].map(|votes| {
+            let most = votes.counts().iter().copied().max().unwrap_or(0);
+            votes.counts().iter().map(|&count| (most - count) as f64 / self.sigma.get()).collect::<Vec<f64>>()
+        });
+        Ok(match self.rule {
+            SelectionRule::Exponential => Box::new(GumbelSampler { deficits }),
+            SelectionRule::PermuteAndFlip => {
+                let chances =
+                    deficits.map(|deficits| deficits.into_iter().map(|deficit| libm::exp(-deficit)).collect());
+                Box::new(FlipSampler { chances })
+            }
+        })
+    }
+}
+
+/// The largest count with Gumbel noise: what the exponential mechanism is, and not how its distribution is computed.
+struct GumbelSampler {
+    /// How far each class is behind, in units of the noise.
+    deficits: [Vec<f64>; 2],
+}
+
+impl Sampler for GumbelSampler {
+    fn outcomes(&self) -> usize {
+        self.deficits[0].len()
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        let Ok(noise) = Gumbel::<f64>::new(0.0, 1.0) else { return };
+        for _ in 0..samples {
+            let mut best = (0, f64::NEG_INFINITY);
+            for (class, deficit) in self.deficits[world.index()].iter().enumerate() {
+                let noisy = noise.sample(stream) - deficit;
+                if noisy > best.1 {
+                    best = (class, noisy);
+                }
+            }
+            counts[best.0] += 1;
+        }
+    }
+}
+
+/// Permute-and-flip as it is published.
+struct FlipSampler {
+    chances: [Vec<f64>; 2],
+}
+
+impl Sampler for FlipSampler {
+    fn outcomes(&self) -> usize {
+        self.chances[0].len()
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        let chances = &self.chances[world.index()];
+        let mut order: Vec<usize> = (0..chances.len()).collect();
+        for _ in 0..samples {
+            // Any order is as random a start as any other.
+            for place in 0..order.len() {
+                let other = stream.random_range(place..order.len());
+                order.swap(place, other);
+                let class = order[place];
+                // The class of the most votes is always taken.
+                if stream.random_bool(chances[class]) {
+                    counts[class] += 1;
+                    break;
+                }
+            }
+        }
+    }
+}
