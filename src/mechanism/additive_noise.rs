@@ -1,9 +1,10 @@
 //! One number with noise.
 
-use super::binned::{BetweenLaplace, Binned, Normal, edges_around, resolvable};
+use super::binned::{BetweenLaplace, Binned, Normal, edges_around, edges_of_losses, resolvable};
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
 use crate::distribution::{Noise, OutcomeDistribution};
+use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order};
@@ -71,12 +72,17 @@ impl AdditiveNoise {
         Ok(match self.noise {
             Noise::Laplace(_) => BetweenLaplace::pair(shift, bins.count),
             // The peaks of p^α q^{1-α} in both directions, and where the densities cross.
-            Noise::Gaussian(_) => Binned {
-                edges: edges_around(&[0.5 * shift, (1.0 - order) * shift, order * shift], bins.count),
-                outputs: [0.0, shift].map(|mean| Box::new(Normal::at(mean)) as _),
-            },
+            Noise::Gaussian(_) => {
+                normal_pair(shift, edges_around(&[0.5 * shift, (1.0 - order) * shift, order * shift], bins.count))
+            }
         })
     }
+}
+
+/// N(0, 1) and N(shift, 1).
+fn normal_pair(shift: f64, edges: Vec<f64>) -> Binned {
+    let outputs = [0.0, shift].map(|mean| Box::new(Normal::at(mean)) as _);
+    Binned { edges, outputs, limits: Some([f64::INFINITY, f64::NEG_INFINITY]) }
 }
 
 impl Mechanism for AdditiveNoise {
@@ -101,6 +107,21 @@ impl Mechanism for AdditiveNoise {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         self.binned(bins)?.sampler(data, neighbor)
+    }
+
+    fn enclosed_losses(
+        &self,
+        data: &VoteHistogram,
+        neighbor: &VoteHistogram,
+        bins: usize,
+    ) -> Result<[EnclosedLoss; 2]> {
+        let shift = self.noise.scale().recip();
+        resolvable(shift, 1.0)?;
+        let binned = match self.noise {
+            Noise::Laplace(_) => BetweenLaplace::pair(shift, bins),
+            Noise::Gaussian(_) => normal_pair(shift, edges_of_losses(shift, bins)),
+        };
+        binned.enclosed_losses(data, neighbor)
     }
 
     /// The sum of Gaussian outputs is sufficient: one output with less noise.

@@ -5,6 +5,7 @@
 
 use super::kind::rejected;
 use crate::distribution::OutcomeDistribution;
+use crate::divergence::{EnclosedLoss, LossCell};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -13,6 +14,14 @@ use crate::special::{log_ndtr, log_sum_exp};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
+/// Relative rounding of a density, for each unit of the square of the place.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// ln √(2π).
+const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
+/// Standard deviations from where what is there counts as nothing: 1e-316 of a normal distribution.
+const FARTHEST: f64 = 38.0;
+/// By how much bins beyond [`REACH`] are wider.
+const COARSE: f64 = 20.0;
 /// Standard deviations on each side of a place where an integrand is large.
 pub(super) const REACH: f64 = 9.0;
 
@@ -20,6 +29,9 @@ pub(super) const REACH: f64 = 9.0;
 pub(super) trait RealOutput: Send + Sync + std::fmt::Debug {
     /// ln of the probabilities of the bins below, between and above the edges.
     fn bins(&self, edges: &[f64]) -> Vec<LogIntegral>;
+
+    /// ln of the density.
+    fn ln_density(&self, x: f64) -> f64;
 
     /// One output.
     fn draw(&self, stream: &mut Stream) -> f64;
@@ -32,6 +44,8 @@ pub(super) struct Binned {
     pub edges: Vec<f64>,
     /// Without the record, and with it.
     pub outputs: [Box<dyn RealOutput>; 2],
+    /// ln of the density without the record over that with it at -∞ and at ∞, if it is monotone.
+    pub limits: Option<[f64; 2]>,
 }
 
 impl Binned {
@@ -44,6 +58,38 @@ impl Binned {
     pub(super) fn sampler(self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)?, record(neighbor)?];
         Ok(Box::new(BinnedSampler { binned: self, worlds }))
+    }
+
+    /// The privacy losses between these data and a neighbor, forward and reverse.
+    pub(super) fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<[EnclosedLoss; 2]> {
+        let worlds = [record(data)?, record(neighbor)?];
+        let Some(limits) = self.limits else {
+            return Err(rejected("the ratio of its densities is not monotone, so that bins do not enclose it".into()));
+        };
+        // Without the record, and with it.
+        let bins = self.outputs.each_ref().map(|output| output.bins(&self.edges));
+        let log_ratio = |x: f64| self.outputs[0].ln_density(x) - self.outputs[1].ln_density(x);
+        let mut ratios: Vec<f64> = vec![limits[0]];
+        ratios.extend(self.edges.iter().map(|&edge| log_ratio(edge)));
+        ratios.push(limits[1]);
+        let of = |first: usize, second: usize| {
+            let cells: Vec<LossCell> = (0..=self.edges.len())
+                .map(|bin| {
+                    let sign = if first == 0 { 1.0 } else { -1.0 };
+                    let ends =
+                        if first == second { [0.0; 2] } else { [ratios[bin], ratios[bin + 1]].map(|l| sign * l) };
+                    let low = ends[0].min(ends[1]);
+                    let high = ends[0].max(ends[1]);
+                    // What the densities lose in rounding, at the farther of the edges.
+                    let edge = |index: usize| self.edges.get(index).map_or(0.0, |edge| edge * edge);
+                    let far = edge(bin).max(if bin == 0 { 0.0 } else { edge(bin - 1) });
+                    let slack = if low == high { 0.0 } else { ROUNDING * (1.0 + far) };
+                    LossCell { p: bins[first][bin], q: bins[second][bin], losses: [low - slack, high + slack] }
+                })
+                .collect();
+            EnclosedLoss::of_cells(&cells)
+        };
+        Ok([of(worlds[0], worlds[1]), of(worlds[1], worlds[0])])
     }
 }
 
@@ -98,6 +144,11 @@ impl RealOutput for Normal {
         let unit: f64 = StandardNormal.sample(stream);
         self.mean + self.deviation * unit
     }
+
+    fn ln_density(&self, x: f64) -> f64 {
+        let unit = (x - self.mean) / self.deviation;
+        -0.5 * unit * unit - self.deviation.ln() - LN_SQRT_2PI
+    }
 }
 
 /// N(mean, 1) with probability `rate`, else N(0, 1).
@@ -122,6 +173,17 @@ impl RealOutput for Mixture {
         let mean = if stream.random_bool(self.rate) { self.mean } else { 0.0 };
         Normal::at(mean).draw(stream)
     }
+
+    fn ln_density(&self, x: f64) -> f64 {
+        // 1 + rate (e^{x·mean - mean²/2} - 1), in two forms: neither overflows.
+        let exponent = self.mean * (x - 0.5 * self.mean);
+        let ratio = if exponent < 0.0 {
+            (self.rate * libm::expm1(exponent)).ln_1p()
+        } else {
+            exponent + (self.rate + (1.0 - self.rate) * libm::exp(-exponent)).ln()
+        };
+        Normal::at(0.0).ln_density(x) + ratio
+    }
 }
 
 /// Laplace noise of scale 1 around one of two centers, 0 and `shift`, between which bins of equal width lie: outside
@@ -139,7 +201,8 @@ impl BetweenLaplace {
     pub(super) fn pair(shift: f64, bins: usize) -> Binned {
         let width = shift / bins as f64;
         let edges = (0..=bins).map(|i| width * i as f64).collect();
-        Binned { edges, outputs: [false, true].map(|second| Box::new(Self { shift, bins, second }) as _) }
+        let outputs = [false, true].map(|second| Box::new(Self { shift, bins, second }) as _);
+        Binned { edges, outputs, limits: Some([shift, -shift]) }
     }
 }
 
@@ -163,6 +226,10 @@ impl RealOutput for BetweenLaplace {
         let noise = if stream.random_bool(0.5) { size } else { -size };
         noise + if self.second { self.shift } else { 0.0 }
     }
+
+    fn ln_density(&self, x: f64) -> f64 {
+        -(x - if self.second { self.shift } else { 0.0 }).abs() - std::f64::consts::LN_2
+    }
 }
 
 /// Increasing edges of bins around each center, in standard deviations.
@@ -170,6 +237,18 @@ pub(super) fn edges_around(centers: &[f64], bins: usize) -> Vec<f64> {
     let step = 2.0 * REACH / bins as f64;
     let around = |center: &f64| (0..=bins).map(|i| center - REACH + step * i as f64).collect::<Vec<_>>();
     apart(centers.iter().flat_map(around).collect(), 0.4 * step)
+}
+
+/// Edges for privacy losses of two normal distributions at 0 and `shift`: `bins` fine ones where most of both is, and
+/// some on either side, so that what is beyond the last counts at no δ.
+pub(super) fn edges_of_losses(shift: f64, bins: usize) -> Vec<f64> {
+    let step = (2.0 * REACH + shift) / bins as f64;
+    let outside = ((FARTHEST - REACH) / (COARSE * step)).ceil() as usize;
+    let beyond = |i: usize| COARSE * step * i as f64;
+    let left = (1..=outside).rev().map(|i| -REACH - beyond(i));
+    let middle = (0..=bins).map(|i| -REACH + step * i as f64);
+    let right = (1..=outside).map(|i| shift + REACH + beyond(i));
+    left.chain(middle).chain(right).collect()
 }
 
 /// Sorted, without those that are hardly above the one before.

@@ -41,6 +41,7 @@ pub(crate) use kind::{rejected, rounder};
 use crate::accountant::{Scope, Theorem, WorstCases};
 use crate::bound::{Direction, Validity};
 use crate::distribution::{OutcomeDistribution, OutputPair};
+use crate::divergence::EnclosedLoss;
 use crate::error::{Result, echo};
 use crate::histogram::VoteHistogram;
 use crate::quantity::Order;
@@ -111,6 +112,18 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// As [`Self::output_distribution`].
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>>;
 
+    /// The privacy losses between these data and a neighbor, forward and reverse, each enclosed from both sides.
+    ///
+    /// Of outcomes they are known: then this is `known_losses`. Real outputs are cut into about `bins` cells; see
+    /// [`EnclosedLoss`].
+    ///
+    /// # Errors
+    /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
+    /// so: binned outputs would be a bound from below only. Otherwise those of [`Self::output_distribution`].
+    fn enclosed_losses(&self, _: &VoteHistogram, _: &VoteHistogram, _bins: usize) -> Result<[EnclosedLoss; 2]> {
+        Err(rejected(format!("no privacy-loss distribution of {} is known", self.kind())))
+    }
+
     /// The RDP of one output that holds whatever the data, as the literature has it: the loosest exact theorem for any
     /// data.
     fn data_independent(&self, data: &VoteHistogram, order: Order) -> f64 {
@@ -147,6 +160,16 @@ impl dyn Mechanism {
     /// Those of [`Mechanism::output_distribution`].
     pub fn output_pair(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<OutputPair> {
         OutputPair::new(self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?)
+    }
+
+    /// The privacy losses between two datasets whose outputs are outcomes: [`Mechanism::enclosed_losses`] of mechanisms
+    /// that cut nothing into bins.
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::output_distribution`].
+    pub fn known_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<[EnclosedLoss; 2]> {
+        let pair = self.output_pair(data, neighbor, Bins::at(None))?;
+        Ok(Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))))
     }
 
     /// The same with another number for a parameter; None where that is no mechanism.

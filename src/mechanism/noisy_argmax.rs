@@ -11,7 +11,7 @@ use crate::distribution::{
     Noise, OutcomeDistribution, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_distribution,
     noisy_argmax_distribution,
 };
-use crate::divergence::{WorstNeighbors, worst_neighbors_of};
+use crate::divergence::{EnclosedLoss, WorstNeighbors, worst_neighbors_of};
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::model::PromptPateModel;
@@ -378,6 +378,10 @@ impl Mechanism for NoisyArgmax {
             None => Box::new(ArgmaxSampler::new(&model.into(), self.noise)),
             Some(test) => Box::new(ConfidentSampler::new([data.clone(), neighbor.clone()], test, self.noise)),
         })
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 
     /// As published: for a test with a noise on every count, the vote's move is √2 steps of the noisy histogram,

@@ -3,6 +3,7 @@
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
+use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -141,6 +142,10 @@ impl Mechanism for RandomizedResponse {
             answers: data.classes(),
             honest: libm::exp(self.ln_truth(data.classes())),
         }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp, k_ary_randomized_response_rdp};
 use crate::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
+use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{Epsilon, NoiseScale};
@@ -149,6 +150,10 @@ impl Mechanism for Selection {
                 Box::new(FlipSampler { chances })
             }
         })
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }
 

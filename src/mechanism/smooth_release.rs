@@ -148,7 +148,7 @@ impl SmoothPair {
         let mean = (step / width.get()).min(ratio).min(1.0) / sigma.get();
         let edges = edges(mean, ratio, bins.order.map_or(1.0, Order::get), bins.count)?;
         let neighbor = Normal { mean, deviation: ratio };
-        Ok(Binned { edges, outputs: [Box::new(Normal::at(0.0)), Box::new(neighbor)] })
+        Ok(Binned { edges, outputs: [Box::new(Normal::at(0.0)), Box::new(neighbor)], limits: None })
     }
 }
 

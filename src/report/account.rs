@@ -22,6 +22,7 @@ impl AccountAnswer {
         let losses = self.losses.iter().flat_map(|losses| {
             let meaning = match losses.meaning {
                 CostMeaning::ExactOfScenario => "these two worlds, all answers composed",
+                CostMeaning::AnyData => "any data, also adaptively, composed",
                 _ => "these votes, any voter at each answer, composed",
             };
             let one_voter = losses.one_voter.iter().flatten().find(|at| at.delta == self.delta);
@@ -88,7 +89,7 @@ impl Render for AccountAnswer {
             "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
              say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
              divergence between the distribution of the answer and that of any histogram one moved vote away, conditional on the votes. \
-             An expected charge plans, and bounds no run."
+             An expected charge plans, and bounds no run. What holds for any data also adaptively may be published too, and              covers releases that are chosen after the outputs before them; those of one record are between data with and              without it."
                 .into(),
         ]
     }

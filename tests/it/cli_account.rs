@@ -122,6 +122,52 @@ fn privacy_losses_enclose_epsilon() {
     assert!(json("account validation/scenarios/prompt-pate.toml")["losses"].is_null());
 }
 
+/// DP-SGD: below the theorem by Rényi orders, and narrow; eight releases of one mechanism, on one line or on eight, cost
+/// the same; releases of several kinds, each with its data.
+#[test]
+fn releases_of_any_mechanisms_are_composed() {
+    let document = json("account validation/data/dp_sgd.toml --composition pld");
+    let ends = |document: &Value| ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
+    let [lower, upper] = ends(&document);
+    assert!(10.04 < lower && lower < 10.054 && lower < upper && upper < 1.002 * lower, "{lower} {upper}");
+    assert!(upper < epsilon(&document, "least-theorems"));
+    assert_eq!((&document["queries"], &document["losses"]["meaning"]), (&10_000.into(), &"any-data".into()));
+
+    let desk = Desk::new();
+    let account = |text: &str| {
+        std::fs::write(desk.path("r.toml"), text).unwrap();
+        let mut document = desk.json("account r.toml --composition pld --delta 1e-6");
+        let taken = ["curves", "losses", "queries"].map(|key| document[key].take());
+        taken
+    };
+    let one = "[[release]]\nmechanism = 'laplace:sigma=4'\n";
+    assert_eq!(account(&format!("{one}times = 8\n")), account(&one.repeat(8)));
+    let several = format!(
+        "{one}[[release]]\nmechanism = 'gnmax:sigma=4'\nhistogram = [5, 4, 1]\ntimes = 3\n\
+         [[release]]\nmechanism = 'randomized-response:sigma=2'\nhistogram = [0, 1, 0]\n"
+    );
+    let [curves, losses, queries] = account(&several);
+    let [lower, upper] = ["lower", "upper"].map(|end| number(&losses["epsilon"][end]));
+    assert!(0.25 + 0.5 < lower && lower <= upper && upper < number(&row(&curves, "name", "least-theorems")["epsilon"]));
+    assert_eq!((&losses["meaning"], queries), (&"exact-given-votes".into(), 5.into()));
+}
+
+#[test]
+fn releases_that_make_no_sense_are_rejected_in_one_line() {
+    let desk = Desk::new();
+    let write = |text: &str| std::fs::write(desk.path("r.toml"), text).unwrap();
+    write("[[release]]\nmechanism = 'gauss:sigma=4'\n");
+    assert!(desk.rejected(1, "account r.toml").contains("r.toml: line 2, mechanism: found `gauss:sigma=4`"));
+    write("[[release]]\nmechanism = 'gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981'\n");
+    let line = desk.rejected(1, "account r.toml --composition pld");
+    assert!(line.contains("no privacy-loss distribution of gnss is known"), "{line}");
+    write("[[release]]\nmechanism = 'gaussian:sigma=4'\n");
+    for option in ["--noise gaussian:2", "--queries 0", "--budget 1"] {
+        let line = desk.rejected(2, &format!("account r.toml {option}"));
+        assert!(line.starts_with(option.split(' ').next().unwrap()), "{line}");
+    }
+}
+
 /// 300 classes with different counts have 89,700 neighbors, more than are searched; and a single vote costs something.
 #[test]
 fn other_figures_stand_without_the_exact_one() {
@@ -171,7 +217,7 @@ fn what_makes_no_sense_is_rejected_in_one_line() {
         --noise: recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B
         validation/data/fashion_votes.npz: array `pate_votes`: found 12 instantiations, expected more than 12 instantiations
         validation/data/fashion_votes.npz: --queries: found position 1000, expected a position from 0 to 999
-        --noise: only recorded votes (.npz) have it; a scenario describes its own mechanism
+        --noise: only recorded votes (.npz) have it; a TOML file describes its own mechanisms
         --threshold-noise: the threshold test has Gaussian noise, not laplace:3
         invalid value 'inf' for '--threshold <T>': threshold = inf is not in (-inf, inf)
         invalid value 'best' for '--conversion <NAME>': conversion `best` cannot be read; expected improved or classic

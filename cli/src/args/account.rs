@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// Options of `leakbound account`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct AccountOptions {
-    /// Recorded votes (.npz) or a scenario (.toml)
-    #[arg(value_name = "FILE.npz|SCENARIO.toml")]
+    /// Recorded votes (.npz), a scenario (.toml) or releases (.toml with [[release]])
+    #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml")]
     pub file: PathBuf,
     /// Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own)
     #[arg(long, allow_hyphen_values = true)]

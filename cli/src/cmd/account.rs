@@ -4,14 +4,23 @@ use super::conclude::{Asked, conclude};
 use crate::args::{AccountOptions, Common, LossCalculus, Queries};
 use crate::output::Output;
 use leakbound::mechanism::NoisyArgmax;
-use leakbound::record::{InputFile, ScenarioQuery, VoteFile, read_scenario};
+use leakbound::record::{InputFile, ScenarioQuery, VoteFile, has_releases, read_releases, read_scenario};
 use leakbound::study::{AccountStudy, Answers, Verdict};
 use leakbound::{Error, InputError, Result};
+
+/// Releases whose mechanisms stand in the title.
+const MOST_NAMED: usize = 3;
 
 pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
     let is_scenario = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
-    let (answers, title, input) = if is_scenario { of_scenario(options)? } else { of_votes(common, options)? };
+    let (answers, title, input) = if !is_scenario {
+        of_votes(common, options)?
+    } else if has_releases(&options.file)? {
+        of_releases(options)?
+    } else {
+        of_scenario(options)?
+    };
     let study = AccountStudy {
         answers,
         delta: options.delta,
@@ -51,6 +60,35 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, Strin
 }
 
 fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
+    reject_options_of_votes(options)?;
+    let scenario = read_scenario(&options.file)?;
+    let queries: Vec<(usize, ScenarioQuery)> =
+        choose(scenario.queries.into_iter().enumerate().collect(), options, |query| query.0)?;
+    let queries: Vec<ScenarioQuery> = queries.into_iter().map(|query| query.1).collect();
+    let title = format!("Upper bounds of {} answers of a scenario", queries.len());
+    Ok((Answers::Scenario(queries), title, scenario.input))
+}
+
+fn of_releases(options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
+    reject_options_of_votes(options)?;
+    if let Queries::Some(_) = options.queries {
+        return Err(rejected("--queries", "only recorded votes and scenarios have queries; releases have `times`"));
+    }
+    let list = read_releases(&options.file)?;
+    let mut lines: Vec<String> = Vec::new();
+    for release in &list.releases {
+        lines.push(format!("{} x {}", release.times, release.mechanism));
+    }
+    let more = lines.len().saturating_sub(MOST_NAMED);
+    lines.truncate(MOST_NAMED);
+    let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let answers = Answers::Releases(list.releases);
+    let title = format!("Upper bounds of {} releases together: {}{rest}", answers.len(), lines.join(", "));
+    Ok((answers, title, list.input))
+}
+
+/// What recorded votes do not say of themselves, and other files do.
+fn reject_options_of_votes(options: &AccountOptions) -> Result<()> {
     for (operation, given) in [
         ("--noise", options.noise.is_some()),
         ("--threshold", options.threshold.threshold.is_some()),
@@ -60,16 +98,11 @@ fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)>
         if given {
             return Err(rejected(
                 operation,
-                "only recorded votes (.npz) have it; a scenario describes its own mechanism",
+                "only recorded votes (.npz) have it; a TOML file describes its own mechanisms",
             ));
         }
     }
-    let scenario = read_scenario(&options.file)?;
-    let queries: Vec<(usize, ScenarioQuery)> =
-        choose(scenario.queries.into_iter().enumerate().collect(), options, |query| query.0)?;
-    let queries: Vec<ScenarioQuery> = queries.into_iter().map(|query| query.1).collect();
-    let title = format!("Upper bounds of {} answers of a scenario", queries.len());
-    Ok((Answers::Scenario(queries), title, scenario.input))
+    Ok(())
 }
 
 fn rejected(operation: &'static str, reason: &str) -> Error {

@@ -1,5 +1,6 @@
 //! The privacy loss of a pair of distributions, and of many pairs together.
 
+mod cells;
 mod composed;
 mod dominating;
 mod lattice;
@@ -8,6 +9,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+pub use cells::{EnclosedLoss, LossCell};
 pub use composed::{Bracket, ComposedLoss, compose_losses};
 
 use super::{Pair, same_outcomes};

@@ -5,7 +5,7 @@ use crate::study::{AccountAnswer, ComposedEpsilonAt, CostCurve, CostMeaning, Los
 
 const fn kind(meaning: CostMeaning) -> SeriesKind {
     match meaning {
-        CostMeaning::DataIndependent | CostMeaning::DataDependent => SeriesKind::Upper,
+        CostMeaning::DataIndependent | CostMeaning::AnyData | CostMeaning::DataDependent => SeriesKind::Upper,
         CostMeaning::Expected => SeriesKind::Heuristic,
         CostMeaning::ExactGivenVotes | CostMeaning::ExactOfOneVoter | CostMeaning::ExactOfScenario => SeriesKind::Exact,
     }

@@ -18,15 +18,15 @@ use std::collections::BTreeMap;
 /// The relative width aimed at.
 const WIDTH: f64 = 1e-3;
 /// Neighbors of one histogram that are looked at.
-const MOST_NEIGHBORS: usize = 2_000;
+pub const MOST_NEIGHBORS: usize = 2_000;
 
 /// What one query, or many of the same, may cost.
-struct Losses {
+pub struct Losses {
     /// At least the loss of every pair that may be meant, by direction.
-    dominating: [PrivacyLoss; 2],
+    pub dominating: [PrivacyLoss; 2],
     /// One pair that may be meant, by direction.
-    pair: [PrivacyLoss; 2],
-    times: u64,
+    pub pair: [PrivacyLoss; 2],
+    pub times: u64,
 }
 
 /// One answer per recorded query, conditional on the votes, when one vote of each may move: from above whichever vote
@@ -123,7 +123,8 @@ pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Re
     compose(&losses, CostMeaning::ExactOfScenario, deltas, delta)
 }
 
-fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
+/// All together: from above by the dominating losses, from below by those of the pairs.
+pub fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
     let of = |pick: &dyn Fn(&Losses) -> PrivacyLoss| -> Result<_> {
         let losses: Vec<(PrivacyLoss, u64)> = losses.iter().map(|one| (pick(one), one.times)).collect();
         if losses.is_empty() { Ok(None) } else { compose_losses(&losses, delta, WIDTH).map(Some) }

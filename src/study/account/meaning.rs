@@ -12,6 +12,8 @@ use std::fmt;
 pub enum CostMeaning {
     /// A bound for all votes: may be published.
     DataIndependent,
+    /// A bound for all data, also where each release is chosen after the outputs before it: may be published.
+    AnyData,
     /// A bound for these votes.
     DataDependent,
     /// The mean charge over the noise of a test: planning, no bound.
@@ -31,6 +33,7 @@ impl CostMeaning {
     pub const fn words(self) -> &'static str {
         match self {
             Self::DataIndependent => "any votes",
+            Self::AnyData => "any data, also adaptively",
             Self::DataDependent => "these votes",
             Self::Expected => "expected charge, no bound",
             Self::ExactGivenVotes => "these votes, any voter at each answer, exact per answer",

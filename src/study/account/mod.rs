@@ -4,6 +4,7 @@ mod curves;
 mod labeling;
 mod losses;
 mod meaning;
+mod releases;
 mod request;
 mod voter_moves;
 
@@ -18,7 +19,7 @@ use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::{Delta, Order};
-use crate::record::{RecordedQuery, ScenarioQuery};
+use crate::record::{RecordedQuery, Release, ScenarioQuery};
 use curves::NamedCurve;
 use labeling::conversion_words;
 use serde::Serialize;
@@ -66,6 +67,7 @@ impl Study for AccountStudy {
         match &self.answers {
             Answers::Recorded { mechanism, queries } => self.recorded(*mechanism, queries, progress),
             Answers::Scenario(queries) => self.scenario(queries),
+            Answers::Releases(releases) => self.releases(releases, progress),
         }
     }
 }
@@ -120,6 +122,19 @@ impl AccountStudy {
             curves::consistent_losses(&curves, losses, self.conversion)?;
         }
         Ok(AccountAnswer { losses, warnings: warnings(&curves, &[], 0), ..self.answer(&curves) })
+    }
+
+    fn releases(&self, releases: &[Release], progress: &Progress<'_>) -> Result<AccountAnswer> {
+        let releases = releases::Merged::new(releases);
+        let curve = releases.curve(&self.orders)?;
+        let losses = self.privacy_losses.then(|| {
+            let meter = Meter::new(progress, releases.different() as u64, "releases");
+            let order = Order::new(curve.epsilon(self.delta, self.conversion).1)?;
+            let losses = releases.losses(order, (&deltas(self.delta), self.delta), &meter)?;
+            curves::consistent_losses(std::slice::from_ref(&curve), &losses, self.conversion)?;
+            Ok::<_, Error>(losses)
+        });
+        Ok(AccountAnswer { losses: losses.transpose()?, ..self.answer(&[curve]) })
     }
 
     /// The order at which the exact cost per answer, or the last curve without one, gives ε: where large divergences

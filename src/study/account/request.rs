@@ -3,7 +3,7 @@
 use crate::divergence::Conversion;
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::{Delta, Epsilon, Order};
-use crate::record::{RecordedQuery, ScenarioQuery};
+use crate::record::{RecordedQuery, Release, ScenarioQuery};
 
 /// The answers whose costs are added up.
 #[derive(Debug, Clone)]
@@ -18,21 +18,28 @@ pub enum Answers {
     },
     /// One answer to each query of a scenario. Costs are those between its two worlds.
     Scenario(Vec<ScenarioQuery>),
+    /// Releases of any mechanisms. Costs hold for any data where the mechanisms are about a record or a voter, also
+    /// where each release is chosen after the outputs before it; of those about votes they hold given the votes.
+    Releases(Vec<Release>),
 }
 
 impl Answers {
     /// How many there are.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             Self::Recorded { queries, .. } => queries.len(),
             Self::Scenario(queries) => queries.len(),
+            Self::Releases(releases) => {
+                let all = releases.iter().fold(0u64, |sum, release| sum.saturating_add(release.times));
+                usize::try_from(all).unwrap_or(usize::MAX)
+            }
         }
     }
 
     /// Whether there are none.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
