@@ -64,23 +64,29 @@ pub fn k_ary_randomized_response_rdp(order: Order, epsilon: Epsilon, answers: u6
     Ok(response(order.get(), epsilon.get(), answers as f64))
 }
 
-/// The formula above, by the logarithm of what exceeds 1, rounded up; never above ε, which bounds every order.
+/// The formula above.
 fn response(a: f64, epsilon: f64, answers: f64) -> f64 {
+    let ln_total = ln_of_exp_and(epsilon, answers - 1.0);
+    of_rare_side(a, epsilon, [ln_total, ln_total.abs()])
+}
+
+/// ln(e^ε + rest) from the larger of the two, off by two units and a unit of itself.
+pub(super) fn ln_of_exp_and(epsilon: f64, rest: f64) -> f64 {
+    if epsilon < 700.0 { (libm::exp(epsilon) + rest).ln() } else { epsilon + libm::log1p(rest * libm::exp(-epsilon)) }
+}
+
+/// ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1) from -ln λ and its size, a unit of which it may be off: by the
+/// logarithm of what exceeds 1, rounded up; never above ε, which bounds every order.
+pub(super) fn of_rare_side(a: f64, epsilon: f64, [minus_ln_rare, size]: [f64; 2]) -> f64 {
     if epsilon == 0.0 || epsilon == f64::INFINITY {
         return epsilon;
     }
     let x = (a - 1.0) * epsilon;
-    // ln(e^ε + k - 1) from the larger of the two.
-    let ln_total = if epsilon < 700.0 {
-        (libm::exp(epsilon) + (answers - 1.0)).ln()
-    } else {
-        epsilon + libm::log1p((answers - 1.0) * libm::exp(-epsilon))
-    };
     let (ln_first, ln_second) = ((-libm::expm1(-x)).ln(), ln_expm1(a * epsilon));
     // Factors that are off by two units of themselves move their logarithms by as much, a product α ε by a unit of
     // itself.
-    let error = f64::EPSILON * (8.0 + 2.0 * (ln_first.abs() + ln_second.abs() + ln_total.abs()));
-    let value = up(softplus(ln_first + ln_second - ln_total + error) / (a - 1.0), 4.0);
+    let error = f64::EPSILON * (8.0 + 2.0 * (ln_first.abs() + ln_second.abs() + size));
+    let value = up(softplus(ln_first + ln_second - minus_ln_rare + error) / (a - 1.0), 4.0);
     // Products of order and ε that are beyond the doubles on either side.
     if value.is_nan() { epsilon } else { value.min(epsilon) }
 }

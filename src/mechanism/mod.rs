@@ -20,6 +20,9 @@ mod additive_noise;
 mod binned;
 pub(crate) mod draw;
 mod kind;
+mod local;
+mod local_rule;
+mod local_sampler;
 mod noisy_argmax;
 mod random_votes;
 mod randomized_response;
@@ -29,6 +32,8 @@ mod subsampled_gaussian;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
 pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
+pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
+pub use local_rule::LocalRule;
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
 pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
@@ -51,7 +56,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 11] = [
+pub const RELEASES: [&MechanismKind; 15] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -63,6 +68,10 @@ pub const RELEASES: [&MechanismKind; 11] = [
     GNSS,
     EXPONENTIAL,
     PERMUTE_AND_FLIP,
+    SYMMETRIC_UNARY,
+    OPTIMIZED_UNARY,
+    LOCAL_HASHING,
+    SUBSET_SELECTION,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above

@@ -98,12 +98,12 @@ impl RandomizedResponse {
     }
 }
 
-/// The answer of the one voter.
-fn only_vote(data: &VoteHistogram) -> Result<usize> {
+/// The class of the one voter.
+pub(super) fn only_vote(data: &VoteHistogram) -> Result<usize> {
     let counts = data.counts();
     let one = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)) == 1;
     let voted = counts.iter().position(|&count| count == 1).filter(|_| one);
-    voted.ok_or_else(|| rejected("randomized response has one voter".into()))
+    voted.ok_or_else(|| rejected("the data are the vote of one voter".into()))
 }
 
 impl Mechanism for RandomizedResponse {

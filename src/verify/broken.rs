@@ -20,13 +20,17 @@ use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
-use crate::accountant::{exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, log_flip_probability};
+use crate::accountant::{
+    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp,
+    log_flip_probability, optimized_unary_rdp,
+};
 use crate::distribution::Noise;
-use crate::divergence::{gdp_delta, gdp_epsilon};
+use crate::divergence::{bernoulli_renyi, gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
-    AdditiveNoise, CONFIDENT_GNMAX, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE, Mechanism, MechanismKind, NoisyArgmax,
-    PERMUTE_AND_FLIP, RANDOMIZED_RESPONSE, Role, SmoothPair,
+    AdditiveNoise, CONFIDENT_GNMAX, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE, LOCAL_HASHING, LocalProtocol,
+    LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP, RANDOMIZED_RESPONSE, Role,
+    SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -50,7 +54,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 16] = [
+pub const CONTROLS: [Control; 20] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -112,6 +116,34 @@ pub const CONTROLS: [Control; 16] = [
                 Some(exponential_mechanism_rdp(order, Epsilon::new(2.0 / sigma(mechanism)?.get()).ok()?))
             })
         },
+    ),
+    control(
+        "symmetric-unary-one-bit",
+        "the symmetric unary encoding by the bit of one class: binary randomized response of half the epsilon",
+        |name| {
+            curve(name, &[SYMMETRIC_UNARY], |mechanism, _, order| {
+                k_ary_randomized_response_rdp(order, local_epsilon(mechanism, 0.5)?, 2).ok()
+            })
+        },
+    ),
+    control(
+        "optimized-unary-one-bit",
+        "the optimized unary encoding by the bit of the vote, without that of the other class",
+        |name| curve(name, &[OPTIMIZED_UNARY], bit_of_the_vote),
+    ),
+    control(
+        "local-hashing-as-unary",
+        "local hashing as the optimized unary encoding, which leaks less than a response of fewer than e^epsilon + 1 hashes",
+        |name| {
+            curve(name, &[LOCAL_HASHING], |mechanism, _, order| {
+                Some(optimized_unary_rdp(order, local_epsilon(mechanism, 1.0)?))
+            })
+        },
+    ),
+    control(
+        "subset-with-replacement",
+        "subset selection as if another class were in the subset with probability size/classes",
+        |name| curve(name, &[SUBSET_SELECTION], with_replacement),
     ),
     control(
         "conversion-order",
@@ -282,6 +314,28 @@ fn ihr(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order: Order) -> Op
         return Some(gnmax_data_independent(order, sigma));
     }
     Some(bound(order.get(), q, e1.exp() / q.powf(1.0 / (a1 - 1.0)), (e2 - 1.0) / a2, e2))
+}
+
+/// A multiple of ε of a protocol whose scale is 1/ε.
+fn local_epsilon(mechanism: &dyn Mechanism, times: f64) -> Option<Epsilon> {
+    Epsilon::new(times / sigma(mechanism)?.get()).ok()
+}
+
+/// D_α of a bit that is 1 with probability 1/2 and with 1/(e^ε + 1).
+fn bit_of_the_vote(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let small = libm::exp(-local_epsilon(mechanism, 1.0)?.get());
+    Some(bernoulli_renyi((0.5, 0.5), (small / (1.0 + small), 1.0 / (1.0 + small)), order))
+}
+
+/// The probability of the sets that tell two classes apart is (k-1)/k of what it is.
+fn with_replacement(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
+    let LocalRule::SubsetSelection { size } = mechanism.downcast::<LocalProtocol>()?.rule() else { return None };
+    let (k, w) = (histogram.classes() as f64, size as f64);
+    let (a, e) = (order.get(), local_epsilon(mechanism, 1.0)?.get());
+    // The least of two ratios, with e^{-αε} and e^{-ε} taken out of the powers.
+    let rare = w * (k - w) / (k * (w + (k - w) * libm::exp(-e)));
+    let value = (a - 1.0) * e + (rare * -libm::expm1(-(a - 1.0) * e) * -libm::expm1(-a * e)).ln();
+    Some(if value > 40.0 { value } else { libm::log1p(libm::exp(value)) } / (a - 1.0))
 }
 
 fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {

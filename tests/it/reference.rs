@@ -59,4 +59,5 @@ tables! {
     one_run "one_run.json"
     worst_case "worst_case.json"
     selection "selection.json"
+    local "local.json"
 }

@@ -1113,7 +1113,8 @@ def verify(
         mechanism: Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one
             pair of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a
             sensitivity. Names: gnmax, lnmax, gaussian, laplace, subsampled-gaussian, confident-gnmax, confident-lnmax,
-            randomized-response, gnss, exponential, permute-and-flip, conversion, smooth-sensitivity.
+            randomized-response, gnss, exponential, permute-and-flip, symmetric-unary, optimized-unary, local-hashing,
+            subset-selection, conversion, smooth-sensitivity.
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
         answer_timeout: Time limit in seconds for each answer.

@@ -12,6 +12,7 @@ mod gnmax;
 mod hockey_stick;
 mod k_cut;
 mod linear_bounds;
+mod local;
 mod one_run;
 mod pate_costs;
 mod random_votes;
@@ -53,7 +54,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 24] = [
+pub const ALL: [Table; 25] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -78,6 +79,7 @@ pub const ALL: [Table; 24] = [
     Table { file: "one_run.json", compare: one_run::compare },
     Table { file: "worst_case.json", compare: worst_case::compare },
     Table { file: "selection.json", compare: selection::compare },
+    Table { file: "local.json", compare: local::compare },
 ];
 
 /// The entries of a table.
