@@ -121,6 +121,20 @@ impl VoteHistogram {
         }
     }
 
+    /// All one-vote changes of a kind, for a mechanism that does not treat classes alike.
+    #[must_use]
+    pub fn all_neighbors(&self, adjacency: Adjacency) -> Box<dyn Iterator<Item = Neighbor> + '_> {
+        let classes = self.classes();
+        let givers = (0..classes).filter(|&class| self.0[class] > 0);
+        match adjacency {
+            Adjacency::Added => Box::new((0..classes).map(|class| Neighbor::Added { class })),
+            Adjacency::Removed => Box::new(givers.map(|class| Neighbor::Removed { class })),
+            Adjacency::Moved => Box::new(givers.flat_map(move |from| {
+                (0..classes).filter(move |&to| to != from).map(move |to| Neighbor::Moved { from, to })
+            })),
+        }
+    }
+
     /// The adjacency that relates this histogram to `other`, if they differ by one vote.
     #[must_use]
     pub fn adjacency_to(&self, other: &Self) -> Option<Adjacency> {
@@ -210,7 +224,9 @@ mod tests {
         assert_eq!(moved.len(), 3 + 2); // from 3: to 3, 0, 1; from 1: to 3, 0
         assert_eq!(histogram.neighbors(Adjacency::Added).len(), 3);
         assert_eq!(histogram.neighbors(Adjacency::Removed).len(), 2);
-        for change in moved {
+        let all = |adjacency| histogram.all_neighbors(adjacency).collect::<Vec<_>>();
+        assert_eq!([Adjacency::Moved, Adjacency::Added, Adjacency::Removed].map(|a| all(a).len()), [3 * 3, 4, 3]);
+        for change in moved.into_iter().chain(all(Adjacency::Moved)) {
             let neighbor = histogram.neighbor(change).unwrap();
             assert_eq!(histogram.adjacency_to(&neighbor), Some(Adjacency::Moved));
         }

@@ -1,6 +1,7 @@
 //! Command line arguments; every value is checked while it is parsed.
 
 mod account;
+mod exact;
 mod label_dp;
 mod mechanism;
 mod membership;
@@ -12,6 +13,7 @@ mod threshold;
 mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
+pub use exact::ExactOptions;
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
@@ -27,8 +29,6 @@ pub use votes::{ModelName, Queries, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use leakbound::audit::{BinRule, FailurePer};
-use leakbound::distribution::Noise;
-use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::model::Composition;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::MemoryBudget;
@@ -36,8 +36,8 @@ use leakbound::study::{Bounds, Claims, Methods};
 use serde::Serialize;
 use std::path::PathBuf;
 use values::{
-    Parsed, adjacency, bins, bounded, claim_rdp, count, delta, epsilon, failure_probability, fraction, histogram,
-    methods, mu, number, orders, resamples, samples, seed, threads, whole,
+    Parsed, bins, bounded, claim_rdp, count, delta, epsilon, failure_probability, fraction, methods, mu, number,
+    orders, resamples, samples, seed, threads, whole,
 };
 
 #[cfg(not(feature = "torch"))]
@@ -148,10 +148,16 @@ pub enum Format {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Exact leakage of a noisy argmax between two vote histograms
-    #[command(after_help = "Example:\n  leakbound exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 \
-                            --noise gaussian:2 --orders 2,10")]
-    Exact(ExactOptions),
+    /// Exact leakage of one answer of a mechanism between two datasets
+    #[command(after_help = "Examples:\n  leakbound exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 \
+                            --noise gaussian:2 --orders 2,10\n  leakbound exact --mechanism exponential:sigma=2 \
+                            --histogram 3,1,4,1,5 --worst-neighbor moved\n  leakbound exact --mechanism \
+                            subsampled-gaussian:sigma=2,rate=0.01 --deltas 1e-5\n\nA mechanism whose output is a \
+                            number, such as gaussian, has the data 0 without a record and 1 with it. Its outputs are \
+                            cut into bins, so that all values are lower ends, at most those of the numbers \
+                            themselves.\n\nTheorems stand beside the exact values where the two datasets are \
+                            neighbors as the mechanism means it.")]
+    Exact(Box<ExactOptions>),
     /// Lower bounds on leakage from recorded outputs
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -299,37 +305,6 @@ pub enum AuditCommand {
                             make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
     )]
     Mechanism(Box<MechanismOptions>),
-}
-
-/// Options of `leakbound exact`.
-#[derive(Debug, Args, Serialize)]
-pub struct ExactOptions {
-    /// Votes per class of the dataset, such as 14,12,10,8,6
-    #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
-    pub histogram: VoteHistogram,
-    /// Votes per class of the neighbor
-    #[arg(long, value_parser = histogram, required_unless_present = "worst_neighbor", conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
-    pub neighbor: Option<VoteHistogram>,
-    /// Search all one-vote changes instead: moved, added or removed
-    #[arg(long, value_name = "ADJACENCY", value_parser = adjacency)]
-    pub worst_neighbor: Option<Adjacency>,
-    /// Noise on every count: gaussian:SIGMA or laplace:B
-    #[arg(long, allow_hyphen_values = true)]
-    pub noise: Noise,
-    /// A test before the argmax
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub threshold: ThresholdOptions,
-    /// Rényi orders, such as 2,5 or 2..64
-    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
-    pub orders: Orders,
-    /// Values of epsilon at which to compute delta
-    #[arg(long, value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
-    pub epsilons: Vec<Epsilon>,
-    /// Claims to test
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub claims: ClaimOptions,
 }
 
 /// What an audit bounds.

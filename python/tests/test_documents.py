@@ -65,6 +65,17 @@ def test_exact_behind_a_threshold(command):
     same(leakbound.exact([140, 50], [139, 51], **call), command(*words.split()))
 
 
+def test_exact_of_mechanisms(command):
+    words = "exact --mechanism exponential:sigma=2 --histogram 3,1,4,1,5 --worst-neighbor moved --deltas 1e-5,0.1"
+    call = {"mechanism": "exponential:sigma=2", "worst_neighbor": "moved", "deltas": [1e-5, 0.1]}
+    same(leakbound.exact([3, 1, 4, 1, 5], **call), command(*words.split()))
+    number = same(leakbound.exact(mechanism="gaussian:sigma=2"), command(*"exact --mechanism gaussian:sigma=2".split()))
+    assert number.binned and number.histogram == "0" and number.noise is None
+    # D = α / (2 σ²)
+    for row in number.divergences:
+        assert 0.98 * row.order / 8 < row.forward <= row.order / 8 * (1 + 1e-9)
+
+
 def test_audit_counts(command):
     words = command(
         "audit", "counts", COUNTS, "--methods", "all", "--resamples", 100, "--trade-off", "--orders", "2..4"

@@ -10,6 +10,7 @@ mod output_pair;
 mod privacy_loss;
 mod renyi;
 mod shared_teachers;
+mod test_power;
 mod worst_neighbor;
 
 pub use best_order::{Conversion, smallest_epsilon};
@@ -21,6 +22,8 @@ pub use privacy_loss::{Bracket, ComposedLoss, EnclosedLoss, LossCell, PrivacyLos
 pub use renyi::{bernoulli_renyi, renyi_divergence};
 pub(crate) use renyi::{bernoulli_renyi_of_logs, two_ratios_renyi};
 pub use shared_teachers::SharedTeachers;
+pub use test_power::TestPower;
+pub(crate) use worst_neighbor::searched;
 pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors, worst_neighbors_of};
 
 use crate::distribution::OutcomeDistribution;

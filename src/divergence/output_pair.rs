@@ -1,6 +1,6 @@
 //! Divergences of an output pair, in a direction.
 
-use super::{PrivacyLoss, epsilon, hockey_stick, privacy_loss, renyi};
+use super::{PrivacyLoss, TestPower, epsilon, hockey_stick, privacy_loss, renyi};
 use crate::bound::Direction;
 use crate::distribution::OutputPair;
 use crate::quantity::{Delta, Epsilon, Order};
@@ -38,6 +38,14 @@ impl OutputPair {
     #[must_use]
     pub fn mu(&self) -> f64 {
         epsilon::mu_of_same_outcomes(self.dataset(), self.neighbor())
+    }
+
+    /// What the best test of a direction achieves, which calls an output positive where it is likelier under the first
+    /// distribution of the direction.
+    #[must_use]
+    pub fn test_power(&self, direction: Direction) -> TestPower {
+        let [p, q] = self.in_direction(direction);
+        TestPower::of_same_outcomes(p, q)
     }
 
     /// The distribution of the privacy loss in a direction.

@@ -11,6 +11,15 @@ use rayon::prelude::*;
 /// The most neighbors searched: a histogram of 200 classes with different counts has 39,800.
 const MAX_NEIGHBORS: usize = 50_000;
 
+/// Rejects a search of no neighbor and of too many.
+pub(crate) fn searched(neighbors: usize) -> Result<()> {
+    if (1..=MAX_NEIGHBORS).contains(&neighbors) {
+        return Ok(());
+    }
+    let reason = format!("the histogram has {neighbors} different neighbors; 1 to {MAX_NEIGHBORS} are searched");
+    Err(Error::Rejected { operation: "worst neighbor", reason })
+}
+
 /// The largest value over all neighbors, with the first change that attains it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Supremum {
@@ -85,15 +94,7 @@ pub fn worst_neighbors_of(
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
     let changes = histogram.neighbors(adjacency);
-    if changes.is_empty() || changes.len() > MAX_NEIGHBORS {
-        return Err(Error::Rejected {
-            operation: "worst neighbor",
-            reason: format!(
-                "the histogram has {} different neighbors; 1 to {MAX_NEIGHBORS} are searched",
-                changes.len()
-            ),
-        });
-    }
+    searched(changes.len())?;
     let distribution = distribution_of(histogram)?;
     // values[change][quantity][direction]
     let values: Vec<Vec<[f64; 2]>> = changes

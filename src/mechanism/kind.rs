@@ -2,6 +2,7 @@
 
 use super::Mechanism;
 use crate::error::{Error, Result, echo};
+use crate::histogram::{Adjacency, VoteHistogram};
 use crate::quantity::{NoiseScale, Probability};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
@@ -16,6 +17,39 @@ pub enum Relation {
     OneVoter,
     /// A count: `[0]` without a record, `[1]` with it.
     OneRecord,
+}
+
+impl Relation {
+    /// The changes that lead from data to a neighbor.
+    ///
+    /// ```
+    /// # use leakbound::histogram::Adjacency;
+    /// # use leakbound::mechanism::Relation;
+    /// assert_eq!(Relation::MovedVote.changes(), [Adjacency::Moved]);
+    /// assert_eq!(Relation::OneRecord.changes(), [Adjacency::Added, Adjacency::Removed]);
+    /// ```
+    #[must_use]
+    pub const fn changes(self) -> &'static [Adjacency] {
+        match self {
+            // The vote of one voter moves, too.
+            Self::MovedVote | Self::OneVoter => &[Adjacency::Moved],
+            Self::OneRecord => &[Adjacency::Added, Adjacency::Removed],
+        }
+    }
+
+    /// Whether two histograms are equal or neighbors. Equal data are a change that did not matter.
+    ///
+    /// ```
+    /// # use leakbound::histogram::VoteHistogram;
+    /// # use leakbound::mechanism::Relation;
+    /// let [votes, moved, more] = [vec![3, 1], vec![2, 2], vec![4, 1]].map(|votes| VoteHistogram::new(votes).unwrap());
+    /// assert!(Relation::MovedVote.holds(&votes, &moved) && Relation::MovedVote.holds(&votes, &votes));
+    /// assert!(!Relation::MovedVote.holds(&votes, &more));
+    /// ```
+    #[must_use]
+    pub fn holds(self, data: &VoteHistogram, other: &VoteHistogram) -> bool {
+        data == other || data.adjacency_to(other).is_some_and(|change| self.changes().contains(&change))
+    }
 }
 
 /// What a parameter is.

@@ -8,6 +8,7 @@ use crate::accountant::{
     Statement, Theorem, WorstCases, local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp,
 };
 use crate::distribution::OutcomeDistribution;
+use crate::divergence::EnclosedLoss;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -318,6 +319,10 @@ impl Mechanism for LocalProtocol {
         });
         let of_bits = of_bits.collect();
         Ok(Box::new(ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits, outcomes }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }
 

@@ -145,6 +145,12 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
         values.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
+    /// Whether it treats all classes alike: other names for the classes only rename the outputs, so that no divergence
+    /// changes. False where nobody has looked.
+    fn treats_classes_alike(&self) -> bool {
+        false
+    }
+
     /// A mechanism of which one output says as much as so many outputs of this one, if there is one.
     fn repeated(&self, _times: u32) -> Option<Arc<dyn Mechanism>> {
         None
@@ -179,6 +185,31 @@ impl dyn Mechanism {
     pub fn known_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<[EnclosedLoss; 2]> {
         let pair = self.output_pair(data, neighbor, Bins::at(None))?;
         Ok(Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))))
+    }
+
+    /// Whether outputs are cut into bins, so that divergences of [`Self::output_distribution`] are below those of the
+    /// outputs.
+    ///
+    /// ```
+    /// # use leakbound::histogram::VoteHistogram;
+    /// # use leakbound::mechanism::parse;
+    /// assert!(parse("gaussian:sigma=2")?.is_cut(&VoteHistogram::new(vec![0])?)?);
+    /// assert!(!parse("exponential:sigma=2")?.is_cut(&VoteHistogram::new(vec![3, 1])?)?);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::output_distribution`].
+    pub fn is_cut(&self, data: &VoteHistogram) -> Result<bool> {
+        let outputs = self.output_distribution(data, Bins::at(None))?;
+        // What is not cut does not depend on how it would be.
+        let fewer = Bins { order: None, count: Bins::MANY / 2 };
+        for other in [fewer, Bins::at(Some(Order::new(2.0)?))] {
+            if self.output_distribution(data, other)? != outputs {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The same with another number for a parameter; None where that is no mechanism.

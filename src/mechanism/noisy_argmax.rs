@@ -368,6 +368,10 @@ impl Mechanism for NoisyArgmax {
         self.theorems_for_votes(data, known)
     }
 
+    fn treats_classes_alike(&self) -> bool {
+        true
+    }
+
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         self.distribution(data)
     }

@@ -119,6 +119,10 @@ impl Mechanism for RandomizedResponse {
         self.theorems(data.classes())
     }
 
+    fn treats_classes_alike(&self) -> bool {
+        true
+    }
+
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         let truth = only_vote(data)?;
         if self.epsilon().is_infinite() {

@@ -127,6 +127,10 @@ impl Mechanism for Selection {
         self.theorems()
     }
 
+    fn treats_classes_alike(&self) -> bool {
+        true
+    }
+
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         match self.rule {
             SelectionRule::Exponential => exponential_distribution(data, self.sigma),

@@ -10,7 +10,10 @@ use super::section::{Columns, Form, Section, Table};
 use super::words::{distinct, rest};
 use crate::bound::Direction;
 use crate::histogram::Neighbor;
-use crate::study::{AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, short};
+use crate::study::{
+    AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, ProfileEpsilonRow, TestPowerRow,
+    short,
+};
 
 /// Digits of exact values in text.
 const DIGITS: usize = 15;
@@ -72,9 +75,37 @@ impl ExactAnswer {
         Direction::BOTH.map(|direction| (name, Some(direction), format!("{name} {}", letters(direction)))).to_vec()
     }
 
+    /// Whether each output is a class of the histogram; a noisy argmax may also abstain.
+    fn outputs_are_classes(&self) -> bool {
+        self.noise.is_some() || self.outcomes.len() == self.histogram.split(',').count()
+    }
+
+    /// What an output is called, one of them and several.
+    fn outputs(&self) -> [&'static str; 2] {
+        match (self.binned, self.outputs_are_classes()) {
+            (true, _) => ["bin", "bins"],
+            (false, true) => ["class", "classes"],
+            (false, false) => ["output", "outputs"],
+        }
+    }
+
+    /// Bins say nothing to a reader, who does not see their ends.
+    fn outcomes_shown(&self) -> usize {
+        if self.binned { 0 } else { MOST_OUTCOMES }
+    }
+
+    /// Where the other outputs are.
+    fn left_out(&self) -> Option<String> {
+        let several = self.outputs()[1];
+        match self.outcomes_shown() {
+            0 => Some(format!("(The probabilities of the {} {several} are in --format json.)", self.outcomes.len())),
+            shown => rest(self.outcomes.len(), shown, several),
+        }
+    }
+
     fn outcomes_table(&self) -> Columns<&OutcomeRow> {
-        Table::of(self.outcomes.iter().take(MOST_OUTCOMES))
-            .exact("class", |row| &row.label)
+        Table::of(self.outcomes.iter().take(self.outcomes_shown()))
+            .exact(self.outputs()[0], |row| &row.label)
             .number("P", DIGITS, |row| row.p.0)
             .number("Q", DIGITS, |row| row.q.0)
             .number("ln P", DIGITS, |row| row.log_p.0)
@@ -104,6 +135,35 @@ impl ExactAnswer {
             .number("δ, P over Q", DIGITS, |row| row.delta_forward.0)
             .number("δ, Q over P", DIGITS, |row| row.delta_reverse.0)
     }
+
+    fn epsilon_table(&self) -> Columns<&ProfileEpsilonRow> {
+        Table::of(&self.epsilon)
+            .short("δ", |row| row.delta)
+            .number("ε, P over Q", DIGITS, |row| row.epsilon_forward.0)
+            .number("ε, Q over P", DIGITS, |row| row.epsilon_reverse.0)
+    }
+
+    fn power_table(&self) -> Columns<&TestPowerRow> {
+        Table::of(&self.test_power)
+            .short("FPR", |row| row.fpr)
+            .number("TPR, P over Q", 6, |row| row.tpr_forward.0)
+            .number("TPR, Q over P", 6, |row| row.tpr_reverse.0)
+    }
+
+    /// What bounds what.
+    fn divergence_words(&self) -> String {
+        let above = "; the accountants bound both directions from above, or the one they name";
+        format!("Rényi divergence in nats{}", if self.accountants.is_empty() { "" } else { above })
+    }
+
+    /// What the values are not, and which theorems are missing.
+    fn notes(&self) -> Vec<&'static str> {
+        let binned = "The output is a number, which was cut into bins: all values here are lower ends, at most those of \
+                      the number itself.";
+        let alone = "No accountant is beside these values: no theorem of the mechanism bounds this change of the data.";
+        let is_alone = self.accountants.is_empty() && !self.divergences.is_empty();
+        [(self.binned, binned), (is_alone, alone)].into_iter().filter(|note| note.0).map(|note| note.1).collect()
+    }
 }
 
 impl Render for ExactAnswer {
@@ -116,35 +176,45 @@ impl Render for ExactAnswer {
             (Some(neighbor), _) => format!("neighbor {}", first_classes(neighbor)),
             _ => String::new(),
         };
-        let test = self.threshold.as_ref().map_or_else(String::new, |test| format!(" after {test}"));
-        format!("Noisy argmax with {} noise{test}\nhistogram {}\n{pair}", self.noise, first_classes(&self.histogram))
+        let what = match &self.noise {
+            Some(noise) => {
+                let test = self.threshold.as_ref().map_or_else(String::new, |test| format!(" after {test}"));
+                format!("Noisy argmax with {noise} noise{test}")
+            }
+            None => format!("Exact leakage of {}", self.mechanism),
+        };
+        format!("{what}\nhistogram {}\n{pair}", first_classes(&self.histogram))
     }
 
     fn sections(&self, _: Form) -> Vec<Section> {
+        let shown = self.outcomes_shown();
+        let outputs = Section::new("Output distribution").heading("");
+        let outputs = if shown > 0 { outputs.table(self.outcomes_table()) } else { outputs };
+        let power = "Largest true-positive rate of any test at a false-positive rate";
         vec![
-            Section::new("Output distribution").heading("").table(self.outcomes_table()).notes(rest(
-                self.outcomes.len(),
-                MOST_OUTCOMES,
-                "classes",
-            )),
+            outputs.notes(self.left_out()),
             Section::new("Rényi divergence in nats")
-                .heading(
-                    "Rényi divergence in nats; the accountants bound both directions from above, or the one they name",
-                )
-                .table(self.divergences_table()),
+                .heading(self.divergence_words())
+                .table(self.divergences_table())
+                .notes(self.notes()),
             Section::new("Privacy profile: the smallest δ at each ε").table(self.profile_table()),
+            Section::new("Privacy profile: the smallest ε at each δ").table(self.epsilon_table()),
+            Section::new(power).table(self.power_table()),
         ]
     }
 
     fn figures(&self) -> Vec<Drawing> {
-        [self.renyi(), self.profile(), self.distribution()].into_iter().flatten().collect()
+        [self.renyi(), self.profile(), self.trade_off(), self.distribution()].into_iter().flatten().collect()
     }
 
     fn meaning(&self) -> Vec<String> {
         let exact = "Exact values are computed from the output distributions of this pair of histograms by numerical integration, with \
                      no sampling. They say nothing about other pairs, unless the worst neighbor was searched for.";
+        let binned = "Where the output is a number it is cut into bins. The values are exact for the bins, and lower ends for the \
+                      number itself: a claim below them is wrong, and a claim above them is not confirmed.";
+        let binned = self.binned.then_some(binned);
         let accountants = (!self.accountants.is_empty()).then_some(meaning::UPPER);
-        [exact].into_iter().chain(accountants).map(str::to_owned).collect()
+        [exact].into_iter().chain(binned).chain(accountants).map(str::to_owned).collect()
     }
 
     fn records(&self) -> Records<'_> {
@@ -160,7 +230,12 @@ impl Render for ExactAnswer {
             let reverse = self.accountant(row.name, row.order, Direction::Reverse).map(Number);
             cells![row.name, short(row.order), row.rdp, reverse]
         });
-        let rows = outcomes.chain(divergences).chain(sticks).chain(uppers);
+        let epsilons = self.epsilon.iter();
+        let epsilons =
+            epsilons.map(|row| cells!["epsilon", short(row.delta), row.epsilon_forward, row.epsilon_reverse]);
+        let power = self.test_power.iter();
+        let power = power.map(|row| cells!["tpr", short(row.fpr), row.tpr_forward, row.tpr_reverse]);
+        let rows = outcomes.chain(divergences).chain(sticks).chain(uppers).chain(epsilons).chain(power);
         Records::with("kind,name,forward,reverse", rows)
     }
 }

@@ -41,7 +41,10 @@ pub use claim::{Claim, Claims};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
 pub use confusion::{ConfusionAnswer, ConfusionStudy};
 pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
-pub use exact::{AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, Searched};
+pub use exact::{
+    AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, Searched,
+    TestPowerRow,
+};
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use mechanism::{
     CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,

@@ -25,16 +25,17 @@ pub type Progress<'a> = dyn Fn(Step) -> ControlFlow<()> + Sync + 'a;
 ///
 /// ```
 /// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::distribution::Noise;
 /// # use leakbound::mechanism::NoisyArgmax;
 /// # use leakbound::quantity::Order;
 /// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};
+/// # use std::sync::Arc;
 /// let study = ExactStudy {
-///     mechanism: NoisyArgmax { noise: "gaussian:2".parse()?, test: None },
+///     mechanism: Arc::new(NoisyArgmax::new("gaussian:2".parse()?)),
 ///     histogram: VoteHistogram::new(vec![14, 12, 10])?,
 ///     searched: Searched::Neighbor(VoteHistogram::new(vec![13, 13, 10])?),
 ///     orders: vec![Order::new(2.0)?],
 ///     epsilons: Vec::new(),
+///     deltas: Vec::new(),
 ///     claims: Claims::default(),
 /// };
 /// assert!(study.run(&unwatched)?.divergences[0].forward.0 > 0.2);

@@ -34,10 +34,12 @@ fn inputs() -> Desk {
 }
 
 /// Every command that computes from files, with options of every form.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 29] = [
     "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --claim-rdp 2:0.5 --claim-rdp 10:3",
     "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:2 --threshold 10 --threshold-noise gaussian:3 \
      --threshold-form per-class --epsilons 0.1,1",
+    "exact --mechanism permute-and-flip:sigma=2 --histogram 3,1,4,1,5 --worst-neighbor moved --deltas 1e-5,0.1",
+    "exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --claim-rdp 2:1 --claim-epsilon 9 --claim-mu 2",
     "account prompt_votes.npz --noise gaussian:40 --queries 0,3 --budget 1,2 --composition pld --orders 2..5",
     "account pate.toml --no-exact --conversion classic --delta 1e-6",
     "audit counts counts.csv --orders 2,5 --methods k-cut-region,clopper-pearson --pilot-fraction 0.1 --seed 7",
@@ -131,7 +133,9 @@ fn what_changed_is_shown_and_nothing_runs_on_other_inputs() {
 const SUITE: &str = "[[study]]\nname = 'four teachers'\ncommand = 'exact'\nhistogram = [3, 1]\nneighbor = [2, 2]\n\
                      noise = 'gaussian:2'\nclaim-epsilon = 9\n\n\
                      [[study]]\ncommand = 'audit counts'\nfile = 'counts.csv'\norders = [2, 5.5]\nclaim_rdp = { 2 = 1e-9 }\n\
-                     output = 'counts.txt'\n";
+                     output = 'counts.txt'\n\n\
+                     [[study]]\ncommand = 'exact'\nmechanism = 'exponential:sigma=2'\nhistogram = [3, 1]\nneighbor = [2, 2]\n\
+                     deltas = [1e-5]\nclaim-epsilon = 1\n";
 
 #[test]
 fn several_studies_run_from_one_file() {
@@ -150,9 +154,10 @@ fn several_studies_run_from_one_file() {
     assert_eq!((&document["schema"], &document["command"]), (&"leakbound.run/1".into(), &"run".into()));
     assert_eq!(document["studies"][0]["document"]["schema"], "leakbound.exact/1");
     assert_eq!(document["studies"][1]["outcome"], "refuted");
+    assert_eq!(document["studies"][2]["document"]["mechanism"], "exponential:sigma=2");
     // In the form that its study requests, which is text by default.
     assert!(desk.text("counts.txt").starts_with("Audit of "));
-    assert_eq!(run("--format csv").printed(3).lines().count(), 3);
+    assert_eq!(run("--format csv").printed(3).lines().count(), 4);
 
     // A study that fails does not end the others; a request that is wrong ends all of them before they begin.
     let changed = |from: &str, to: &str| {
@@ -160,7 +165,7 @@ fn several_studies_run_from_one_file() {
         run("")
     };
     let ran = changed("'counts.csv'", "'gone.csv'");
-    assert_eq!((ran.status, ran.stderr.as_str()), (1, "error: 1 of 2 studies failed\n"));
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, "error: 1 of 3 studies failed\n"));
     assert!(ran.stdout.contains("gone.csv: cannot read") && ran.stdout.contains("passed"), "{ran:?}");
     for (from, to, expected) in [
         ("noise = ", "nois = ", "found the option `nois`, which it does not have"),

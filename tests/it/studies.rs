@@ -20,7 +20,7 @@ use leakbound::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 pub fn order(alpha: f64) -> Order {
     Order::new(alpha).unwrap()
@@ -68,11 +68,12 @@ fn account(answers: Answers) -> AccountStudy {
 #[test]
 fn an_exact_study_is_the_command() {
     let study = ExactStudy {
-        mechanism: gaussian(2.0),
+        mechanism: Arc::new(gaussian(2.0)),
         histogram: votes(&[14, 12, 10, 8, 6]),
         searched: Searched::All(Adjacency::Moved),
         orders: [2.0, 10.0].map(order).to_vec(),
         epsilons: vec![Epsilon::new(0.5).unwrap()],
+        deltas: Vec::new(),
         claims: Claims { rdp: vec![(order(2.0), 0.1)], ..Claims::default() },
     };
     let answer = study.run(&unwatched).unwrap();

@@ -3,23 +3,83 @@
 use super::conclude::{Asked, conclude};
 use crate::args::{Common, ExactOptions};
 use crate::output::Output;
-use leakbound::Result;
-use leakbound::mechanism::NoisyArgmax;
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::mechanism::{Mechanism, NoisyArgmax, Relation};
 use leakbound::study::{ExactStudy, Searched, Verdict};
+use leakbound::{Error, Result};
+use std::sync::Arc;
 
 pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     let output = Output::open(common, &[])?;
+    let mechanism = mechanism(options)?;
+    let relation = mechanism.kind().relation;
+    let histogram = match &options.histogram {
+        Some(histogram) => histogram.clone(),
+        None if relation == Relation::OneRecord => VoteHistogram::new(vec![0])?,
+        None => return Err(missing("--histogram", "the votes per class, such as 3,1", &*mechanism)),
+    };
+    let searched = match (&options.neighbor, options.worst_neighbor) {
+        (Some(neighbor), _) => Searched::Neighbor(neighbor.clone()),
+        (None, Some(adjacency)) => {
+            searchable(options, &histogram, adjacency)?;
+            Searched::All(adjacency)
+        }
+        (None, None) if relation == Relation::OneRecord => Searched::Neighbor(other_count(&histogram)?),
+        (None, None) => {
+            return Err(missing("--neighbor", "the votes of the neighbor, or --worst-neighbor moved", &*mechanism));
+        }
+    };
     let study = ExactStudy {
-        mechanism: NoisyArgmax { noise: options.noise, test: options.threshold.test()? },
-        histogram: options.histogram.clone(),
-        searched: match (&options.neighbor, options.worst_neighbor) {
-            (Some(neighbor), _) => Searched::Neighbor(neighbor.clone()),
-            (None, Some(adjacency)) => Searched::All(adjacency),
-            (None, None) => unreachable!("the parser asks for one of the two"),
-        },
+        mechanism,
+        histogram,
+        searched,
         orders: options.orders.0.clone(),
         epsilons: options.epsilons.clone(),
+        deltas: options.deltas.clone(),
         claims: options.claims.claims(),
     };
     conclude(common, output, &study, Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() })
+}
+
+/// The parser asks for one of the two options.
+fn mechanism(options: &ExactOptions) -> Result<Arc<dyn Mechanism>> {
+    if let Some(named) = &options.mechanism {
+        return Ok(Arc::clone(&named.mechanism));
+    }
+    let Some(noise) = options.noise else { unreachable!("the parser asks for one of the two") };
+    Ok(Arc::new(NoisyArgmax { noise, test: options.threshold.test()? }))
+}
+
+/// With the record where it is missing, and without it where it is not.
+fn other_count(histogram: &VoteHistogram) -> Result<VoteHistogram> {
+    VoteHistogram::new(vec![u64::from(histogram.counts() != [1])])
+}
+
+/// Rejects the search of a named mechanism where there is no such neighbor, with what there may be.
+fn searchable(options: &ExactOptions, histogram: &VoteHistogram, adjacency: Adjacency) -> Result<()> {
+    let Some(named) = &options.mechanism else { return Ok(()) };
+    if histogram.all_neighbors(adjacency).next().is_some() {
+        return Ok(());
+    }
+    let kind = named.mechanism.kind();
+    let changes: Vec<&str> = kind.relation.changes().iter().map(|change| word(*change)).collect();
+    let reason = format!(
+        "no vote of this histogram can be {}; neighbors of {kind} have a vote {}",
+        word(adjacency),
+        changes.join(" or ")
+    );
+    Err(Error::Rejected { operation: "--worst-neighbor", reason })
+}
+
+const fn word(adjacency: Adjacency) -> &'static str {
+    match adjacency {
+        Adjacency::Moved => "moved",
+        Adjacency::Added => "added",
+        Adjacency::Removed => "removed",
+    }
+}
+
+fn missing(operation: &'static str, expected: &str, mechanism: &dyn Mechanism) -> Error {
+    let reason = format!("{} needs {expected}", mechanism.kind());
+    Error::Rejected { operation, reason }
 }

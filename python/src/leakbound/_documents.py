@@ -13,6 +13,7 @@ __all__ = [
     "AddedPoint",
     "AttackRoc",
     "BenchRow",
+    "BestTest",
     "Budget",
     "Case",
     "Check",
@@ -45,6 +46,7 @@ __all__ = [
     "OutcomeCount",
     "OutputSet",
     "Plan",
+    "ProfileEpsilon",
     "ProfilePoint",
     "Property",
     "Query",
@@ -504,6 +506,23 @@ class Divergence(Row):
     """The same for the reverse value."""
 
 
+class ProfileEpsilon(Row):
+    """ε at one δ in both directions."""
+
+    __slots__ = ()
+
+    delta: float
+    """δ."""
+    epsilon_forward: float
+    """Smallest ε with P ≤ e^ε Q + δ."""
+    epsilon_reverse: float
+    """Smallest ε with Q ≤ e^ε P + δ."""
+    forward_change: Neighbor | None
+    """In a search: the change that attains the forward value."""
+    reverse_change: Neighbor | None
+    """The same for the reverse value."""
+
+
 class HockeyStick(Row):
     """δ at one ε in both directions."""
 
@@ -527,7 +546,7 @@ class Outcome(Row):
     __slots__ = ()
 
     label: str
-    """Class, counted from 0, or `abstain`."""
+    """Class, counted from 0, or `abstain`; of other outputs the number of the outcome or of its bin, counted from 0."""
     p: float
     """Its probability under the histogram."""
     log_p: float
@@ -536,6 +555,23 @@ class Outcome(Row):
     """Its probability under the neighbor."""
     log_q: float
     """ln q."""
+
+
+class BestTest(Row):
+    """The largest true-positive rate of any test at one false-positive rate, in both directions."""
+
+    __slots__ = ()
+
+    fpr: float
+    """False-positive rate."""
+    tpr_forward: float
+    """The largest share of the outputs of P that a test finds, where it takes this share of those of Q."""
+    tpr_reverse: float
+    """The largest share of the outputs of Q that a test finds, where it takes this share of those of P."""
+    forward_change: Neighbor | None
+    """In a search: the change that attains the forward value."""
+    reverse_change: Neighbor | None
+    """The same for the reverse value."""
 
 
 class EventBar(Row):
@@ -1391,14 +1427,18 @@ class ExactDocument(Document):
 
     __slots__ = ()
 
+    mechanism: str
+    """The mechanism, such as `exponential:sigma=2`."""
     histogram: str
     """The histogram of the dataset."""
     neighbor: str | None
-    """The histogram of the neighbor, where one was given."""
+    """The histogram of the neighbor; in a search that of the worst change of the first order, forward."""
     neighbors_searched: int | None
     """How many neighbors were searched, in a search."""
-    noise: str
-    """The noise."""
+    binned: bool
+    """Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, at most those
+    of the numbers themselves.
+    """
     outcomes: Rows[Outcome]
     """The output distributions; in a search those of the worst change of the first order, forward."""
     distribution_error: float
@@ -1407,10 +1447,16 @@ class ExactDocument(Document):
     """Rényi divergences."""
     hockey_stick: Rows[HockeyStick]
     """Privacy profile."""
+    epsilon: Rows[ProfileEpsilon]
+    """ε at chosen δ."""
+    test_power: Rows[BestTest]
+    """The trade-off curve at a few false-positive rates."""
     accountants: Rows[AccountantRdp]
     """Upper bounds."""
     claims: Rows[Claim]
     """Claims tested."""
+    noise: str | None
+    """The noise of a noisy argmax."""
     threshold: str | None
     """The threshold test before the argmax, in words."""
 

@@ -69,16 +69,18 @@ __all__ = [
 
 
 def exact(
-    histogram: Integers,
+    histogram: Integers | None = None,
     neighbor: Integers | None = None,
     *,
     worst_neighbor: Literal["moved", "added", "removed"] | None = None,
-    noise: str,
+    mechanism: str | None = None,
+    noise: str | None = None,
     threshold: float | None = None,
     threshold_noise: str | None = None,
     threshold_form: Literal["max", "per-class"] = "max",
     orders: Numbers = (2, 4, 8, 16, 32, 64),
     epsilons: Numbers | None = None,
+    deltas: Numbers | None = None,
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
@@ -88,22 +90,27 @@ def exact(
     max_memory: str | None = None,
     progress: Progress = None,
 ) -> Exact:
-    """Exact output distribution, Rényi divergences and δ(ε) of a noisy argmax between two vote histograms.
+    """Exact output distribution, Rényi divergences, δ(ε), ε(δ) and trade-off curve of one answer of a mechanism.
 
-    With `worst_neighbor` in the place of `neighbor`, suprema over all changes of one vote. `claim_rdp` maps orders to
-    claimed divergences.
+    The mechanism is a noisy argmax of votes with `noise`, or any other by its text form, such as
+    `mechanism="exponential:sigma=2"`. With `worst_neighbor` in the place of `neighbor`, suprema over all changes of one
+    vote. `claim_rdp` maps orders to claimed divergences. Where `binned` is true the values are lower ends.
 
     Args:
-        histogram: Votes per class of the dataset, such as 14,12,10,8,6.
-        neighbor: Votes per class of the neighbor.
+        histogram: Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism
+            of a number].
+        neighbor: Votes per class of the neighbor [default: 1, with the record, for a mechanism of a number; 0 if the
+            histogram is 1].
         worst_neighbor: Search all one-vote changes instead: moved, added or removed.
-        noise: Noise on every count: gaussian:SIGMA or laplace:B.
+        mechanism: A mechanism with its parameters, such as exponential:sigma=2.
+        noise: Noise on every count of a noisy argmax: gaussian:SIGMA or laplace:B.
         threshold: Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax).
         threshold_noise: Noise of the threshold test: gaussian:SIGMA.
         threshold_form: Where that noise is added: max (one draw on the largest count) or per-class (a draw on each
             count).
         orders: Rényi orders, such as 2,5 or 2..64.
         epsilons: Values of epsilon at which to compute delta.
+        deltas: Values of delta at which to compute epsilon.
         delta: Delta of epsilon bounds and of `claim_epsilon`.
         claim_epsilon: Claim: one answer is (E, delta)-differentially private.
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
@@ -117,6 +124,9 @@ def exact(
     >>> round(distribution.divergences[0].forward, 12)
     0.239564145746
     >>> distribution.accountants.where(name="gnmax-worst-case", order=2.0)[0].rdp >= distribution.divergences[0].reverse
+    True
+    >>> number = leakbound.exact(mechanism="gaussian:sigma=2", orders=2, deltas=1e-5)
+    >>> number.binned and 0.24 < number.divergences[0].forward <= number.accountants[0].rdp == 0.25
     True
     """
     return call(exact, Exact, "exact", locals())

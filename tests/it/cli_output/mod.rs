@@ -4,6 +4,7 @@ mod confusion;
 mod counts;
 mod documents;
 mod exact;
+mod exact_mechanism;
 mod files;
 mod votes;
 

@@ -1,0 +1,167 @@
+//! The answer of an exact study.
+
+use crate::bound::{Direction, Figures};
+use crate::error::Result;
+use crate::histogram::Neighbor;
+use crate::study::claim::Claim;
+use crate::study::number::Number;
+use serde::Serialize;
+
+/// One outcome under both histograms.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutcomeRow {
+    /// Class, counted from 0, or `abstain`; of other outputs the number of the outcome or of its bin, counted from 0.
+    pub label: String,
+    /// Its probability under the histogram.
+    pub p: Number,
+    /// ln p.
+    pub log_p: Number,
+    /// Its probability under the neighbor.
+    pub q: Number,
+    /// ln q.
+    pub log_q: Number,
+}
+
+/// The Rényi divergence of one order in both directions.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DivergenceRow {
+    /// α.
+    pub order: f64,
+    /// D(P‖Q).
+    pub forward: Number,
+    /// D(Q‖P).
+    pub reverse: Number,
+    /// In a search: the change that attains the forward value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_change: Option<Neighbor>,
+    /// The same for the reverse value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_change: Option<Neighbor>,
+}
+
+/// δ at one ε in both directions.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HockeyStickRow {
+    /// ε.
+    pub epsilon: f64,
+    /// Smallest δ with P ≤ e^ε Q + δ.
+    pub delta_forward: Number,
+    /// Smallest δ with Q ≤ e^ε P + δ.
+    pub delta_reverse: Number,
+    /// In a search: the change that attains the forward value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_change: Option<Neighbor>,
+    /// The same for the reverse value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_change: Option<Neighbor>,
+}
+
+/// ε at one δ in both directions.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProfileEpsilonRow {
+    /// δ.
+    pub delta: f64,
+    /// Smallest ε with P ≤ e^ε Q + δ.
+    pub epsilon_forward: Number,
+    /// Smallest ε with Q ≤ e^ε P + δ.
+    pub epsilon_reverse: Number,
+    /// In a search: the change that attains the forward value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_change: Option<Neighbor>,
+    /// The same for the reverse value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_change: Option<Neighbor>,
+}
+
+/// The largest true-positive rate of any test at one false-positive rate, in both directions.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TestPowerRow {
+    /// False-positive rate.
+    pub fpr: f64,
+    /// The largest share of the outputs of P that a test finds, where it takes this share of those of Q.
+    pub tpr_forward: Number,
+    /// The largest share of the outputs of Q that a test finds, where it takes this share of those of P.
+    pub tpr_reverse: Number,
+    /// In a search: the change that attains the forward value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_change: Option<Neighbor>,
+    /// The same for the reverse value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_change: Option<Neighbor>,
+}
+
+/// One value of one accountant.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccountantRow {
+    /// Its name.
+    pub name: &'static str,
+    /// α.
+    pub order: f64,
+    /// The divergence that it bounds.
+    pub direction: Direction,
+    /// The RDP it promises.
+    pub rdp: Number,
+}
+
+/// The answer of an [`ExactStudy`](super::ExactStudy).
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExactAnswer {
+    /// The mechanism, such as `exponential:sigma=2`.
+    pub mechanism: String,
+    /// The histogram of the dataset.
+    pub histogram: String,
+    /// The histogram of the neighbor; in a search that of the worst change of the first order, forward.
+    pub neighbor: Option<String>,
+    /// How many neighbors were searched, in a search.
+    pub neighbors_searched: Option<usize>,
+    /// The noise of a noisy argmax.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<String>,
+    /// The threshold test before the argmax, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<String>,
+    /// Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, at most those
+    /// of the numbers themselves.
+    pub binned: bool,
+    /// The output distributions; in a search those of the worst change of the first order, forward.
+    pub outcomes: Vec<OutcomeRow>,
+    /// Estimated largest relative error of a probability.
+    pub distribution_error: Number,
+    /// Rényi divergences.
+    pub divergences: Vec<DivergenceRow>,
+    /// Privacy profile.
+    pub hockey_stick: Vec<HockeyStickRow>,
+    /// ε at chosen δ.
+    pub epsilon: Vec<ProfileEpsilonRow>,
+    /// The trade-off curve at a few false-positive rates.
+    pub test_power: Vec<TestPowerRow>,
+    /// Upper bounds.
+    pub accountants: Vec<AccountantRow>,
+    /// Claims tested.
+    pub claims: Vec<Claim>,
+}
+
+impl ExactAnswer {
+    /// No exact value is above an accountant of its direction.
+    pub(super) fn consistent(&self) -> Result<()> {
+        for row in &self.divergences {
+            for (direction, exact) in [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)] {
+                let mut figures =
+                    Figures::of_order(format!("{direction} Rényi divergence of order {}", row.order), row.order);
+                figures.at_least("exact", exact.0);
+                let same = self.accountants.iter().filter(|upper| upper.order == row.order);
+                same.filter(|upper| upper.direction == direction)
+                    .for_each(|upper| figures.at_most(upper.name, upper.rdp.0));
+                figures.check()?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,377 @@
+//! Exact leakage of a mechanism between two datasets, or between one and its worst neighbor.
+
+mod answer;
+mod compared;
+
+pub use answer::{
+    AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, TestPowerRow,
+};
+
+use super::claim::{Claim, Claims};
+use super::number::{Number, short};
+use super::progress::{Meter, Progress};
+use super::{Answer, Study};
+use crate::accountant::{Theorem, WorstCases};
+use crate::bound::{Direction, Directions};
+use crate::distribution::{OutputPair, ThresholdTest};
+use crate::divergence::searched;
+use crate::error::Result;
+use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::mechanism::{Mechanism, NoisyArgmax, Value as ParameterValue};
+use crate::quantity::{Delta, Epsilon, Order, Probability};
+use compared::{Compared, Outputs, Wanted, suprema};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Which neighbors of a histogram are looked at.
+#[derive(Debug, Clone)]
+pub enum Searched {
+    /// This one.
+    Neighbor(VoteHistogram),
+    /// All of them, for the largest value of each quantity.
+    All(Adjacency),
+}
+
+/// How much does one answer of a mechanism leak?
+///
+/// Divergences, δ, ε and the trade-off curve come from the output distributions by numerical integration, claims are
+/// tested against them, and the theorems that hold in both directions stand beside them.
+///
+/// Outputs that are real numbers are cut into bins, which is post-processing: their values are below those of the
+/// numbers, and a claim that is refuted is wrong of the numbers, too.
+///
+/// ```
+/// # use leakbound::histogram::{Adjacency, VoteHistogram};
+/// # use leakbound::mechanism::parse;
+/// # use leakbound::quantity::Order;
+/// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};
+/// let study = ExactStudy {
+///     mechanism: parse("exponential:sigma=2")?,
+///     histogram: VoteHistogram::new(vec![3, 1, 4, 1, 5])?,
+///     searched: Searched::All(Adjacency::Moved),
+///     orders: vec![Order::new(2.0)?],
+///     epsilons: Vec::new(),
+///     deltas: Vec::new(),
+///     claims: Claims::default(),
+/// };
+/// let answer = study.run(&unwatched)?;
+/// assert_eq!(answer.neighbors_searched, Some(17));
+/// assert!(answer.divergences[0].forward.0 < answer.accountants[0].rdp.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ExactStudy {
+    /// What is released.
+    pub mechanism: Arc<dyn Mechanism>,
+    /// The data, as the relation of the mechanism says: votes per class, or 0 or 1 record.
+    pub histogram: VoteHistogram,
+    /// Its neighbor, or those that are searched.
+    pub searched: Searched,
+    /// Rényi orders.
+    pub orders: Vec<Order>,
+    /// Values of ε at which δ is wanted.
+    pub epsilons: Vec<Epsilon>,
+    /// Values of δ at which ε is wanted.
+    pub deltas: Vec<Delta>,
+    /// Claims about every neighbor that is looked at.
+    pub claims: Claims,
+}
+
+/// False-positive rates of the trade-off table.
+const RATES: [f64; 3] = [0.001, 0.01, 0.1];
+
+/// A quantity in both directions; in a search with the changes that attain it.
+struct Value {
+    values: [Number; 2],
+    changes: [Option<Neighbor>; 2],
+}
+
+/// What a search found.
+struct Found {
+    neighbors: usize,
+    values: Vec<Value>,
+    claims: Vec<Claim>,
+    /// That of the first quantity, forward.
+    worst: VoteHistogram,
+}
+
+impl Study for ExactStudy {
+    type Answer = ExactAnswer;
+
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) for histograms of different lengths, those of the mechanism, and
+    /// [`Error::Contradiction`](crate::Error::Contradiction) where an exact value is above a theorem.
+    fn run(&self, progress: &Progress<'_>) -> Result<ExactAnswer> {
+        let rates = RATES.into_iter().map(Probability::new).collect::<Result<Vec<_>>>()?;
+        let wanted: Vec<Wanted> = (self.orders.iter().copied().map(Wanted::Renyi))
+            .chain(self.epsilons.iter().copied().map(Wanted::Delta))
+            .chain(self.deltas.iter().copied().map(Wanted::Epsilon))
+            .chain(rates.iter().copied().map(Wanted::TruePositiveRate))
+            .collect();
+        let claimed = self.claims.rdp.iter().map(|(order, _)| *order);
+        let outputs = Outputs::new(&*self.mechanism, &self.histogram, self.orders.iter().copied().chain(claimed))?;
+        let found = match &self.searched {
+            Searched::Neighbor(_) => None,
+            &Searched::All(adjacency) => Some(self.search(&outputs, adjacency, &wanted, progress)?),
+        };
+        let neighbor = match (&self.searched, &found) {
+            (_, Some(found)) => found.worst.clone(),
+            (Searched::Neighbor(neighbor), None) => neighbor.clone(),
+            (Searched::All(_), None) => self.histogram.clone(),
+        };
+        let compared = outputs.against(&neighbor)?;
+        let neighbors_searched = found.as_ref().map(|found| found.neighbors);
+        let (values, claims) = match found {
+            Some(found) => (found.values, found.claims),
+            None => (of_pair(&compared, &wanted), self.tested(&compared)),
+        };
+        let answer = self.answer(&neighbor, &compared, values);
+        let answer = ExactAnswer { neighbors_searched, binned: outputs.are_cut(), claims, ..answer };
+        answer.consistent()?;
+        Ok(answer)
+    }
+}
+
+impl Answer for ExactAnswer {
+    const SCHEMA: &'static str = "leakbound.exact/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+}
+
+impl ExactStudy {
+    /// The mechanism as a noisy argmax, which has theorems for pairs.
+    fn argmax(&self) -> Option<&NoisyArgmax> {
+        self.mechanism.downcast()
+    }
+
+    /// All changes, one for those that only swap classes where the mechanism treats classes alike.
+    fn changes(&self, adjacency: Adjacency) -> Result<Vec<Neighbor>> {
+        if self.mechanism.treats_classes_alike() {
+            let changes = self.histogram.neighbors(adjacency);
+            searched(changes.len())?;
+            return Ok(changes);
+        }
+        searched(self.histogram.all_neighbors(adjacency).count())?;
+        Ok(self.histogram.all_neighbors(adjacency).collect())
+    }
+
+    /// The largest values over all neighbors. Claims are about every neighbor: the largest value of each counts.
+    fn search(
+        &self,
+        outputs: &Outputs<'_>,
+        adjacency: Adjacency,
+        wanted: &[Wanted],
+        progress: &Progress<'_>,
+    ) -> Result<Found> {
+        let changes = self.changes(adjacency)?;
+        let meter = Meter::new(progress, changes.len() as u64, "neighbors");
+        let each = changes.par_iter().map(|&change| {
+            let compared = outputs.against(&self.histogram.neighbor(change)?)?;
+            meter.add(1)?;
+            Ok((compared.values(wanted), self.tested(&compared)))
+        });
+        let (values, claims): (Vec<_>, Vec<_>) = each.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let larger = |a: Claim, b: Claim| if b.lower.0 > a.lower.0 { b } else { a };
+        let claims = claims
+            .into_iter()
+            .reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| larger(a, b)).collect())
+            .unwrap_or_default();
+        let suprema = suprema(&changes, &values);
+        let worst = self.histogram.neighbor(suprema.first().map_or(changes[0], |both| both[0].change))?;
+        let values = suprema.iter().map(|both| Value {
+            values: both.map(|supremum| Number(supremum.value)),
+            changes: both.map(|supremum| Some(supremum.change)),
+        });
+        Ok(Found { neighbors: changes.len(), values: values.collect(), claims, worst })
+    }
+
+    /// Claims against one neighbor.
+    fn tested(&self, compared: &Compared<'_>) -> Vec<Claim> {
+        self.claims.test(&[(String::new(), compared)], 0.0, |compared, quantity| compared.claimed(quantity))
+    }
+
+    /// The theorems that hold against the neighbors that were looked at. None where the theorems of the mechanism are
+    /// about other neighbors.
+    fn theorems(&self, neighbor: &VoteHistogram) -> Vec<Theorem> {
+        let (known, relation) = (WorstCases::default(), self.mechanism.kind().relation);
+        let related = match &self.searched {
+            Searched::Neighbor(neighbor) => relation.holds(&self.histogram, neighbor),
+            Searched::All(adjacency) => relation.changes().contains(adjacency),
+        };
+        match (self.argmax(), &self.searched) {
+            (Some(argmax), Searched::Neighbor(_) | Searched::All(Adjacency::Added | Adjacency::Removed)) => {
+                argmax.theorems_for_pair(&self.histogram, neighbor, &known)
+            }
+            _ if related => self.mechanism.theorems_for(&self.histogram, &known),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The theorems that hold in both directions.
+    fn accountants(&self, neighbor: &VoteHistogram) -> Vec<AccountantRow> {
+        let theorems = self.theorems(neighbor);
+        let mut rows = Vec::new();
+        for theorem in theorems.iter().filter(|theorem| theorem.statement().directions == Directions::Both) {
+            let [forward, reverse] = Direction::BOTH.map(|direction| theorem.values(&self.orders, direction));
+            for (place, order) in self.orders.iter().enumerate() {
+                for (direction, values) in Direction::BOTH.into_iter().zip([&forward, &reverse]) {
+                    let Some(values) = values else { continue };
+                    let rdp = Number(values[place]);
+                    rows.push(AccountantRow { name: theorem.name(), order: order.get(), direction, rdp });
+                }
+            }
+        }
+        rows
+    }
+
+    /// The answer with these values, which are in the order in which they were wanted.
+    fn answer(&self, neighbor: &VoteHistogram, compared: &Compared<'_>, values: Vec<Value>) -> ExactAnswer {
+        let mut values = values.into_iter();
+        let divergences = self.orders.iter().zip(values.by_ref());
+        let divergences = divergences.map(|(order, Value { values: [forward, reverse], changes })| {
+            let [forward_change, reverse_change] = changes;
+            DivergenceRow { order: order.get(), forward, reverse, forward_change, reverse_change }
+        });
+        let divergences = divergences.collect();
+        let sticks = self.epsilons.iter().zip(values.by_ref());
+        let sticks = sticks.map(|(epsilon, Value { values: [delta_forward, delta_reverse], changes })| {
+            let [forward_change, reverse_change] = changes;
+            HockeyStickRow { epsilon: epsilon.get(), delta_forward, delta_reverse, forward_change, reverse_change }
+        });
+        let hockey_stick = sticks.collect();
+        let epsilon = self.deltas.iter().zip(values.by_ref());
+        let epsilon = epsilon.map(|(delta, Value { values: [epsilon_forward, epsilon_reverse], changes })| {
+            let [forward_change, reverse_change] = changes;
+            ProfileEpsilonRow { delta: delta.get(), epsilon_forward, epsilon_reverse, forward_change, reverse_change }
+        });
+        let epsilon = epsilon.collect();
+        let power =
+            RATES.into_iter().zip(values).map(|(fpr, Value { values: [tpr_forward, tpr_reverse], changes })| {
+                let [forward_change, reverse_change] = changes;
+                TestPowerRow { fpr, tpr_forward, tpr_reverse, forward_change, reverse_change }
+            });
+        let test = self.argmax().and_then(|argmax| argmax.test);
+        ExactAnswer {
+            mechanism: text(&*self.mechanism),
+            histogram: self.histogram.to_string(),
+            neighbor: Some(neighbor.to_string()),
+            neighbors_searched: None,
+            noise: self.argmax().map(|argmax| argmax.noise.to_string()),
+            threshold: test.as_ref().map(words),
+            binned: false,
+            outcomes: outcomes(compared.pair(), test.is_some()),
+            distribution_error: Number(compared.error()),
+            divergences,
+            hockey_stick,
+            epsilon,
+            test_power: power.collect(),
+            accountants: self.accountants(neighbor),
+            claims: Vec::new(),
+        }
+    }
+}
+
+/// The quantities of one neighbor.
+fn of_pair(compared: &Compared<'_>, wanted: &[Wanted]) -> Vec<Value> {
+    let values = compared.values(wanted).into_iter();
+    values.map(|both| Value { values: both.map(Number), changes: [None; 2] }).collect()
+}
+
+/// The text form of a mechanism, with numbers as short as they read back.
+fn text(mechanism: &dyn Mechanism) -> String {
+    let parameters = mechanism.parameters();
+    let parameters = parameters.iter().map(|(name, value)| match value {
+        ParameterValue::Number(number) => format!("{name}={}", short(*number)),
+        ParameterValue::Word(word) => format!("{name}={word}"),
+    });
+    let parameters = parameters.collect::<Vec<_>>().join(",");
+    let between = if parameters.is_empty() { "" } else { ":" };
+    format!("{}{between}{parameters}", mechanism.kind())
+}
+
+/// The test as one phrase.
+fn words(test: &ThresholdTest) -> String {
+    format!("threshold {} with gaussian:{} noise, {}", test.threshold(), test.sigma(), test.form())
+}
+
+fn outcomes(pair: &OutputPair, abstains: bool) -> Vec<OutcomeRow> {
+    let (p, q) = (pair.dataset(), pair.neighbor());
+    (0..pair.outcomes())
+        .map(|class| OutcomeRow {
+            label: match class.checked_sub(usize::from(abstains)) {
+                Some(class) => class.to_string(),
+                None => "abstain".into(),
+            },
+            p: Number(p.p()[class]),
+            log_p: Number(p.ln_p()[class]),
+            q: Number(q.p()[class]),
+            log_q: Number(q.ln_p()[class]),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::OutcomeDistribution;
+    use crate::mechanism::{Bins, EXPONENTIAL, MechanismKind, Parameters};
+    use crate::simulate::Sampler;
+    use crate::study::unwatched;
+
+    /// A class whose votes count the more the later it stands.
+    #[derive(Debug)]
+    struct Tilted;
+
+    impl Mechanism for Tilted {
+        fn kind(&self) -> &'static MechanismKind {
+            EXPONENTIAL
+        }
+
+        fn parameters(&self) -> Parameters {
+            Parameters::default()
+        }
+
+        fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+            Vec::new()
+        }
+
+        fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
+            let weights: Vec<f64> =
+                (1..).zip(data.counts()).map(|(c, &n)| (0.1 * f64::from(c) * n as f64).exp()).collect();
+            let sum: f64 = weights.iter().sum();
+            OutcomeDistribution::from_probabilities(&weights.iter().map(|weight| weight / sum).collect::<Vec<_>>())
+        }
+
+        fn sampler(&self, _: &VoteHistogram, _: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+            unreachable!("nothing is drawn")
+        }
+    }
+
+    /// The worst change takes the vote from the second of two classes with equal counts.
+    #[test]
+    fn classes_are_alike_only_where_the_mechanism_says_so() {
+        let (order, histogram) = (Order::new(2.0).unwrap(), VoteHistogram::new(vec![3, 3, 0]).unwrap());
+        let study = ExactStudy {
+            mechanism: Arc::new(Tilted),
+            histogram: histogram.clone(),
+            searched: Searched::All(Adjacency::Moved),
+            orders: vec![order],
+            epsilons: Vec::new(),
+            deltas: Vec::new(),
+            claims: Claims::default(),
+        };
+        let answer = study.run(&unwatched).unwrap();
+        assert_eq!((answer.neighbors_searched, answer.mechanism.as_str()), (Some(4), "exponential"));
+        let divergence = |change| {
+            let distribution = |data: &VoteHistogram| Tilted.output_distribution(data, Bins::at(None)).unwrap();
+            let pair = OutputPair::new(distribution(&histogram), distribution(&histogram.neighbor(change).unwrap()));
+            pair.unwrap().renyi(Direction::Forward, order)
+        };
+        let largest = histogram.all_neighbors(Adjacency::Moved).map(divergence).fold(0.0, f64::max);
+        let alike = histogram.neighbors(Adjacency::Moved).into_iter().map(divergence).fold(0.0, f64::max);
+        assert_eq!(answer.divergences[0].forward.0.to_bits(), largest.to_bits());
+        assert!(largest > 1.001 * alike, "{largest} {alike}");
+    }
+}

@@ -1,0 +1,285 @@
+//! `exact --mechanism`: exact values of every mechanism of the registry.
+
+use super::{csv, json, stdout};
+use crate::desk::Desk;
+use crate::json::{number, reference, rows};
+use leakbound::bound::Direction;
+use leakbound::divergence::gdp_epsilon;
+use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::mechanism::{Bins, RELEASES, Relation, parse};
+use leakbound::quantity::{Delta, Epsilon, Order};
+use leakbound::special::{ndtr, ndtri};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+const PAIR: &str = "--histogram 3,1,4,1,5 --neighbor 3,1,4,2,4";
+
+fn list(value: &Value) -> String {
+    rows(value).iter().map(Value::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A value of the table, which holds texts of 40 digits.
+fn digits(value: &Value) -> f64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+fn near(found: &Value, truth: f64, what: &str) {
+    let found = number(found);
+    assert!((found - truth).abs() <= 1e-12 * truth.abs() + 1e-16, "{what}: {found} {truth}");
+}
+
+#[test]
+fn selections_have_the_values_of_the_table() {
+    for entry in reference::<Vec<Value>>("selection.json") {
+        let (inputs, expected) = (&entry["inputs"], &entry["expected"]);
+        let what = format!("{}:sigma={}", entry["kind"].as_str().unwrap(), inputs["scale"]);
+        let words = format!(
+            "exact --mechanism {what} --histogram {} --neighbor {} --orders 1.5,2,8,32 --epsilons 0.1,0.5,1",
+            list(&inputs["histogram"]),
+            list(&inputs["neighbor"])
+        );
+        let document = json(&words);
+        assert_eq!((&document["mechanism"], &document["binned"]), (&what.into(), &false.into()));
+        for (found, truth) in rows(&document["outcomes"]).iter().zip(rows(&expected["p"])) {
+            near(&found["p"], digits(truth), &words);
+        }
+        for (found, truth) in rows(&document["divergences"]).iter().zip(rows(&expected["divergences"])) {
+            near(&found["forward"], digits(&truth["forward"]), &words);
+            near(&found["reverse"], digits(&truth["reverse"]), &words);
+        }
+        for (found, truth) in rows(&document["hockey_stick"]).iter().zip(rows(&expected["hockey_stick"])) {
+            near(&found["delta_forward"], digits(&truth["forward"]), &words);
+            near(&found["delta_reverse"], digits(&truth["reverse"]), &words);
+        }
+    }
+}
+
+#[test]
+fn text_of_a_mechanism() {
+    insta::assert_snapshot!(stdout(&format!("exact --mechanism exponential:sigma=2 {PAIR} --orders 2,8 --deltas 1e-3,0.1")), @"
+    Exact leakage of exponential:sigma=2
+    histogram 3,1,4,1,5
+    neighbor 3,1,4,2,4
+
+      class                    P                    Q                 ln P                ln Q
+      ──────────────────────────────────────────────────────────────────────────────────────────
+          0    0.163860232961908    0.189686637289371    -1.80874145255639   -1.66238184580129
+          1   0.0602808109322489   0.0697818141237038    -2.80874145255639   -2.66238184580129
+          2    0.270159851506175    0.312740393666566    -1.30874145255639   -1.16238184580129
+          3   0.0602808109322489    0.115050761253793    -2.80874145255639   -2.16238184580129
+          4    0.445418293667419    0.312740393666566   -0.808741452556385   -1.16238184580129
+
+    Rényi divergence in nats; the accountants bound both directions from above, or the one they name
+      order α               D(P‖Q)               D(Q‖P)   exponential-bounded-range
+      ───────────────────────────────────────────────────────────────────────────────
+            2   0.0888972181693492   0.0967303162589278                    0.240229
+            8    0.242831834070727    0.357744759871067                    0.635459
+
+    Privacy profile: the smallest ε at each δ
+          δ          ε, P over Q          ε, Q over P
+      ─────────────────────────────────────────────────
+      0.001    0.351392788605555    0.637629797019705
+        0.1   0.0993826948449472   0.0572528342704794
+
+    Largest true-positive rate of any test at a false-positive rate
+        FPR   TPR, P over Q   TPR, Q over P
+      ───────────────────────────────────────
+      0.001      0.00142424      0.00190858
+       0.01       0.0142424       0.0190858
+        0.1        0.142424        0.161030
+    ");
+}
+
+#[test]
+fn text_of_a_number_with_noise() {
+    insta::assert_snapshot!(stdout("exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --orders 2,8 --deltas 1e-5"), @"
+    Exact leakage of subsampled-gaussian:sigma=2,rate=0.01
+    histogram 0
+    neighbor 1
+
+    (The probabilities of the 154 bins are in --format json.)
+
+    Rényi divergence in nats; the accountants bound both directions from above, or the one they name
+      order α                D(P‖Q)                D(Q‖P)   subsampled-gaussian   private-knn
+      ─────────────────────────────────────────────────────────────────────────────────────────
+            2   2.81064592048191e-5   2.83636786328012e-5            2.84021e-5    2.84021e-5
+            8   1.10445245280745e-4   1.15596172543102e-4            1.15756e-4    1.15756e-4
+
+    The output is a number, which was cut into bins: all values here are lower ends, at most those of the number itself.
+
+    Privacy profile: the smallest ε at each δ
+         δ           ε, P over Q          ε, Q over P
+      ─────────────────────────────────────────────────
+      1e-5   0.00686205249402416   0.0281776123012634
+
+    Largest true-positive rate of any test at a false-positive rate
+        FPR   TPR, P over Q   TPR, Q over P
+      ───────────────────────────────────────
+      0.001      0.00100841      0.00103785
+       0.01       0.0100770       0.0102384
+        0.1        0.100629        0.101170
+    ");
+}
+
+/// A theorem is beside the values only where it holds: of these neighbors one differs by one moved vote, one by two, one
+/// by an added vote.
+#[test]
+fn theorems_are_about_neighbors_of_the_mechanism() {
+    let accountants = |words: &str| rows(&json(&format!("exact --mechanism {words} --orders 2"))["accountants"]).len();
+    for kind in ["exponential:sigma=2", "permute-and-flip:sigma=2"] {
+        assert_eq!(accountants(&format!("{kind} {PAIR}")), 2);
+        assert_eq!(accountants(&format!("{kind} --histogram 3,1 --neighbor 3,1")), 2);
+        assert_eq!(accountants(&format!("{kind} --histogram 3,1,4,1,5 --neighbor 4,0,4,2,4")), 0);
+        assert_eq!(accountants(&format!("{kind} --histogram 3,1,4,1,5 --neighbor 3,1,4,1,6")), 0);
+        assert_eq!(accountants(&format!("{kind} --histogram 3,1,4,1,5 --worst-neighbor moved")), 2);
+        assert_eq!(accountants(&format!("{kind} --histogram 3,1,4,1,5 --worst-neighbor removed")), 0);
+    }
+    let text = stdout("exact --mechanism exponential:sigma=2 --histogram 3,1 --worst-neighbor added --orders 2");
+    assert!(text.contains("No accountant is beside these values"), "{text}");
+    // A noisy argmax has theorems for any two histograms.
+    assert_eq!(accountants("gnmax:sigma=2 --histogram 3,1 --neighbor 1,3"), 2);
+    assert!(accountants("randomized-response:sigma=2 --histogram 1,0 --worst-neighbor moved") > 0);
+    assert!(accountants("gaussian:sigma=2 --worst-neighbor added") > 0);
+    assert!(accountants("gaussian:sigma=2 --histogram 1 --worst-neighbor removed") > 0);
+}
+
+#[test]
+fn a_noisy_argmax_is_a_mechanism_too() {
+    let votes = "--histogram 14,12,10 --worst-neighbor moved --orders 2,10 --epsilons 0.5";
+    let test = "--threshold 10 --threshold-noise gaussian:3 --threshold-form per-class";
+    for (noise, named) in [
+        ("--noise gaussian:2".to_owned(), "gnmax:sigma=2"),
+        ("--noise laplace:1e300".to_owned(), "lnmax:sigma=1e300"),
+        (
+            format!("--noise laplace:2 {test}"),
+            "confident-lnmax:sigma=2,threshold=10,threshold_sigma=3,threshold_form=per-class",
+        ),
+    ] {
+        let mut documents = [noise, format!("--mechanism {named}")].map(|what| json(&format!("exact {what} {votes}")));
+        assert_eq!(documents[0]["mechanism"], named);
+        for document in &mut documents {
+            document.as_object_mut().unwrap().remove("options");
+        }
+        assert_eq!(documents[0], documents[1]);
+    }
+}
+
+/// Values of numbers are below the truth, and close to it; a claim that is right is not refuted.
+#[test]
+fn numbers_with_noise_are_bounded_from_below() {
+    let delta = 1e-5;
+    for sigma in [0.5, 1.0, 4.0, 30.0f64] {
+        let document = json(&format!("exact --mechanism gaussian:sigma={sigma} --orders 1.5,2,64 --deltas {delta}"));
+        assert_eq!((&document["histogram"], &document["neighbor"]), (&"0".into(), &"1".into()));
+        assert_eq!((&document["binned"], document.get("noise")), (&true.into(), None));
+        let just_below = |found: &Value, truth: f64| {
+            let found = number(found);
+            assert!(found <= truth * (1.0 + 1e-9) && found >= 0.98 * truth, "{sigma}: {found} {truth}");
+        };
+        for row in rows(&document["divergences"]) {
+            let truth = number(&row["order"]) / (2.0 * sigma * sigma);
+            just_below(&row["forward"], truth);
+            just_below(&row["reverse"], truth);
+        }
+        let epsilon = gdp_epsilon(1.0 / sigma, Delta::new(delta).unwrap()).unwrap().get();
+        just_below(&document["epsilon"][0]["epsilon_forward"], epsilon);
+        for row in rows(&document["test_power"]) {
+            just_below(&row["tpr_forward"], ndtr(ndtri(number(&row["fpr"])) + 1.0 / sigma));
+        }
+        let [half, mu] = [1.0 / (sigma * sigma), 1.0 / sigma];
+        let claims = |share: f64| {
+            format!(
+                "exact --mechanism gaussian:sigma={sigma} --claim-rdp 2:{} --claim-mu {} --claim-epsilon {}",
+                half * share,
+                mu * share,
+                epsilon * share
+            )
+        };
+        Desk::root().run(&claims(1.0 + 1e-9)).printed(0);
+        let refuted = Desk::root().answer(3, &claims(0.97));
+        assert!(rows(&refuted["claims"]).iter().all(|claim| claim["refuted"] == true), "{refuted}");
+    }
+}
+
+/// The suprema are those over every single change, and the changes attain them.
+#[test]
+fn the_worst_neighbor_of_every_mechanism() {
+    let histogram =
+        |text: &str| VoteHistogram::new(text.split(',').map(|count| count.parse().unwrap()).collect()).unwrap();
+    let order = Order::new(3.0).unwrap();
+    for (named, data, adjacency) in [
+        ("exponential:sigma=1.5", "5,3,3,0", Adjacency::Moved),
+        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Moved),
+        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Removed),
+        ("randomized-response:sigma=0.5", "0,1,0", Adjacency::Moved),
+        ("laplace:sigma=2", "0", Adjacency::Added),
+        ("subsampled-gaussian:sigma=2,rate=0.1", "1", Adjacency::Removed),
+    ] {
+        let word = serde_json::to_value(adjacency).unwrap();
+        let words = format!(
+            "exact --mechanism {named} --histogram {data} --worst-neighbor {} --orders 3 --epsilons 0.1",
+            word.as_str().unwrap()
+        );
+        let document = json(&words);
+        let (mechanism, data) = (parse(named).unwrap(), histogram(data));
+        let mut best = [0.0f64; 3];
+        for change in data.all_neighbors(adjacency) {
+            let neighbor = data.neighbor(change).unwrap();
+            let pair = mechanism.output_pair(&data, &neighbor, Bins::at(Some(order))).unwrap();
+            let profile = mechanism.output_pair(&data, &neighbor, Bins::at(None)).unwrap();
+            let values = [
+                pair.renyi(Direction::Forward, order),
+                pair.renyi(Direction::Reverse, order),
+                profile.delta(Direction::Forward, Epsilon::new(0.1).unwrap()),
+            ];
+            best = std::array::from_fn(|i| best[i].max(values[i]));
+        }
+        let (row, delta) = (&document["divergences"][0], &document["hockey_stick"][0]["delta_forward"]);
+        for (found, truth) in [(&row["forward"], best[0]), (&row["reverse"], best[1]), (delta, best[2])] {
+            near(found, truth, &words);
+        }
+        assert!(row["forward_change"].is_object() && document["test_power"][0]["reverse_change"].is_object());
+    }
+}
+
+/// Drawn mechanisms of every kind, on drawn data: an answer without NaN and without a contradiction, or one line.
+#[test]
+fn every_kind_of_the_registry_has_exact_values() {
+    let mut stream = ChaCha8Rng::seed_from_u64(7);
+    for kind in RELEASES {
+        let mut answered = 0;
+        for _ in 0..6 {
+            let data = VoteHistogram::new((kind.draw_data)(&mut stream, true)).unwrap();
+            let largest = data.counts().iter().copied().max().unwrap();
+            let Some(mechanism) = (kind.draw)(&mut stream, largest) else { continue };
+            let change = if kind.relation == Relation::OneRecord { "added" } else { "moved" };
+            let words = format!(
+                "exact --mechanism {mechanism} --histogram {data} --worst-neighbor {change} --orders 1.5,8 --epsilons 1 \
+                 --deltas 1e-5 --format json"
+            );
+            let ran = Desk::root().run(&words);
+            assert!(!ran.stdout.contains("\"nan\""), "{words}: {ran:?}");
+            if ran.status == 0 {
+                answered += 1;
+            } else {
+                let line = ran.line(ran.status);
+                println!("{words}: {line}");
+                assert!(!line.contains(" is above "), "{words}: {line}");
+            }
+        }
+        assert!(answered >= 2, "{kind}: {answered}");
+    }
+}
+
+#[test]
+fn further_rows_of_the_flat_table() {
+    let table = csv("exact --mechanism exponential:sigma=2 --histogram 3,1 --neighbor 2,2 --orders 2 --deltas 0,0.01");
+    let kinds: Vec<&str> = table.iter().map(|row| row[0].as_str()).collect();
+    let power = ["tpr"; 3];
+    let expected = [
+        &["kind", "probability", "probability", "renyi", "exponential-bounded-range", "epsilon", "epsilon"][..],
+        &power[..],
+    ];
+    assert_eq!(kinds, expected.concat());
+}
