@@ -260,6 +260,15 @@ def test_account(command, scenarios):
     same(leakbound.account(scenario.read_bytes(), delta=1e-6, conversion="classic"), text, inputs=True)
 
 
+def test_account_of_releases(command, tmp_path):
+    releases = tmp_path / "releases.toml"
+    releases.write_text("[[release]]\nmechanism = 'laplace:sigma=4'\ntimes = 8\n")
+    text = command("account", releases, "--composition", "pld")
+    same(leakbound.account(releases, composition="pld"), text, inputs=True)
+    call = {"release": [{"mechanism": "laplace:sigma=4", "times": 8}]}
+    same(leakbound.account(call, composition="pld"), text)
+
+
 def test_history_does_not_matter(command, scenarios):
     """Nothing that was computed for one document may show in the digits of another."""
     call = {"model": "pate", "noise": "gaussian:40", "samples": 1e4, "queries": [18], "orders": [2, 3]}

@@ -321,6 +321,10 @@ impl Mechanism for LocalProtocol {
         Ok(Box::new(ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits, outcomes }))
     }
 
+    fn treats_classes_alike(&self) -> bool {
+        true
+    }
+
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }

@@ -81,9 +81,9 @@ def recording_and_train(given: Given) -> tuple[Files, Files]:
 
 
 def recording_or_scenario(given: Given) -> tuple[Files, Files]:
-    """A recording of votes, or a scenario, which is TOML or has a model."""
+    """A recording of votes, a scenario, which is TOML or has a model, or releases."""
     value = given["recording"]
-    if isinstance(value, bytes) or (isinstance(value, Mapping) and "model" in value):
+    if isinstance(value, bytes) or (isinstance(value, Mapping) and ("model" in value or "release" in value)):
         return {"scenario": scenario_file(given.pop("recording"))}, {}
     return recording(given)
 

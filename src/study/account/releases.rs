@@ -8,8 +8,8 @@ use crate::bound::outward::{sum_up, up};
 use crate::bound::{Direction, Directions, Validity};
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, VoteHistogram};
-use crate::mechanism::{Bins, Relation};
+use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::mechanism::{Bins, Mechanism, Relation};
 use crate::quantity::{Delta, Order};
 use crate::record::Release;
 use crate::study::progress::Meter;
@@ -111,7 +111,7 @@ fn least_theorem(release: &Release, orders: &[Order], known: &WorstCases) -> (Ve
 /// The losses against all neighbors; None where there is none.
 fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option<Losses>> {
     let Release { mechanism, data, times } = release;
-    let neighbors = neighbors(mechanism.kind().relation, data)?;
+    let neighbors = neighbors(&**mechanism, data)?;
     let mut all = [Vec::new(), Vec::new()];
     let mut worst = [(0, f64::NEG_INFINITY); 2];
     for (index, neighbor) in neighbors.iter().enumerate() {
@@ -136,13 +136,18 @@ fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option<Los
     }))
 }
 
-fn neighbors(relation: Relation, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
-    if relation == Relation::OneRecord {
+fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
+    if mechanism.kind().relation == Relation::OneRecord {
         return Ok(vec![VoteHistogram::new(vec![1])?]);
     }
-    let changes = data.neighbors(Adjacency::Moved);
+    let count = data.all_neighbors(Adjacency::Moved).count();
+    let changes: Vec<Neighbor> = if mechanism.treats_classes_alike() {
+        data.neighbors(Adjacency::Moved)
+    } else {
+        data.all_neighbors(Adjacency::Moved).take(MOST_NEIGHBORS + 1).collect()
+    };
     if changes.len() > MOST_NEIGHBORS {
-        let reason = format!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
+        let reason = format!("a histogram has {count} neighbors; {MOST_NEIGHBORS} different ones are looked at");
         return Err(Error::Rejected { operation: "--composition pld", reason });
     }
     changes.into_iter().map(|change| data.neighbor(change)).collect()
