@@ -94,7 +94,7 @@ impl Binned {
 }
 
 /// How many records these data hold: none or one.
-fn record(data: &VoteHistogram) -> Result<usize> {
+pub(super) fn record(data: &VoteHistogram) -> Result<usize> {
     match data.counts() {
         [0] => Ok(0),
         [1] => Ok(1),

@@ -18,6 +18,7 @@
 
 mod additive_noise;
 mod binned;
+mod discrete_noise;
 pub(crate) mod draw;
 mod kind;
 mod local;
@@ -31,6 +32,7 @@ mod smooth_release;
 mod subsampled_gaussian;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
+pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
 pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
@@ -56,7 +58,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 15] = [
+pub const RELEASES: [&MechanismKind; 17] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -72,6 +74,8 @@ pub const RELEASES: [&MechanismKind; 15] = [
     OPTIMIZED_UNARY,
     LOCAL_HASHING,
     SUBSET_SELECTION,
+    DISCRETE_LAPLACE,
+    DISCRETE_GAUSSIAN,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above

@@ -21,16 +21,16 @@ use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{
-    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp,
+    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp, laplace_rdp,
     log_flip_probability, optimized_unary_rdp,
 };
 use crate::distribution::Noise;
 use crate::divergence::{bernoulli_renyi, gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
-    AdditiveNoise, CONFIDENT_GNMAX, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE, LOCAL_HASHING, LocalProtocol,
-    LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP, RANDOMIZED_RESPONSE, Role,
-    SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair,
+    AdditiveNoise, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE,
+    LOCAL_HASHING, LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP,
+    RANDOMIZED_RESPONSE, Role, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -54,7 +54,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 20] = [
+pub const CONTROLS: [Control; 22] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -144,6 +144,20 @@ pub const CONTROLS: [Control; 20] = [
         "subset-with-replacement",
         "subset selection as if another class were in the subset with probability size/classes",
         |name| curve(name, &[SUBSET_SELECTION], with_replacement),
+    ),
+    control(
+        "discrete-laplace-as-laplace",
+        "discrete Laplace noise as Laplace noise of the same scale, whose outputs between two counts hide more",
+        |name| curve(name, &[DISCRETE_LAPLACE], |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?))),
+    ),
+    control(
+        "discrete-gaussian-variance",
+        "discrete Gaussian noise with sigma taken for its variance: order/(2 sigma)",
+        |name| {
+            curve(name, &[DISCRETE_GAUSSIAN], |mechanism, _, order| {
+                Some(gaussian_rdp(order, NoiseScale::new(sigma(mechanism)?.get().sqrt()).ok()?, 1.0))
+            })
+        },
     ),
     control(
         "conversion-order",

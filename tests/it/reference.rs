@@ -60,4 +60,5 @@ tables! {
     worst_case "worst_case.json"
     selection "selection.json"
     local "local.json"
+    discrete_noise "discrete_noise.json"
 }

@@ -1124,7 +1124,7 @@ def verify(
             pair of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a
             sensitivity. Names: gnmax, lnmax, gaussian, laplace, subsampled-gaussian, confident-gnmax, confident-lnmax,
             randomized-response, gnss, exponential, permute-and-flip, symmetric-unary, optimized-unary, local-hashing,
-            subset-selection, conversion, smooth-sensitivity.
+            subset-selection, discrete-laplace, discrete-gaussian, conversion, smooth-sensitivity.
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
         answer_timeout: Time limit in seconds for each answer.

@@ -7,7 +7,7 @@ use leakbound::accountant::{Theorem, WorstCases};
 use leakbound::bound::Direction;
 use leakbound::distribution::OutputPair;
 use leakbound::histogram::VoteHistogram;
-use leakbound::mechanism::{self, Bins, Mechanism};
+use leakbound::mechanism::{self, Bins};
 use leakbound::quantity::Epsilon;
 use serde::Deserialize;
 

@@ -7,6 +7,7 @@ mod check;
 mod clopper_pearson;
 mod conversions;
 mod decimal;
+mod discrete_noise;
 mod epsilon_bounds;
 mod gnmax;
 mod hockey_stick;
@@ -54,7 +55,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 25] = [
+pub const ALL: [Table; 26] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -80,6 +81,7 @@ pub const ALL: [Table; 25] = [
     Table { file: "worst_case.json", compare: worst_case::compare },
     Table { file: "selection.json", compare: selection::compare },
     Table { file: "local.json", compare: local::compare },
+    Table { file: "discrete_noise.json", compare: discrete_noise::compare },
 ];
 
 /// The entries of a table.

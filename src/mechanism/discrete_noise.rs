@@ -1,0 +1,343 @@
+//! One number with noise on the integers.
+
+use super::binned::{edges_around, record};
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
+use crate::distribution::OutcomeDistribution;
+use crate::error::{Error, Result};
+use crate::histogram::VoteHistogram;
+use crate::quadrature::LogIntegral;
+use crate::quantity::{Epsilon, NoiseScale};
+use crate::simulate::{Sampler, Stream, World};
+use crate::special::{CompensatedSum, softplus};
+use rand::RngExt;
+use rand_distr::{Distribution, Exp1};
+use std::sync::Arc;
+
+/// Noise on the integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiscreteRule {
+    /// z with probability proportional to e^{-|z|/σ}, the difference of two geometric variables.
+    Laplace,
+    /// z with probability proportional to e^{-z²/(2σ²)}.
+    Gaussian,
+}
+
+/// A count with noise on the integers, printed as it is. Neighbors differ by one in the count.
+///
+/// *Discrete Laplace noise is binary randomized response.* Of a count c the output y has a probability proportional to
+/// e^{-|y-c|/σ}. For counts 0 and 1 the ratio of the two is e^{(|y-1|-|y|)/σ}, which is e^{1/σ} for every y ≤ 0 and
+/// e^{-1/σ} for every y ≥ 1. So whether y ≥ 1 says as much as y, and with r = e^{-1/σ} it is true of count 0 with
+/// probability r/(1 + r), of count 1 with 1/(1 + r): randomized response with ε = 1/σ. Laplace noise on the real
+/// numbers of the same scale leaks less.
+///
+/// *Discrete Gaussian noise* has D_α ≤ α/(2σ²): completing the square,
+/// ```text
+/// Σ P^α Q^{1-α} = e^{α(α-1)/(2σ²)} θ(1-α)/θ(0),   θ(x) = Σ e^{-(z-x)²/(2σ²)} over the integers z,
+/// ```
+/// and θ is largest at integers (Poisson's sum of cosines with positive weights), so that D_α = α/(2σ²) at integer α.
+/// Its outcomes are integers around the places where the sum is large, those between them and beyond merged: merging
+/// is post-processing, which no divergence survives larger.
+///
+/// ```
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::{Bins, parse};
+/// # use leakbound::quantity::Order;
+/// let order = Order::new(3.0)?;
+/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+/// let pair = parse("discrete-gaussian:sigma=2")?.output_pair(&without, &with, Bins::at(Some(order)))?;
+/// assert!((pair.renyi(Direction::Forward, order) - 3.0 / 8.0).abs() < 1e-12);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Ghosh, Roughgarden and Sundararajan (2009), "Universally utility-maximizing privacy mechanisms", for the geometric
+/// mechanism; Canonne, Kamath and Steinke (2020), "The discrete Gaussian for differential privacy".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiscreteNoise {
+    /// The noise.
+    pub rule: DiscreteRule,
+    /// Its scale, in units of the change of the count.
+    pub sigma: NoiseScale,
+}
+
+/// One number with discrete Laplace noise.
+pub const DISCRETE_LAPLACE: &MechanismKind = &MechanismKind {
+    name: "discrete-laplace",
+    relation: Relation::OneRecord,
+    parameters: &[Parameter::noise("sigma")],
+    releases: true,
+    // Pure 1/σ: D_α <= α/(2σ²).
+    noise_hides: true,
+    read: |parameters| Ok(Arc::new(DiscreteNoise { rule: DiscreteRule::Laplace, sigma: parameters.scale("sigma")? })),
+    draw_data: draw::no_record,
+    draw: |stream, _| Some(Arc::new(DiscreteNoise { rule: DiscreteRule::Laplace, sigma: draw::scale(stream)? })),
+};
+
+/// One number with discrete Gaussian noise.
+pub const DISCRETE_GAUSSIAN: &MechanismKind = &MechanismKind {
+    name: "discrete-gaussian",
+    read: |parameters| Ok(Arc::new(DiscreteNoise { rule: DiscreteRule::Gaussian, sigma: parameters.scale("sigma")? })),
+    draw: |stream, _| Some(Arc::new(DiscreteNoise { rule: DiscreteRule::Gaussian, sigma: draw::scale(stream)? })),
+    ..*DISCRETE_LAPLACE
+};
+
+static LAPLACE: Statement = Statement::for_any_data(
+    "discrete-laplace",
+    "Ghosh, Roughgarden and Sundararajan (2009), the mechanism, with Mironov (2017), Proposition 5",
+);
+static GAUSSIAN: Statement = Statement::for_any_data(
+    "discrete-gaussian",
+    "Canonne, Kamath and Steinke (2020), concentrated differential privacy of the discrete Gaussian",
+);
+
+/// Sums are over integers one by one.
+const LARGEST_SCALE: f64 = 1e6;
+/// The largest order for which outcomes are resolved.
+const LARGEST_ORDER: f64 = 1e6;
+/// Terms below e^-80 of the first are left out; all of them together are below 1e-25 of it.
+const NEGLIGIBLE: f64 = 80.0;
+
+impl DiscreteNoise {
+    /// The theorem of the noise; none where 1/σ overflows, which promises nothing.
+    #[must_use]
+    pub fn theorem(&self) -> Option<Theorem> {
+        let sigma = self.sigma;
+        match self.rule {
+            DiscreteRule::Laplace => {
+                let epsilon = Epsilon::new(sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
+                Some(Theorem::new(&LAPLACE, move |order, _| {
+                    k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
+                }))
+            }
+            DiscreteRule::Gaussian => Some(Theorem::new(&GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, 1.0))),
+        }
+    }
+
+    /// The last integer of every outcome but that of the largest outputs.
+    fn cuts(self, bins: Bins) -> Result<Vec<i64>> {
+        if self.rule == DiscreteRule::Laplace {
+            return Ok(vec![0]);
+        }
+        let (sigma, order) = (self.sigma.get(), bins.order.map_or(1.0, |order| order.get()));
+        if !(sigma <= LARGEST_SCALE) {
+            return Err(Error::Domain {
+                quantity: "scale of discrete Gaussian noise",
+                value: sigma,
+                domain: "(0, 1e6]",
+            });
+        }
+        if !(order <= LARGEST_ORDER && order / sigma <= 1e9) {
+            return Err(Error::Domain {
+                quantity: "order of discrete Gaussian noise",
+                value: order,
+                domain: "(1, 1e6]",
+            });
+        }
+        let centers = [0.0, 1.0, 1.0 - order, order].map(|center| center / sigma);
+        let mut cuts: Vec<i64> =
+            edges_around(&centers, bins.count).into_iter().map(|edge| (edge * sigma).floor() as i64).collect();
+        // Edges further apart than integers leave out none; closer ones meet on the same.
+        let [floor, ceiling] = [order.floor() as i64, order.ceil() as i64];
+        cuts.extend([0, 1 - floor, floor, 1 - ceiling, ceiling].into_iter().flat_map(|place| [place - 1, place]));
+        cuts.sort_unstable();
+        cuts.dedup();
+        Ok(cuts)
+    }
+}
+
+/// ln of the sum of e^{-z²/(2σ²)} over the integers from `low` to `high`, which may be far away.
+fn ln_sum(low: i64, high: i64, sigma: f64) -> f64 {
+    if low <= 0 && high >= 0 {
+        // Around 0 both sides, with 0 once.
+        let sides = [high, -low].map(|far| if far >= 1 { libm::exp(ln_sum(1, far, sigma)) } else { 0.0 });
+        return libm::log1p(sides[0] + sides[1]);
+    }
+    let (near, far) = if low > 0 { (low, high) } else { (-high, -low) };
+    let mut sum = CompensatedSum::default();
+    for step in 0..=far.saturating_sub(near) {
+        // (z² - near²)/(2σ²) of z = near + step.
+        let exponent = 0.5 * (step as f64 / sigma) * ((2.0 * near as f64 + step as f64) / sigma);
+        if exponent > NEGLIGIBLE {
+            break;
+        }
+        sum.add(libm::exp(-exponent));
+    }
+    let first = near as f64 / sigma;
+    -0.5 * first * first + sum.value().ln()
+}
+
+impl Mechanism for DiscreteNoise {
+    fn kind(&self) -> &'static MechanismKind {
+        match self.rule {
+            DiscreteRule::Laplace => DISCRETE_LAPLACE,
+            DiscreteRule::Gaussian => DISCRETE_GAUSSIAN,
+        }
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("sigma", self.sigma.get())
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        self.theorem().into_iter().collect()
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {
+        let (count, sigma, cuts) = (record(data)? as i64, self.sigma.get(), self.cuts(bins)?);
+        let row = |ln_value: f64| LogIntegral { ln_value, error: 8.0 * f64::EPSILON * (1.0 + ln_value.abs()) };
+        if self.rule == DiscreteRule::Laplace {
+            let e = sigma.recip();
+            if e.is_infinite() {
+                return Err(Error::Domain {
+                    quantity: "scale of discrete Laplace noise",
+                    value: sigma,
+                    domain: "(0, inf)",
+                });
+            }
+            let mut rows = [row(-softplus(-e)), row(-e - softplus(-e))];
+            // Of count 1 the other way around.
+            rows.rotate_left(count as usize);
+            return OutcomeDistribution::from_integrals(&rows);
+        }
+        let far = i64::MAX / 4;
+        let total = ln_sum(-far, far, sigma);
+        let lows = std::iter::once(-far).chain(cuts.iter().map(|cut| cut + 1 - count));
+        let highs = cuts.iter().map(|cut| cut - count).chain([far]);
+        let rows: Vec<_> = lows.zip(highs).map(|(low, high)| row(ln_sum(low, high, sigma) - total)).collect();
+        OutcomeDistribution::from_integrals(&rows)
+    }
+
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
+        let counts = [record(data)? as i64, record(neighbor)? as i64];
+        Ok(Box::new(IntegerSampler { noise: *self, counts, cuts: self.cuts(bins)? }))
+    }
+}
+
+struct IntegerSampler {
+    noise: DiscreteNoise,
+    /// In both worlds.
+    counts: [i64; 2],
+    cuts: Vec<i64>,
+}
+
+/// Discrete Laplace noise: the whole part of an exponential variable is geometric.
+fn laplace(scale: f64, stream: &mut Stream) -> f64 {
+    let mut geometric = || {
+        let size: f64 = Exp1.sample(stream);
+        (scale * size).floor()
+    };
+    geometric() - geometric()
+}
+
+/// Discrete Gaussian noise by rejection from discrete Laplace noise (Canonne, Kamath and Steinke 2020).
+fn gaussian(sigma: f64, stream: &mut Stream) -> f64 {
+    let scale = sigma.floor() + 1.0;
+    loop {
+        let value = laplace(scale, stream);
+        let distance = (value.abs() - sigma * sigma / scale) / sigma;
+        if stream.random_bool(libm::exp(-0.5 * distance * distance)) {
+            return value;
+        }
+    }
+}
+
+impl Sampler for IntegerSampler {
+    fn outcomes(&self) -> usize {
+        self.cuts.len() + 1
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        let (count, sigma) = (self.counts[world.index()], self.noise.sigma.get());
+        for _ in 0..samples {
+            let noise = match self.noise.rule {
+                DiscreteRule::Laplace => laplace(sigma, stream),
+                DiscreteRule::Gaussian => gaussian(sigma, stream),
+            };
+            let output = (noise as i64).saturating_add(count);
+            counts[self.cuts.partition_point(|cut| *cut < output)] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+    use crate::bound::Direction;
+    use crate::distribution::OutputPair;
+    use crate::quantity::Order;
+
+    fn pair(text: &str, order: Option<Order>) -> OutputPair {
+        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        parse(text).unwrap().output_pair(&without, &with, Bins::at(order)).unwrap()
+    }
+
+    /// The divergence of all integers, one by one: θ(1-α)/θ(0) e^{α(α-1)/(2σ²)}.
+    fn of_all_integers(sigma: f64, a: f64) -> f64 {
+        let theta = |x: f64| -> f64 {
+            let middle = x.round() as i64;
+            (middle - 400..=middle + 400).map(|z| libm::exp(-0.5 * ((z as f64 - x) / sigma).powi(2))).sum()
+        };
+        0.5 * a / sigma / sigma + (theta(1.0 - a) / theta(0.0)).ln() / (a - 1.0)
+    }
+
+    #[test]
+    fn gaussian_outcomes_keep_the_divergence_of_all_integers() {
+        for sigma in [0.1, 0.3, 0.7, 1.0, 2.5, 20.0] {
+            for a in [1.1, 1.5, 2.0, 2.7, 7.5, 40.0, 1000.0] {
+                let order = Order::new(a).unwrap();
+                let expected = of_all_integers(sigma, a);
+                let bound = parse(&format!("discrete-gaussian:sigma={sigma}")).unwrap();
+                let bound = bound.downcast::<DiscreteNoise>().unwrap().theorem().unwrap();
+                // The sums above lose digits where their ratio is near 1.
+                assert!(bound.at(order, Direction::Forward).unwrap().value >= expected * (1.0 - 1e-10));
+                for direction in Direction::BOTH {
+                    let found = pair(&format!("discrete-gaussian:sigma={sigma}"), Some(order)).renyi(direction, order);
+                    assert!(found <= expected * (1.0 + 1e-9), "{sigma} {a} {direction}: {found} {expected}");
+                    // Bins of two integers and more lose a little.
+                    let least = if sigma < 8.0 { 1.0 - 1e-9 } else { 0.99 };
+                    assert!(found >= expected * least, "{sigma} {a} {direction}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_over_integers_are_those_written_out() {
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-14, "{found} {expected}");
+        let term = |z: f64| libm::exp(-0.5 * (z / 1.5).powi(2));
+        near(ln_sum(-1, 2, 1.5), (1.0 + 2.0 * term(1.0) + term(2.0)).ln());
+        near(ln_sum(-3, -2, 1.5), (term(2.0) + term(3.0)).ln());
+        near(ln_sum(5, 5, 1.5), -0.5 * (5.0f64 / 1.5).powi(2));
+        // All integers of much noise: a Gaussian integral to within e^{-2π²σ²}.
+        let all = ln_sum(-i64::MAX / 4, i64::MAX / 4, 1000.0);
+        near(all, 1000f64.ln() + crate::special::LN_SQRT_2PI);
+    }
+
+    #[test]
+    fn discrete_laplace_noise_is_randomized_response() {
+        let distribution = pair("discrete-laplace:sigma=2", None);
+        let r = libm::exp(-0.5);
+        let (with, without) = (distribution.neighbor().p(), distribution.dataset().p());
+        assert!((without[1] - r / (1.0 + r)).abs() < 1e-15 && (with[1] - 1.0 / (1.0 + r)).abs() < 1e-15);
+        let below = |z: i32| libm::exp(-0.5 * f64::from(z.abs())) * (1.0 - r) / (1.0 + r);
+        let largest: f64 = (-200..=0).map(below).sum();
+        assert!((largest - without[0]).abs() < 1e-14);
+    }
+
+    #[test]
+    fn hopeless_scales_and_orders_are_rejected() {
+        let data = VoteHistogram::new(vec![0]).unwrap();
+        let fails = |text: &str, bins: Bins| {
+            let mechanism = parse(text).unwrap();
+            mechanism.output_distribution(&data, bins).unwrap_err().to_string()
+        };
+        assert!(fails("discrete-gaussian:sigma=1e7", Bins::at(None)).contains("scale of discrete Gaussian noise"));
+        let order = Order::new(1e7).ok();
+        assert!(fails("discrete-gaussian:sigma=1", Bins::at(order)).contains("order of discrete Gaussian noise"));
+        assert!(fails("discrete-gaussian:sigma=1e-300", Bins::at(None)).contains("order of discrete Gaussian noise"));
+        assert!(fails("discrete-laplace:sigma=1e-310", Bins::at(None)).contains("scale of discrete Laplace noise"));
+    }
+}
