@@ -155,8 +155,8 @@ impl dyn Mechanism {
         OutputPair::new(self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?)
     }
 
-    /// Whether outputs are cut into bins, so that divergences of [`Self::output_distribution`] are below those of the
-    /// outputs.
+    /// Whether outputs are cut into bins, so that divergences of [`Mechanism::output_distribution`] are below those of
+    /// the outputs.
     ///
     /// ```
     /// # use leakbound::histogram::VoteHistogram;
