@@ -10,14 +10,12 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::simulate::{Sampler, Stream, World};
-use crate::special::{log_ndtr, log_sum_exp};
+use crate::special::{LN_SQRT_2PI, log_ndtr, log_sum_exp};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
 /// Relative rounding of a density, for each unit of the square of the place.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// ln √(2π).
-const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 /// Standard deviations from where what is there counts as nothing: 1e-316 of a normal distribution.
 const FARTHEST: f64 = 38.0;
 /// By how much bins beyond [`REACH`] are wider.

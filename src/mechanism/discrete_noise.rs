@@ -1,9 +1,10 @@
 //! One number with noise on the integers.
 
-use super::binned::{edges_around, record};
+use super::binned::{edges_around, edges_of_losses, record};
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
+use crate::divergence::{EnclosedLoss, LossCell};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -147,6 +148,50 @@ impl DiscreteNoise {
     }
 }
 
+impl DiscreteNoise {
+    /// ln of the probabilities of the integers between the cuts, of Gaussian noise on a count.
+    fn gaussian_rows(self, count: i64, cuts: &[i64]) -> Vec<LogIntegral> {
+        let (far, sigma) = (i64::MAX / 4, self.sigma.get());
+        let total = ln_sum(-far, far, sigma);
+        let lows = std::iter::once(-far).chain(cuts.iter().map(|cut| cut + 1 - count));
+        let highs = cuts.iter().map(|cut| cut - count).chain([far]);
+        lows.zip(highs).map(|(low, high)| row(ln_sum(low, high, sigma) - total)).collect()
+    }
+
+    /// The losses of Gaussian noise: ln P/Q of y is (1 - 2y)/(2σ²) for the counts 0 and 1.
+    fn gaussian_losses(self, counts: [i64; 2], bins: usize) -> Result<[EnclosedLoss; 2]> {
+        // Checks the scale.
+        self.cuts(Bins::at(None))?;
+        let sigma = self.sigma.get();
+        let edges = edges_of_losses(sigma.recip(), bins).into_iter().map(|edge| (edge * sigma).floor() as i64);
+        let mut cuts: Vec<i64> = edges.flat_map(|edge| [edge, edge + 1]).collect();
+        cuts.dedup();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let rows = counts.map(|count| self.gaussian_rows(count, &cuts));
+        let loss = |y: f64| (0.5 - y) / sigma / sigma;
+        let of = |first: usize, second: usize| {
+            let cells = (0..=cuts.len()).map(|cell| {
+                let smallest = cell.checked_sub(1).map_or(f64::NEG_INFINITY, |below| cuts[below] as f64 + 1.0);
+                let largest = cuts.get(cell).map_or(f64::INFINITY, |&cut| cut as f64);
+                let step = (counts[second] - counts[first]) as f64;
+                let ends = [smallest, largest].map(|y| if step == 0.0 { 0.0 } else { step * loss(y) });
+                let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+                let slack = |end: f64| if end.is_finite() { 4.0 * f64::EPSILON * end.abs() } else { 0.0 };
+                let losses = [low - slack(low), high + slack(high)];
+                LossCell { p: rows[first][cell], q: rows[second][cell], losses }
+            });
+            EnclosedLoss::of_cells(&cells.collect::<Vec<_>>())
+        };
+        Ok([of(0, 1), of(1, 0)])
+    }
+}
+
+/// The logarithm of a sum, with its rounding.
+fn row(ln_value: f64) -> LogIntegral {
+    LogIntegral { ln_value, error: 8.0 * f64::EPSILON * (1.0 + ln_value.abs()) }
+}
+
 /// ln of the sum of e^{-z²/(2σ²)} over the integers from `low` to `high`, which may be far away.
 fn ln_sum(low: i64, high: i64, sigma: f64) -> f64 {
     if low <= 0 && high >= 0 {
@@ -186,7 +231,6 @@ impl Mechanism for DiscreteNoise {
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {
         let (count, sigma, cuts) = (record(data)? as i64, self.sigma.get(), self.cuts(bins)?);
-        let row = |ln_value: f64| LogIntegral { ln_value, error: 8.0 * f64::EPSILON * (1.0 + ln_value.abs()) };
         if self.rule == DiscreteRule::Laplace {
             let e = sigma.recip();
             if e.is_infinite() {
@@ -201,17 +245,24 @@ impl Mechanism for DiscreteNoise {
             rows.rotate_left(count as usize);
             return OutcomeDistribution::from_integrals(&rows);
         }
-        let far = i64::MAX / 4;
-        let total = ln_sum(-far, far, sigma);
-        let lows = std::iter::once(-far).chain(cuts.iter().map(|cut| cut + 1 - count));
-        let highs = cuts.iter().map(|cut| cut - count).chain([far]);
-        let rows: Vec<_> = lows.zip(highs).map(|(low, high)| row(ln_sum(low, high, sigma) - total)).collect();
-        OutcomeDistribution::from_integrals(&rows)
+        OutcomeDistribution::from_integrals(&self.gaussian_rows(count, &cuts))
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let counts = [record(data)? as i64, record(neighbor)? as i64];
         Ok(Box::new(IntegerSampler { noise: *self, counts, cuts: self.cuts(bins)? }))
+    }
+
+    fn enclosed_losses(
+        &self,
+        data: &VoteHistogram,
+        neighbor: &VoteHistogram,
+        bins: usize,
+    ) -> Result<[EnclosedLoss; 2]> {
+        match self.rule {
+            DiscreteRule::Laplace => (self as &dyn Mechanism).known_losses(data, neighbor),
+            DiscreteRule::Gaussian => self.gaussian_losses([record(data)? as i64, record(neighbor)? as i64], bins),
+        }
     }
 }
 
@@ -325,6 +376,29 @@ mod tests {
         let below = |z: i32| libm::exp(-0.5 * f64::from(z.abs())) * (1.0 - r) / (1.0 + r);
         let largest: f64 = (-200..=0).map(below).sum();
         assert!((largest - without[0]).abs() < 1e-14);
+    }
+
+    /// Σ (P - e^ε Q)⁺ over the integers, one by one.
+    #[test]
+    fn enclosed_losses_stand_around_the_sum_over_all_integers() {
+        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        for (sigma, epsilon) in [(0.4, 2.0), (1.0, 0.5), (3.0, 1.0), (40.0, 0.02)] {
+            let term = |z: i64| libm::exp(-0.5 * (z as f64 / sigma).powi(2));
+            let total: f64 = (-2000..=2000).map(term).sum();
+            let excess = |y: i64| (term(y) - libm::exp(epsilon) * term(y - 1)).max(0.0) / total;
+            let truth: f64 = (-2000..=2000).map(excess).sum();
+            let mechanism = parse(&format!("discrete-gaussian:sigma={sigma}")).unwrap();
+            for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
+                let delta = |loss: crate::divergence::PrivacyLoss| {
+                    let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
+                    let composed = crate::divergence::compose_losses(&[(loss, 1)], delta, 1e-4).unwrap();
+                    composed.delta(Epsilon::new(epsilon).unwrap())
+                };
+                let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{sigma}: {lower} {truth} {upper}");
+                assert!(upper - lower < 0.02 * truth, "{sigma}: {lower} {truth} {upper}");
+            }
+        }
     }
 
     #[test]

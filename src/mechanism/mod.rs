@@ -191,8 +191,8 @@ impl dyn Mechanism {
         Ok(Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))))
     }
 
-    /// Whether outputs are cut into bins, so that divergences of [`Self::output_distribution`] are below those of the
-    /// outputs.
+    /// Whether outputs are cut into bins, so that divergences of [`Mechanism::output_distribution`] are below those of
+    /// the outputs.
     ///
     /// ```
     /// # use leakbound::histogram::VoteHistogram;

@@ -2,6 +2,7 @@
 
 use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_rdp};
 use leakbound::bound::Direction;
+use leakbound::divergence::{PrivacyLoss, compose_losses};
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::{
@@ -9,7 +10,7 @@ use leakbound::mechanism::{
 };
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::program::unwatched;
-use leakbound::quantity::{Order, Probability};
+use leakbound::quantity::{Delta, Epsilon, Order, Probability};
 use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
 use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
 use rand::{RngExt, SeedableRng};
@@ -94,6 +95,36 @@ fn the_guide_lists_every_mechanism_with_its_parameters() {
     for (kind, line) in RELEASES.iter().zip(listed) {
         let parameters: Vec<String> = kind.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
         assert!(line.starts_with(&format!("| `{kind}` | {} |", parameters.join(", "))), "{line}");
+    }
+}
+
+/// What is enclosed of privacy losses stands around the profiles of the outputs: those that are not cut into bins have
+/// nothing between the ends, and of those that are the bins stand below the upper end.
+#[test]
+fn privacy_losses_of_every_mechanism_are_enclosed() {
+    let (delta, epsilons) = (Delta::new(1e-3).unwrap(), [0.0, 0.1, 1.0, 5.0].map(|e| Epsilon::new(e).unwrap()));
+    for kind in RELEASES {
+        let mut enclosed = 0;
+        for (mechanism, data) in drawn(kind, 8) {
+            let Some(neighbor) = neighbors(kind, &data).into_iter().next() else { continue };
+            let Ok(pair) = mechanism.output_pair(&data, &neighbor, Bins::at(None)) else { continue };
+            let Ok(losses) = mechanism.enclosed_losses(&data, &neighbor, 500) else {
+                assert_eq!(kind.name, "gnss", "{mechanism}");
+                continue;
+            };
+            for (loss, direction) in losses.into_iter().zip(Direction::BOTH) {
+                let profile = |loss: PrivacyLoss| compose_losses(&[(loss, 1)], delta, 1e-4).unwrap();
+                let (below, above) = (profile(loss.at_least), profile(loss.at_most));
+                for epsilon in epsilons {
+                    let (exact, upper) = (pair.delta(direction, epsilon), above.delta(epsilon).upper);
+                    assert!(exact <= upper * (1.0 + 1e-9) + 1e-13, "{mechanism} {data} {epsilon}: {exact} {upper}");
+                    let lower = below.delta(epsilon).lower;
+                    assert!(lower <= upper, "{mechanism} {data} {epsilon}: {lower} {upper}");
+                }
+            }
+            enclosed += 1;
+        }
+        assert!(enclosed >= 4 || kind.name == "gnss", "{kind}: {enclosed}");
     }
 }
 
