@@ -395,7 +395,10 @@ mod tests {
                     composed.delta(Epsilon::new(epsilon).unwrap())
                 };
                 let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
-                assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{sigma}: {lower} {truth} {upper}");
+                assert!(
+                    lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12),
+                    "{sigma}: {lower} {truth} {upper}"
+                );
                 assert!(upper - lower < 0.02 * truth, "{sigma}: {lower} {truth} {upper}");
             }
         }

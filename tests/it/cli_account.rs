@@ -137,8 +137,7 @@ fn releases_of_any_mechanisms_are_composed() {
     let account = |text: &str| {
         std::fs::write(desk.path("r.toml"), text).unwrap();
         let mut document = desk.json("account r.toml --composition pld --delta 1e-6");
-        let taken = ["curves", "losses", "queries"].map(|key| document[key].take());
-        taken
+        ["curves", "losses", "queries"].map(|key| document[key].take())
     };
     let one = "[[release]]\nmechanism = 'laplace:sigma=4'\n";
     assert_eq!(account(&format!("{one}times = 8\n")), account(&one.repeat(8)));
@@ -159,7 +158,7 @@ fn releases_that_make_no_sense_are_rejected_in_one_line() {
     write("[[release]]\nmechanism = 'gauss:sigma=4'\n");
     assert!(desk.rejected(1, "account r.toml").contains("r.toml: line 2, mechanism: found `gauss:sigma=4`"));
     write("[[release]]\nmechanism = 'gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981'\n");
-    let line = desk.rejected(1, "account r.toml --composition pld");
+    let line = desk.rejected(2, "account r.toml --composition pld");
     assert!(line.contains("no privacy-loss distribution of gnss is known"), "{line}");
     write("[[release]]\nmechanism = 'gaussian:sigma=4'\n");
     for option in ["--noise gaussian:2", "--queries 0", "--budget 1"] {

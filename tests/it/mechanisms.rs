@@ -2,8 +2,8 @@
 
 use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_rdp};
 use leakbound::bound::Direction;
-use leakbound::divergence::{PrivacyLoss, compose_losses};
 use leakbound::distribution::OutcomeDistribution;
+use leakbound::divergence::{PrivacyLoss, compose_losses};
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::{
     self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,

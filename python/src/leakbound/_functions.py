@@ -949,8 +949,9 @@ def account(
     """Upper bounds on the leakage of all answers together: accountants, exact costs, and budgets spent.
 
     Args:
-        recording: An npz file of votes or its arrays by name, as `audit_votes` takes them, with `noise`; or a scenario,
-            which has its own noise: a TOML file, TOML as bytes, or a dict with the key `model`.
+        recording: An npz file of votes or its arrays by name, as `audit_votes` takes them, with `noise`; or what has
+            its own noise, as a TOML file, TOML as bytes, or a dict: a scenario, with the key `model`, or a list of
+            releases, with the key `release`.
         noise: Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own).
         threshold: Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax).
         threshold_noise: Noise of the threshold test: gaussian:SIGMA.
@@ -974,6 +975,10 @@ def account(
     >>> costs = leakbound.account(pate, delta=1e-6)
     >>> exact, = costs.curves.where(name="gnmax-data-independent")
     >>> 0.1 < exact.epsilon < 0.2
+    True
+    >>> steps = {"release": [{"mechanism": "subsampled-gaussian:sigma=0.8,rate=0.01", "times": 1000}]}
+    >>> epsilon = leakbound.account(steps, composition="pld").losses.epsilon
+    >>> 3.14 < epsilon.lower < epsilon.upper < 3.15
     True
     """
     return call(account, Account, "account", locals(), _data.recording_or_scenario)

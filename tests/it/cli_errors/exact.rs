@@ -97,8 +97,8 @@ fn mechanisms() {
         mechanism: a number has the histogram 0, which one record makes 1
         --worst-neighbor: no vote of this histogram can be moved; neighbors of gaussian have a vote added or removed
         --worst-neighbor: no vote of this histogram can be removed; neighbors of gaussian have a vote added or removed
-        mechanism: randomized response has one voter
-        mechanism: randomized response has one voter
+        mechanism: the data are the vote of one voter
+        mechanism: the data are the vote of one voter
         histogram of the neighbor has length 3; expected 2 classes, as the other histogram
         --histogram: exponential needs the votes per class, such as 3,1
         --neighbor: exponential needs the votes of the neighbor, or --worst-neighbor moved

@@ -62,13 +62,17 @@ fn a_folder_that_may_not_be_written_to_is_left_alone() {
 fn every_help_holds_an_example_that_runs() {
     for command in ["exact", "audit counts", "audit confusion", "audit votes", "schema", "completions", "man"] {
         let help = stdout(&format!("{command} --help"));
-        let (_, example) = help.split_once("Example:\n").unwrap_or_else(|| panic!("{command}: {help}"));
-        let words = example.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = words.strip_prefix("leakbound ").unwrap_or_else(|| panic!("{example}"));
-        assert!(words.starts_with(command), "{example}");
-        let words = words.split(" > ").next().unwrap();
-        let words = words.replace("fashion_votes.npz", FASHION).replace("counts.csv", COUNTS).replace("1e6", "1e3");
-        assert!(!stdout(&words).is_empty(), "{words}");
+        let examples = help.split_once("Example:\n").or_else(|| help.split_once("Examples:\n"));
+        let (_, examples) = examples.unwrap_or_else(|| panic!("{command}: {help}"));
+        let words = examples.split("\n\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut commands = words.split("leakbound ");
+        assert_eq!(commands.next(), Some(""), "{examples}");
+        for words in commands {
+            assert!(words.starts_with(command), "{examples}");
+            let words = words.split(" > ").next().unwrap();
+            let words = words.replace("fashion_votes.npz", FASHION).replace("counts.csv", COUNTS).replace("1e6", "1e3");
+            assert!(!stdout(&words).is_empty(), "{words}");
+        }
     }
     assert!(stdout("--help").contains("Commands:"));
     assert!(stdout("audit --help").contains("confusion"));
