@@ -978,7 +978,7 @@ def account(
     True
     >>> steps = {"release": [{"mechanism": "subsampled-gaussian:sigma=0.8,rate=0.01", "times": 1000}]}
     >>> epsilon = leakbound.account(steps, composition="pld").losses.epsilon
-    >>> 3.14 < epsilon.lower < epsilon.upper < 3.15
+    >>> 3.13 < epsilon.lower < epsilon.upper < 3.15
     True
     """
     return call(account, Account, "account", locals(), _data.recording_or_scenario)
