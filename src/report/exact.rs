@@ -171,7 +171,10 @@ impl Render for ExactAnswer {
     fn title(&self, _: &str) -> String {
         let pair = match (&self.neighbor, self.neighbors_searched) {
             (_, Some(count)) => {
-                format!("worst of {count} neighbors; distributions are those of the worst change, first order")
+                format!(
+                    "worst of {count} neighbor{}; distributions are those of the worst change, first order",
+                    if count == 1 { "" } else { "s" }
+                )
             }
             (Some(neighbor), _) => format!("neighbor {}", first_classes(neighbor)),
             _ => String::new(),

@@ -151,11 +151,12 @@ pub const CONTROLS: [Control; 22] = [
         |name| curve(name, &[DISCRETE_LAPLACE], |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?))),
     ),
     control(
-        "discrete-gaussian-variance",
-        "discrete Gaussian noise with sigma taken for its variance: order/(2 sigma)",
+        "discrete-gaussian-sheppard",
+        "discrete Gaussian noise with the variance of rounded Gaussian noise, sigma^2 + 1/12",
         |name| {
             curve(name, &[DISCRETE_GAUSSIAN], |mechanism, _, order| {
-                Some(gaussian_rdp(order, NoiseScale::new(sigma(mechanism)?.get().sqrt()).ok()?, 1.0))
+                let rounded = libm::hypot(sigma(mechanism)?.get(), (1f64 / 12.0).sqrt());
+                Some(gaussian_rdp(order, NoiseScale::new(rounded).ok()?, 1.0))
             })
         },
     ),

@@ -15,7 +15,11 @@ impl AccountAnswer {
     pub(super) fn profile(&self) -> Drawing {
         let series = |curve: &CostCurve| {
             Series::new(
-                format!("{} ({})", curve.name, curve.holds_for()),
+                match curve.meaning {
+                    // All of its figure holds for that.
+                    CostMeaning::AnyData => curve.name.to_owned(),
+                    _ => format!("{} ({})", curve.name, curve.holds_for()),
+                },
                 kind(curve.meaning),
                 curve.profile.iter().map(|at| [at.delta, at.epsilon.0]).collect(),
             )

@@ -125,6 +125,16 @@ pub struct LossComposition {
     pub one_voter: Option<Vec<EpsilonAtDelta>>,
 }
 
+impl LossComposition {
+    /// Takes the closer ends of another enclosure of the same, at the same δ.
+    pub(super) fn narrow(&mut self, other: &Self) {
+        for (at, other) in self.profile.iter_mut().zip(&other.profile) {
+            at.lower = Number(at.lower.0.max(other.lower.0));
+            at.upper = Number(at.upper.0.min(other.upper.0));
+        }
+    }
+}
+
 /// A labeling campaign with one budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

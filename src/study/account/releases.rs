@@ -2,7 +2,7 @@
 
 use super::curves::{NamedCurve, all_orders};
 use super::losses::{Losses, MOST_NEIGHBORS, compose};
-use super::meaning::{CostMeaning, LossComposition};
+use super::meaning::{ComposedEpsilonAt, CostMeaning, LossComposition};
 use crate::accountant::{Scope, WorstCases};
 use crate::bound::outward::{sum_up, up};
 use crate::bound::{Direction, Directions, Validity};
@@ -19,6 +19,11 @@ use std::collections::BTreeMap;
 /// Cells of the real outputs of all different releases together, and of one at least and at most.
 const CELLS: usize = 4_000_000;
 const CELLS_OF_ONE: (usize, usize) = (300, 2_000);
+/// δ for which the figure is made more narrow, from where its two ends are further apart than this ratio.
+const OTHER_DELTAS: [f64; 3] = [1e-4, 1e-8, 1e-12];
+const WIDE: f64 = 1.005;
+/// With more different releases the figure takes too long.
+const MOST_WITH_FIGURE: usize = 100;
 
 /// Releases of which no two are the same.
 pub struct Merged(Vec<Release>);
@@ -83,7 +88,16 @@ impl Merged {
             .collect::<Result<_>>()?;
         let votes = self.0.iter().any(|release| release.mechanism.kind().relation == Relation::MovedVote);
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
-        compose(&losses.into_iter().flatten().collect::<Vec<_>>(), meaning, deltas, delta)
+        let losses: Vec<Losses> = losses.into_iter().flatten().collect();
+        let mut composed = compose(&losses, meaning, deltas, delta)?;
+        // Far from the δ that it is made for, an enclosure is wide: the figure has others, of which each δ takes the best.
+        for &other in if self.different() > MOST_WITH_FIGURE { &[] } else { &OTHER_DELTAS[..] } {
+            let wider = |at: &ComposedEpsilonAt| at.delta <= other && at.upper.0 > WIDE * at.lower.0;
+            if composed.profile.iter().any(wider) {
+                composed.narrow(&compose(&losses, meaning, deltas, Delta::new(other)?)?);
+            }
+        }
+        Ok(composed)
     }
 }
 
