@@ -61,7 +61,7 @@ fn every_command_has_a_page() {
     let (root, desk) = (Desk::root(), Desk::new());
     let page = desk.path("page.html");
     let cases = [
-        (EXACT, 3, "0.239564145745804"),
+        (EXACT, 4, "0.239564145745804"),
         ("audit counts validation/data/counts.csv", 4, "k-cut-"),
         ("audit counts validation/data/counts.csv --orders 2", 4, "k-cut-"),
         ("audit counts validation/data/counts.csv --orders 2..20 --direction forward", 3, "k-cut-"),
@@ -115,7 +115,7 @@ fn figures_are_files_of_their_own() {
     fs::create_dir(desk.path("fig")).unwrap();
     desk.stdout(&format!("{EXACT} --report page.one.html --figures fig"));
     let files = names(&desk.path("fig"));
-    assert_eq!(files, ["page.one-1.svg", "page.one-2.svg", "page.one-3.svg"]);
+    assert_eq!(files, ["page.one-1.svg", "page.one-2.svg", "page.one-3.svg", "page.one-4.svg"]);
     assert_eq!(desk.names(), ["a.csv", "fig", "page.one.html"]);
     for file in files {
         let svg = desk.text(&format!("fig/{file}"));
