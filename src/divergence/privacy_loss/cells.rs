@@ -33,13 +33,14 @@ pub struct LossCell {
 /// computed, above it is the other way around.
 ///
 /// ```
-/// # use leakbound::divergence::{EnclosedLoss, LossCell};
-/// # use leakbound::quadrature::LogIntegral;
-/// // Randomized response: on both of its cells the loss is constant.
-/// let ln = |p: f64| LogIntegral { ln_value: p.ln(), error: 0.0 };
-/// let cell = |p: f64, q: f64| LossCell { p: ln(p), q: ln(q), losses: [(p / q).ln(), (p / q).ln()] };
-/// let loss = EnclosedLoss::of_cells(&[cell(0.75, 0.25), cell(0.25, 0.75)]);
-/// assert_eq!([loss.at_least.largest(), loss.at_most.largest()], [3f64.ln(), 3f64.ln()]);
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::parse;
+/// // Laplace noise of scale 2: no loss is above 1/2, and half of the outputs have it.
+/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+/// let [forward, _] = parse("laplace:sigma=2")?.enclosed_losses(&without, &with, 100)?;
+/// let (lower, upper) = (forward.at_least.largest(), forward.at_most.largest());
+/// assert!(lower <= 0.5 && 0.5 <= upper && upper - lower < 1e-13);
+/// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # References
