@@ -5,8 +5,8 @@
 Probabilities are proportional to e^(-|z|/sigma) and to e^(-z^2/(2 sigma^2)).  First method: sums over the integers.
 Second method: for discrete Laplace noise two outcomes, those up to 0 and those from 1 on; for discrete Gaussian noise
 Poisson's formula for the sums, and the hockey-stick divergence by its dual form.  `theorem` is the divergence of the
-two outcomes, and order/(2 sigma^2).  Both directions are alike.  Where /work/shared or another folder with
-mechanisms.json is given as an argument, its values for scale 1 are compared too.
+two outcomes, and order/(2 sigma^2).  Both directions are alike.  The values for scale 1 of a file
+mechanisms.json are compared too, where its folder is given as an argument.
 """
 import json
 import sys
