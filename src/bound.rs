@@ -72,6 +72,15 @@ impl Direction {
             Self::Reverse => "reverse",
         }
     }
+
+    /// The other direction.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
 }
 
 impl fmt::Display for Direction {

@@ -1,6 +1,7 @@
 //! Command line arguments; every value is checked while it is parsed.
 
 mod account;
+mod calibrate;
 mod exact;
 mod label_dp;
 mod mechanism;
@@ -13,6 +14,7 @@ mod threshold;
 mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
+pub use calibrate::CalibrateOptions;
 pub use exact::ExactOptions;
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
@@ -166,6 +168,15 @@ pub enum Command {
                             leakbound account fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise \
                             gaussian:150 --budget 1,2,3,5\n  leakbound account pate.toml --delta 1e-6")]
     Account(AccountOptions),
+    /// The least noise that meets a goal: epsilon at delta, mu, or what any attacker achieves
+    #[command(
+        after_help = "Examples:\n  leakbound calibrate 'gaussian:sigma=?' --epsilon 1 --delta 1e-6\n  leakbound \
+                            calibrate 'subsampled-gaussian:sigma=?,rate=0.01' --times 1000 --epsilon 2\n  leakbound \
+                            calibrate 'subsampled-gaussian:sigma=?,rate=0.01' --times 1000 --tpr 0.02 --fpr 0.01\n\nThe \
+                            goal holds for certain at the scale that is printed, against every neighbor and in both \
+                            directions. Mechanisms on votes are bounded by their theorems for all votes."
+    )]
+    Calibrate(Box<CalibrateOptions>),
     /// Audits of label privacy
     #[command(subcommand)]
     LabelDp(LabelDpCommand),

@@ -58,6 +58,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
     match &cli.command {
         Command::Exact(options) => cmd::exact::run(&cli.common, options),
         Command::Account(options) => cmd::account::run(&cli.common, options),
+        Command::Calibrate(options) => cmd::calibrate::run(&cli.common, options),
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
         Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),

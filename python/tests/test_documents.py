@@ -269,6 +269,15 @@ def test_account_of_releases(command, tmp_path):
     same(leakbound.account(call, composition="pld"), text)
 
 
+def test_calibrate(command):
+    text = command("calibrate", "subsampled-gaussian:sigma=?,rate=0.02", "--times", "50", "--tpr", "0.2", "--fpr", "0.1")
+    same(leakbound.calibrate("subsampled-gaussian:sigma=?,rate=0.02", times=50, tpr=0.2, fpr=0.1), text)
+    text = command("calibrate", "randomized-response:sigma=?", "--histogram", "1,0,0", "--epsilon", "1", "--delta", "0")
+    found = leakbound.calibrate("randomized-response:sigma=?", histogram=[1, 0, 0], epsilon=1, delta=0)
+    same(found, text)
+    assert 1 <= found.scale < 1.001
+
+
 def test_history_does_not_matter(command, scenarios):
     """Nothing that was computed for one document may show in the digits of another."""
     call = {"model": "pate", "noise": "gaussian:40", "samples": 1e4, "queries": [18], "orders": [2, 3]}
@@ -367,6 +376,7 @@ SIGNATURES = [
     ("simulate", [leakbound.Simulation.run], set()),
     ("merge", [leakbound.merge], {"seed"}),
     ("account", [leakbound.account], set()),
+    ("calibrate", [leakbound.calibrate], set()),
     ("verify", [leakbound.verify], {"program"}),
     ("self-check audit counts", [leakbound.self_check], set()),
     ("self-check audit scores", [leakbound.self_check], {"members", "non-members"}),

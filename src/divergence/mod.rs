@@ -1,6 +1,7 @@
 //! Divergences between two distributions. Nothing here sees a sample.
 
 mod best_order;
+mod certified_profile;
 mod convert;
 mod epsilon;
 mod gaussian_trade_off;
@@ -14,6 +15,7 @@ mod test_power;
 mod worst_neighbor;
 
 pub use best_order::{Conversion, smallest_epsilon};
+pub use certified_profile::CertifiedProfile;
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_distributions};
 pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};

@@ -124,6 +124,13 @@ impl Mechanism for AdditiveNoise {
         binned.enclosed_losses(data, neighbor)
     }
 
+    fn gaussian_mu(&self) -> Option<f64> {
+        match self.noise {
+            Noise::Gaussian(sigma) => Some(sigma.get().recip()),
+            Noise::Laplace(_) => None,
+        }
+    }
+
     /// The sum of Gaussian outputs is sufficient: one output with less noise.
     fn repeated(&self, times: u32) -> Option<Arc<dyn Mechanism>> {
         let Noise::Gaussian(sigma) = self.noise else { return None };

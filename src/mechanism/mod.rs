@@ -20,6 +20,7 @@ mod additive_noise;
 mod binned;
 mod discrete_noise;
 pub(crate) mod draw;
+mod family;
 mod kind;
 mod local;
 mod local_rule;
@@ -33,6 +34,7 @@ mod subsampled_gaussian;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
 pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
+pub use family::NoiseFamily;
 pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
@@ -157,6 +159,12 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
 
     /// A mechanism of which one output says as much as so many outputs of this one, if there is one.
     fn repeated(&self, _times: u32) -> Option<Arc<dyn Mechanism>> {
+        None
+    }
+
+    /// The μ for which outputs with and without a record are told apart exactly as N(0, 1) and N(μ, 1) are, if there is
+    /// one: then every profile has a closed form, also of compositions, whose μ² add up.
+    fn gaussian_mu(&self) -> Option<f64> {
         None
     }
 

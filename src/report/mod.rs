@@ -9,6 +9,7 @@ mod accountants;
 mod advice;
 mod bench;
 mod bound_figures;
+mod calibrate;
 mod composed;
 mod content;
 mod counts;

@@ -7,6 +7,7 @@
 mod account;
 mod bench;
 mod bounds;
+mod calibrate;
 mod claim;
 pub(crate) mod composed;
 mod confusion;
@@ -37,6 +38,7 @@ pub use account::{
 };
 pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
 pub use bounds::{Bounds, Methods};
+pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use claim::{Claim, Claims};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
 pub use confusion::{ConfusionAnswer, ConfusionStudy};

@@ -7,6 +7,7 @@ mod audit_mechanism;
 mod audit_stream;
 mod checkpoints;
 mod cli_account;
+mod cli_calibrate;
 mod cli_errors;
 mod cli_membership;
 mod cli_membership_compare;

@@ -34,13 +34,15 @@ fn inputs() -> Desk {
 }
 
 /// Every command that computes from files, with options of every form.
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 31] = [
     "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --claim-rdp 2:0.5 --claim-rdp 10:3",
     "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:2 --threshold 10 --threshold-noise gaussian:3 \
      --threshold-form per-class --epsilons 0.1,1",
     "exact --mechanism permute-and-flip:sigma=2 --histogram 3,1,4,1,5 --worst-neighbor moved --deltas 1e-5,0.1",
     "exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --claim-rdp 2:1 --claim-epsilon 9 --claim-mu 2",
     "account prompt_votes.npz --noise gaussian:40 --queries 0,3 --budget 1,2 --composition pld --orders 2..5",
+    "calibrate gaussian:sigma=? --epsilon 1 --delta 1e-6 --times 4",
+    "calibrate randomized-response:sigma=? --histogram 1,0,0 --posterior 0.6 --fpr 0.1 --prior 0.4",
     "account pate.toml --no-exact --conversion classic --delta 1e-6",
     "audit counts counts.csv --orders 2,5 --methods k-cut-region,clopper-pearson --pilot-fraction 0.1 --seed 7",
     "audit counts counts.csv --trade-off --epsilons 0.1,1 --direction forward --failure-per query --claim-mu 3",

@@ -11,6 +11,7 @@ pub mod audit_stream;
 pub mod audit_votes;
 pub mod bench;
 mod binned;
+pub mod calibrate;
 mod checkpointing;
 mod conclude;
 pub mod exact;

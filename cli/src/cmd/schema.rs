@@ -5,9 +5,9 @@ use crate::output::print;
 use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, RecordingDocument, StudentDocument};
 use leakbound::study::{
-    AccountAnswer, BenchAnswer, CountsAnswer, ExactAnswer, LabelAnswer, MechanismAnswer, MembershipAnswer,
-    PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
-    SuiteAnswer, VerifyAnswer, VotesAnswer,
+    AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, ExactAnswer, LabelAnswer, MechanismAnswer,
+    MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer,
+    StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 31] = [
+const DOCUMENTS: [(&str, Make); 32] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -30,6 +30,7 @@ const DOCUMENTS: [(&str, Make); 31] = [
     ("audit stream", answer::<StreamAnswer>),
     ("audit mechanism", answer::<MechanismAnswer>),
     ("account", answer::<AccountAnswer>),
+    ("calibrate", answer::<CalibrateAnswer>),
     ("label-dp memorization", answer::<LabelAnswer>),
     ("membership lira", answer::<MembershipAnswer>),
     ("membership label-only", answer::<MembershipAnswer>),

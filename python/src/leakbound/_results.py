@@ -16,6 +16,7 @@ from leakbound._rows import Rows
 __all__ = [
     "Account",
     "Bench",
+    "Calibration",
     "CountsAudit",
     "EpsilonBound",
     "Exact",
@@ -323,6 +324,22 @@ class SimulationResult(_documents.SimulationDocument, Result):
             for query in self.queries
             for label, count, neighbor in zip(query.labels, query.counts, query.counts_neighbor)
         ]
+
+
+class Calibration(_documents.CalibrateDocument, Result):
+    """The least noise that meets a goal, and what it guarantees."""
+
+    _main = "profile"
+
+    def plot(self, ax: Any = None) -> Any:
+        """What any attacker achieves at most, against its false-positive rate."""
+        from leakbound._plots.curves import attack_bounds
+
+        return attack_bounds(self, ax)
+
+    def _headline(self) -> str:
+        times = "" if self.times == 1 else f", run {self.times} times"
+        return f"{self.parameter} = {self.scale:.6g} for {self.goal}{times}"
 
 
 class Account(_documents.AccountDocument, Result):

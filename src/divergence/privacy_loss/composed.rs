@@ -337,7 +337,8 @@ impl ComposedLoss {
         low
     }
 
-    fn upper_delta(&self, epsilon: f64) -> f64 {
+    /// At least δ at ε.
+    pub(in crate::divergence) fn upper_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite * (1.0 + SLIGHTLY);
         if epsilon >= self.largest {
             return infinite.min(1.0);
@@ -360,7 +361,8 @@ impl ComposedLoss {
         coarse.min(1.0).min(if fine.is_nan() { 1.0 } else { fine })
     }
 
-    fn lower_delta(&self, epsilon: f64) -> f64 {
+    /// At most δ at ε.
+    pub(in crate::divergence) fn lower_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite * (1.0 - SLIGHTLY);
         let Some(lattice) = &self.lattice else {
             let gap = if self.single_valued { -libm::expm1(epsilon - self.largest_lower) } else { 0.0 };

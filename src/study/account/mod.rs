@@ -11,6 +11,10 @@ mod voter_moves;
 pub use meaning::{BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, LossComposition};
 pub use request::{AccountStudy, Answers};
 
+pub(super) use curves::all_orders;
+pub(super) use losses::Losses;
+pub(super) use releases::{least_theorem, of_release};
+
 use super::number::{Number, significant};
 use super::progress::{Meter, Progress};
 use super::{Answer, Study, Warning};

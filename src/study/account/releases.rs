@@ -102,7 +102,7 @@ impl Merged {
 }
 
 /// At each order the least of the theorems that hold for any data in both directions; infinite without one.
-fn least_theorem(release: &Release, orders: &[Order], known: &WorstCases) -> (Vec<f64>, Validity) {
+pub fn least_theorem(release: &Release, orders: &[Order], known: &WorstCases) -> (Vec<f64>, Validity) {
     let mut least = (vec![f64::INFINITY; orders.len()], Validity::Exact);
     for theorem in release.mechanism.theorems_for(&release.data, known) {
         let statement = theorem.statement();
@@ -123,7 +123,7 @@ fn least_theorem(release: &Release, orders: &[Order], known: &WorstCases) -> (Ve
 }
 
 /// The losses against all neighbors; None where there is none.
-fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option<Losses>> {
+pub fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option<Losses>> {
     let Release { mechanism, data, times } = release;
     let neighbors = neighbors(&**mechanism, data)?;
     let mut all = [Vec::new(), Vec::new()];

@@ -31,6 +31,15 @@ def exact_curves(result: Any, ax: Any) -> Any:
     return finish(ax, _ORDER, _DIVERGENCE, place="upper left")
 
 
+def attack_bounds(result: Any, ax: Any) -> Any:
+    """The largest true-positive rate of any attacker, beside guessing."""
+    ax = axes(ax)
+    rates = result.attacks.column("fpr")
+    ax.loglog(rates, result.attacks.column("tpr"), "o-", color=UPPER, markersize=4, label="any attacker, at most")
+    ax.loglog(rates, rates, ":", color=BLACK, label="guessing")
+    return finish(ax, "false-positive rate", "true-positive rate", result.goal, place="upper left")
+
+
 def bound_curves(result: Any, ax: Any) -> Any:
     """Lower bounds by method and direction, of several queries of the one that leaks most by a distribution, or else the first."""
     ax = axes(ax)

@@ -1,0 +1,230 @@
+//! What noise has to achieve.
+
+use crate::bound::Direction;
+use crate::divergence::CertifiedProfile;
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, Epsilon, Probability};
+use crate::study::number::short;
+use std::fmt;
+
+/// A guarantee that a mechanism is to have, against every neighbor and in both directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// (ε, δ)-differential privacy.
+    Epsilon {
+        /// ε.
+        epsilon: Epsilon,
+        /// δ.
+        delta: Delta,
+    },
+    /// μ-Gaussian differential privacy, up to a δ of [`Goal::SLACK`].
+    Mu(f64),
+    /// No attacker with this false-positive rate has a larger true-positive rate.
+    TruePositiveRate {
+        /// The largest true-positive rate, above the false-positive rate and below 1.
+        most: Probability,
+        /// The false-positive rate, between 0 and 1.
+        rate: Probability,
+    },
+    /// No attacker's true-positive rate is above its false-positive rate by more.
+    Advantage(Probability),
+    /// Of the people that an attacker with this false-positive rate accuses, no larger share are members.
+    Posterior {
+        /// The largest share, above the prior and below 1.
+        most: Probability,
+        /// The share of members among all whom the attacker looks at, between 0 and 1.
+        prior: Probability,
+        /// The false-positive rate, between 0 and 1.
+        rate: Probability,
+    },
+}
+
+/// What a goal demands of a trade-off curve or a profile.
+#[derive(Debug, Clone, Copy)]
+enum Demand {
+    /// δ at ε.
+    Delta(Epsilon, f64),
+    Mu(f64),
+    /// The largest true-positive rate at a false-positive rate.
+    Rate(f64, Probability),
+}
+
+impl Goal {
+    /// By how much δ(ε) may be above that of μ-GDP. Further out in the tails a profile is known to rounding only.
+    pub const SLACK: f64 = 1e-10;
+
+    /// Checks that the goal says more than nothing and can be met.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] otherwise.
+    pub fn check(&self) -> Result<()> {
+        let between = |value: f64, low: f64, what: &str, above: &str| {
+            if value > low && value < 1.0 {
+                return Ok(());
+            }
+            let reason = format!("{what} = {} is not between {above} = {} and 1", short(value), short(low));
+            Err(Error::Rejected { operation: "calibrate", reason })
+        };
+        match *self {
+            Self::Epsilon { epsilon, .. } if epsilon == Epsilon::INFINITE => {
+                let reason = "ε = inf promises nothing".into();
+                Err(Error::Rejected { operation: "calibrate", reason })
+            }
+            Self::Epsilon { .. } => Ok(()),
+            Self::Mu(mu) if mu > 0.0 && mu.is_finite() => Ok(()),
+            Self::Mu(mu) => Err(Error::Domain { quantity: "mu", value: mu, domain: "(0, inf)" }),
+            Self::TruePositiveRate { most, rate } => {
+                between(rate.get(), 0.0, "false-positive rate", "0")?;
+                between(most.get(), rate.get(), "true-positive rate", "the false-positive rate")
+            }
+            Self::Advantage(most) => between(most.get(), 0.0, "advantage", "0"),
+            Self::Posterior { most, prior, rate } => {
+                between(rate.get(), 0.0, "false-positive rate", "0")?;
+                between(prior.get(), 0.0, "prior", "0")?;
+                between(most.get(), prior.get(), "posterior", "the prior")?;
+                if rate_of(most, prior, rate) >= 1.0 {
+                    let reason = format!(
+                        "a posterior of {} holds for every attacker with a false-positive rate of {}, without noise",
+                        short(most.get()),
+                        short(rate.get())
+                    );
+                    return Err(Error::Rejected { operation: "calibrate", reason });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The values of δ around which a profile has to be known well.
+    pub(super) fn deltas(&self) -> Vec<f64> {
+        match self.demand() {
+            Demand::Delta(_, delta) if delta > 0.0 => vec![delta],
+            // As small as the smallest that a user may mean.
+            Demand::Delta(..) => vec![1e-12],
+            Demand::Mu(_) => vec![1e-9, 1e-6, 1e-3, 0.05],
+            Demand::Rate(most, rate) => vec![0.3 * most, 0.03 * most, rate.get().min(0.5)],
+        }
+    }
+
+    /// Whether the goal is met for certain.
+    pub(super) fn is_met(&self, profile: &CertifiedProfile) -> Result<bool> {
+        match self.demand() {
+            Demand::Delta(epsilon, delta) => {
+                Ok(Direction::BOTH.iter().all(|&direction| profile.delta(direction, epsilon).upper <= delta))
+            }
+            Demand::Mu(mu) => profile.is_gaussian(mu, Self::SLACK),
+            Demand::Rate(most, rate) => {
+                let [forward, reverse] = Direction::BOTH.map(|side| profile.true_positive_rate(side, rate));
+                Ok(forward?.max(reverse?) <= most)
+            }
+        }
+    }
+
+    /// Whether the goal is missed for certain.
+    pub(super) fn is_missed(&self, profile: &CertifiedProfile) -> Result<bool> {
+        match self.demand() {
+            Demand::Delta(epsilon, delta) => {
+                Ok(Direction::BOTH.iter().any(|&direction| profile.delta(direction, epsilon).lower > delta))
+            }
+            Demand::Mu(mu) => profile.is_not_gaussian(mu, Self::SLACK),
+            Demand::Rate(most, rate) => {
+                let [forward, reverse] = Direction::BOTH.map(|side| profile.some_rate_is_above(side, rate, most));
+                Ok(forward? || reverse?)
+            }
+        }
+    }
+
+    fn demand(&self) -> Demand {
+        match *self {
+            Self::Epsilon { epsilon, delta } => Demand::Delta(epsilon, delta.get()),
+            Self::Mu(mu) => Demand::Mu(mu),
+            Self::TruePositiveRate { most, rate } => Demand::Rate(most.get(), rate),
+            // The largest difference of the two rates is the total variation distance, δ(0).
+            Self::Advantage(most) => Demand::Delta(Epsilon::ZERO, most.get()),
+            Self::Posterior { most, prior, rate } => Demand::Rate(rate_of(most, prior, rate), rate),
+        }
+    }
+}
+
+/// The true-positive rate t at which πt/(πt + (1 - π)f) is the posterior.
+fn rate_of(most: Probability, prior: Probability, rate: Probability) -> f64 {
+    let odds = |share: Probability| share.get() / (1.0 - share.get());
+    odds(most) / odds(prior) * rate.get()
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Epsilon { epsilon, delta } => {
+                write!(formatter, "ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()))
+            }
+            Self::Mu(mu) => write!(formatter, "μ ≤ {}", short(mu)),
+            Self::TruePositiveRate { most, rate } => {
+                write!(formatter, "TPR ≤ {} at FPR = {}", short(most.get()), short(rate.get()))
+            }
+            Self::Advantage(most) => write!(formatter, "advantage ≤ {}", short(most.get())),
+            Self::Posterior { most, prior, rate } => write!(
+                formatter,
+                "posterior ≤ {} with prior {} at FPR = {}",
+                short(most.get()),
+                short(prior.get()),
+                short(rate.get())
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(value: f64) -> Probability {
+        Probability::new(value).unwrap()
+    }
+
+    #[test]
+    fn goals_that_promise_nothing_or_cannot_be_met_are_rejected() {
+        let [half, low, one] = [0.5, 0.1, 1.0].map(share);
+        for (goal, words) in [
+            (Goal::Epsilon { epsilon: Epsilon::INFINITE, delta: Delta::new(0.0).unwrap() }, "ε = inf promises nothing"),
+            (Goal::Mu(0.0), "mu = 0 is not in (0, inf)"),
+            (Goal::Mu(f64::NAN), "mu = NaN"),
+            (
+                Goal::TruePositiveRate { most: low, rate: half },
+                "0.1 is not between the false-positive rate = 0.5 and 1",
+            ),
+            (Goal::TruePositiveRate { most: one, rate: half }, "1 is not between"),
+            (Goal::TruePositiveRate { most: half, rate: share(0.0) }, "false-positive rate = 0 is not between 0"),
+            (Goal::Advantage(share(0.0)), "advantage = 0 is not between"),
+            (Goal::Posterior { most: low, prior: half, rate: low }, "posterior = 0.1 is not between the prior = 0.5"),
+            (Goal::Posterior { most: share(0.95), prior: half, rate: low }, "holds for every attacker"),
+        ] {
+            let error = goal.check().unwrap_err().to_string();
+            assert!(error.contains(words), "{goal:?}: {error}");
+        }
+        assert!(Goal::Posterior { most: share(0.6), prior: half, rate: low }.check().is_ok());
+    }
+
+    /// Of μ = 1 everything is known: Φ(Φ⁻¹(f) + 1) and 2Φ(1/2) - 1.
+    #[test]
+    fn goals_are_met_and_missed_on_either_side_of_the_truth() {
+        let profile = CertifiedProfile::gaussian(1.0).unwrap();
+        let (tpr, advantage, delta) = (0.092_365_717_9, 0.382_924_922_5, 0.126_936_737_5);
+        let posterior = tpr / (tpr + 0.01);
+        let epsilon = Epsilon::new(1.0).unwrap();
+        let goal = |factor: f64| {
+            let (prior, rate) = (share(0.5), share(0.01));
+            [
+                Goal::Epsilon { epsilon, delta: Delta::new(delta * factor).unwrap() },
+                Goal::Mu(factor),
+                Goal::TruePositiveRate { most: share(tpr * factor), rate },
+                Goal::Advantage(share(advantage * factor)),
+                Goal::Posterior { most: share(posterior * factor), prior, rate },
+            ]
+        };
+        for (met, missed) in goal(1.001).iter().zip(goal(0.999)) {
+            assert!(met.is_met(&profile).unwrap() && !met.is_missed(&profile).unwrap(), "{met}");
+            assert!(!missed.is_met(&profile).unwrap() && missed.is_missed(&profile).unwrap(), "{missed}");
+        }
+    }
+}

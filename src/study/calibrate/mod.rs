@@ -1,0 +1,236 @@
+//! How much noise is enough?
+
+mod goal;
+mod profile;
+mod search;
+
+pub use goal::Goal;
+pub use profile::ProfileKind;
+
+use super::account::EpsilonAtDelta;
+use super::number::{Number, short};
+use super::progress::{Meter, Progress};
+use super::{Answer, Study, Warning};
+use crate::bound::Direction;
+use crate::error::{Error, Result};
+use crate::histogram::VoteHistogram;
+use crate::mechanism::{Mechanism, NoiseFamily, Relation};
+use crate::quantity::{Epsilon, Probability};
+use profile::Profiles;
+use search::{Least, least};
+use serde::Serialize;
+
+/// How much noise makes a mechanism, run so many times, as private as a goal says?
+///
+/// The least scale is found by bisection on a bound that holds: the closed form of Gaussian noise, the upper side of
+/// composed privacy-loss distributions, or, of mechanisms on votes, theorems for all votes as Rényi divergences. The
+/// goal is met for certain at the scale that is found, and the bound misses it at 0.9998 of that scale.
+///
+/// ```
+/// # use leakbound::mechanism::NoiseFamily;
+/// # use leakbound::quantity::{Delta, Epsilon};
+/// # use leakbound::study::{CalibrateStudy, Goal, Study, unwatched};
+/// let study = CalibrateStudy {
+///     family: NoiseFamily::parse("laplace:sigma=?")?,
+///     histogram: None,
+///     times: 1,
+///     goal: Goal::Epsilon { epsilon: Epsilon::new(0.5)?, delta: Delta::new(0.0)? },
+/// };
+/// let answer = study.run(&unwatched)?;
+/// // ε = 1/b, and no δ helps.
+/// assert!(answer.scale.0 >= 2.0 && answer.scale.0 < 2.0005);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CalibrateStudy {
+    /// The mechanism, with the scale that is sought left open.
+    pub family: NoiseFamily,
+    /// Votes per class: how many classes there are, and of one voter its vote. None for mechanisms of a record.
+    pub histogram: Option<VoteHistogram>,
+    /// How often the mechanism is run with fresh noise, at least once.
+    pub times: u64,
+    /// What is to be achieved.
+    pub goal: Goal,
+}
+
+/// The largest true-positive rate at a false-positive rate.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AttackRow {
+    /// False-positive rate.
+    pub fpr: f64,
+    /// At least the true-positive rate of every attacker.
+    pub tpr: Number,
+}
+
+/// The answer of a [`CalibrateStudy`].
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CalibrateAnswer {
+    /// The mechanism with the scale that was found.
+    pub mechanism: String,
+    /// The parameter that was sought.
+    pub parameter: String,
+    /// The least scale at which the bound meets the goal.
+    pub scale: Number,
+    /// A smaller scale at which the goal is missed for certain, where one is known.
+    pub too_little: Option<Number>,
+    /// How often the mechanism is run.
+    pub times: u64,
+    /// The goal in words.
+    pub goal: String,
+    /// What bounds the leakage.
+    pub bound: ProfileKind,
+    /// ε at least, of both directions, at each δ.
+    pub profile: Vec<EpsilonAtDelta>,
+    /// What attackers achieve at most, in both directions.
+    pub attacks: Vec<AttackRow>,
+    /// The largest difference of true- and false-positive rate, at most.
+    pub advantage: Number,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for CalibrateAnswer {
+    const SCHEMA: &'static str = "leakbound.calibrate/1";
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+/// δ of the table.
+const DELTAS: [f64; 6] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10];
+/// False-positive rates of the table and of the figure.
+const RATES: [f64; 9] = [1e-5, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9];
+/// Shares of the scale that are tried for one that is too little for certain.
+const LESS: [f64; 7] = [0.9998, 0.9995, 0.998, 0.99, 0.95, 0.8, 0.5];
+/// About how many scales are looked at.
+const LOOKS: u64 = 32;
+
+impl Study for CalibrateStudy {
+    type Answer = CalibrateAnswer;
+
+    /// # Errors
+    /// [`Error::Rejected`] for a goal that promises nothing, that needs no noise or that no noise meets, those of
+    /// [`NoiseFamily::at`], and those of the privacy losses.
+    fn run(&self, progress: &Progress<'_>) -> Result<CalibrateAnswer> {
+        self.goal.check()?;
+        if self.times == 0 {
+            let reason = "0 runs leak nothing; times is at least 1".into();
+            return Err(Error::Rejected { operation: "calibrate", reason });
+        }
+        let profiles = Profiles::new(self.data()?, self.times);
+        let meter = Meter::new(progress, LOOKS, "scales");
+        let deltas = self.goal.deltas();
+        let found = least(|scale| {
+            meter.add(1)?;
+            self.goal.is_met(&profiles.above(&*self.family.at(scale)?, &deltas)?.0)
+        })?;
+        let (scale, below) = match found {
+            Least::At { enough, too_little } => (enough, too_little),
+            Least::Everywhere(scale) => {
+                return Err(self.rejected(&format!("holds even with {}: no noise is needed", self.with(scale))));
+            }
+            Least::Nowhere(scale) => {
+                return Err(self.rejected(&format!("is not met by any noise up to {}", self.with(scale))));
+            }
+        };
+        let too_little = self.too_little(&profiles, scale, below, &meter)?;
+        self.answer(&profiles, scale, too_little)
+    }
+}
+
+impl CalibrateStudy {
+    /// The data of the mechanism.
+    fn data(&self) -> Result<VoteHistogram> {
+        let relation = self.family.at(1.0)?.kind().relation;
+        match (&self.histogram, relation) {
+            (None, Relation::OneRecord) => VoteHistogram::new(vec![0]),
+            (Some(_), Relation::OneRecord) => Err(Error::Rejected {
+                operation: "calibrate",
+                reason: format!("{} releases a number and has no histogram", self.family),
+            }),
+            (Some(histogram), _) => Ok(histogram.clone()),
+            (None, _) => Err(Error::Rejected {
+                operation: "calibrate",
+                reason: format!(
+                    "{} needs a histogram, such as 1,0,0, which says how many classes there are",
+                    self.family
+                ),
+            }),
+        }
+    }
+
+    fn with(&self, scale: f64) -> String {
+        format!("{} = {}", self.family.parameter(), short(scale))
+    }
+
+    fn rejected(&self, what: &str) -> Error {
+        Error::Rejected { operation: "calibrate", reason: format!("{} {what}", self.goal) }
+    }
+
+    /// A scale at which the goal is missed for certain.
+    fn too_little(&self, profiles: &Profiles, scale: f64, below: f64, meter: &Meter<'_>) -> Result<Option<f64>> {
+        let deltas = self.goal.deltas();
+        for scale in std::iter::once(below).chain(LESS.map(|share| share * scale)) {
+            meter.add(1)?;
+            let Some(profile) = profiles.both(&*self.family.at(scale)?, &deltas)? else { return Ok(None) };
+            if self.goal.is_missed(&profile)? {
+                return Ok(Some(scale));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the mechanism with this scale guarantees.
+    fn answer(&self, profiles: &Profiles, scale: f64, too_little: Option<f64>) -> Result<CalibrateAnswer> {
+        let mechanism = self.family.at(scale)?;
+        let wide = DELTAS.into_iter().chain([0.01, 0.1]).chain(self.goal.deltas()).collect::<Vec<_>>();
+        let (profile, bound) = profiles.above(&*mechanism, &wide)?;
+        let goal = match self.goal {
+            Goal::Epsilon { delta, .. } => Some(delta.get()),
+            _ => None,
+        };
+        let mut deltas: Vec<f64> = DELTAS.into_iter().chain(goal).collect();
+        deltas.sort_by(|a, b| b.total_cmp(a));
+        deltas.dedup();
+        let epsilon = |delta: f64| EpsilonAtDelta { delta, epsilon: Number(profile.epsilon(delta)) };
+        let attack = |fpr: f64| {
+            let rate = Probability::new(fpr)?;
+            let [forward, reverse] = Direction::BOTH.map(|side| profile.true_positive_rate(side, rate));
+            Ok(AttackRow { fpr, tpr: Number(forward?.max(reverse?)) })
+        };
+        let advantage = Direction::BOTH.map(|side| profile.delta(side, Epsilon::ZERO).upper);
+        Ok(CalibrateAnswer {
+            mechanism: mechanism.to_string(),
+            parameter: self.family.parameter().to_owned(),
+            scale: Number(scale),
+            too_little: too_little.map(Number),
+            times: self.times,
+            goal: self.goal.to_string(),
+            bound,
+            profile: deltas.into_iter().map(epsilon).collect(),
+            attacks: RATES.into_iter().map(attack).collect::<Result<_>>()?,
+            advantage: Number(advantage[0].max(advantage[1])),
+            warnings: warnings(&*mechanism, bound),
+        })
+    }
+}
+
+/// What the least of a bound is not.
+fn warnings(mechanism: &dyn Mechanism, bound: ProfileKind) -> Vec<Warning> {
+    let theorems = Warning {
+        code: "least-by-theorems",
+        message: format!(
+            "the scale is the least by the theorems about {}, not the least that is private",
+            mechanism.kind()
+        ),
+        hint: "less noise may be as private; compare with `leakbound exact` on your votes".into(),
+    };
+    (bound == ProfileKind::RenyiDivergences).then_some(theorems).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! The certain profile of a mechanism that is run many times.
+
+use crate::accountant::WorstCases;
+use crate::bound::Direction;
+use crate::bound::outward::up;
+use crate::divergence::{CertifiedProfile, ComposedLoss, PrivacyLoss, RdpCurve, compose_losses};
+use crate::error::{Error, Result};
+use crate::histogram::VoteHistogram;
+use crate::mechanism::{Mechanism, Relation};
+use crate::quantity::{Delta, Order};
+use crate::record::Release;
+use crate::study::account::{Losses, all_orders, least_theorem, of_release};
+use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
+
+/// What bounds the leakage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ProfileKind {
+    /// The closed form of Gaussian noise.
+    Gaussian,
+    /// The upper side of composed privacy-loss distributions.
+    PrivacyLosses,
+    /// Theorems for any data, as Rényi divergences that add up and are converted (Balle et al. 2020, Theorem 21).
+    RenyiDivergences,
+}
+
+impl fmt::Display for ProfileKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Gaussian => "closed form of Gaussian noise",
+            Self::PrivacyLosses => "composed privacy-loss distributions",
+            Self::RenyiDivergences => "theorems for any data, as Rényi divergences",
+        })
+    }
+}
+
+/// Relative width of an enclosure in ε.
+const WIDTH: f64 = 1e-4;
+/// Cells of real outputs.
+const CELLS: usize = 4_000;
+
+/// Profiles of mechanisms on the same data.
+pub(super) struct Profiles {
+    data: VoteHistogram,
+    times: u64,
+    known: WorstCases,
+}
+
+impl Profiles {
+    pub(super) fn new(data: VoteHistogram, times: u64) -> Self {
+        Self { data, times, known: WorstCases::default() }
+    }
+
+    /// From above, well known around these δ.
+    pub(super) fn above(&self, mechanism: &dyn Mechanism, deltas: &[f64]) -> Result<(CertifiedProfile, ProfileKind)> {
+        if let Some(mu) = mechanism.gaussian_mu() {
+            return Ok((self.gaussian(mu)?, ProfileKind::Gaussian));
+        }
+        match self.losses(mechanism)? {
+            Some(losses) => {
+                let above = self.composed(&losses.dominating, deltas)?;
+                Ok((CertifiedProfile::of_losses(above, Default::default()), ProfileKind::PrivacyLosses))
+            }
+            None => Ok((self.of_theorems(mechanism)?, ProfileKind::RenyiDivergences)),
+        }
+    }
+
+    /// From both sides; None where nothing is known from below.
+    pub(super) fn both(&self, mechanism: &dyn Mechanism, deltas: &[f64]) -> Result<Option<CertifiedProfile>> {
+        if let Some(mu) = mechanism.gaussian_mu() {
+            return self.gaussian(mu).map(Some);
+        }
+        let Some(losses) = self.losses(mechanism)? else { return Ok(None) };
+        let [above, below] = [&losses.dominating, &losses.pair].map(|losses| self.composed(losses, deltas));
+        Ok(Some(CertifiedProfile::of_losses(above?, below?)))
+    }
+
+    /// μ² adds up.
+    fn gaussian(&self, mu: f64) -> Result<CertifiedProfile> {
+        CertifiedProfile::gaussian(up(mu * (self.times as f64).sqrt(), 4.0))
+    }
+
+    /// None where votes may move anywhere, so that no pair is the worst, and where no losses are known.
+    fn losses(&self, mechanism: &dyn Mechanism) -> Result<Option<Losses>> {
+        match mechanism.kind().relation {
+            Relation::OneRecord | Relation::OneVoter => {}
+            _ => return Ok(None),
+        }
+        match of_release(&self.release(mechanism)?, Order::new(2.0)?, CELLS) {
+            // Theorems may know more.
+            Err(Error::Rejected { .. }) => Ok(None),
+            losses => losses,
+        }
+    }
+
+    fn release(&self, mechanism: &dyn Mechanism) -> Result<Release> {
+        let mechanism: Arc<dyn Mechanism> = (mechanism.kind().read)(&mechanism.parameters())?;
+        Ok(Release { mechanism, data: self.data.clone(), times: self.times })
+    }
+
+    /// By direction, once for each δ.
+    fn composed(&self, losses: &[PrivacyLoss; 2], deltas: &[f64]) -> Result<[Vec<ComposedLoss>; 2]> {
+        let of = |direction: Direction| {
+            let losses = [(losses[direction as usize].clone(), self.times)];
+            deltas.iter().map(|&delta| compose_losses(&losses, Delta::new(delta)?, WIDTH)).collect::<Result<Vec<_>>>()
+        };
+        let [forward, reverse] = Direction::BOTH.map(of);
+        Ok([forward?, reverse?])
+    }
+
+    fn of_theorems(&self, mechanism: &dyn Mechanism) -> Result<CertifiedProfile> {
+        let orders = all_orders(&[]);
+        let (values, _) = least_theorem(&self.release(mechanism)?, &orders, &self.known);
+        let values: Vec<f64> = values.into_iter().map(|value| up(value * self.times as f64, 2.0)).collect();
+        Ok(CertifiedProfile::of_rdp(RdpCurve::new(orders, values)?))
+    }
+}

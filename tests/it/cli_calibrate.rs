@@ -1,0 +1,74 @@
+//! `leakbound calibrate`.
+
+use crate::desk::Desk;
+use crate::json::{number, rows};
+use serde_json::Value;
+
+fn json(words: &str) -> Value {
+    Desk::root().json(words)
+}
+
+/// What `account` proves of the calibrated mechanism is the goal: the two share no search.
+#[test]
+fn account_agrees_with_the_scale() {
+    let goal = "--times 1000 --epsilon 2 --delta 1e-5";
+    let document = json(&format!("calibrate subsampled-gaussian:sigma=?,rate=0.01 {goal}"));
+    assert_eq!((&document["schema"], &document["bound"]), (&"leakbound.calibrate/1".into(), &"privacy-losses".into()));
+    let (scale, too_little) = (number(&document["scale"]), number(&document["too_little"]));
+    assert!(too_little < scale && too_little > 0.998 * scale, "{too_little} {scale}");
+    let at = rows(&document["profile"]).iter().find(|row| row["delta"] == 1e-5).unwrap();
+    assert!(number(&at["epsilon"]) <= 2.0 && number(&at["epsilon"]) > 1.998, "{at}");
+    let desk = Desk::new();
+    let mechanism = document["mechanism"].as_str().unwrap();
+    desk.file("steps.toml", format!("[[release]]\nmechanism = \"{mechanism}\"\ntimes = 1000\n"));
+    let composed = desk.json("account steps.toml --composition pld");
+    let epsilon = &composed["losses"]["epsilon"];
+    assert!(number(&epsilon["lower"]) <= 2.0 && number(&epsilon["upper"]) > 1.998, "{epsilon}");
+}
+
+/// Φ(Φ⁻¹(f) + 1/σ) = t, 2Φ(1/(2σ)) - 1 = a, and t/(t + f) with prior 1/2.
+#[test]
+fn goals_about_attackers_have_the_noise_of_the_best_test() {
+    for (goal, sigma) in [
+        ("--tpr 0.0923657 --fpr 0.01", 1.0),
+        ("--advantage 0.3829249", 1.0),
+        ("--posterior 0.902308 --fpr 0.01", 1.0),
+        ("--mu 0.5", 2.0),
+    ] {
+        let document = json(&format!("calibrate gaussian:sigma=? {goal}"));
+        let attack = rows(&document["attacks"]).iter().find(|row| row["fpr"] == 0.01).unwrap();
+        let tpr = number(&attack["tpr"]);
+        assert!((number(&document["scale"]) - sigma).abs() < 4e-4 * sigma, "{goal}: {}", document["scale"]);
+        assert!((tpr - 0.09236).abs() < 1e-4 || sigma > 1.0);
+    }
+}
+
+#[test]
+fn the_text_says_what_holds_and_what_does_not() {
+    let text = Desk::root().stdout("calibrate gaussian:sigma=? --epsilon 1 --delta 1e-6");
+    insta::assert_snapshot!(text, @"");
+    let csv = Desk::root().stdout("calibrate gaussian:sigma=? --mu 1 --format csv");
+    assert!(csv.starts_with("kind,at,value\nscale,sigma,1.000") && csv.contains("\ntoo-little,sigma,0.99"), "{csv}");
+}
+
+#[test]
+fn bad_requests_are_one_line() {
+    let desk = Desk::root();
+    for (status, words, line) in [
+        (2, "calibrate gaussian:sigma=2 --epsilon 1", "leaves no scale of noise open; write a ? for it"),
+        (2, "calibrate subsampled-gaussian:sigma=1,rate=? --epsilon 1", "rate is no scale of noise; sigma is"),
+        (2, "calibrate gauss:sigma=? --epsilon 1", "`gauss` is none"),
+        (2, "calibrate gaussian:sigma=?", "required arguments were not provided"),
+        (2, "calibrate gaussian:sigma=? --epsilon 1 --mu 1", "cannot be used with"),
+        (2, "calibrate gaussian:sigma=? --epsilon 1 --times 0", "not a whole number in [1, 2^53]"),
+        (2, "calibrate gaussian:sigma=? --epsilon 1 --delta 1", "delta = 1 is not in [0, 1)"),
+        (1, "calibrate gaussian:sigma=? --epsilon 1 --delta 0", "is not met by any noise up to sigma = 1"),
+        (1, "calibrate gaussian:sigma=? --tpr 0.01 --fpr 0.02", "is not between the false-positive rate = 0.02 and 1"),
+        (1, "calibrate gaussian:sigma=? --mu 0", "mu = 0 is not in (0, inf)"),
+        (1, "calibrate subsampled-gaussian:sigma=?,rate=0.01 --advantage 0.5", "holds even with sigma"),
+        (1, "calibrate lnmax:sigma=? --epsilon 1", "lnmax:sigma=? needs a histogram"),
+    ] {
+        let found = desk.rejected(status, words);
+        assert!(found.contains(line), "{words}: {found}");
+    }
+}
