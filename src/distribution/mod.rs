@@ -7,6 +7,7 @@ mod confident;
 mod count_groups;
 mod cumulant_series;
 mod custom_argmax;
+mod discrete_laplace_sum;
 mod gaussian_argmax;
 mod independent_counts;
 mod laplace_argmax;
@@ -23,6 +24,7 @@ pub use confident::{
     ThresholdForm, ThresholdOdds, ThresholdTest, confident_argmax_distribution, interactive_argmax_distribution,
 };
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_distribution};
+pub(crate) use discrete_laplace_sum::DiscreteLaplaceSum;
 pub use noise::Noise;
 pub use output_pair::OutputPair;
 pub use poisson_multinomial::{ExpandedDistribution, poisson_multinomial_argmax_distribution};

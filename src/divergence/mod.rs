@@ -10,6 +10,7 @@ mod mean_ratio;
 mod output_pair;
 mod privacy_loss;
 mod renyi;
+mod rounded_up;
 mod shared_teachers;
 mod test_power;
 mod worst_neighbor;

@@ -66,6 +66,11 @@ impl AdditiveNoise {
         }]
     }
 
+    /// Where the bins of the output end, in units of the noise.
+    pub(super) fn edges(&self, bins: Bins) -> Result<Vec<f64>> {
+        Ok(self.binned(bins)?.edges)
+    }
+
     fn binned(&self, bins: Bins) -> Result<Binned> {
         let (shift, order) = (self.noise.scale().recip(), bins.order.map_or(1.0, Order::get));
         resolvable(shift, order)?;

@@ -274,7 +274,7 @@ struct IntegerSampler {
 }
 
 /// Discrete Laplace noise: the whole part of an exponential variable is geometric.
-fn laplace(scale: f64, stream: &mut Stream) -> f64 {
+pub(super) fn discrete_laplace(scale: f64, stream: &mut Stream) -> f64 {
     let mut geometric = || {
         let size: f64 = Exp1.sample(stream);
         (scale * size).floor()
@@ -286,7 +286,7 @@ fn laplace(scale: f64, stream: &mut Stream) -> f64 {
 fn gaussian(sigma: f64, stream: &mut Stream) -> f64 {
     let scale = sigma.floor() + 1.0;
     loop {
-        let value = laplace(scale, stream);
+        let value = discrete_laplace(scale, stream);
         let distance = (value.abs() - sigma * sigma / scale) / sigma;
         if stream.random_bool(libm::exp(-0.5 * distance * distance)) {
             return value;
@@ -303,7 +303,7 @@ impl Sampler for IntegerSampler {
         let (count, sigma) = (self.counts[world.index()], self.noise.sigma.get());
         for _ in 0..samples {
             let noise = match self.noise.rule {
-                DiscreteRule::Laplace => laplace(sigma, stream),
+                DiscreteRule::Laplace => discrete_laplace(sigma, stream),
                 DiscreteRule::Gaussian => gaussian(sigma, stream),
             };
             let output = (noise as i64).saturating_add(count);

@@ -63,6 +63,8 @@ pub enum Role {
     Number,
     /// A word, one of a few.
     Word,
+    /// A list of numbers.
+    List,
 }
 
 /// A parameter of a kind of mechanism.
@@ -74,31 +76,55 @@ pub struct Parameter {
     pub role: Role,
     /// Round values that a counterexample is tried with, the simplest first; none where it is not changed alone.
     pub round: &'static [f64],
+    /// Whether it may be missing; the mechanism then has a value for it.
+    pub optional: bool,
 }
 
 impl Parameter {
     /// A scale of noise.
     #[must_use]
     pub const fn noise(name: &'static str) -> Self {
-        Self { name, role: Role::Noise, round: &[1.0, 2.0, 0.5, 5.0, 10.0, 0.2, 0.1, 40.0, 100.0] }
+        Self { role: Role::Noise, ..Self::number(name, &[1.0, 2.0, 0.5, 5.0, 10.0, 0.2, 0.1, 40.0, 100.0]) }
     }
 
     /// A number of votes.
     #[must_use]
     pub const fn votes(name: &'static str) -> Self {
-        Self { name, role: Role::Votes, round: &[1.0, 0.0, 2.0] }
+        Self { role: Role::Votes, ..Self::number(name, &[1.0, 0.0, 2.0]) }
     }
 
     /// A number with its round values.
     #[must_use]
     pub const fn number(name: &'static str, round: &'static [f64]) -> Self {
-        Self { name, role: Role::Number, round }
+        Self { name, role: Role::Number, round, optional: false }
     }
 
     /// A word.
     #[must_use]
     pub const fn word(name: &'static str) -> Self {
-        Self { name, role: Role::Word, round: &[] }
+        Self { role: Role::Word, ..Self::number(name, &[]) }
+    }
+
+    /// A list of numbers.
+    #[must_use]
+    pub const fn list(name: &'static str) -> Self {
+        Self { role: Role::List, ..Self::number(name, &[]) }
+    }
+
+    /// The same, which may be missing.
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        Self { optional: true, ..self }
+    }
+
+    /// A value of it from its text form; what is no number, or no list of them, is a word.
+    pub(super) fn value(&self, text: &str) -> Value {
+        let word = |_| Value::Word(text.into());
+        if self.role == Role::List {
+            let numbers: std::result::Result<Vec<f64>, _> = text.split('/').map(|one| one.trim().parse()).collect();
+            return numbers.map_or_else(word, Value::List);
+        }
+        text.parse().map_or_else(word, Value::Number)
     }
 }
 
@@ -146,6 +172,23 @@ pub enum Value {
     Number(f64),
     /// A word.
     Word(String),
+    /// Numbers, in the text form with slashes between them.
+    List(Vec<f64>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Word(word) => formatter.write_str(word),
+            Self::List(numbers) => {
+                for (place, number) in numbers.iter().enumerate() {
+                    write!(formatter, "{}{number}", if place == 0 { "" } else { "/" })?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// Parameters by name, in the order in which they are written.
@@ -167,6 +210,13 @@ impl Parameters {
         self
     }
 
+    /// The same with a list of numbers.
+    #[must_use]
+    pub fn with_list(mut self, name: &str, numbers: &[f64]) -> Self {
+        self.set(name, Value::List(numbers.to_vec()));
+        self
+    }
+
     /// Adds or replaces a value.
     pub fn set(&mut self, name: &str, value: Value) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
@@ -180,17 +230,27 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// The numbers.
+    /// The numbers, also those of lists.
     pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.iter().filter_map(|(name, value)| match value {
-            Value::Number(number) => Some((name, *number)),
-            Value::Word(_) => None,
+        self.iter().flat_map(|(name, value)| {
+            let numbers = match value {
+                Value::Number(number) => std::slice::from_ref(number),
+                Value::Word(_) => &[],
+                Value::List(numbers) => numbers,
+            };
+            numbers.iter().map(move |number| (name, *number))
         })
     }
 
     fn get(&self, name: &str) -> Result<&Value> {
         let found = self.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
         found.ok_or_else(|| rejected(format!("{name} is missing")))
+    }
+
+    /// Whether there is a value of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_ok()
     }
 
     /// A number.
@@ -200,7 +260,21 @@ impl Parameters {
     pub fn number(&self, name: &str) -> Result<f64> {
         match self.get(name)? {
             Value::Number(number) => Ok(*number),
-            Value::Word(word) => Err(rejected(format!("{name} = `{}` is no number", echo(word)))),
+            other => Err(rejected(format!("{name} = `{}` is no number", echo(&other.to_string())))),
+        }
+    }
+
+    /// A list of numbers, which may have one member.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] when it is missing or a word.
+    pub fn list(&self, name: &str) -> Result<&[f64]> {
+        match self.get(name)? {
+            Value::Number(number) => Ok(std::slice::from_ref(number)),
+            Value::List(numbers) => Ok(numbers),
+            Value::Word(word) => {
+                Err(rejected(format!("{name} = `{}` is no list of numbers, such as 0.5/0.5", echo(word))))
+            }
         }
     }
 
@@ -247,7 +321,7 @@ impl Parameters {
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.get(name)? {
             Value::Word(word) => Ok(word),
-            Value::Number(number) => Err(rejected(format!("{name} = {number} is no word"))),
+            other => Err(rejected(format!("{name} = {} is no word", echo(&other.to_string())))),
         }
     }
 }

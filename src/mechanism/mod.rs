@@ -18,6 +18,8 @@
 
 mod additive_noise;
 mod binned;
+mod categorical;
+mod discrete_laplace_sum;
 mod discrete_noise;
 pub(crate) mod draw;
 mod family;
@@ -25,14 +27,20 @@ mod kind;
 mod local;
 mod local_rule;
 mod local_sampler;
+mod loss_lattice;
 mod noisy_argmax;
 mod random_votes;
 mod randomized_response;
 mod selection;
 mod smooth_release;
+mod staircase;
 mod subsampled_gaussian;
+mod truncated_geometric;
+mod vector_noise;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
+pub use categorical::{CATEGORICAL, Categorical};
+pub use discrete_laplace_sum::{DISCRETE_LAPLACE_SUM, LaplaceSum};
 pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
 pub use family::NoiseFamily;
 pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
@@ -43,7 +51,10 @@ pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
+pub use staircase::{STAIRCASE, Staircase};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
+pub use truncated_geometric::{TRUNCATED_GEOMETRIC, TruncatedGeometric};
+pub use vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR, VectorNoise};
 
 pub(crate) use kind::{rejected, rounder};
 
@@ -60,7 +71,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 17] = [
+pub const RELEASES: [&MechanismKind; 23] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -78,6 +89,12 @@ pub const RELEASES: [&MechanismKind; 17] = [
     SUBSET_SELECTION,
     DISCRETE_LAPLACE,
     DISCRETE_GAUSSIAN,
+    CATEGORICAL,
+    TRUNCATED_GEOMETRIC,
+    DISCRETE_LAPLACE_SUM,
+    STAIRCASE,
+    GAUSSIAN_VECTOR,
+    LAPLACE_VECTOR,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
@@ -147,7 +164,9 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
             let statement = theorem.statement();
             statement.scope == Scope::AnyData && (statement.validity == Validity::Exact || statement.gap < 1e-6)
         });
-        let values = exact.filter_map(|theorem| Some(theorem.at(order, Direction::Forward)?.value));
+        let values = exact.flat_map(|theorem| {
+            Direction::BOTH.into_iter().filter_map(|direction| Some(theorem.at(order, direction)?.value))
+        });
         values.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
@@ -270,10 +289,7 @@ impl fmt::Display for dyn Mechanism {
         write!(formatter, "{}", self.kind().name)?;
         for (place, (name, value)) in self.parameters().iter().enumerate() {
             let before = if place == 0 { ':' } else { ',' };
-            match value {
-                Value::Number(number) => write!(formatter, "{before}{name}={number}")?,
-                Value::Word(word) => write!(formatter, "{before}{name}={word}")?,
-            }
+            write!(formatter, "{before}{name}={value}")?;
         }
         Ok(())
     }
@@ -296,15 +312,14 @@ pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
             .split_once('=')
             .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
         let (name, value) = (name.trim(), value.trim());
-        if !kind.parameters.iter().any(|parameter| parameter.name == name) {
+        let Some(parameter) = kind.parameters.iter().find(|parameter| parameter.name == name) else {
             let names: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.name).collect();
             return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
-        }
+        };
         if parameters.iter().any(|(known, _)| known == name) {
             return Err(rejected(format!("{name} comes twice")));
         }
-        let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
-        parameters.set(name, value);
+        parameters.set(name, parameter.value(value));
     }
     (kind.read)(&parameters)
 }

@@ -21,16 +21,18 @@ use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{
-    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp, laplace_rdp,
-    log_flip_probability, optimized_unary_rdp,
+    WorstCases, exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp,
+    laplace_mechanism_rdp, laplace_rdp, log_flip_probability, optimized_unary_rdp,
 };
+use crate::bound::Direction;
 use crate::distribution::Noise;
 use crate::divergence::{bernoulli_renyi, gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
-    AdditiveNoise, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE,
-    LOCAL_HASHING, LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP,
-    RANDOMIZED_RESPONSE, Role, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair,
+    AdditiveNoise, CATEGORICAL, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DISCRETE_LAPLACE_SUM,
+    EXPONENTIAL, GAUSSIAN, GAUSSIAN_VECTOR, GNMAX, GNSS, LAPLACE, LAPLACE_VECTOR, LOCAL_HASHING, LocalProtocol,
+    LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP, RANDOMIZED_RESPONSE, Role,
+    STAIRCASE, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair, TRUNCATED_GEOMETRIC,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -54,7 +56,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 22] = [
+pub const CONTROLS: [Control; 28] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -157,6 +159,45 @@ pub const CONTROLS: [Control; 22] = [
             curve(name, &[DISCRETE_GAUSSIAN], |mechanism, _, order| {
                 let rounded = libm::hypot(sigma(mechanism)?.get(), (1f64 / 12.0).sqrt());
                 Some(gaussian_rdp(order, NoiseScale::new(rounded).ok()?, 1.0))
+            })
+        },
+    ),
+    control("categorical-forward", "the divergence of two lists in one direction, without the reverse", |name| {
+        curve(name, &[CATEGORICAL], |mechanism, votes, order| {
+            let theorems = mechanism.theorems_for(votes, &WorstCases::default());
+            Some(theorems.first()?.at(order, Direction::Forward)?.value)
+        })
+    }),
+    control(
+        "truncated-geometric-as-response",
+        "the truncated geometric mechanism as randomized response of limit + 1 answers, of which more hide more",
+        |name| {
+            curve(name, &[TRUNCATED_GEOMETRIC], |mechanism, _, order| {
+                let answers = mechanism.parameters().number("limit").ok()? as u64 + 1;
+                k_ary_randomized_response_rdp(order, local_epsilon(mechanism, 1.0)?, answers).ok()
+            })
+        },
+    ),
+    control(
+        "discrete-laplace-sum-as-one",
+        "a sum of discrete Laplace variables as one with the variance of all, whose largest loss is smaller",
+        |name| curve(name, &[DISCRETE_LAPLACE_SUM], one_of_summed_variance),
+    ),
+    control(
+        "staircase-as-laplace",
+        "staircase noise as Laplace noise of the same epsilon, which is outside of two counts half of the time only",
+        |name| curve(name, &[STAIRCASE], |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?))),
+    ),
+    control("gaussian-vector-largest", "a vector of counts by its largest change, 1, whatever their number", |name| {
+        curve(name, &[GAUSSIAN_VECTOR], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
+    }),
+    control(
+        "laplace-vector-euclidean",
+        "a vector of counts with Laplace noise by its Euclidean change in place of the sum of the changes",
+        |name| {
+            curve(name, &[LAPLACE_VECTOR], |mechanism, _, order| {
+                let counts = mechanism.parameters().number("counts").ok()?;
+                Some(laplace_mechanism_rdp(order, sigma(mechanism)?, counts.sqrt()))
             })
         },
     ),
@@ -351,6 +392,15 @@ fn with_replacement(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order:
     let rare = w * (k - w) / (k * (w + (k - w) * libm::exp(-e)));
     let value = (a - 1.0) * e + (rare * -libm::expm1(-(a - 1.0) * e) * -libm::expm1(-a * e)).ln();
     Some(if value > 40.0 { value } else { libm::log1p(libm::exp(value)) } / (a - 1.0))
+}
+
+/// The variance of a variable of scale 1/ε is 1/(2 sinh²(ε/2)).
+fn one_of_summed_variance(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let terms = mechanism.parameters().number("terms").ok()?;
+    let half = 0.5 * local_epsilon(mechanism, 1.0)?.get();
+    // sinh(half)/sqrt(terms), in logarithms where it overflows.
+    let one = if half > 300.0 { half - 0.5 * terms.ln() } else { libm::asinh(libm::sinh(half) / terms.sqrt()) };
+    k_ary_randomized_response_rdp(order, Epsilon::new(2.0 * one).ok()?, 2).ok()
 }
 
 fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {

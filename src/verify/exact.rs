@@ -34,6 +34,10 @@ const SMALLEST_LOG: f64 = -745.0;
 
 /// Relative error of each probability. That of an outcome above one half is the error of the sum of the others.
 fn relative_error(distribution: &OutcomeDistribution, i: usize) -> f64 {
+    // What is impossible is known to be.
+    if distribution.ln_p()[i] == f64::NEG_INFINITY {
+        return 0.0;
+    }
     let error =
         distribution.error().max(LEAST_ERROR) + 4.0 * f64::EPSILON * (1.0 + distribution.ln_p()[i].abs().min(1e300));
     if distribution.p()[i] > 0.5 {

@@ -33,6 +33,7 @@ mod flat {
             match value {
                 Value::Number(number) => map.serialize_entry(name, number)?,
                 Value::Word(word) => map.serialize_entry(name, word)?,
+                Value::List(numbers) => map.serialize_entry(name, numbers)?,
             }
         }
         map.end()
@@ -51,15 +52,28 @@ mod flat {
         let mut parameters = Parameters::default();
         for parameter in kind.parameters {
             let value = match fields.get(parameter.name) {
+                None if parameter.optional => continue,
                 None => return Err(D::Error::missing_field(parameter.name)),
-                Some(serde_json::Value::String(word)) => Value::Word(word.clone()),
-                Some(other) => Value::Number(other.as_f64().ok_or_else(|| {
-                    D::Error::custom(format!("{} = {other} is neither a number nor a word", parameter.name))
-                })?),
+                Some(value) => value_of(value).ok_or_else(|| {
+                    D::Error::custom(format!(
+                        "{} = {value} is neither a number nor a word nor a list of numbers",
+                        parameter.name
+                    ))
+                })?,
             };
             parameters.set(parameter.name, value);
         }
         (kind.read)(&parameters).map_err(D::Error::custom)
+    }
+
+    fn value_of(json: &serde_json::Value) -> Option<Value> {
+        match json {
+            serde_json::Value::String(word) => Some(Value::Word(word.clone())),
+            serde_json::Value::Array(numbers) => {
+                numbers.iter().map(serde_json::Value::as_f64).collect::<Option<_>>().map(Value::List)
+            }
+            other => other.as_f64().map(Value::Number),
+        }
     }
 }
 

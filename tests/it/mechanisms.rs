@@ -50,6 +50,7 @@ fn text_and_json_read_back_as_they_are_written() {
                 .map(|(name, value)| match value {
                     mechanism::Value::Number(number) => format!("\"{name}\":{number:e},"),
                     mechanism::Value::Word(word) => format!("\"{name}\":\"{word}\","),
+                    mechanism::Value::List(numbers) => format!("\"{name}\":{numbers:?},"),
                 })
                 .collect();
             let line = format!("{{\"mechanism\":\"{kind}\",{}\"histogram\":[{data}],\"order\":2}}", fields.concat());

@@ -285,7 +285,7 @@ fn text(mechanism: &dyn Mechanism) -> String {
     let parameters = mechanism.parameters();
     let parameters = parameters.iter().map(|(name, value)| match value {
         ParameterValue::Number(number) => format!("{name}={}", short(*number)),
-        ParameterValue::Word(word) => format!("{name}={word}"),
+        other => format!("{name}={other}"),
     });
     let parameters = parameters.collect::<Vec<_>>().join(",");
     let between = if parameters.is_empty() { "" } else { ":" };

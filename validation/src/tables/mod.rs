@@ -14,6 +14,7 @@ mod hockey_stick;
 mod k_cut;
 mod linear_bounds;
 mod local;
+mod more_noise;
 mod one_run;
 mod pate_costs;
 mod random_votes;
@@ -55,7 +56,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 26] = [
+pub const ALL: [Table; 27] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -82,6 +83,7 @@ pub const ALL: [Table; 26] = [
     Table { file: "selection.json", compare: selection::compare },
     Table { file: "local.json", compare: local::compare },
     Table { file: "discrete_noise.json", compare: discrete_noise::compare },
+    Table { file: "more_noise.json", compare: more_noise::compare },
 ];
 
 /// The entries of a table.

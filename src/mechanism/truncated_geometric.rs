@@ -1,0 +1,310 @@
+//! A count with discrete Laplace noise, cut off at 0 and at a limit.
+
+use super::binned::record;
+use super::discrete_noise::discrete_laplace;
+use super::draw::pick;
+use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use crate::distribution::{OutcomeDistribution, OutputPair};
+use crate::divergence::EnclosedLoss;
+use crate::error::{Error, Result};
+use crate::histogram::VoteHistogram;
+use crate::quadrature::LogIntegral;
+use crate::quantity::{Epsilon, NoiseScale};
+use crate::simulate::{Sampler, Stream, World};
+use crate::special::softplus;
+use rand::RngExt;
+use std::sync::Arc;
+
+/// Outputs are listed up to this limit; beyond it there are two, which say as much.
+const MOST_LISTED: u64 = 100;
+/// Whole numbers up to it are doubles.
+const MOST: f64 = 9_007_199_254_740_992.0;
+
+/// A count with discrete Laplace noise, of which what is below 0 is printed as 0 and what is above n as n. One record
+/// makes a count of `count` one larger.
+///
+/// Let c be the count without the record, r = e^{-1/σ}, and y the noisy count before it is cut off. The ratio of its
+/// probabilities without and with the record is 1/r for every y ≤ c and r for every y ≥ c + 1.
+///
+/// *For c < n cutting off hides nothing.* All y ≤ 0 are printed as 0, and all of them are at most c; all y ≥ n are
+/// printed as n, and all of them are at least c + 1. So only outputs of the same ratio are merged, and every divergence
+/// is that of discrete Laplace noise: randomized response with ε = 1/σ.
+///
+/// *For c ≥ n it hides much.* With m = c - n, n is printed for all y ≥ n, on both sides of c. Every smaller output has
+/// the ratio 1/r, so that whether n is printed says all: it is not with probability r^{m+1}/(1+r) without the record,
+/// and r^{m+2}/(1+r) with it.
+///
+/// ```
+/// # use leakbound::bound::Direction;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::{Bins, parse};
+/// # use leakbound::quantity::Order;
+/// let order = Order::new(2.0)?;
+/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+/// let renyi = |text: &str| {
+///     parse(text).unwrap().output_pair(&without, &with, Bins::at(None)).unwrap().renyi(Direction::Forward, order)
+/// };
+/// let whole = renyi("discrete-laplace:sigma=2");
+/// assert!((renyi("truncated-geometric:sigma=2,count=4,limit=5") / whole - 1.0).abs() < 1e-13);
+/// assert!(renyi("truncated-geometric:sigma=2,count=7,limit=5") < 0.3 * whole);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Ghosh, Roughgarden and Sundararajan (2009), "Universally utility-maximizing privacy mechanisms".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TruncatedGeometric {
+    sigma: NoiseScale,
+    /// Without the record.
+    count: u64,
+    /// The largest output.
+    limit: u64,
+}
+
+/// A count with discrete Laplace noise between 0 and a limit.
+pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
+    name: "truncated-geometric",
+    relation: Relation::OneRecord,
+    parameters: &[
+        Parameter::noise("sigma"),
+        Parameter::number("count", &[0.0, 1.0, 2.0]),
+        Parameter::number("limit", &[1.0, 2.0, 3.0]),
+    ],
+    releases: true,
+    // Pure 1/σ: D_α <= α/(2σ²).
+    noise_hides: true,
+    read: |parameters| {
+        let whole = |name: &str, least: f64| {
+            let number = parameters.number(name)?;
+            if !(number >= least && number <= MOST && number.fract() == 0.0) {
+                return Err(rejected(format!("{name} = {number} is no whole number from {least} to 2^53")));
+            }
+            Ok(number as u64)
+        };
+        Ok(Arc::new(TruncatedGeometric {
+            sigma: parameters.scale("sigma")?,
+            count: whole("count", 0.0)?,
+            limit: whole("limit", 1.0)?,
+        }))
+    },
+    draw_data: draw::no_record,
+    draw: |stream, _| {
+        let limit = *pick(stream, &[1, 1, 2, 3, 5, 20, 100, 101, 1_000_000]);
+        let count = match stream.random_range(0..4u32) {
+            0 => limit - 1,
+            1 => limit + stream.random_range(0..3),
+            _ => stream.random_range(0..limit),
+        };
+        Some(Arc::new(TruncatedGeometric { sigma: draw::scale(stream)?, count, limit }))
+    },
+};
+
+static ANY_COUNT: Statement = Statement::for_any_data(
+    "truncated-geometric",
+    "Ghosh, Roughgarden and Sundararajan (2009), the mechanism, with Mironov (2017), Proposition 5",
+);
+static THIS_COUNT: Statement = Statement::for_these_data(
+    "truncated-geometric-count",
+    "leakbound, the two outputs that say all of TruncatedGeometric, rounded up",
+);
+
+impl TruncatedGeometric {
+    /// The theorem for any count, and that for the count at hand, which says less where it is not below the limit.
+    #[must_use]
+    pub fn theorems(&self) -> Vec<Theorem> {
+        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
+        let Some(epsilon) = epsilon else { return Vec::new() };
+        let any = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let mut all = vec![Theorem::new(&ANY_COUNT, move |order, _| any(order))];
+        let two = [0, 1].map(|record| self.two_outputs(self.count + record));
+        let pair = two.map(|rows| OutcomeDistribution::from_integrals(&rows).ok());
+        if self.is_finite()
+            && let [Some(without), Some(with)] = pair
+            && let Ok(pair) = OutputPair::new(without, with)
+        {
+            let inside = self.count < self.limit;
+            all.push(Theorem::new(&THIS_COUNT, move |order, direction| {
+                if inside { any(order) } else { pair.renyi_up(direction, order).min(any(order)) }
+            }));
+        }
+        all
+    }
+
+    /// ln P(noise ≥ k) = ln(r^k/(1+r)) for k ≥ 1, and what is left of 1 for others.
+    fn at_least(self, k: f64) -> LogIntegral {
+        let e = self.sigma.get().recip();
+        let ln_both = softplus(-e);
+        if k >= 1.0 {
+            return row(-k * e - ln_both, k * e);
+        }
+        // 1 - r^{1-k}/(1+r) = (1 + r (1 - r^{-k}))/(1+r).
+        row(libm::log1p(-libm::exp(-e) * libm::expm1(k * e)) - ln_both, 0.0)
+    }
+
+    /// Whether the output is above the count without the record; of a count from the limit on, whether it is the limit.
+    fn two_outputs(self, count: u64) -> [LogIntegral; 2] {
+        let threshold = (self.count + 1).min(self.limit);
+        let distance = threshold as f64 - count as f64;
+        // The noise is symmetric: below the threshold is at least its mirror image.
+        [self.at_least(1.0 - distance), self.at_least(distance)]
+    }
+
+    /// All outputs.
+    fn outputs(self, count: u64) -> Vec<LogIntegral> {
+        let (e, limit) = (self.sigma.get().recip(), self.limit as f64);
+        let ln_share = (-libm::expm1(-e)).ln() - softplus(-e);
+        let single = |output: u64| {
+            let distance = (output as f64 - count as f64).abs() * e;
+            row(ln_share - distance, distance + ln_share.abs())
+        };
+        let first = std::iter::once(self.at_least(count as f64));
+        let last = std::iter::once(self.at_least(limit - count as f64));
+        first.chain((1..self.limit).map(single)).chain(last).collect()
+    }
+
+    /// Whether the logarithms of all probabilities are.
+    fn is_finite(self) -> bool {
+        ((self.count.max(self.limit) + 2) as f64 * self.sigma.get().recip()).is_finite()
+    }
+
+    fn count_of(self, data: &VoteHistogram) -> Result<u64> {
+        if !self.is_finite() {
+            return Err(Error::Domain {
+                quantity: "scale of discrete Laplace noise",
+                value: self.sigma.get(),
+                domain: "(count/1e308, inf)",
+            });
+        }
+        Ok(self.count + record(data)? as u64)
+    }
+}
+
+/// A logarithm with its rounding, beside terms of a size.
+fn row(ln_value: f64, size: f64) -> LogIntegral {
+    LogIntegral { ln_value, error: 8.0 * f64::EPSILON * (1.0 + ln_value.abs() + size) }
+}
+
+impl Mechanism for TruncatedGeometric {
+    fn kind(&self) -> &'static MechanismKind {
+        TRUNCATED_GEOMETRIC
+    }
+
+    fn parameters(&self) -> Parameters {
+        let parameters = Parameters::default().with("sigma", self.sigma.get());
+        parameters.with("count", self.count as f64).with("limit", self.limit as f64)
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
+        self.theorems()
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
+        let count = self.count_of(data)?;
+        if self.limit <= MOST_LISTED {
+            return OutcomeDistribution::from_integrals(&self.outputs(count));
+        }
+        OutcomeDistribution::from_integrals(&self.two_outputs(count))
+    }
+
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
+        let counts = [self.count_of(data)?, self.count_of(neighbor)?];
+        Ok(Box::new(CutSampler { mechanism: *self, counts }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
+    }
+}
+
+struct CutSampler {
+    mechanism: TruncatedGeometric,
+    /// In both worlds.
+    counts: [u64; 2],
+}
+
+impl Sampler for CutSampler {
+    fn outcomes(&self) -> usize {
+        if self.mechanism.limit <= MOST_LISTED { self.mechanism.limit as usize + 1 } else { 2 }
+    }
+
+    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+        let TruncatedGeometric { sigma, count, limit } = self.mechanism;
+        for _ in 0..samples {
+            let noisy = self.counts[world.index()] as f64 + discrete_laplace(sigma.get(), stream);
+            let output = noisy.clamp(0.0, limit as f64);
+            let outcome = if limit <= MOST_LISTED {
+                output as usize
+            } else {
+                usize::from(output > count as f64 || output == limit as f64)
+            };
+            counts[outcome] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+    use crate::bound::Direction;
+    use crate::quantity::Order;
+
+    fn pair(text: &str) -> OutputPair {
+        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        parse(text).unwrap().output_pair(&without, &with, Bins::at(None)).unwrap()
+    }
+
+    /// P(noise ≥ k) as a sum over the integers.
+    #[test]
+    fn probabilities_are_sums_over_the_noise() {
+        for (sigma, count, limit) in [(2.0f64, 0u64, 3u64), (0.5, 2, 3), (1.0, 3, 3), (3.0, 7, 4), (0.2, 1, 1)] {
+            let r = libm::exp(-sigma.recip());
+            let pair = pair(&format!("truncated-geometric:sigma={sigma},count={count},limit={limit}"));
+            for (records, found) in [pair.dataset(), pair.neighbor()].into_iter().enumerate() {
+                let mut expected = vec![0.0; limit as usize + 1];
+                for z in -400i64..=400 {
+                    let output = (count as i64 + records as i64 + z).clamp(0, limit as i64);
+                    expected[output as usize] += (1.0 - r) / (1.0 + r) * libm::pow(r, z.abs() as f64);
+                }
+                for (found, expected) in found.p().iter().zip(&expected) {
+                    assert!((found / expected - 1.0).abs() < 1e-13, "{sigma} {count} {limit}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    /// What is cut off hides nothing of a count below the limit, and what two outputs say is all.
+    #[test]
+    fn divergences_are_those_of_two_outputs() {
+        for sigma in [0.3, 1.0, 4.0] {
+            for (count, limit) in [(0, 1), (0, 9), (8, 9), (4, 9), (9, 9), (12, 9), (1, 1), (40, 1)] {
+                let text = format!("truncated-geometric:sigma={sigma},count={count},limit={limit}");
+                let listed = pair(&text);
+                // The same distance from a limit that is not listed.
+                let far = format!("truncated-geometric:sigma={sigma},count={},limit={}", count + 1000, limit + 1000);
+                let two = pair(&far);
+                assert_eq!((listed.outcomes(), two.outcomes()), (limit + 1, 2));
+                let whole = pair(&format!("discrete-laplace:sigma={sigma}"));
+                let theorems =
+                    parse(&text).unwrap().theorems_for(&VoteHistogram::new(vec![0]).unwrap(), &WorstCases::default());
+                for a in [1.1, 2.0, 30.0] {
+                    let order = Order::new(a).unwrap();
+                    for direction in Direction::BOTH {
+                        let [found, other, whole] = [&listed, &two, &whole].map(|pair| pair.renyi(direction, order));
+                        assert!((found / other - 1.0).abs() < 1e-11, "{text} {a}: {found} {other}");
+                        if count < limit {
+                            assert!((found / whole - 1.0).abs() < 1e-11, "{text} {a}: {found} {whole}");
+                        } else {
+                            assert!(found < whole, "{text} {a}: {found} {whole}");
+                        }
+                        let bounds: Vec<f64> =
+                            theorems.iter().map(|theorem| theorem.at(order, direction).unwrap().value).collect();
+                        assert!(bounds[0] >= bounds[1] && bounds[1] >= found * (1.0 - 1e-12), "{text} {a} {bounds:?}");
+                        assert!(bounds[1] < found * (1.0 + 1e-9), "{text} {a}: {found} {bounds:?}");
+                    }
+                }
+            }
+        }
+    }
+}
