@@ -61,4 +61,6 @@ tables! {
     selection "selection.json"
     local "local.json"
     discrete_noise "discrete_noise.json"
+    above_threshold "above_threshold.json"
+    mechanisms "mechanisms.json"
 }
