@@ -1,9 +1,14 @@
 //! Vote histograms and their neighbors.
 
+mod shifts;
+
+pub use shifts::Shifts;
+
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result, count_above};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// The largest number of classes a histogram may have.
 pub const MAX_CLASSES: usize = 10_000;
@@ -79,6 +84,14 @@ impl VoteHistogram {
             }
             Neighbor::Added { class } => shift(class, true)?,
             Neighbor::Removed { class } => shift(class, false)?,
+            Neighbor::Shifted { by } => {
+                if by.by().len() != classes {
+                    return Err(reject(format!("{} counts change; there are {classes}", by.by().len())));
+                }
+                for (class, by) in by.by().iter().enumerate().filter(|(_, by)| **by != 0) {
+                    shift(class, *by > 0)?;
+                }
+            }
         }
         Self::new(counts)
     }
@@ -135,6 +148,41 @@ impl VoteHistogram {
         }
     }
 
+    /// How many changes there are: with `alike` one for those that only swap classes of equal counts. More than any
+    /// search looks at where every one of more than 16 counts may change.
+    ///
+    /// ```
+    /// # use leakbound::histogram::{Adjacency, Changes, VoteHistogram};
+    /// let counts = VoteHistogram::new(vec![3, 3, 0])?;
+    /// assert_eq!(counts.number_of(Changes::OneVote(Adjacency::Moved), false), 4);
+    /// assert_eq!(counts.number_of(Changes::OneVote(Adjacency::Moved), true), 2);
+    /// assert_eq!(counts.number_of(Changes::EveryCount, false), 3 * 3 * 2 - 1);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn number_of(&self, changes: Changes, alike: bool) -> u64 {
+        match changes {
+            Changes::OneVote(adjacency) if alike => self.neighbors(adjacency).len() as u64,
+            Changes::OneVote(adjacency) => self.all_neighbors(adjacency).count() as u64,
+            Changes::EveryCount => Shifts::number(&self.0),
+        }
+    }
+
+    /// The changes that [`Self::number_of`] counts; none where every one of more than 16 counts may change.
+    pub fn changes(&self, changes: Changes, alike: bool) -> Box<dyn Iterator<Item = Neighbor> + '_> {
+        match changes {
+            Changes::OneVote(adjacency) if alike => Box::new(self.neighbors(adjacency).into_iter()),
+            Changes::OneVote(adjacency) => self.all_neighbors(adjacency),
+            Changes::EveryCount => Box::new(Shifts::all(&self.0).map(|by| Neighbor::Shifted { by })),
+        }
+    }
+
+    /// Whether no count differs by more than 1.
+    #[must_use]
+    pub fn is_within_one_of(&self, other: &Self) -> bool {
+        self.classes() == other.classes() && self.0.iter().zip(&other.0).all(|(a, b)| a.abs_diff(*b) <= 1)
+    }
+
     /// The adjacency that relates this histogram to `other`, if they differ by one vote.
     #[must_use]
     pub fn adjacency_to(&self, other: &Self) -> Option<Adjacency> {
@@ -189,7 +237,82 @@ pub enum Adjacency {
     Removed,
 }
 
-/// A one-vote change of a histogram; classes are counted from 0.
+/// Which changes of a histogram are looked at. Written as a word: `moved`, `added`, `removed` or `shifted`.
+///
+/// ```
+/// # use leakbound::histogram::{Adjacency, Changes};
+/// assert_eq!("shifted".parse::<Changes>()?, Changes::EveryCount);
+/// assert_eq!(Changes::OneVote(Adjacency::Moved).name(), "moved");
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub enum Changes {
+    /// One vote changes.
+    OneVote(Adjacency),
+    /// Every count changes by at most 1, in any direction, and at least one of them does.
+    EveryCount,
+}
+
+impl Changes {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::OneVote(Adjacency::Moved),
+        Self::OneVote(Adjacency::Added),
+        Self::OneVote(Adjacency::Removed),
+        Self::EveryCount,
+    ];
+
+    /// The word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneVote(Adjacency::Moved) => "moved",
+            Self::OneVote(Adjacency::Added) => "added",
+            Self::OneVote(Adjacency::Removed) => "removed",
+            Self::EveryCount => "shifted",
+        }
+    }
+}
+
+impl FromStr for Changes {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|changes| changes.name() == text).ok_or_else(|| Error::Syntax {
+            quantity: "changes of a histogram",
+            value: text.to_owned(),
+            expected: "moved, added, removed or shifted",
+        })
+    }
+}
+
+impl TryFrom<String> for Changes {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Changes> for &'static str {
+    fn from(changes: Changes) -> Self {
+        changes.name()
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl From<Adjacency> for Changes {
+    fn from(adjacency: Adjacency) -> Self {
+        Self::OneVote(adjacency)
+    }
+}
+
+/// A change of a histogram; classes are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "change")]
@@ -211,6 +334,12 @@ pub enum Neighbor {
         /// The class that loses it.
         class: usize,
     },
+    /// Every count changes by at most 1.
+    Shifted {
+        /// The change of each count: -1, 0 or 1.
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<i8>"))]
+        by: Shifts,
+    },
 }
 
 #[cfg(test)]
@@ -230,6 +359,24 @@ mod tests {
             let neighbor = histogram.neighbor(change).unwrap();
             assert_eq!(histogram.adjacency_to(&neighbor), Some(Adjacency::Moved));
         }
+    }
+
+    #[test]
+    fn every_count_may_change_by_one() {
+        let histogram = VoteHistogram::new(vec![3, 0, 1]).unwrap();
+        let neighbors: Vec<VoteHistogram> =
+            histogram.changes(Changes::EveryCount, false).map(|change| histogram.neighbor(change).unwrap()).collect();
+        assert_eq!(neighbors.len() as u64, histogram.number_of(Changes::EveryCount, false));
+        assert!(neighbors.iter().all(|neighbor| histogram.is_within_one_of(neighbor) && *neighbor != histogram));
+        assert!(neighbors.contains(&VoteHistogram::new(vec![2, 1, 2]).unwrap()));
+        assert!(!histogram.is_within_one_of(&VoteHistogram::new(vec![5, 0, 1]).unwrap()));
+        let short = Neighbor::Shifted { by: Shifts::new(&[1, 1]).unwrap() };
+        assert!(histogram.neighbor(short).unwrap_err().to_string().contains("2 counts change; there are 3"));
+        let below = Neighbor::Shifted { by: Shifts::new(&[0, -1, 0]).unwrap() };
+        assert!(histogram.neighbor(below).unwrap_err().to_string().contains("class 1 has no vote to take away"));
+        let text = serde_json::to_string(&short).unwrap();
+        assert_eq!(text, r#"{"change":"shifted","by":[1,1]}"#);
+        assert_eq!(serde_json::from_str::<Neighbor>(&text).unwrap(), short);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::f64::consts::LN_2;
 
 /// Nodes and weights of the 16-point Gauss-Legendre rule on [-1, 1]; abscissae are symmetric (Abramowitz and Stegun,
 /// table 25.4; recomputed by Newton's method on P_16 in the tests).
-const GAUSS_LEGENDRE: [(f64, f64); 8] = [
+pub(super) const GAUSS_LEGENDRE: [(f64, f64); 8] = [
     (0.095_012_509_837_637_440_185, 0.189_450_610_455_068_496_285),
     (0.281_603_550_779_258_913_230, 0.182_603_415_044_923_588_867),
     (0.458_016_777_657_227_386_342, 0.169_156_519_395_002_538_189),

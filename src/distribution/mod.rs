@@ -16,6 +16,7 @@ mod output_pair;
 mod poisson_multinomial;
 mod random_votes;
 mod selection;
+mod sparse_vector;
 
 pub(crate) use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeDistribution;
@@ -34,6 +35,7 @@ pub use random_votes::{
     multinomial_argmax_distribution,
 };
 pub use selection::{exponential_distribution, permute_and_flip_distribution};
+pub use sparse_vector::{NoisyThreshold, ReportedAbove, sparse_vector_distribution, sparse_vector_outcomes};
 
 use count_groups::{CountGroups, Spread};
 

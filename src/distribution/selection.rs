@@ -219,6 +219,44 @@ mod tests {
         }
     }
 
+    /// P(c) = ∫ f(x - n_c) Π_{j≠c} F(x - n_j) dx with the density f and the distribution function F of exponential
+    /// noise, over x itself and from panel to panel.
+    fn largest_with_exponential_noise(counts: &[u64], scale: f64, class: usize) -> f64 {
+        let most = counts.iter().copied().max().unwrap() as f64;
+        // Below the largest count the noisy count of its class cannot be.
+        let value = |x: f64| {
+            let density = (-(x - counts[class] as f64) / scale).exp() / scale;
+            let others = counts.iter().enumerate().filter(|(other, _)| *other != class);
+            others.fold(density, |product, (_, &count)| product * -(-(x - count as f64) / scale).exp_m1())
+        };
+        let rule = super::super::laplace_argmax::GAUSS_LEGENDRE;
+        let panel = |number: u32| -> f64 {
+            let (low, half) = (most + 0.5 * scale * f64::from(number), 0.25 * scale);
+            let at = |node: f64| value(low + half * (1.0 + node));
+            rule.iter().map(|&(node, weight)| half * weight * (at(-node) + at(node))).sum()
+        };
+        (0..100).map(panel).collect::<CompensatedSum>().value()
+    }
+
+    #[test]
+    fn permute_and_flip_is_noisy_max_with_exponential_noise() {
+        let lists: [&[u64]; 8] =
+            [&[3, 1, 4, 1, 5], &[4, 0, 4, 2, 4], &[7], &[0, 0], &[9, 0], &[2; 9], &[20, 19, 5, 0], &[0, 1, 2, 3, 4, 5]];
+        let mut worst: f64 = 0.0;
+        for counts in lists {
+            for scale in [0.5, 1.0, 2.0, 7.5, 40.0] {
+                let [_, flip] = of(counts, scale);
+                for (class, found) in flip.p().iter().enumerate() {
+                    let expected = largest_with_exponential_noise(counts, scale, class);
+                    let error = (found / expected - 1.0).abs();
+                    worst = worst.max(error);
+                    assert!(error < 1e-13, "{counts:?} {scale} {class}: {found} {expected}");
+                }
+            }
+        }
+        println!("largest relative difference {worst:e}");
+    }
+
     /// Ties of many classes, one class, consensus, and spreads that leave nothing.
     #[test]
     fn extremes_are_distributions() {

@@ -9,13 +9,14 @@ use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
 
 /// The most neighbors searched: a histogram of 200 classes with different counts has 39,800.
-const MAX_NEIGHBORS: usize = 50_000;
+const MAX_NEIGHBORS: u64 = 50_000;
 
 /// Rejects a search of no neighbor and of too many.
-pub(crate) fn searched(neighbors: usize) -> Result<()> {
+pub(crate) fn searched(neighbors: u64) -> Result<()> {
     if (1..=MAX_NEIGHBORS).contains(&neighbors) {
         return Ok(());
     }
+    let neighbors = if neighbors == u64::MAX { "too many".to_owned() } else { neighbors.to_string() };
     let reason = format!("the histogram has {neighbors} different neighbors; 1 to {MAX_NEIGHBORS} are searched");
     Err(Error::Rejected { operation: "worst neighbor", reason })
 }
@@ -94,7 +95,7 @@ pub fn worst_neighbors_of(
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
     let changes = histogram.neighbors(adjacency);
-    searched(changes.len())?;
+    searched(changes.len() as u64)?;
     let distribution = distribution_of(histogram)?;
     // values[change][quantity][direction]
     let values: Vec<Vec<[f64; 2]>> = changes

@@ -88,3 +88,16 @@ pub fn votes(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
     }
     counts
 }
+
+/// Answers to at most five queries, which are compared with a threshold near the largest.
+pub fn answers(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
+    let most = if few { 4 } else { 5 };
+    let answers = (*pick(stream, &[1, 2, 2, 2, 3, 3, 4, 5])).min(most);
+    let base = match stream.random_range(0..10u32) {
+        0..6 => stream.random_range(0..=3),
+        6..9 => stream.random_range(1..=300),
+        _ => between(stream, 300.0, 1e6) as u64,
+    };
+    let spread = *pick(stream, &[0, 1, 3, 10]);
+    (0..answers).map(|_| base + stream.random_range(0..=spread)).collect()
+}

@@ -33,6 +33,7 @@ mod random_votes;
 mod randomized_response;
 mod selection;
 mod smooth_release;
+mod sparse_vector;
 mod staircase;
 mod subsampled_gaussian;
 mod truncated_geometric;
@@ -51,6 +52,7 @@ pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
+pub use sparse_vector::{ABOVE_THRESHOLD, SPARSE_VECTOR, SparseVector, ThresholdNoise};
 pub use staircase::{STAIRCASE, Staircase};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
 pub use truncated_geometric::{TRUNCATED_GEOMETRIC, TruncatedGeometric};
@@ -71,7 +73,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 23] = [
+pub const RELEASES: [&MechanismKind; 25] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -95,6 +97,8 @@ pub const RELEASES: [&MechanismKind; 23] = [
     STAIRCASE,
     GAUSSIAN_VECTOR,
     LAPLACE_VECTOR,
+    ABOVE_THRESHOLD,
+    SPARSE_VECTOR,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
@@ -120,7 +124,7 @@ impl Bins {
 
 /// A mechanism with its parameters.
 ///
-/// Data are votes per class, or one count, as its [`Relation`] says.
+/// Data are votes per class, the answers to queries, or one count, as its [`Relation`] says.
 pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// Its kind.
     fn kind(&self) -> &'static MechanismKind;
@@ -174,6 +178,11 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// changes. False where nobody has looked.
     fn treats_classes_alike(&self) -> bool {
         false
+    }
+
+    /// What an outcome of [`Self::output_distribution`] is called: a class by its number.
+    fn label(&self, _: &VoteHistogram, outcome: usize) -> String {
+        outcome.to_string()
     }
 
     /// A mechanism of which one output says as much as so many outputs of this one, if there is one.

@@ -368,6 +368,13 @@ impl Mechanism for NoisyArgmax {
         self.theorems_for_votes(data, known)
     }
 
+    fn label(&self, _: &VoteHistogram, outcome: usize) -> String {
+        match outcome.checked_sub(usize::from(self.test.is_some())) {
+            Some(class) => class.to_string(),
+            None => "abstain".into(),
+        }
+    }
+
     fn treats_classes_alike(&self) -> bool {
         true
     }

@@ -102,7 +102,7 @@ pub fn has_releases(path: impl AsRef<Path>) -> Result<bool> {
 /// |---|---|
 /// | `mechanism` | the text form of a mechanism, see [`mechanism`](crate::mechanism) |
 /// | `times` | how many times it was run, 1 to 2^53 (1) |
-/// | `histogram` | votes per class; of the vote of one voter, 1 for its class and 0 for the others. Mechanisms that release a number have none |
+/// | `histogram` | votes per class, or the answers to queries; of the vote of one voter, 1 for its class and 0 for the others. Mechanisms that release a number have none |
 ///
 /// A file has at most 16 MiB.
 ///
@@ -200,17 +200,14 @@ fn data_of(
             }
         };
     }
-    let expected = if relation == Relation::OneVoter {
-        "the vote of one voter, such as [1, 0, 0]"
-    } else {
-        "votes per class, such as [14, 12, 10]"
-    };
+    let (words, example) = relation.data_in_words();
+    let expected = format!("the {words}, such as {example:?}");
     let Some(given) = histogram else {
         return Err(text.fault(whole, "histogram", "no key `histogram`", expected).into());
     };
     let span = given.span();
     let data = VoteHistogram::new(given.into_inner())
-        .map_err(|error| text.fault(&span, "histogram", error.to_string(), expected))?;
+        .map_err(|error| text.fault(&span, "histogram", error.to_string(), &*expected))?;
     let votes = data.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
     if relation == Relation::OneVoter && votes != 1 {
         return Err(text.fault(&span, "histogram", format!("{votes} votes"), expected).into());

@@ -32,6 +32,7 @@ fn change_text(change: Option<Neighbor>) -> String {
         Some(Neighbor::Moved { from, to }) => format!("{from} → {to}"),
         Some(Neighbor::Added { class }) => format!("+{class}"),
         Some(Neighbor::Removed { class }) => format!("-{class}"),
+        Some(Neighbor::Shifted { by }) => by.to_string(),
     }
 }
 

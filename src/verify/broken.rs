@@ -29,10 +29,11 @@ use crate::distribution::Noise;
 use crate::divergence::{bernoulli_renyi, gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
-    AdditiveNoise, CATEGORICAL, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DISCRETE_LAPLACE_SUM,
-    EXPONENTIAL, GAUSSIAN, GAUSSIAN_VECTOR, GNMAX, GNSS, LAPLACE, LAPLACE_VECTOR, LOCAL_HASHING, LocalProtocol,
-    LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP, RANDOMIZED_RESPONSE, Role,
-    STAIRCASE, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair, TRUNCATED_GEOMETRIC,
+    ABOVE_THRESHOLD, AdditiveNoise, CATEGORICAL, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE,
+    DISCRETE_LAPLACE_SUM, EXPONENTIAL, GAUSSIAN, GAUSSIAN_VECTOR, GNMAX, GNSS, LAPLACE, LAPLACE_VECTOR, LOCAL_HASHING,
+    LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP,
+    RANDOMIZED_RESPONSE, Role, SPARSE_VECTOR, STAIRCASE, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair, SparseVector,
+    TRUNCATED_GEOMETRIC, ThresholdNoise,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -56,7 +57,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 28] = [
+pub const CONTROLS: [Control; 32] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -202,6 +203,32 @@ pub const CONTROLS: [Control; 28] = [
         },
     ),
     control(
+        "above-threshold-threshold-only",
+        "above-threshold as if only the threshold had noise and the comparisons were free: epsilon of 1/threshold_sigma",
+        |name| curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| pure_of_answers(mechanism, order, 0.0)),
+    ),
+    control(
+        "above-threshold-half-answers",
+        "above-threshold as if an answer moved by 1 against the shifted threshold, not by 2: 1/threshold_sigma + 1/sigma",
+        |name| curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| pure_of_answers(mechanism, order, 1.0)),
+    ),
+    control(
+        "above-threshold-one-answer",
+        "above-threshold with Gaussian noise as one noisy answer, though all before it say something too",
+        |name| {
+            curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| {
+                let found = mechanism.downcast::<SparseVector>()?;
+                (found.noise == ThresholdNoise::Gaussian).then(|| gaussian_rdp(order, found.sigma, 1.0))
+            })
+        },
+    ),
+    control(
+        "sparse-vector-one-cutoff",
+        "the sparse vector technique with noise that does not grow with the cutoff, as in Lee and Clifton (2014): \
+         1/threshold_sigma + 2/sigma",
+        |name| curve(name, &[SPARSE_VECTOR], |mechanism, _, order| pure_of_answers(mechanism, order, 2.0)),
+    ),
+    control(
         "conversion-order",
         "a conversion that divides ln(1/delta) by the order in place of the order less 1",
         |name| {
@@ -274,6 +301,16 @@ pub fn gnss_rdp_as_published(order: Order, beta: f64, sigma: NoiseScale) -> f64 
         return f64::INFINITY;
     }
     a * libm::exp(2.0 * beta) / s / s + (-0.5 * libm::log1p(-2.0 * a * beta) + beta * a) / (a - 1.0)
+}
+
+/// Randomized response of 1/τ + `steps`/σ, of Laplace noise of scale τ on the threshold and σ on the answers.
+fn pure_of_answers(mechanism: &dyn Mechanism, order: Order, steps: f64) -> Option<f64> {
+    let found = mechanism.downcast::<SparseVector>()?;
+    if found.noise != ThresholdNoise::Laplace {
+        return None;
+    }
+    let epsilon = found.threshold_sigma.get().recip() + steps / found.sigma.get();
+    k_ary_randomized_response_rdp(order, Epsilon::new(epsilon).ok()?, 2).ok()
 }
 
 /// The first scale of noise.

@@ -9,7 +9,7 @@ use crate::accountant::{Statement, WorstCases};
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, MechanismKind, RELEASES, Relation};
+use crate::mechanism::{Mechanism, MechanismKind, RELEASES, Role};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-cl
 /// Accountants that are no theorem about a mechanism.
 const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, SensitivityAccountant::NAME];
 
-/// One mechanism of a kind, with data, to see which theorems there are.
-fn example(kind: &MechanismKind) -> Option<(Arc<dyn Mechanism>, VoteHistogram)> {
+/// A few draws are no mechanism.
+const TRIES: usize = 100;
+/// Draws of a kind with a word among its parameters, on which its theorems may depend.
+const EXAMPLES: usize = 10;
+
+/// Mechanisms of a kind, and data, to see which theorems there are.
+fn examples(kind: &MechanismKind) -> (Vec<Arc<dyn Mechanism>>, Option<VoteHistogram>) {
     let mut stream = ChaCha8Rng::seed_from_u64(0);
-    let data = match kind.relation {
-        Relation::MovedVote => vec![3, 1],
-        Relation::OneVoter => vec![1, 0],
-        Relation::OneRecord => vec![0],
-    };
-    // A few draws are no mechanism.
-    let mechanism = (0..100).find_map(|_| (kind.draw)(&mut stream, 3))?;
-    Some((mechanism, VoteHistogram::new(data).ok()?))
+    let number = if kind.parameters.iter().any(|parameter| parameter.role == Role::Word) { EXAMPLES } else { 1 };
+    let mechanisms = (0..TRIES).filter_map(|_| (kind.draw)(&mut stream, 3)).take(number).collect();
+    (mechanisms, VoteHistogram::new(kind.relation.data_in_words().1.to_vec()).ok())
 }
 
 /// The theorems of these kinds, each with those that it bounds.
@@ -39,9 +39,10 @@ fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'
     let known = WorstCases::default();
     let mut all: Vec<(&'static Statement, Vec<&'static MechanismKind>)> = Vec::new();
     for &kind in kinds {
-        let Some((mechanism, data)) = example(kind) else { continue };
-        for theorem in mechanism.theorems_for(&data, &known) {
+        let (mechanisms, Some(data)) = examples(kind) else { continue };
+        for theorem in mechanisms.iter().flat_map(|mechanism| mechanism.theorems_for(&data, &known)) {
             match all.iter_mut().find(|(statement, _)| *statement == theorem.statement()) {
+                Some((_, kinds)) if kinds.contains(&kind) => {}
                 Some((_, kinds)) => kinds.push(kind),
                 None => all.push((theorem.statement(), vec![kind])),
             }

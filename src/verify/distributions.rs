@@ -7,13 +7,16 @@ use super::known_rdp::KnownRdp;
 use super::request::Request;
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::Result;
-use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::histogram::{Neighbor, VoteHistogram};
 use crate::mechanism::{Bins, Relation, rejected};
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 
-/// From so many neighbors on only those are searched whose vote leaves or reaches one of the three largest counts.
+/// From so many neighbors on only those are searched whose vote leaves or reaches one of the three largest counts, or
+/// in which every count changes.
 const MANY_NEIGHBORS: usize = 24;
+/// The pairs of 10,000 classes of different counts would not fit into memory.
+const MOST_NEIGHBORS: usize = 5_000_000;
 
 /// The pair of every neighbor, one for each pair of distinct counts. `order` is where printed numbers are to be
 /// resolved best.
@@ -22,12 +25,13 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<Distr
     if let Some(&KnownRdp { rdp, order }) = mechanism.downcast() {
         return extreme_pairs(rdp, order);
     }
-    let moved = |neighbor: &VoteHistogram| histogram.adjacency_to(neighbor) == Some(Adjacency::Moved);
-    let neighbors = match (mechanism.kind().relation, &request.neighbor) {
-        (Relation::OneRecord, _) => vec![VoteHistogram::new(vec![1])?],
-        (_, Some(neighbor)) if moved(neighbor) => vec![neighbor.clone()],
-        (_, Some(_)) => return Err(rejected("the neighbor is not one moved vote away".into())),
-        (_, None) => changes(histogram).into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?,
+    let relation = mechanism.kind().relation;
+    let neighbors = match (relation, &request.neighbor) {
+        (Relation::OneRecord, _) | (_, None) => {
+            changes(relation, histogram)?.into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?
+        }
+        (_, Some(neighbor)) if neighbor != histogram && relation.holds(histogram, neighbor) => vec![neighbor.clone()],
+        (_, Some(_)) => return Err(rejected(format!("the neighbor is none of {}", mechanism.kind()))),
     };
     let p = mechanism.output_distribution(histogram, bins)?;
     let pair = |neighbor: VoteHistogram| {
@@ -40,8 +44,8 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<Distr
 }
 
 /// The changes that are searched; any selection keeps a refutation sound.
-fn changes(histogram: &VoteHistogram) -> Vec<Neighbor> {
-    let mut all = histogram.neighbors(Adjacency::Moved);
+fn changes(relation: Relation, histogram: &VoteHistogram) -> Result<Vec<Neighbor>> {
+    let mut all = relation.neighbors(histogram, true, MOST_NEIGHBORS)?;
     if all.len() > MANY_NEIGHBORS {
         let counts = histogram.counts();
         let mut order: Vec<usize> = (0..counts.len()).collect();
@@ -49,10 +53,12 @@ fn changes(histogram: &VoteHistogram) -> Vec<Neighbor> {
         let third = counts[order[2.min(order.len() - 1)]];
         all.retain(|change| match *change {
             Neighbor::Moved { from, to } => counts[from] >= third || counts[to] >= third,
-            _ => true,
+            // As far as counts change.
+            Neighbor::Shifted { by } => by.by().iter().zip(counts).all(|(by, &count)| *by != 0 || count == 0),
+            Neighbor::Added { .. } | Neighbor::Removed { .. } => true,
         });
     }
-    all
+    Ok(all)
 }
 
 /// The most outcomes of a composed distribution.

@@ -12,7 +12,7 @@ use super::shrink::shrink;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, VoteHistogram};
+use crate::histogram::VoteHistogram;
 use crate::mechanism::{Bins, MechanismKind, Relation};
 use crate::program::{Stop, Watch};
 use crate::quantity::{Delta, FailureProbability, Order};
@@ -230,13 +230,19 @@ impl Trials<'_> {
     }
 }
 
+/// Of a count with or without a record.
+fn only_neighbor(count: &VoteHistogram) -> Option<VoteHistogram> {
+    let changes = Relation::OneRecord.neighbors(count, true, 1).ok()?;
+    count.neighbor(*changes.first()?).ok()
+}
+
 /// A case of one output with one of the neighbors.
 fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
     if let Some(case) = &plan.case {
         let mut case = case.clone();
         if case.request.mechanism.kind().relation == Relation::OneRecord {
             // There is only one.
-            case.request.neighbor = VoteHistogram::new(vec![1]).ok();
+            case.request.neighbor = only_neighbor(&case.request.histogram);
         }
         return Some(case);
     }
@@ -247,13 +253,13 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
     let kind = kinds[stream.random_range(0..kinds.len())];
     let mut case = generate::case(kind, Asks::Order, stream)?;
     case.request.repetitions = 1;
-    case.request.neighbor = if kind.relation == Relation::OneRecord {
-        VoteHistogram::new(vec![1]).ok()
-    } else {
-        let changes = case.request.histogram.neighbors(Adjacency::Moved);
-        let change = *changes.get(stream.random_range(0..changes.len().max(1)))?;
-        case.request.histogram.neighbor(change).ok()
+    let histogram = &case.request.histogram;
+    let changes = kind.relation.neighbors(histogram, true, usize::MAX).ok()?;
+    let place = match kind.relation {
+        Relation::OneRecord => 0,
+        _ => stream.random_range(0..changes.len().max(1)),
     };
+    case.request.neighbor = histogram.neighbor(*changes.get(place)?).ok();
     Some(case)
 }
 

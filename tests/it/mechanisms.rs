@@ -30,10 +30,7 @@ fn drawn(kind: &'static MechanismKind, count: usize) -> Vec<(Arc<dyn Mechanism>,
 
 /// Some of the neighbors.
 fn neighbors(kind: &MechanismKind, data: &VoteHistogram) -> Vec<VoteHistogram> {
-    if kind.relation == Relation::OneRecord {
-        return vec![VoteHistogram::new(vec![1]).unwrap()];
-    }
-    let changes = data.neighbors(Adjacency::Moved);
+    let changes = kind.relation.neighbors(data, true, 1_000).unwrap();
     changes.into_iter().take(6).map(|change| data.neighbor(change).unwrap()).collect()
 }
 

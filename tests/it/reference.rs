@@ -62,4 +62,6 @@ tables! {
     local "local.json"
     discrete_noise "discrete_noise.json"
     more_noise "more_noise.json"
+    above_threshold "above_threshold.json"
+    mechanisms "mechanisms.json"
 }

@@ -70,7 +70,7 @@ fn an_exact_study_is_the_command() {
     let study = ExactStudy {
         mechanism: Arc::new(gaussian(2.0)),
         histogram: votes(&[14, 12, 10, 8, 6]),
-        searched: Searched::All(Adjacency::Moved),
+        searched: Searched::All(Adjacency::Moved.into()),
         orders: [2.0, 10.0].map(order).to_vec(),
         epsilons: vec![Epsilon::new(0.5).unwrap()],
         deltas: Vec::new(),

@@ -1,10 +1,10 @@
 //! Options of `leakbound exact`.
 
-use super::values::{Parsed, adjacency, delta, epsilon, histogram, orders};
+use super::values::{Parsed, changes, delta, epsilon, histogram, orders};
 use super::{ClaimOptions, Orders, ThresholdOptions};
 use clap::Args;
 use leakbound::distribution::Noise;
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::mechanism::{Mechanism, parse};
 use leakbound::quantity::{Delta, Epsilon};
 use serde::{Serialize, Serializer};
@@ -22,9 +22,9 @@ pub struct ExactOptions {
     #[arg(long, value_parser = histogram, required_unless_present_any = ["worst_neighbor", "mechanism"])]
     #[arg(conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
     pub neighbor: Option<VoteHistogram>,
-    /// Search all one-vote changes instead: moved, added or removed
-    #[arg(long, value_name = "ADJACENCY", value_parser = adjacency)]
-    pub worst_neighbor: Option<Adjacency>,
+    /// Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every count by at most 1
+    #[arg(long, value_name = "ADJACENCY", value_parser = changes)]
+    pub worst_neighbor: Option<Changes>,
     /// A mechanism with its parameters, such as exponential:sigma=2
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = mechanism)]
     #[arg(conflicts_with_all = ["noise", "threshold", "threshold_noise", "threshold_form"])]

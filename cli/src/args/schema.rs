@@ -9,7 +9,7 @@ use clap::builder::{ArgAction, ValueHint};
 use leakbound::audit::{FailurePer, Method};
 use leakbound::distribution::ThresholdForm;
 use leakbound::divergence::Conversion;
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::membership::{LiraVariant, MembershipScore};
 use leakbound::model::{Adversary, Composition, PoisonSearch};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
@@ -101,7 +101,7 @@ pub fn names(argument: &clap::Arg) -> Vec<String> {
     }
     let value = argument.get_value_parser().type_id();
     let known: [(TypeId, Names); 12] = [
-        (TypeId::of::<Adjacency>(), || owned(["moved", "added", "removed"])),
+        (TypeId::of::<Changes>(), || owned(Changes::ALL.map(Changes::name))),
         (TypeId::of::<Adversary>(), || owned(Adversary::ALL)),
         (TypeId::of::<Composition>(), || owned(Composition::ALL)),
         (TypeId::of::<Conversion>(), || owned([Conversion::Improved, Conversion::Classic])),

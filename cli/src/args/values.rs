@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use leakbound::audit::{BinRule, Method};
 use leakbound::bound::Direction;
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::study::Methods;
 use serde::Serialize;
@@ -165,13 +165,11 @@ pub(super) fn histogram(text: &str) -> Parsed<VoteHistogram> {
     VoteHistogram::new(counts).map_err(|error| error.to_string())
 }
 
-pub(super) fn adjacency(text: &str) -> Parsed<Adjacency> {
-    match text {
-        "moved" => Ok(Adjacency::Moved),
-        "added" => Ok(Adjacency::Added),
-        "removed" => Ok(Adjacency::Removed),
-        _ => Err(format!("`{text}` is not moved, added or removed")),
-    }
+pub(super) fn changes(text: &str) -> Parsed<Changes> {
+    text.parse().map_err(|_| {
+        let [others @ .., last] = Changes::ALL.map(Changes::name);
+        format!("`{text}` is not {} or {last}", others.join(", "))
+    })
 }
 
 pub(super) fn claim_rdp(text: &str) -> Parsed<(Order, f64)> {

@@ -3,7 +3,7 @@
 use super::conclude::{Asked, conclude};
 use crate::args::{Common, ExactOptions};
 use crate::output::Output;
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::mechanism::{Mechanism, NoisyArgmax, Relation};
 use leakbound::study::{ExactStudy, Searched, Verdict};
 use leakbound::{Error, Result};
@@ -16,17 +16,23 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     let histogram = match &options.histogram {
         Some(histogram) => histogram.clone(),
         None if relation == Relation::OneRecord => VoteHistogram::new(vec![0])?,
-        None => return Err(missing("--histogram", "the votes per class, such as 3,1", &*mechanism)),
+        None => {
+            let (words, example) = relation.data_in_words();
+            let example = VoteHistogram::new(example.to_vec())?;
+            return Err(missing("--histogram", &format!("the {words}, such as {example}"), &*mechanism));
+        }
     };
     let searched = match (&options.neighbor, options.worst_neighbor) {
         (Some(neighbor), _) => Searched::Neighbor(neighbor.clone()),
-        (None, Some(adjacency)) => {
-            searchable(options, &histogram, adjacency)?;
-            Searched::All(adjacency)
+        (None, Some(changes)) => {
+            searchable(options, &histogram, changes)?;
+            Searched::All(changes)
         }
         (None, None) if relation == Relation::OneRecord => Searched::Neighbor(other_count(&histogram)?),
         (None, None) => {
-            return Err(missing("--neighbor", "the votes of the neighbor, or --worst-neighbor moved", &*mechanism));
+            let (data, change) = (relation.data_in_words().0, words(relation.changes()));
+            let expected = format!("the {data} of the neighbor, or --worst-neighbor {change}");
+            return Err(missing("--neighbor", &expected, &*mechanism));
         }
     };
     let study = ExactStudy {
@@ -56,27 +62,19 @@ fn other_count(histogram: &VoteHistogram) -> Result<VoteHistogram> {
 }
 
 /// Rejects the search of a named mechanism where there is no such neighbor, with what there may be.
-fn searchable(options: &ExactOptions, histogram: &VoteHistogram, adjacency: Adjacency) -> Result<()> {
+fn searchable(options: &ExactOptions, histogram: &VoteHistogram, changes: Changes) -> Result<()> {
     let Some(named) = &options.mechanism else { return Ok(()) };
-    if histogram.all_neighbors(adjacency).next().is_some() {
+    if histogram.number_of(changes, false) > 0 {
         return Ok(());
     }
     let kind = named.mechanism.kind();
-    let changes: Vec<&str> = kind.relation.changes().iter().map(|change| word(*change)).collect();
-    let reason = format!(
-        "no vote of this histogram can be {}; neighbors of {kind} have a vote {}",
-        word(adjacency),
-        changes.join(" or ")
-    );
+    let of_kind = words(kind.relation.changes());
+    let reason = format!("no vote of this histogram can be {changes}; neighbors of {kind} have a vote {of_kind}");
     Err(Error::Rejected { operation: "--worst-neighbor", reason })
 }
 
-const fn word(adjacency: Adjacency) -> &'static str {
-    match adjacency {
-        Adjacency::Moved => "moved",
-        Adjacency::Added => "added",
-        Adjacency::Removed => "removed",
-    }
+fn words(changes: &[Changes]) -> String {
+    changes.iter().map(|changes| changes.name()).collect::<Vec<_>>().join(" or ")
 }
 
 fn missing(operation: &'static str, expected: &str, mechanism: &dyn Mechanism) -> Error {

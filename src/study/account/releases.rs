@@ -8,8 +8,8 @@ use crate::bound::outward::{sum_up, up};
 use crate::bound::{Direction, Directions, Validity};
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-use crate::mechanism::{Bins, Mechanism, Relation};
+use crate::histogram::VoteHistogram;
+use crate::mechanism::{Bins, Mechanism};
 use crate::quantity::{Delta, Order};
 use crate::record::Release;
 use crate::study::progress::Meter;
@@ -86,7 +86,7 @@ impl Merged {
                 Ok(losses)
             })
             .collect::<Result<_>>()?;
-        let votes = self.0.iter().any(|release| release.mechanism.kind().relation == Relation::MovedVote);
+        let votes = self.0.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
         let losses: Vec<Losses> = losses.into_iter().flatten().collect();
         let mut composed = compose(&losses, meaning, deltas, delta)?;
@@ -151,18 +151,11 @@ pub fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option
 }
 
 fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
-    if mechanism.kind().relation == Relation::OneRecord {
-        return Ok(vec![VoteHistogram::new(vec![1])?]);
-    }
-    let count = data.all_neighbors(Adjacency::Moved).count();
-    let changes: Vec<Neighbor> = if mechanism.treats_classes_alike() {
-        data.neighbors(Adjacency::Moved)
-    } else {
-        data.all_neighbors(Adjacency::Moved).take(MOST_NEIGHBORS + 1).collect()
-    };
-    if changes.len() > MOST_NEIGHBORS {
-        let reason = format!("a histogram has {count} neighbors; {MOST_NEIGHBORS} different ones are looked at");
-        return Err(Error::Rejected { operation: "--composition pld", reason });
-    }
+    let relation = mechanism.kind().relation;
+    let changes = relation.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
+    let changes = changes.map_err(|error| match error {
+        Error::Rejected { reason, .. } => Error::Rejected { operation: "--composition pld", reason },
+        other => other,
+    })?;
     changes.into_iter().map(|change| data.neighbor(change)).collect()
 }

@@ -16,7 +16,7 @@ use crate::bound::{Direction, Directions};
 use crate::distribution::{OutputPair, ThresholdTest};
 use crate::divergence::searched;
 use crate::error::Result;
-use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
 use crate::mechanism::{Mechanism, NoisyArgmax, Value as ParameterValue};
 use crate::quantity::{Delta, Epsilon, Order, Probability};
 use compared::{Compared, Outputs, Wanted, suprema};
@@ -29,7 +29,7 @@ pub enum Searched {
     /// This one.
     Neighbor(VoteHistogram),
     /// All of them, for the largest value of each quantity.
-    All(Adjacency),
+    All(Changes),
 }
 
 /// How much does one answer of a mechanism leak?
@@ -41,14 +41,14 @@ pub enum Searched {
 /// numbers, and a claim that is refuted is wrong of the numbers, too.
 ///
 /// ```
-/// # use leakbound::histogram::{Adjacency, VoteHistogram};
+/// # use leakbound::histogram::{Adjacency, Changes, VoteHistogram};
 /// # use leakbound::mechanism::parse;
 /// # use leakbound::quantity::Order;
 /// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};
 /// let study = ExactStudy {
 ///     mechanism: parse("exponential:sigma=2")?,
 ///     histogram: VoteHistogram::new(vec![3, 1, 4, 1, 5])?,
-///     searched: Searched::All(Adjacency::Moved),
+///     searched: Searched::All(Changes::OneVote(Adjacency::Moved)),
 ///     orders: vec![Order::new(2.0)?],
 ///     epsilons: Vec::new(),
 ///     deltas: Vec::new(),
@@ -113,7 +113,7 @@ impl Study for ExactStudy {
         let outputs = Outputs::new(&*self.mechanism, &self.histogram, self.orders.iter().copied().chain(claimed))?;
         let found = match &self.searched {
             Searched::Neighbor(_) => None,
-            &Searched::All(adjacency) => Some(self.search(&outputs, adjacency, &wanted, progress)?),
+            &Searched::All(changes) => Some(self.search(&outputs, changes, &wanted, progress)?),
         };
         let neighbor = match (&self.searched, &found) {
             (_, Some(found)) => found.worst.clone(),
@@ -148,25 +148,21 @@ impl ExactStudy {
     }
 
     /// All changes, one for those that only swap classes where the mechanism treats classes alike.
-    fn changes(&self, adjacency: Adjacency) -> Result<Vec<Neighbor>> {
-        if self.mechanism.treats_classes_alike() {
-            let changes = self.histogram.neighbors(adjacency);
-            searched(changes.len())?;
-            return Ok(changes);
-        }
-        searched(self.histogram.all_neighbors(adjacency).count())?;
-        Ok(self.histogram.all_neighbors(adjacency).collect())
+    fn changes(&self, changes: Changes) -> Result<Vec<Neighbor>> {
+        let alike = self.mechanism.treats_classes_alike();
+        searched(self.histogram.number_of(changes, alike))?;
+        Ok(self.histogram.changes(changes, alike).collect())
     }
 
     /// The largest values over all neighbors. Claims are about every neighbor: the largest value of each counts.
     fn search(
         &self,
         outputs: &Outputs<'_>,
-        adjacency: Adjacency,
+        changes: Changes,
         wanted: &[Wanted],
         progress: &Progress<'_>,
     ) -> Result<Found> {
-        let changes = self.changes(adjacency)?;
+        let changes = self.changes(changes)?;
         let meter = Meter::new(progress, changes.len() as u64, "neighbors");
         let each = changes.par_iter().map(|&change| {
             let compared = outputs.against(&self.histogram.neighbor(change)?)?;
@@ -199,12 +195,13 @@ impl ExactStudy {
         let (known, relation) = (WorstCases::default(), self.mechanism.kind().relation);
         let related = match &self.searched {
             Searched::Neighbor(neighbor) => relation.holds(&self.histogram, neighbor),
-            Searched::All(adjacency) => relation.changes().contains(adjacency),
+            Searched::All(changes) => relation.covers(*changes),
         };
         match (self.argmax(), &self.searched) {
-            (Some(argmax), Searched::Neighbor(_) | Searched::All(Adjacency::Added | Adjacency::Removed)) => {
-                argmax.theorems_for_pair(&self.histogram, neighbor, &known)
-            }
+            (
+                Some(argmax),
+                Searched::Neighbor(_) | Searched::All(Changes::OneVote(Adjacency::Added | Adjacency::Removed)),
+            ) => argmax.theorems_for_pair(&self.histogram, neighbor, &known),
             _ if related => self.mechanism.theorems_for(&self.histogram, &known),
             _ => Vec::new(),
         }
@@ -254,6 +251,7 @@ impl ExactStudy {
                 TestPowerRow { fpr, tpr_forward, tpr_reverse, forward_change, reverse_change }
             });
         let test = self.argmax().and_then(|argmax| argmax.test);
+        let label = |outcome| self.mechanism.label(&self.histogram, outcome);
         ExactAnswer {
             mechanism: text(&*self.mechanism),
             histogram: self.histogram.to_string(),
@@ -262,7 +260,7 @@ impl ExactStudy {
             noise: self.argmax().map(|argmax| argmax.noise.to_string()),
             threshold: test.as_ref().map(words),
             binned: false,
-            outcomes: outcomes(compared.pair(), test.is_some()),
+            outcomes: outcomes(compared.pair(), label),
             distribution_error: Number(compared.error()),
             divergences,
             hockey_stick,
@@ -297,14 +295,11 @@ fn words(test: &ThresholdTest) -> String {
     format!("threshold {} with gaussian:{} noise, {}", test.threshold(), test.sigma(), test.form())
 }
 
-fn outcomes(pair: &OutputPair, abstains: bool) -> Vec<OutcomeRow> {
+fn outcomes(pair: &OutputPair, label: impl Fn(usize) -> String) -> Vec<OutcomeRow> {
     let (p, q) = (pair.dataset(), pair.neighbor());
     (0..pair.outcomes())
         .map(|class| OutcomeRow {
-            label: match class.checked_sub(usize::from(abstains)) {
-                Some(class) => class.to_string(),
-                None => "abstain".into(),
-            },
+            label: label(class),
             p: Number(p.p()[class]),
             log_p: Number(p.ln_p()[class]),
             q: Number(q.p()[class]),
@@ -357,7 +352,7 @@ mod tests {
         let study = ExactStudy {
             mechanism: Arc::new(Tilted),
             histogram: histogram.clone(),
-            searched: Searched::All(Adjacency::Moved),
+            searched: Searched::All(Adjacency::Moved.into()),
             orders: vec![order],
             epsilons: Vec::new(),
             deltas: Vec::new(),

@@ -101,7 +101,7 @@ fn mechanisms() {
         mechanism: the data are the vote of one voter
         histogram of the neighbor has length 3; expected 2 classes, as the other histogram
         --histogram: exponential needs the votes per class, such as 3,1
-        --neighbor: exponential needs the votes of the neighbor, or --worst-neighbor moved
+        --neighbor: exponential needs the votes per class of the neighbor, or --worst-neighbor moved
         invalid value '1' for '--deltas <D,...>': delta = 1 is not in [0, 1)
         "
     );

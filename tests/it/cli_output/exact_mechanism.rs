@@ -5,8 +5,8 @@ use crate::desk::Desk;
 use crate::json::{number, reference, rows};
 use leakbound::bound::Direction;
 use leakbound::divergence::gdp_epsilon;
-use leakbound::histogram::{Adjacency, VoteHistogram};
-use leakbound::mechanism::{Bins, RELEASES, Relation, parse};
+use leakbound::histogram::{Adjacency, Changes, VoteHistogram};
+use leakbound::mechanism::{Bins, RELEASES, parse};
 use leakbound::quantity::{Delta, Epsilon, Order};
 use leakbound::special::{ndtr, ndtri};
 use rand::SeedableRng;
@@ -208,23 +208,25 @@ fn the_worst_neighbor_of_every_mechanism() {
     let histogram =
         |text: &str| VoteHistogram::new(text.split(',').map(|count| count.parse().unwrap()).collect()).unwrap();
     let order = Order::new(3.0).unwrap();
-    for (named, data, adjacency) in [
-        ("exponential:sigma=1.5", "5,3,3,0", Adjacency::Moved),
-        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Moved),
-        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Removed),
-        ("randomized-response:sigma=0.5", "0,1,0", Adjacency::Moved),
-        ("laplace:sigma=2", "0", Adjacency::Added),
-        ("subsampled-gaussian:sigma=2,rate=0.1", "1", Adjacency::Removed),
-    ] {
-        let word = serde_json::to_value(adjacency).unwrap();
+    let cases: [(&str, &str, Changes); 9] = [
+        ("exponential:sigma=1.5", "5,3,3,0", Adjacency::Moved.into()),
+        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Moved.into()),
+        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Removed.into()),
+        ("randomized-response:sigma=0.5", "0,1,0", Adjacency::Moved.into()),
+        ("laplace:sigma=2", "0", Adjacency::Added.into()),
+        ("subsampled-gaussian:sigma=2,rate=0.1", "1", Adjacency::Removed.into()),
+        ("above-threshold:noise=laplace,threshold=3,threshold_sigma=2,sigma=4", "3,1,4,1,5", Changes::EveryCount),
+        ("above-threshold:noise=gaussian,threshold=3,threshold_sigma=2,sigma=4", "3,1", Adjacency::Moved.into()),
+        ("sparse-vector:noise=gaussian,threshold=2,threshold_sigma=1,sigma=2,cutoff=2", "0,3,2", Changes::EveryCount),
+    ];
+    for (named, data, changes) in cases {
         let words = format!(
-            "exact --mechanism {named} --histogram {data} --worst-neighbor {} --orders 3 --epsilons 0.1",
-            word.as_str().unwrap()
+            "exact --mechanism {named} --histogram {data} --worst-neighbor {changes} --orders 3 --epsilons 0.1"
         );
         let document = json(&words);
         let (mechanism, data) = (parse(named).unwrap(), histogram(data));
         let mut best = [0.0f64; 3];
-        for change in data.all_neighbors(adjacency) {
+        for change in data.changes(changes, false) {
             let neighbor = data.neighbor(change).unwrap();
             let pair = mechanism.output_pair(&data, &neighbor, Bins::at(Some(order))).unwrap();
             let profile = mechanism.output_pair(&data, &neighbor, Bins::at(None)).unwrap();
@@ -253,7 +255,7 @@ fn every_kind_of_the_registry_has_exact_values() {
             let data = VoteHistogram::new((kind.draw_data)(&mut stream, true)).unwrap();
             let largest = data.counts().iter().copied().max().unwrap();
             let Some(mechanism) = (kind.draw)(&mut stream, largest) else { continue };
-            let change = if kind.relation == Relation::OneRecord { "added" } else { "moved" };
+            let change = kind.relation.changes()[0];
             let words = format!(
                 "exact --mechanism {mechanism} --histogram {data} --worst-neighbor {change} --orders 1.5,8 --epsilons 1 \
                  --deltas 1e-5 --format json"
@@ -282,4 +284,38 @@ fn further_rows_of_the_flat_table() {
         &power[..],
     ];
     assert_eq!(kinds, expected.concat());
+}
+
+/// Answers to queries: an outcome is the first above, and every answer changes.
+#[test]
+fn above_threshold_has_its_outcomes_and_theorems() {
+    let named = "exact --mechanism above-threshold:noise=laplace,threshold=3,threshold_sigma=2,sigma=4";
+    let document = json(&format!("{named} --histogram 3,1,4,1,5 --neighbor 2,2,3,2,4 --orders 8 --claim-epsilon 0.9"));
+    let labels: Vec<&Value> = rows(&document["outcomes"]).iter().map(|row| &row["label"]).collect();
+    assert_eq!(labels, ["0", "1", "2", "3", "4", "none"]);
+    near(&document["divergences"][0]["forward"], 0.126_144_599_570_156_18, named);
+    // Pure 1/2 + 2/4, by randomized response.
+    let accountant = &document["accountants"][0];
+    assert_eq!(accountant["name"], "sparse-vector-pure");
+    assert!(number(&accountant["rdp"]) < 1.0, "{accountant}");
+    let worst = json(&format!("{named} --histogram 3,1,4,1,5 --worst-neighbor shifted --orders 8"));
+    assert_eq!(worst["neighbors_searched"], 242);
+    let change = &worst["divergences"][0]["forward_change"];
+    assert_eq!((&change["change"], rows(&change["by"]).len()), (&Value::from("shifted"), 5));
+    // An answer that moves by two is no neighbor: values without theorems.
+    let far = json(&format!("{named} --histogram 3,1 --neighbor 5,1 --orders 8"));
+    assert!(rows(&far["accountants"]).is_empty());
+    for (words, line) in [
+        ("--histogram 3,1,4 --worst-neighbor moved --orders 2", ""),
+        (
+            "--histogram 1,1,1,1,1,1,1,1,1,1 --worst-neighbor shifted",
+            "59048 different neighbors; 1 to 50000 are searched",
+        ),
+        ("--histogram 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 --worst-neighbor shifted", "too many different neighbors"),
+        ("--histogram 3,1", "needs the answers to the queries of the neighbor, or --worst-neighbor shifted"),
+        ("--worst-neighbor shifted", "needs the answers to the queries, such as 3,1,4"),
+    ] {
+        let ran = Desk::root().run(&format!("{named} {words}"));
+        assert!(if line.is_empty() { ran.status == 0 } else { ran.line(1).contains(line) }, "{words}: {ran:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! The tables of `validation/reference`: every entry is compared, or set aside with a reason and counted.
 
+mod above_threshold;
 mod accountants;
 mod argmax;
 mod berk_jones;
@@ -14,6 +15,7 @@ mod hockey_stick;
 mod k_cut;
 mod linear_bounds;
 mod local;
+mod mechanisms;
 mod more_noise;
 mod one_run;
 mod pate_costs;
@@ -56,7 +58,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 27] = [
+pub const ALL: [Table; 29] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -84,6 +86,8 @@ pub const ALL: [Table; 27] = [
     Table { file: "local.json", compare: local::compare },
     Table { file: "discrete_noise.json", compare: discrete_noise::compare },
     Table { file: "more_noise.json", compare: more_noise::compare },
+    Table { file: "above_threshold.json", compare: above_threshold::compare },
+    Table { file: "mechanisms.json", compare: mechanisms::compare },
 ];
 
 /// The entries of a table.
