@@ -27,6 +27,7 @@ mod local_sampler;
 mod noisy_argmax;
 mod random_votes;
 mod randomized_response;
+mod replaced_gaussian;
 mod selection;
 mod smooth_release;
 mod subsampled_gaussian;
@@ -39,6 +40,7 @@ pub use local_rule::LocalRule;
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
 pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
+pub use replaced_gaussian::{ReplacedGaussian, SUBSAMPLED_GAUSSIAN_REPLACE};
 pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
@@ -58,7 +60,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 17] = [
+pub const RELEASES: [&MechanismKind; 18] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -76,6 +78,7 @@ pub const RELEASES: [&MechanismKind; 17] = [
     SUBSET_SELECTION,
     DISCRETE_LAPLACE,
     DISCRETE_GAUSSIAN,
+    SUBSAMPLED_GAUSSIAN_REPLACE,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above

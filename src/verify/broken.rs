@@ -22,7 +22,7 @@ use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{
     exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp, laplace_rdp,
-    log_flip_probability, optimized_unary_rdp,
+    log_flip_probability, optimized_unary_rdp, subsampled_gaussian_rdp,
 };
 use crate::distribution::Noise;
 use crate::divergence::{bernoulli_renyi, gdp_delta, gdp_epsilon};
@@ -30,7 +30,8 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{
     AdditiveNoise, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE,
     LOCAL_HASHING, LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP,
-    RANDOMIZED_RESPONSE, Role, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair,
+    RANDOMIZED_RESPONSE, ReplacedGaussian, Role, SUBSAMPLED_GAUSSIAN_REPLACE, SUBSET_SELECTION, SYMMETRIC_UNARY,
+    SmoothPair,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -54,7 +55,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 22] = [
+pub const CONTROLS: [Control; 23] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -160,6 +161,9 @@ pub const CONTROLS: [Control; 22] = [
             })
         },
     ),
+    control("replace-as-add", "DP-SGD under replace-one as if a record were only added or removed", |name| {
+        curve(name, &[SUBSAMPLED_GAUSSIAN_REPLACE], replaced_as_added)
+    }),
     control(
         "conversion-order",
         "a conversion that divides ln(1/delta) by the order in place of the order less 1",
@@ -351,6 +355,12 @@ fn with_replacement(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order:
     let rare = w * (k - w) / (k * (w + (k - w) * libm::exp(-e)));
     let value = (a - 1.0) * e + (rare * -libm::expm1(-(a - 1.0) * e) * -libm::expm1(-a * e)).ln();
     Some(if value > 40.0 { value } else { libm::log1p(libm::exp(value)) } / (a - 1.0))
+}
+
+/// The distance of the two worlds is that of one record from none.
+fn replaced_as_added(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let ReplacedGaussian { sigma, rate } = *mechanism.downcast()?;
+    Some(subsampled_gaussian_rdp(order, rate, sigma, 1.0))
 }
 
 fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
