@@ -1,5 +1,6 @@
 //! Upper bounds: what accountants promise.
 
+mod amplified;
 mod budget;
 mod confident;
 mod exponential;
@@ -21,6 +22,7 @@ mod theorem;
 mod vote_cost;
 mod worst_case;
 
+pub use amplified::{poisson_subsampled_rdp, rdp_of_loss, without_replacement_rdp};
 pub use budget::PrivacyBudget;
 pub use confident::{
     ConfidentCost, confident_gnmax_cost, confident_gnmax_data_independent, interactive_gnmax_cost,

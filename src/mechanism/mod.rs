@@ -25,12 +25,16 @@ mod local;
 mod local_rule;
 mod local_sampler;
 mod noisy_argmax;
+mod poisson;
 mod random_votes;
 mod randomized_response;
 mod replaced_gaussian;
 mod selection;
+mod shuffled;
 mod smooth_release;
 mod subsampled_gaussian;
+mod without_replacement;
+mod wrapped;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
 pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
@@ -38,12 +42,15 @@ pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
+pub use poisson::{POISSON, PoissonSubsample};
 pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use replaced_gaussian::{ReplacedGaussian, SUBSAMPLED_GAUSSIAN_REPLACE};
 pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
+pub use shuffled::{SHUFFLED_RESPONSE, ShuffledResponse};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
+pub use without_replacement::{SampledVoters, WITHOUT_REPLACEMENT};
 
 pub(crate) use kind::{rejected, rounder};
 
@@ -60,7 +67,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 18] = [
+pub const RELEASES: [&MechanismKind; 21] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -79,6 +86,9 @@ pub const RELEASES: [&MechanismKind; 18] = [
     DISCRETE_LAPLACE,
     DISCRETE_GAUSSIAN,
     SUBSAMPLED_GAUSSIAN_REPLACE,
+    POISSON,
+    WITHOUT_REPLACEMENT,
+    SHUFFLED_RESPONSE,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
@@ -267,6 +277,8 @@ impl fmt::Display for dyn Mechanism {
             let before = if place == 0 { ':' } else { ',' };
             match value {
                 Value::Number(number) => write!(formatter, "{before}{name}={number}")?,
+                // The text form of another mechanism.
+                Value::Word(word) if word.contains([':', ',']) => write!(formatter, "{before}{name}=[{word}]")?,
                 Value::Word(word) => write!(formatter, "{before}{name}={word}")?,
             }
         }
@@ -274,7 +286,8 @@ impl fmt::Display for dyn Mechanism {
     }
 }
 
-/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`.
+/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may hold commas, as
+/// that of another mechanism does: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
 ///
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
@@ -286,7 +299,7 @@ pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
         rejected(format!("`{}` is none; there are {names}", echo(name)))
     })?;
     let mut parameters = Parameters::default();
-    for entry in rest.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+    for entry in entries(rest)?.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
         let (name, value) = entry
             .split_once('=')
             .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
@@ -298,8 +311,30 @@ pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
         if parameters.iter().any(|(known, _)| known == name) {
             return Err(rejected(format!("{name} comes twice")));
         }
+        let value = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).map_or(value, str::trim);
         let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
         parameters.set(name, value);
     }
     (kind.read)(&parameters)
+}
+
+/// Between the commas that are in no brackets.
+fn entries(text: &str) -> Result<Vec<&str>> {
+    let (mut all, mut start, mut open) = (Vec::new(), 0, 0u32);
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '[' => open += 1,
+            ']' => open = open.checked_sub(1).ok_or_else(|| rejected("a bracket is not opened".into()))?,
+            ',' if open == 0 => {
+                all.push(&text[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    if open > 0 {
+        return Err(rejected("a bracket is not closed".into()));
+    }
+    all.push(&text[start..]);
+    Ok(all)
 }

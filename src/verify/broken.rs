@@ -21,17 +21,19 @@ use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{
-    exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp, laplace_rdp,
-    log_flip_probability, optimized_unary_rdp, subsampled_gaussian_rdp,
+    WorstCases, exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp,
+    laplace_rdp, log_flip_probability, optimized_unary_rdp, subsampled_gaussian_rdp,
 };
+use crate::bound::Direction;
 use crate::distribution::Noise;
 use crate::divergence::{bernoulli_renyi, gdp_delta, gdp_epsilon};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
     AdditiveNoise, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GNMAX, GNSS, LAPLACE,
     LOCAL_HASHING, LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP,
-    RANDOMIZED_RESPONSE, ReplacedGaussian, Role, SUBSAMPLED_GAUSSIAN_REPLACE, SUBSET_SELECTION, SYMMETRIC_UNARY,
-    SmoothPair,
+    POISSON, PoissonSubsample, RANDOMIZED_RESPONSE, ReplacedGaussian, Role, SHUFFLED_RESPONSE,
+    SUBSAMPLED_GAUSSIAN_REPLACE, SUBSET_SELECTION, SYMMETRIC_UNARY, SampledVoters, ShuffledResponse, SmoothPair,
+    WITHOUT_REPLACEMENT,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -55,7 +57,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 23] = [
+pub const CONTROLS: [Control; 25] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -163,6 +165,14 @@ pub const CONTROLS: [Control; 23] = [
     ),
     control("replace-as-add", "DP-SGD under replace-one as if a record were only added or removed", |name| {
         curve(name, &[SUBSAMPLED_GAUSSIAN_REPLACE], replaced_as_added)
+    }),
+    control(
+        "subsample-scaled",
+        "a subsample as if the rate times the Rényi divergence were left, which holds near order 1 only",
+        |name| curve(name, &[POISSON, WITHOUT_REPLACEMENT], scaled),
+    ),
+    control("shuffled-root", "shuffled answers as one answer with epsilon over the square root of the users", |name| {
+        curve(name, &[SHUFFLED_RESPONSE], over_root)
     }),
     control(
         "conversion-order",
@@ -361,6 +371,20 @@ fn with_replacement(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order:
 fn replaced_as_added(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
     let ReplacedGaussian { sigma, rate } = *mechanism.downcast()?;
     Some(subsampled_gaussian_rdp(order, rate, sigma, 1.0))
+}
+
+/// The rate times the least theorem of the mechanism itself.
+fn scaled(mechanism: &dyn Mechanism, data: &VoteHistogram, order: Order) -> Option<f64> {
+    let poisson = mechanism.downcast::<PoissonSubsample>().map(|all| (all.rate(), all.base()));
+    let (rate, base) = poisson.or_else(|| mechanism.downcast::<SampledVoters>().map(|all| (all.rate(), all.base())))?;
+    let whole = base.theorems_for(data, &WorstCases::default());
+    let least = whole.iter().filter_map(|theorem| Some(theorem.at(order, Direction::Forward)?.value));
+    Some(rate.get() * least.reduce(f64::min)?)
+}
+
+fn over_root(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let users = mechanism.downcast::<ShuffledResponse>()?.users() as f64;
+    k_ary_randomized_response_rdp(order, local_epsilon(mechanism, users.sqrt().recip())?, 2).ok()
 }
 
 fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
