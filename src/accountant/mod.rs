@@ -1,5 +1,6 @@
 //! Upper bounds: what accountants promise.
 
+mod amplified;
 mod budget;
 mod confident;
 mod exponential;
@@ -14,12 +15,14 @@ mod lnmax;
 mod local;
 mod private_knn;
 mod randomized_response;
+mod replaced;
 mod smooth_sensitivity;
 mod subsampled;
 mod theorem;
 mod vote_cost;
 mod worst_case;
 
+pub use amplified::{poisson_subsampled_rdp, rdp_of_loss, without_replacement_rdp};
 pub use budget::PrivacyBudget;
 pub use confident::{
     ConfidentCost, confident_gnmax_cost, confident_gnmax_data_independent, interactive_gnmax_cost,
@@ -37,6 +40,7 @@ pub use lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 pub use local::{local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp};
 pub use private_knn::private_knn_rdp;
 pub use randomized_response::{k_ary_randomized_response_rdp, randomized_response_rdp};
+pub use replaced::replaced_gaussian_rdp;
 pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 pub use theorem::{ComposedTheorem, Scope, Statement, Theorem, WorstCases};

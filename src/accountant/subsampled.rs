@@ -10,9 +10,9 @@ const REACH: f64 = 10.0;
 /// The longest step of the trapezoid rule.
 const STEP: f64 = 0.25;
 /// Nodes at one step before the bound is used that needs none.
-const MAX_NODES: f64 = 65_536.0;
+pub(super) const MAX_NODES: f64 = 65_536.0;
 /// Relative distance of two step lengths at which the finer one is the integral.
-const TOLERANCE: f64 = 1e-12;
+pub(super) const TOLERANCE: f64 = 1e-12;
 /// Terms below e^-64 of the largest are left out: 65,536 of them are below 1e-22 of the sum.
 const NEGLIGIBLE: f64 = 64.0;
 /// Halvings of the step.
@@ -128,7 +128,7 @@ pub fn subsampled_gaussian_group_rdp(
 }
 
 /// ln(1 - q + q e^x): nothing cancels where q e^x is small.
-fn log_mean_exp(q: f64, x: f64) -> f64 {
+pub(super) fn log_mean_exp(q: f64, x: f64) -> f64 {
     if x <= 40.0 {
         return libm::log1p(q * libm::expm1(x));
     }
@@ -148,7 +148,9 @@ fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
     let mut step = STEP.min(0.4 / shift);
     let mut before = None;
     for _ in 0..=LEVELS {
-        let integrand = Integrand { a, q, shift, low: -REACH, step };
+        // (1+u)^a - 1 - au falls up to u = 0 and grows from there on.
+        let excess = |t: f64| log_excess(a, q, t * shift - 0.5 * shift * shift);
+        let integrand = Integrand { excess, low: -REACH, step };
         let nodes = (a.max(2.0) * shift + 2.0 * REACH) / step;
         if !(nodes <= MAX_NODES) {
             return None;
@@ -173,22 +175,23 @@ fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
     None
 }
 
-/// ln of E[(1+u)^a - 1 - au] before the sum, at the nodes of a trapezoid rule.
-struct Integrand {
-    a: f64,
-    q: f64,
-    shift: f64,
-    low: f64,
-    step: f64,
+/// ln of an integral against N(0, 1) before the sum, at the nodes of a trapezoid rule.
+///
+/// The function of the place that is integrated falls up to some place and grows from there on.
+pub(super) struct Integrand<F> {
+    /// ln of the function.
+    pub excess: F,
+    pub low: f64,
+    pub step: f64,
 }
 
-impl Integrand {
-    fn at(&self, node: usize) -> f64 {
+impl<F: Fn(f64) -> f64> Integrand<F> {
+    pub(super) fn at(&self, node: usize) -> f64 {
         self.low + node as f64 * self.step
     }
 
     fn excess(&self, node: usize) -> f64 {
-        log_excess(self.a, self.q, self.at(node) * self.shift - 0.5 * self.shift * self.shift)
+        (self.excess)(self.at(node))
     }
 
     fn term(&self, node: usize, excess: f64) -> f64 {
@@ -199,9 +202,9 @@ impl Integrand {
     /// The terms of nodes 0 to `last` in order, without those below e^-[`NEGLIGIBLE`] of the largest.
     ///
     /// A peak is some units wide and the range max(α, 2) ν, so that most nodes of a large order do not count. Ranges of
-    /// nodes are halved until they hold no more node or none that counts: (1+u)^a - 1 - au falls up to u = 0 and grows
-    /// from there on, so that it is largest at an end of any range, and t²/2 is smallest at an end or at t = 0.
-    fn largest_terms(&self, last: usize) -> Vec<(usize, f64)> {
+    /// nodes are halved until they hold no more node or none that counts: what falls and then grows is largest at an end
+    /// of any range, and t²/2 is smallest at an end or at t = 0.
+    pub(super) fn largest_terms(&self, last: usize) -> Vec<(usize, f64)> {
         let ends = [(0, self.excess(0)), (last, self.excess(last))];
         let mut terms: Vec<(usize, f64)> = ends.iter().map(|&(node, excess)| (node, self.term(node, excess))).collect();
         let mut largest = terms[0].1.max(terms[1].1);
@@ -235,6 +238,12 @@ impl Integrand {
 /// ln[(1+u)^a - 1 - a u] with u = q (e^w - 1): -inf at u = 0.
 fn log_excess(a: f64, q: f64, w: f64) -> f64 {
     let u = q * libm::expm1(w);
+    // Where the power series does it, no logarithm is needed.
+    log_power_excess(a, u, || log_mean_exp(q, w))
+}
+
+/// ln[(1+u)^a - 1 - a u] of u and ln(1+u): -inf at u = 0.
+pub(super) fn log_power_excess(a: f64, u: f64, log_ratio: impl Fn() -> f64) -> f64 {
     if (a * u).abs() <= 0.02 {
         // Σ_{j≥2} C(a, j) u^j: ten terms reach 1e-17 of the first.
         let mut term = 0.5 * a * (a - 1.0) * u * u;
@@ -247,7 +256,7 @@ fn log_excess(a: f64, q: f64, w: f64) -> f64 {
         return sum.ln();
     }
     // With l = ln(1+u): e^l (e^{(a-1)l} - 1) - (a-1)(e^l - 1).
-    let l = log_mean_exp(q, w);
+    let l = log_ratio();
     let x = (a - 1.0) * l;
     if x > 30.0 {
         return a * l + libm::log1p(-libm::exp(-x) * (1.0 - (a - 1.0) * libm::expm1(-l)));
@@ -310,7 +319,8 @@ mod tests {
         for a in [1.001, 2.0, 37.5, 1e3, 2e4] {
             for q in [1e-30, 1e-6, 0.2, 0.999] {
                 for shift in [1e-3, 0.1, 0.7, 3.0] {
-                    let integrand = Integrand { a, q, shift, low: -REACH, step: STEP.min(0.4 / shift) };
+                    let excess = |t: f64| log_excess(a, q, t * shift - 0.5 * shift * shift);
+                    let integrand = Integrand { excess, low: -REACH, step: STEP.min(0.4 / shift) };
                     let last = ((a.max(2.0) * shift + 2.0 * REACH) / integrand.step).ceil() as usize;
                     if last > 65_536 {
                         continue;

@@ -3,6 +3,7 @@
 //! Cutting is post-processing: every divergence of the binned distributions is at most that of the numbers themselves,
 //! so that a claim below it is wrong. Where the ratio of the densities is constant on a bin nothing is lost.
 
+use super::Bins;
 use super::kind::rejected;
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, LossCell};
@@ -235,6 +236,26 @@ pub(super) fn edges_around(centers: &[f64], bins: usize) -> Vec<f64> {
     let step = 2.0 * REACH / bins as f64;
     let around = |center: &f64| (0..=bins).map(|i| center - REACH + step * i as f64).collect::<Vec<_>>();
     apart(centers.iter().flat_map(around).collect(), 0.4 * step)
+}
+
+/// Where bins are finer: on so many standard deviations, and no more of them than this.
+const FINE_REACH: f64 = 5.0;
+const MOST_FINE: f64 = 600.0;
+
+/// Edges around places of which some are far out. There one density falls by e^-|place| a standard deviation: bins of
+/// that width keep what a power makes of it.
+pub(super) fn edges_around_far(places: &[f64], far: &[f64], bins: Bins) -> Vec<f64> {
+    let mut edges = edges_around(&[places, far].concat(), bins.count);
+    for &place in far {
+        let fine = place.abs().recip().max(2.0 * FINE_REACH / MOST_FINE);
+        if bins.count == Bins::MANY && fine < 2.0 * REACH / Bins::MANY as f64 {
+            let count = (FINE_REACH / fine) as i32;
+            edges.retain(|edge| (edge - place).abs() > FINE_REACH);
+            edges.extend((-count..=count).map(|i| place + fine * f64::from(i)));
+            edges.sort_by(f64::total_cmp);
+        }
+    }
+    edges
 }
 
 /// Edges for privacy losses of two normal distributions at 0 and `shift`: `bins` fine ones where most of both is, and

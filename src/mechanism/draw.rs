@@ -42,6 +42,11 @@ pub fn one_vote(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
     counts
 }
 
+/// One record or another.
+pub fn one_of_two(stream: &mut ChaCha8Rng, _: bool) -> Vec<u64> {
+    if stream.random_bool(0.5) { vec![1, 0] } else { vec![0, 1] }
+}
+
 /// At most a dozen votes of at most four classes: all neighbors of all neighbors are tried.
 pub fn few_votes(stream: &mut ChaCha8Rng, _: bool) -> Vec<u64> {
     let mut counts = vec![0; stream.random_range(2..=4)];

@@ -29,15 +29,20 @@ mod local_rule;
 mod local_sampler;
 mod loss_lattice;
 mod noisy_argmax;
+mod poisson;
 mod random_votes;
 mod randomized_response;
+mod replaced_gaussian;
 mod selection;
+mod shuffled;
 mod smooth_release;
 mod sparse_vector;
 mod staircase;
 mod subsampled_gaussian;
 mod truncated_geometric;
 mod vector_noise;
+mod without_replacement;
+mod wrapped;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
 pub use categorical::{CATEGORICAL, Categorical};
@@ -48,15 +53,19 @@ pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
+pub use poisson::{POISSON, PoissonSubsample};
 pub use random_votes::RandomVotes;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
+pub use replaced_gaussian::{ReplacedGaussian, SUBSAMPLED_GAUSSIAN_REPLACE};
 pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
+pub use shuffled::{SHUFFLED_RESPONSE, ShuffledResponse};
 pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
 pub use sparse_vector::{ABOVE_THRESHOLD, SPARSE_VECTOR, SparseVector, ThresholdNoise};
 pub use staircase::{STAIRCASE, Staircase};
 pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
 pub use truncated_geometric::{TRUNCATED_GEOMETRIC, TruncatedGeometric};
 pub use vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR, VectorNoise};
+pub use without_replacement::{SampledVoters, WITHOUT_REPLACEMENT};
 
 pub(crate) use kind::{rejected, rounder};
 
@@ -73,7 +82,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 25] = [
+pub const RELEASES: [&MechanismKind; 29] = [
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -99,6 +108,10 @@ pub const RELEASES: [&MechanismKind; 25] = [
     LAPLACE_VECTOR,
     ABOVE_THRESHOLD,
     SPARSE_VECTOR,
+    SUBSAMPLED_GAUSSIAN_REPLACE,
+    POISSON,
+    WITHOUT_REPLACEMENT,
+    SHUFFLED_RESPONSE,
 ];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
@@ -298,13 +311,18 @@ impl fmt::Display for dyn Mechanism {
         write!(formatter, "{}", self.kind().name)?;
         for (place, (name, value)) in self.parameters().iter().enumerate() {
             let before = if place == 0 { ':' } else { ',' };
-            write!(formatter, "{before}{name}={value}")?;
+            match value {
+                // The text form of another mechanism.
+                Value::Word(word) if word.contains([':', ',']) => write!(formatter, "{before}{name}=[{word}]")?,
+                value => write!(formatter, "{before}{name}={value}")?,
+            }
         }
         Ok(())
     }
 }
 
-/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`.
+/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may hold commas, as
+/// that of another mechanism does: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
 ///
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
@@ -316,7 +334,7 @@ pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
         rejected(format!("`{}` is none; there are {names}", echo(name)))
     })?;
     let mut parameters = Parameters::default();
-    for entry in rest.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+    for entry in entries(rest)?.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
         let (name, value) = entry
             .split_once('=')
             .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
@@ -328,7 +346,29 @@ pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
         if parameters.iter().any(|(known, _)| known == name) {
             return Err(rejected(format!("{name} comes twice")));
         }
+        let value = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).map_or(value, str::trim);
         parameters.set(name, parameter.value(value));
     }
     (kind.read)(&parameters)
+}
+
+/// Between the commas that are in no brackets.
+fn entries(text: &str) -> Result<Vec<&str>> {
+    let (mut all, mut start, mut open) = (Vec::new(), 0, 0u32);
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '[' => open += 1,
+            ']' => open = open.checked_sub(1).ok_or_else(|| rejected("a bracket is not opened".into()))?,
+            ',' if open == 0 => {
+                all.push(&text[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    if open > 0 {
+        return Err(rejected("a bracket is not closed".into()));
+    }
+    all.push(&text[start..]);
+    Ok(all)
 }

@@ -1,6 +1,6 @@
 //! Gaussian noise on a Poisson subsample.
 
-use super::binned::{Binned, Mixture, Normal, REACH, RealOutput, edges_around, edges_of_losses, resolvable};
+use super::binned::{Binned, Mixture, Normal, RealOutput, edges_around_far, edges_of_losses, resolvable};
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{
     Statement, Theorem, WorstCases, private_knn_rdp, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
@@ -80,16 +80,7 @@ impl SubsampledGaussian {
         resolvable(shift, order)?;
         // E (1 + u)^α is largest near 0, where most of the mass is, and where the ratio is.
         let far = far_peak(rate, shift, order);
-        let mut edges = edges_around(&[0.5 * shift, far], bins.count);
-        // There one distribution falls by e^{-far} a step: bins of that width keep what the power makes of it.
-        let fine = far.recip().max(2.0 * FINE_REACH / MOST_FINE);
-        if bins.count == Bins::MANY && fine < 2.0 * REACH / Bins::MANY as f64 {
-            let count = (FINE_REACH / fine) as i32;
-            edges.retain(|edge| (edge - far).abs() > FINE_REACH);
-            edges.extend((-count..=count).map(|i| far + fine * f64::from(i)));
-            edges.sort_by(f64::total_cmp);
-        }
-        Ok(self.outputs(edges))
+        Ok(self.outputs(edges_around_far(&[0.5 * shift], &[far], bins)))
     }
 
     /// Without the record and with it, in units of the noise.
@@ -100,10 +91,6 @@ impl SubsampledGaussian {
         Binned { edges, outputs, limits: Some(limits) }
     }
 }
-
-/// Where bins are finer: on so many standard deviations, and no more of them than this.
-const FINE_REACH: f64 = 5.0;
-const MOST_FINE: f64 = 600.0;
 
 /// Where φ(x) (1 - q + q e^{tx - t²/2})^α is largest far from 0, if it is: a fixed point of x = α t r(x), r the share
 /// of the second term, which falls from α t.

@@ -22,7 +22,7 @@ use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
 use crate::accountant::{
     WorstCases, exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp,
-    laplace_mechanism_rdp, laplace_rdp, log_flip_probability, optimized_unary_rdp,
+    laplace_mechanism_rdp, laplace_rdp, log_flip_probability, optimized_unary_rdp, subsampled_gaussian_rdp,
 };
 use crate::bound::Direction;
 use crate::distribution::Noise;
@@ -31,9 +31,10 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{
     ABOVE_THRESHOLD, AdditiveNoise, CATEGORICAL, CONFIDENT_GNMAX, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE,
     DISCRETE_LAPLACE_SUM, EXPONENTIAL, GAUSSIAN, GAUSSIAN_VECTOR, GNMAX, GNSS, LAPLACE, LAPLACE_VECTOR, LOCAL_HASHING,
-    LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP,
-    RANDOMIZED_RESPONSE, Role, SPARSE_VECTOR, STAIRCASE, SUBSET_SELECTION, SYMMETRIC_UNARY, SmoothPair, SparseVector,
-    TRUNCATED_GEOMETRIC, ThresholdNoise,
+    LocalProtocol, LocalRule, Mechanism, MechanismKind, NoisyArgmax, OPTIMIZED_UNARY, PERMUTE_AND_FLIP, POISSON,
+    PoissonSubsample, RANDOMIZED_RESPONSE, ReplacedGaussian, Role, SHUFFLED_RESPONSE, SPARSE_VECTOR, STAIRCASE,
+    SUBSAMPLED_GAUSSIAN_REPLACE, SUBSET_SELECTION, SYMMETRIC_UNARY, SampledVoters, ShuffledResponse, SmoothPair,
+    SparseVector, TRUNCATED_GEOMETRIC, ThresholdNoise, WITHOUT_REPLACEMENT,
 };
 use crate::quantity::{Delta, Epsilon, NoiseScale, Order};
 use crate::special::log_ndtr;
@@ -57,7 +58,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 32] = [
+pub const CONTROLS: [Control; 35] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -228,6 +229,17 @@ pub const CONTROLS: [Control; 32] = [
          1/threshold_sigma + 2/sigma",
         |name| curve(name, &[SPARSE_VECTOR], |mechanism, _, order| pure_of_answers(mechanism, order, 2.0)),
     ),
+    control("replace-as-add", "DP-SGD under replace-one as if a record were only added or removed", |name| {
+        curve(name, &[SUBSAMPLED_GAUSSIAN_REPLACE], replaced_as_added)
+    }),
+    control(
+        "subsample-scaled",
+        "a subsample as if the rate times the Rényi divergence were left, which holds near order 1 only",
+        |name| curve(name, &[POISSON, WITHOUT_REPLACEMENT], scaled),
+    ),
+    control("shuffled-root", "shuffled answers as one answer with epsilon over the square root of the users", |name| {
+        curve(name, &[SHUFFLED_RESPONSE], over_root)
+    }),
     control(
         "conversion-order",
         "a conversion that divides ln(1/delta) by the order in place of the order less 1",
@@ -438,6 +450,26 @@ fn one_of_summed_variance(mechanism: &dyn Mechanism, _: &VoteHistogram, order: O
     // sinh(half)/sqrt(terms), in logarithms where it overflows.
     let one = if half > 300.0 { half - 0.5 * terms.ln() } else { libm::asinh(libm::sinh(half) / terms.sqrt()) };
     k_ary_randomized_response_rdp(order, Epsilon::new(2.0 * one).ok()?, 2).ok()
+}
+
+/// The distance of the two worlds is that of one record from none.
+fn replaced_as_added(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let ReplacedGaussian { sigma, rate } = *mechanism.downcast()?;
+    Some(subsampled_gaussian_rdp(order, rate, sigma, 1.0))
+}
+
+/// The rate times the least theorem of the mechanism itself.
+fn scaled(mechanism: &dyn Mechanism, data: &VoteHistogram, order: Order) -> Option<f64> {
+    let poisson = mechanism.downcast::<PoissonSubsample>().map(|all| (all.rate(), all.base()));
+    let (rate, base) = poisson.or_else(|| mechanism.downcast::<SampledVoters>().map(|all| (all.rate(), all.base())))?;
+    let whole = base.theorems_for(data, &WorstCases::default());
+    let least = whole.iter().filter_map(|theorem| Some(theorem.at(order, Direction::Forward)?.value));
+    Some(rate.get() * least.reduce(f64::min)?)
+}
+
+fn over_root(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {
+    let users = mechanism.downcast::<ShuffledResponse>()?.users() as f64;
+    k_ary_randomized_response_rdp(order, local_epsilon(mechanism, users.sqrt().recip())?, 2).ok()
 }
 
 fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Option<f64> {

@@ -64,4 +64,5 @@ tables! {
     more_noise "more_noise.json"
     above_threshold "above_threshold.json"
     mechanisms "mechanisms.json"
+    subsampling "subsampling.json"
 }

@@ -1,5 +1,6 @@
 //! The privacy loss of a pair of distributions, and of many pairs together.
 
+mod amplified;
 mod cells;
 mod composed;
 mod dominating;
@@ -59,6 +60,18 @@ impl PrivacyLoss {
     pub fn largest(&self) -> f64 {
         let finite = self.atoms.first().map_or(f64::NEG_INFINITY, |atom| atom.l);
         if self.infinite > 0.0 { f64::INFINITY } else { finite }
+    }
+
+    /// Of losses with their probabilities.
+    pub(crate) fn of_atoms(atoms: Vec<(f64, f64)>) -> Self {
+        let mut atoms: Vec<Atom> = atoms.into_iter().filter(|(_, p)| *p > 0.0).map(|(l, p)| Atom { l, p }).collect();
+        atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+        Self { atoms, infinite: 0.0 }
+    }
+
+    /// Finite losses, largest first, with their probabilities.
+    pub(crate) fn atoms(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.atoms.iter().map(|atom| (atom.l, atom.p))
     }
 
     /// δ(0), the total variation distance of the pair.

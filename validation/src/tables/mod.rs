@@ -23,6 +23,7 @@ mod random_votes;
 mod renyi;
 mod selection;
 mod simultaneous;
+mod subsampling;
 mod tails;
 mod two_cut;
 mod worst_case;
@@ -58,7 +59,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 29] = [
+pub const ALL: [Table; 30] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -88,6 +89,7 @@ pub const ALL: [Table; 29] = [
     Table { file: "more_noise.json", compare: more_noise::compare },
     Table { file: "above_threshold.json", compare: above_threshold::compare },
     Table { file: "mechanisms.json", compare: mechanisms::compare },
+    Table { file: "subsampling.json", compare: subsampling::compare },
 ];
 
 /// The entries of a table.

@@ -1,0 +1,174 @@
+//! Mechanisms that see a record only sometimes: Rényi divergences from those of the mechanism itself, and from its
+//! privacy losses.
+
+use super::subsampled::{log_mean_exp, log_power_excess};
+use crate::bound::outward::up;
+use crate::divergence::PrivacyLoss;
+use crate::quantity::{Order, Probability};
+use crate::special::{log_sum_exp, softplus};
+
+/// D_α of a mechanism of which only the Rényi divergences are known, on a Poisson subsample of rate γ, with `added`
+/// D_α(P ‖ Q) of an added record, P with it and Q without, and `removed` D_α(Q ‖ P). The larger of both directions of
+/// the subsample:
+/// ```text
+/// D_α((1-γ) Q + γ P ‖ Q) ≤ α/(α-1) ln(1 - γ + γ e^{(α-1)/α D_α(P ‖ Q)})                (Minkowski's inequality)
+/// D_α(Q ‖ (1-γ) Q + γ P) ≤ min(-ln(1-γ), ln(1 - γ + γ e^{(α-1) D_α(Q ‖ P)})/(α-1))    (the density; joint convexity)
+/// ```
+/// Rounded up.
+///
+/// *Proof.* With f = P/Q the first is α/(α-1) times ln of ‖1 - γ + γ f‖ in L^α(Q). In the second the mixture is at
+/// least (1-γ) Q; and e^{(α-1) D_α} is jointly convex in the pairs (Q, Q) and (Q, P).
+///
+/// ```
+/// # use leakbound::accountant::poisson_subsampled_rdp;
+/// # use leakbound::quantity::{Order, Probability};
+/// let (order, rate) = (Order::new(2.0)?, Probability::new(0.1)?);
+/// let bound = poisson_subsampled_rdp(order, rate, 1.0, 1.0);
+/// assert!((bound - 2.0 * (0.9 + 0.1 * 0.5f64.exp()).ln()).abs() < 1e-14);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Mironov, Talwar and Zhang (2019), for the setting; van Erven and Harremoës (2014), for the convexity.
+#[must_use]
+pub fn poisson_subsampled_rdp(order: Order, rate: Probability, added: f64, removed: f64) -> f64 {
+    let (a, q) = (order.get(), rate.get());
+    let minkowski = a / (a - 1.0) * log_mean_exp(q, (a - 1.0) / a * added);
+    let against = (-libm::log1p(-q)).min(log_mean_exp(q, (a - 1.0) * removed) / (a - 1.0));
+    up(minkowski.max(against), 16.0).min(up(added.max(removed), 0.0))
+}
+
+/// D_α of a mechanism on a sample without replacement, of which a share γ is drawn, for neighbors in which a record is
+/// replaced and `rdp` is D_α of the mechanism itself for such neighbors:
+/// ```text
+/// D ≤ ln(1 - γ + γ e^{(α-1) rdp})/(α-1).
+/// ```
+/// Rounded up.
+///
+/// *Proof.* Given which other records are drawn, and which one in the place of the record if it is not, the outputs are
+/// (1-γ) A + γ B against (1-γ) A + γ B', with B and B' of neighbors. e^{(α-1) D_α} is jointly convex.
+///
+/// ```
+/// # use leakbound::accountant::without_replacement_rdp;
+/// # use leakbound::quantity::{Order, Probability};
+/// let bound = without_replacement_rdp(Order::new(2.0)?, Probability::new(0.1)?, 1.0);
+/// assert!((bound - (0.9 + 0.1 * 1f64.exp()).ln()).abs() < 1e-14);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Wang, Balle and Kasiviswanathan (2019), "Subsampled Rényi differential privacy and analytical moments accountant",
+/// for the setting and for bounds that are tighter at little γ.
+#[must_use]
+pub fn without_replacement_rdp(order: Order, rate: Probability, rdp: f64) -> f64 {
+    let a = order.get();
+    up(log_mean_exp(rate.get(), (a - 1.0) * rdp) / (a - 1.0), 16.0).min(rdp)
+}
+
+/// D_α of a pair from its privacy loss, or an upper bound of it from a loss that dominates: ln E e^{(α-1) L}/(α-1), P
+/// having the loss L; infinite with an infinite loss. Rounded up.
+///
+/// Every f-divergence is an average of hockey-stick divergences, so that a loss whose profile is at least that of the
+/// pair at every ε has no smaller Rényi divergence. With q = p e^{-l} it is ln(1 + Σ q (e^{αl} - 1 - α (e^l - 1)))
+/// where nothing cancels, with what is left of Q on outcomes that P does not have.
+///
+/// ```
+/// # use leakbound::accountant::rdp_of_loss;
+/// # use leakbound::distribution::OutcomeDistribution;
+/// # use leakbound::divergence::{PrivacyLoss, renyi_divergence};
+/// # use leakbound::quantity::Order;
+/// let [p, q] = [[0.6, 0.4], [0.5, 0.5]].map(|p| OutcomeDistribution::from_probabilities(&p).unwrap());
+/// let order = Order::new(3.0)?;
+/// let found = rdp_of_loss(order, &PrivacyLoss::of_distributions(&p, &q)?);
+/// assert!((found / renyi_divergence(&p, &q, order)? - 1.0).abs() < 1e-11);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Liese and Vajda (2006), "On divergences and informations in statistics and information theory", for the average.
+#[must_use]
+pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss) -> f64 {
+    let a = order.get();
+    if loss.infinite() > 0.0 {
+        return f64::INFINITY;
+    }
+    let (mut terms, mut of_q) = (Vec::new(), 0.0);
+    for (l, p) in loss.atoms() {
+        let ln_q = p.ln() - l;
+        of_q += libm::exp(ln_q);
+        terms.push(ln_q + log_power_excess(a, libm::expm1(l), || l));
+    }
+    // (1+u)^α - 1 - αu at u = -1.
+    terms.push(((1.0 - of_q).max(0.0) * (a - 1.0)).ln());
+    let ln = log_sum_exp(terms.iter().copied().filter(|term| *term > f64::NEG_INFINITY));
+    if terms.iter().any(|term| term.is_nan()) {
+        return f64::INFINITY;
+    }
+    // Sums of probabilities are off by 1e-13 or so, of which α times is in the integral; and so are its terms, relative.
+    let slack = 1e-13 * a / (a - 1.0);
+    up((softplus(ln) / (a - 1.0)) * (1.0 + 1e-12) + slack, 8.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::Direction;
+    use crate::distribution::{OutcomeDistribution, OutputPair};
+
+    fn pairs() -> Vec<OutputPair> {
+        let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();
+        [
+            ([0.7, 0.2, 0.1], [0.1, 0.2, 0.7]),
+            ([0.34, 0.33, 0.33], [0.33, 0.34, 0.33]),
+            ([0.999, 0.0005, 0.0005], [0.5, 0.25, 0.25]),
+        ]
+        .iter()
+        .map(|(p, q)| OutputPair::new(distribution(p), distribution(q)).unwrap())
+        .collect()
+    }
+
+    fn mixed(first: &OutcomeDistribution, second: &OutcomeDistribution, rate: f64) -> OutcomeDistribution {
+        let p: Vec<f64> = first.p().iter().zip(second.p()).map(|(a, b)| (1.0 - rate) * a + rate * b).collect();
+        OutcomeDistribution::from_probabilities(&p).unwrap()
+    }
+
+    /// No mixture is above the bounds; with every record and with none they are what they must be.
+    #[test]
+    fn no_mixture_is_above_the_bounds() {
+        for pair in pairs() {
+            for a in [1.01, 2.0, 7.5, 300.0].map(|a| Order::new(a).unwrap()) {
+                let of = |p: &OutcomeDistribution, q: &OutcomeDistribution| {
+                    crate::divergence::renyi_divergence(p, q, a).unwrap()
+                };
+                let (q, p) = (pair.dataset(), pair.neighbor());
+                let [removed, added] = Direction::BOTH.map(|direction| pair.renyi(direction, a));
+                for rate in [0.0, 1e-4, 0.1, 0.7, 1.0] {
+                    let share = Probability::new(rate).unwrap();
+                    let mixture = mixed(q, p, rate);
+                    let bound = poisson_subsampled_rdp(a, share, added, removed) + 1e-15;
+                    assert!(of(&mixture, q) <= bound && of(q, &mixture) <= bound, "{rate} {a}: {bound}");
+                    let bound = without_replacement_rdp(a, share, added.max(removed)) + 1e-15;
+                    for third in [q, p] {
+                        let [with, without] = [q, p].map(|own| mixed(third, own, rate));
+                        assert!(of(&with, &without) <= bound && of(&without, &with) <= bound, "{rate} {a}: {bound}");
+                    }
+                }
+                let everything = poisson_subsampled_rdp(a, Probability::new(1.0).unwrap(), added, removed);
+                assert!((everything / added.max(removed) - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn divergences_of_losses_are_those_of_the_pairs() {
+        for pair in pairs() {
+            for direction in Direction::BOTH {
+                let loss = pair.privacy_loss(direction);
+                for a in [1.01, 2.0, 7.5, 300.0, 1e5].map(|a| Order::new(a).unwrap()) {
+                    let (found, expected) = (rdp_of_loss(a, &loss), pair.renyi(direction, a));
+                    assert!(found >= expected && found <= expected * (1.0 + 1e-6), "{a}: {found} {expected}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Privacy losses of mechanisms that see a record only sometimes.
+
+use super::{Atom, EnclosedLoss, PrivacyLoss};
+use crate::quantity::Probability;
+
+/// What a logarithm, an exponential and a product may be off by, in units of the loss or of ln p.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+impl EnclosedLoss {
+    /// The loss of (1-γ) Q + γ P against Q, from that of P against Q: with the record in γ of all subsamples, against
+    /// none.
+    ///
+    /// With x = 1 - γ + γ e^ε its profile at ln x is γ δ(ε), and 1 - x below 1 - γ: it rises with the profile of P
+    /// against Q, at every ε, so that both ends are enclosed by those of that.
+    ///
+    /// ```
+    /// # use leakbound::histogram::VoteHistogram;
+    /// # use leakbound::mechanism::parse;
+    /// # use leakbound::quantity::Probability;
+    /// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+    /// let [removed, added] = parse("laplace:sigma=1")?.enclosed_losses(&without, &with, 100)?;
+    /// let rate = Probability::new(0.1)?;
+    /// let largest = [added.with_seldom(rate).at_most.largest(), removed.against_seldom(rate).at_most.largest()];
+    /// // ln(1 - γ + γ e), and -ln(1 - γ + γ/e).
+    /// assert!((largest[0] - 0.158_565_079).abs() < 1e-9 && (largest[1] - 0.065_298_336).abs() < 1e-9, "{largest:?}");
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    ///
+    /// # References
+    /// Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function", Theorem 11.
+    #[must_use]
+    pub fn with_seldom(&self, rate: Probability) -> Self {
+        let of = |loss: &PrivacyLoss, sign: f64| with_seldom(loss, rate.get(), sign * ROUNDING);
+        Self { at_least: of(&self.at_least, -1.0), at_most: of(&self.at_most, 1.0) }
+    }
+
+    /// The loss of P against (1-γ) P + γ Q, from that of P against Q: without the record, against it in γ of all
+    /// subsamples. Its profile at ε is 1 - e^ε (1-γ) times that of P against Q where the ratio is γ e^ε/(1 - e^ε (1-γ)),
+    /// and rises with that; see [`Self::with_seldom`].
+    #[must_use]
+    pub fn against_seldom(&self, rate: Probability) -> Self {
+        let of = |loss: &PrivacyLoss, sign: f64| against_seldom(loss, rate.get(), sign * ROUNDING);
+        Self { at_least: of(&self.at_least, -1.0), at_most: of(&self.at_most, 1.0) }
+    }
+}
+
+/// ln(1 - γ + γ e^l).
+fn ln_mean(rate: f64, l: f64) -> f64 {
+    // Beyond this γ e^l may be no double.
+    if l > 600.0 { l + (rate + (1.0 - rate) * libm::exp(-l)).ln() } else { libm::log1p(rate * libm::expm1(l)) }
+}
+
+fn with_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
+    let infinite = rate * loss.infinite;
+    let mut atoms: Vec<Atom> = Vec::with_capacity(loss.atoms.len() + 1);
+    let mut total = infinite;
+    for &Atom { l, p } in loss.atoms.iter().filter(|atom| atom.p > 0.0) {
+        let new = ln_mean(rate, l);
+        // γ p + (1-γ) q.
+        let mass = rate * p + (1.0 - rate) * libm::exp(p.ln() - l);
+        let mass = mass * (1.0 + nudge * (1.0 + p.ln().abs() + l.abs()));
+        total += mass;
+        atoms.push(Atom { l: new + nudge * new.abs(), p: mass });
+    }
+    // Outcomes of Q alone.
+    if rate < 1.0 && total < 1.0 {
+        atoms.push(Atom { l: libm::log1p(-rate), p: 1.0 - total });
+    }
+    atoms.retain(|atom| atom.p > 0.0 && atom.p.is_finite());
+    // Rounding may have moved two that are next to each other.
+    atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+    PrivacyLoss { atoms, infinite }
+}
+
+fn against_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
+    let mut infinite = loss.infinite;
+    let mut atoms: Vec<Atom> = Vec::with_capacity(loss.atoms.len() + 1);
+    // Outcomes of P alone have the loss -ln(1-γ).
+    if rate < 1.0 && infinite > 0.0 {
+        let l = -libm::log1p(-rate);
+        atoms.push(Atom { l: l + nudge * l, p: infinite });
+        infinite = 0.0;
+    }
+    atoms.extend(loss.atoms.iter().map(|&Atom { l, p }| {
+        let new = -ln_mean(rate, -l);
+        Atom { l: new + nudge * new.abs(), p }
+    }));
+    atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+    PrivacyLoss { atoms, infinite }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::OutcomeDistribution;
+    use crate::divergence::{compose_losses, hockey_stick};
+    use crate::quantity::{Delta, Epsilon};
+
+    fn distribution(p: &[f64]) -> OutcomeDistribution {
+        OutcomeDistribution::from_probabilities(p).unwrap()
+    }
+
+    fn near(loss: &EnclosedLoss, p: &OutcomeDistribution, q: &OutcomeDistribution) {
+        for epsilon in [0.0, 0.05, 0.3, 1.0, 3.0].map(|epsilon| Epsilon::new(epsilon).unwrap()) {
+            let truth = hockey_stick(p, q, epsilon).unwrap();
+            let delta = |loss: &PrivacyLoss| {
+                compose_losses(&[(loss.clone(), 1)], Delta::new(1e-3).unwrap(), 1e-5).unwrap().delta(epsilon)
+            };
+            let (lower, upper) = (delta(&loss.at_least).lower, delta(&loss.at_most).upper);
+            assert!(lower <= truth + 1e-15 && truth <= upper + 1e-15, "{epsilon}: {lower} {truth} {upper}");
+            assert!(upper - lower <= 1e-4 * truth + 1e-4, "{epsilon}: {lower} {truth} {upper}");
+        }
+        // Sums of the reverse profile, below 0.
+        let total: f64 = loss.at_most.atoms.iter().map(|atom| atom.p).sum::<f64>() + loss.at_most.infinite;
+        assert!((total - 1.0).abs() < 1e-12, "{total}");
+    }
+
+    /// Against mixtures written out, also where an outcome is impossible in one of the worlds.
+    #[test]
+    fn losses_of_mixtures_are_those_written_out() {
+        let pairs = [
+            ([0.5, 0.3, 0.2, 0.0], [0.2, 0.3, 0.5, 0.0]),
+            ([0.5, 0.3, 0.0, 0.2], [0.2, 0.3, 0.5, 0.0]),
+            ([1e-9, 0.3, 0.7 - 1e-9, 0.0], [0.1, 0.1, 0.2, 0.6]),
+        ];
+        for (p, q) in pairs {
+            for rate in [0.0, 1e-6, 0.1, 0.9, 1.0] {
+                let mixed = |first: [f64; 4], second: [f64; 4]| {
+                    distribution(&[0, 1, 2, 3].map(|i| (1.0 - rate) * first[i] + rate * second[i]))
+                };
+                let loss = PrivacyLoss::of_distributions(&distribution(&p), &distribution(&q)).unwrap();
+                let loss = EnclosedLoss::known(loss);
+                let share = Probability::new(rate).unwrap();
+                near(&loss.with_seldom(share), &mixed(q, p), &distribution(&q));
+                near(&loss.against_seldom(share), &distribution(&p), &mixed(p, q));
+            }
+        }
+    }
+
+    /// Losses of ±2000 stay what they are.
+    #[test]
+    fn huge_losses_are_no_overflow() {
+        let loss = PrivacyLoss {
+            atoms: vec![Atom { l: 2000.0, p: 0.5 }, Atom { l: 0.0, p: 0.5 }, Atom { l: -2000.0, p: 0.0 }],
+            infinite: 0.0,
+        };
+        let share = Probability::new(0.25).unwrap();
+        let [seldom, against] =
+            [EnclosedLoss::known(loss.clone()).with_seldom(share), EnclosedLoss::known(loss).against_seldom(share)];
+        assert!((seldom.at_most.largest() - (2000.0 + 0.25f64.ln())).abs() < 1e-9);
+        assert!((against.at_most.largest() + 0.75f64.ln()).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,224 @@
+//! Any mechanism of one record, on a Poisson subsample.
+
+use super::binned::record;
+use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed};
+use super::{
+    Bins, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism, MechanismKind, Parameter, Parameters,
+    Relation, draw,
+};
+use crate::accountant::{Statement, Theorem, WorstCases, poisson_subsampled_rdp, rdp_of_loss};
+use crate::bound::Direction;
+use crate::distribution::OutcomeDistribution;
+use crate::divergence::EnclosedLoss;
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+use crate::quantity::{Order, Probability};
+use crate::simulate::Sampler;
+use std::sync::{Arc, OnceLock};
+
+/// A mechanism of one record that is added or removed, on a Poisson subsample.
+///
+/// With P the outputs with the record and Q those without, the outputs are (1-q) Q + q P with the record and Q without
+/// (given the other records of the subsample; hockey-stick divergences are jointly convex). Where P against Q is the
+/// worst pair of the mechanism, as for noise on a count, this is the worst of the subsample, in each of the two
+/// directions by itself.
+///
+/// ```
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::parse;
+/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+/// let subsampled = parse("poisson:rate=0.01,of=[laplace:sigma=1]")?;
+/// assert_eq!(subsampled.to_string(), "poisson:rate=0.01,of=[laplace:sigma=1]");
+/// let [_, added] = subsampled.enclosed_losses(&without, &with, 100)?;
+/// assert!((added.at_most.largest() - (0.99 + 0.01 * 1f64.exp()).ln()).abs() < 1e-12);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function", Theorem 11.
+#[derive(Debug, Clone)]
+pub struct PoissonSubsample {
+    rate: Probability,
+    base: Arc<dyn Mechanism>,
+}
+
+/// A mechanism of one record, on a Poisson subsample.
+pub const POISSON: &MechanismKind = &MechanismKind {
+    name: "poisson",
+    relation: Relation::OneRecord,
+    parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
+    releases: true,
+    noise_hides: false,
+    read: |parameters| {
+        let rate = parameters.probability("rate")?;
+        Ok(Arc::new(PoissonSubsample { rate, base: base_of(parameters, Relation::OneRecord)? }))
+    },
+    draw_data: draw::no_record,
+    draw: |stream, _| {
+        let rate = draw::rate(stream)?;
+        let base = drawn_of(&[LAPLACE, DISCRETE_LAPLACE, GAUSSIAN, DISCRETE_GAUSSIAN], stream)?;
+        Some(Arc::new(PoissonSubsample { rate, base }))
+    },
+};
+
+static SUBSAMPLED: Statement = Statement::for_any_data(
+    "poisson",
+    "Zhu, Dong and Wang (2022), Theorem 11, by the moments of the privacy loss, and leakbound, poisson_subsampled_rdp",
+)
+.certified(1e-3);
+
+impl PoissonSubsample {
+    /// The probability with which the record is in the subsample.
+    #[must_use]
+    pub const fn rate(&self) -> Probability {
+        self.rate
+    }
+
+    /// The mechanism that is run on the subsample.
+    #[must_use]
+    pub fn base(&self) -> &dyn Mechanism {
+        &*self.base
+    }
+
+    /// The larger divergence of both directions: that of the losses as they are enclosed from above, or a bound from
+    /// the theorems of the mechanism where it is smaller.
+    fn theorem(&self, known: &WorstCases) -> Option<Theorem> {
+        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).ok());
+        let (without, with, mechanism) = (without?, with?, self.clone());
+        let theorems = self.base.theorems_for(&without, known);
+        let losses: OnceLock<Option<[EnclosedLoss; 2]>> = OnceLock::new();
+        Some(Theorem::new(&SUBSAMPLED, move |order, _| {
+            let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
+            let moments = losses.as_ref().map_or(f64::INFINITY, |losses| largest(order, losses));
+            let [removed, added] = Direction::BOTH.map(|direction| least(&theorems, order, direction));
+            moments.min(poisson_subsampled_rdp(order, mechanism.rate, added, removed))
+        }))
+    }
+}
+
+fn largest(order: Order, losses: &[EnclosedLoss; 2]) -> f64 {
+    losses.iter().map(|loss| rdp_of_loss(order, &loss.at_most)).fold(0.0, f64::max)
+}
+
+impl Mechanism for PoissonSubsample {
+    fn kind(&self) -> &'static MechanismKind {
+        POISSON
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("rate", self.rate.get()).with_word(OF, &self.base.to_string())
+    }
+
+    fn theorems_for(&self, _: &VoteHistogram, known: &WorstCases) -> Vec<Theorem> {
+        self.theorem(known).into_iter().collect()
+    }
+
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {
+        let absent = self.base.output_distribution(&VoteHistogram::new(vec![0])?, bins)?;
+        if record(data)? == 0 {
+            return Ok(absent);
+        }
+        mixed(&absent, &self.base.output_distribution(data, bins)?, self.rate)
+    }
+
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
+        let without = VoteHistogram::new(vec![0])?;
+        let worlds = [self.base.sampler(&without, data, bins)?, self.base.sampler(&without, neighbor, bins)?];
+        Ok(Box::new(SeldomSampler { worlds, rate: self.rate.get() }))
+    }
+
+    fn enclosed_losses(
+        &self,
+        data: &VoteHistogram,
+        neighbor: &VoteHistogram,
+        bins: usize,
+    ) -> Result<[EnclosedLoss; 2]> {
+        let losses = self.base.enclosed_losses(data, neighbor, bins)?;
+        let [forward, reverse] = &losses;
+        Ok(match [record(data)?, record(neighbor)?] {
+            [0, 1] => [forward.against_seldom(self.rate), reverse.with_seldom(self.rate)],
+            [1, 0] => [forward.with_seldom(self.rate), reverse.against_seldom(self.rate)],
+            _ => losses,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+    use crate::divergence::{PrivacyLoss, compose_losses};
+    use crate::quantity::Delta;
+
+    fn counts() -> [VoteHistogram; 2] {
+        [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap())
+    }
+
+    /// A subsample of Gaussian noise has a mechanism of its own, which shares none of this.
+    #[test]
+    fn gaussian_noise_on_a_subsample_is_the_subsampled_gaussian() {
+        let [without, with] = counts();
+        let delta = Delta::new(1e-6).unwrap();
+        let composed = |text: &str| {
+            parse(text).unwrap().enclosed_losses(&without, &with, 1500).unwrap().map(|loss| {
+                let epsilon = |loss: PrivacyLoss| compose_losses(&[(loss, 50)], delta, 1e-3).unwrap().epsilon(delta);
+                [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
+            })
+        };
+        let ours = composed("poisson:rate=0.05,of=[gaussian:sigma=0.9]");
+        let other = composed("subsampled-gaussian:sigma=0.9,rate=0.05");
+        for (ours, other) in ours.into_iter().zip(other) {
+            assert!(ours[0] <= other[1] && other[0] <= ours[1] && ours[1] < 1.002 * ours[0], "{ours:?} {other:?}");
+        }
+    }
+
+    /// Laplace noise: the divergence of the subsample by a sum over a fine grid.
+    #[test]
+    fn the_theorem_of_laplace_noise_is_the_divergence_of_the_mixture() {
+        let [without, with] = counts();
+        let (scale, rate): (f64, f64) = (0.7, 0.2);
+        let density = |x: f64| libm::exp(-x.abs() / scale) / (2.0 * scale);
+        let step = 1e-4;
+        for a in [1.5, 2.0, 6.0] {
+            let (mut added, mut removed) = (0.0, 0.0);
+            for i in -160_000..=170_000 {
+                let x = step * (f64::from(i) + 0.5);
+                let (q, p) = (density(x), density(x - 1.0));
+                let mixture = (1.0 - rate) * q + rate * p;
+                added += step * libm::pow(mixture / q, a) * q;
+                removed += step * libm::pow(q / mixture, a) * mixture;
+            }
+            let expected = added.max(removed).ln() / (a - 1.0);
+            let mechanism = parse(&format!("poisson:rate={rate},of=[laplace:sigma={scale}]")).unwrap();
+            let order = Order::new(a).unwrap();
+            let theorems = mechanism.theorems_for(&without, &WorstCases::default());
+            let bound = theorems[0].at(order, Direction::Forward).unwrap().value;
+            assert!(bound >= expected * (1.0 - 1e-7) && bound < expected * (1.0 + 1e-4), "{a}: {bound} {expected}");
+            let pair = mechanism.output_pair(&without, &with, Bins::at(Some(order))).unwrap();
+            let exact = Direction::BOTH.map(|direction| pair.renyi(direction, order)).into_iter().fold(0.0, f64::max);
+            assert!(exact <= bound && exact > 0.999 * bound, "{a}: {exact} {bound}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_subsample_is_rejected_in_one_line() {
+        for (text, words) in [
+            ("poisson:rate=0.1", "of is missing"),
+            ("poisson:rate=2,of=[laplace:sigma=1]", "rate: "),
+            ("poisson:rate=0.1,of=[laplace:sigma=0]", "sigma: noise scale = 0"),
+            ("poisson:rate=0.1,of=3", "of = 3 is no word"),
+            ("poisson:rate=0.1,of=[gnmax:sigma=1]", "of = gnmax is none of the mechanisms with one record"),
+            ("poisson:rate=0.1,of=[poisson:rate=0.1,of=[laplace:sigma=1]]", "a mechanism of a mechanism"),
+            ("poisson:rate=0.1,of=[poisson:rate=0.1,of=laplace:sigma=1]", "a mechanism of a mechanism"),
+            ("poisson:rate=0.1,of=[laplace:sigma=1", "a bracket is not closed"),
+            ("poisson:rate=0.1,of=laplace:sigma=1]", "a bracket is not opened"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(words) && !error.contains('\n'), "{text}: {error}");
+        }
+        let same = ["poisson:rate=0.1,of=laplace:sigma=1", "poisson: rate=0.1, of=[ laplace:sigma=1.0 ]"];
+        for text in same {
+            assert_eq!(parse(text).unwrap().to_string(), "poisson:rate=0.1,of=[laplace:sigma=1]");
+        }
+    }
+}
