@@ -1,16 +1,27 @@
 //! Any bytes as a scenario: rejected in one line, or queries whose identity and outcomes can be told. The same bytes as
-//! releases: rejected in one line, or at least one that is made.
+//! releases and as an event of dp_accounting: rejected in one line, or at least one release that is made.
 #![no_main]
 
-use leakbound::record::{releases_from_bytes, scenario_from_bytes};
+use leakbound::record::{ReleasePart, events_from_bytes, releases_from_bytes, scenario_from_bytes};
 use libfuzzer_sys::fuzz_target;
 
+/// Whether there is a part, and each of them is made.
+fn all_made(parts: &[ReleasePart]) -> bool {
+    let made = |part: &ReleasePart| match part {
+        ReleasePart::Release(release) => release.times > 0 && release.distance > 0,
+        ReleasePart::Bundle(bundle) => bundle.times > 0 && all_made(&bundle.parts),
+    };
+    !parts.is_empty() && parts.iter().all(made)
+}
+
 fuzz_target!(|bytes: &[u8]| {
-    match releases_from_bytes("r.toml", bytes) {
-        Ok(list) => assert!(!list.releases.is_empty() && list.releases.iter().all(|release| release.times > 0)),
-        Err(error) => {
-            let text = error.to_string();
-            assert!(text.starts_with("r.toml: ") && !text.contains(char::is_control), "{text:?}");
+    for list in [releases_from_bytes("r", bytes), events_from_bytes("r", bytes)] {
+        match list {
+            Ok(list) => assert!(list.releases.group > 0 && list.releases.count() > 0 && all_made(&list.releases.parts)),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.starts_with("r: ") && !text.contains(char::is_control), "{text:?}");
+            }
         }
     }
     match scenario_from_bytes("s.toml", bytes) {

@@ -278,6 +278,21 @@ def test_calibrate(command):
     assert 1 <= found.scale < 1.001
 
 
+def test_account_of_events(command, tmp_path):
+    """What the library itself writes of its events, and its own pessimistic epsilon at least at the lower end."""
+    dp_event = pytest.importorskip("dp_accounting").dp_event
+    pld = pytest.importorskip("dp_accounting.pld.pld_privacy_accountant")
+    step = dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(0.8))
+    event = dp_event.ComposedDpEvent([dp_event.SelfComposedDpEvent(step, 1000), dp_event.LaplaceDpEvent(20.0)])
+    events = tmp_path / "events.json"
+    events.write_text(json.dumps(event.to_named_tuple()))
+    found = same(
+        leakbound.account(events, composition="pld"), command("account", events, "--composition", "pld"), inputs=True
+    )
+    epsilon = pld.PLDAccountant().compose(event).get_epsilon(1e-5)
+    assert found.losses.epsilon.lower <= epsilon <= 1.05 * found.losses.epsilon.upper
+
+
 def test_history_does_not_matter(command, scenarios):
     """Nothing that was computed for one document may show in the digits of another."""
     call = {"model": "pate", "noise": "gaussian:40", "samples": 1e4, "queries": [18], "orders": [2, 3]}

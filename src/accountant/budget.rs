@@ -11,9 +11,11 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// charge. A charge that would exceed the budget is rejected and leaves it as it was, so the loop of a labeling
 /// campaign stops *before* its budget is crossed.
 ///
-/// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, the order
-/// must be fixed beforehand for the sum to be a theorem (Feldman and Zrnic 2021): give that one order. With many
-/// orders, of which the best is taken at the end, it is the figure that the literature reports.
+/// Where no cost depends on an output, what it says is a theorem at any number of orders (Mironov 2017, Proposition 1).
+/// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, or a release
+/// is chosen after the outputs before it, the order must be fixed beforehand for the sum to be a theorem (Feldman and
+/// Zrnic 2021): give that one order, or take a [`PrivacyFilter`](super::PrivacyFilter). With many orders, of which the
+/// best is taken at the end, it is then the figure that the literature reports, and no theorem.
 ///
 /// ```
 /// # use leakbound::accountant::{PrivacyBudget, gnmax_data_independent};

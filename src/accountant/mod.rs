@@ -4,6 +4,7 @@ mod amplified;
 mod budget;
 mod confident;
 mod exponential;
+mod filter;
 mod gaussian;
 mod gnmax;
 mod gnss;
@@ -16,6 +17,7 @@ mod local;
 mod private_knn;
 mod randomized_response;
 mod replaced;
+mod selected;
 mod smooth_sensitivity;
 mod subsampled;
 mod theorem;
@@ -29,6 +31,7 @@ pub use confident::{
     threshold_data_dependent, threshold_data_independent,
 };
 pub use exponential::exponential_mechanism_rdp;
+pub use filter::{ApproximateFilter, PrivacyFilter, PrivacyOdometer};
 pub use gaussian::gaussian_rdp;
 pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability, log_flip_probability_of_parties};
 pub use gnss::gnss_rdp;
@@ -41,6 +44,7 @@ pub use local::{local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, sy
 pub use private_knn::private_knn_rdp;
 pub use randomized_response::{k_ary_randomized_response_rdp, randomized_response_rdp};
 pub use replaced::replaced_gaussian_rdp;
+pub use selected::{Runs, RunsDistribution};
 pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 pub use theorem::{ComposedTheorem, Scope, Statement, Theorem, WorstCases};

@@ -2,7 +2,7 @@
 
 use super::binned::{BetweenLaplace, Binned, Normal, edges_around, edges_of_losses, resolvable};
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
+use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_mechanism_rdp, laplace_rdp};
 use crate::distribution::{Noise, OutcomeDistribution};
 use crate::divergence::EnclosedLoss;
 use crate::error::Result;
@@ -71,6 +71,15 @@ impl AdditiveNoise {
         Ok(self.binned(bins)?.edges)
     }
 
+    /// The losses of counts that are so many noise scales apart.
+    fn losses(&self, shift: f64, bins: usize) -> Result<Binned> {
+        resolvable(shift, 1.0)?;
+        Ok(match self.noise {
+            Noise::Laplace(_) => BetweenLaplace::pair(shift, bins),
+            Noise::Gaussian(_) => normal_pair(shift, edges_of_losses(shift, bins)),
+        })
+    }
+
     fn binned(&self, bins: Bins) -> Result<Binned> {
         let (shift, order) = (self.noise.scale().recip(), bins.order.map_or(1.0, Order::get));
         resolvable(shift, order)?;
@@ -120,13 +129,23 @@ impl Mechanism for AdditiveNoise {
         neighbor: &VoteHistogram,
         bins: usize,
     ) -> Result<[EnclosedLoss; 2]> {
-        let shift = self.noise.scale().recip();
-        resolvable(shift, 1.0)?;
-        let binned = match self.noise {
-            Noise::Laplace(_) => BetweenLaplace::pair(shift, bins),
-            Noise::Gaussian(_) => normal_pair(shift, edges_of_losses(shift, bins)),
-        };
-        binned.enclosed_losses(data, neighbor)
+        self.losses(self.noise.scale().recip(), bins)?.enclosed_losses(data, neighbor)
+    }
+
+    /// A count that moves by m: the same noise, 1/m as large. Where the ratio of two densities grows with the output, the
+    /// best test of every δ is a threshold, whose power grows with the distance of the counts: fewer records leak less.
+    fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
+        let distance = members as f64;
+        vec![match self.noise {
+            Noise::Gaussian(sigma) => Theorem::new(&OF_GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, distance)),
+            Noise::Laplace(b) => Theorem::new(&OF_LAPLACE, move |order, _| laplace_mechanism_rdp(order, b, distance)),
+        }]
+    }
+
+    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+        let [without, with] = [VoteHistogram::new(vec![0])?, VoteHistogram::new(vec![1])?];
+        // The second of the two outputs is that of all members.
+        self.losses(members as f64 / self.noise.scale(), bins)?.enclosed_losses(&without, &with)
     }
 
     fn gaussian_mu(&self) -> Option<f64> {
@@ -183,6 +202,43 @@ mod tests {
             let found = pair(&format!("gaussian:sigma={sigma}"), None).delta(Direction::Forward, epsilon);
             let truth = gdp_delta(1.0 / sigma, epsilon).unwrap();
             assert!(found <= truth * (1.0 + 1e-12) && found >= truth * 0.99, "{found} {truth}");
+        }
+    }
+
+    /// m records are one with m-th of the noise: Gaussian ε in closed form, Laplace ε at δ = 0 and its theorem.
+    #[test]
+    fn groups_have_closed_forms() {
+        use crate::divergence::{compose_losses, gdp_epsilon};
+        use crate::quantity::Delta;
+        let (data, delta) = (VoteHistogram::new(vec![0]).unwrap(), Delta::new(1e-6).unwrap());
+        for members in [1u64, 3, 40] {
+            let gaussian = parse("gaussian:sigma=20").unwrap();
+            let truth = gdp_epsilon(members as f64 / 20.0, delta).unwrap().get();
+            for loss in gaussian.group_losses(members, 1_000).unwrap() {
+                let of = |loss| compose_losses(&[(loss, 1)], delta, 1e-4).unwrap().epsilon(delta);
+                let (lower, upper) = (of(loss.at_least).lower, of(loss.at_most).upper);
+                assert!(lower <= truth && truth <= upper && upper < 1.01 * lower, "{members}: {lower} {truth} {upper}");
+            }
+            let laplace = parse("laplace:sigma=20").unwrap();
+            let [forward, reverse] = laplace.group_losses(members, 100).unwrap();
+            for largest in [forward.at_most.largest(), reverse.at_most.largest()] {
+                assert!((largest - members as f64 / 20.0).abs() < 1e-12, "{members}: {largest}");
+            }
+            let order = Order::new(4.0).unwrap();
+            let at = |text: &str, members| {
+                let theorems = parse(text).unwrap().group_theorems(&data, members, &WorstCases::default());
+                theorems[0].at(order, Direction::Forward).unwrap().value
+            };
+            assert!(
+                (at("gaussian:sigma=20", members) / at(&format!("gaussian:sigma={}", 20.0 / members as f64), 1) - 1.0)
+                    .abs()
+                    < 1e-12
+            );
+            assert!(
+                (at("laplace:sigma=20", members) / at(&format!("laplace:sigma={}", 20.0 / members as f64), 1) - 1.0)
+                    .abs()
+                    < 1e-12
+            );
         }
     }
 

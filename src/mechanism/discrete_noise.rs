@@ -3,6 +3,7 @@
 use super::binned::{edges_around, edges_of_losses, record};
 use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
+use crate::bound::outward::quotient_up;
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, LossCell};
 use crate::error::{Error, Result};
@@ -148,7 +149,43 @@ impl DiscreteNoise {
     }
 }
 
+/// Records of a group.
+const LARGEST_GROUP: u64 = 1 << 40;
+
 impl DiscreteNoise {
+    /// The losses of Laplace noise between the counts 0 and m: of y it is (m - 2y)/σ from 0 to m and constant beyond, and
+    /// with r = e^{-1/σ}
+    /// ```text
+    /// P(y ≤ 0) = Q(y ≥ m) = 1/(1+r),   P(y ≥ m) = Q(y ≤ 0) = r^m/(1+r),   P(a ≤ y ≤ b) = (r^a - r^{b+1})/(1+r).
+    /// ```
+    fn laplace_group_losses(self, members: u64, bins: usize) -> [EnclosedLoss; 2] {
+        let step = self.sigma.get().recip();
+        let (m, total) = (members as f64, -softplus(-step));
+        let width = (members / bins.max(1) as u64).max(1);
+        // ln P, ln Q, and the losses of the first and of the last integer.
+        let mut cells = vec![(total, total - m * step, [m * step; 2])];
+        let mut first = 1;
+        while first < members {
+            let last = (first + width - 1).min(members - 1);
+            let (a, b) = (first as f64, last as f64);
+            let ln_share = (-libm::expm1(-step * (b - a + 1.0))).ln() + total;
+            cells.push((ln_share - a * step, ln_share - (m - b) * step, [(m - 2.0 * a) * step, (m - 2.0 * b) * step]));
+            first = last + 1;
+        }
+        cells.push((total - m * step, total, [-m * step; 2]));
+        let slack = |l: f64| 8.0 * f64::EPSILON * l.abs();
+        let of = |forward: bool| {
+            let cell = |&(p, q, [high, low]): &(f64, f64, [f64; 2])| {
+                let [p, q] = if forward { [p, q] } else { [q, p] };
+                let [low, high] = if forward { [low, high] } else { [-high, -low] };
+                let losses = if low == high { [low, high] } else { [low - slack(low), high + slack(high)] };
+                LossCell { p: row(p), q: row(q), losses }
+            };
+            EnclosedLoss::of_cells(&cells.iter().map(cell).collect::<Vec<_>>())
+        };
+        [of(true), of(false)]
+    }
+
     /// ln of the probabilities of the integers between the cuts, of Gaussian noise on a count.
     fn gaussian_rows(self, count: i64, cuts: &[i64]) -> Vec<LogIntegral> {
         let (far, sigma) = (i64::MAX / 4, self.sigma.get());
@@ -158,18 +195,21 @@ impl DiscreteNoise {
         lows.zip(highs).map(|(low, high)| row(ln_sum(low, high, sigma) - total)).collect()
     }
 
-    /// The losses of Gaussian noise: ln P/Q of y is (1 - 2y)/(2σ²) for the counts 0 and 1.
+    /// The losses of Gaussian noise: ln P/Q of y is m (m - 2y)/(2σ²) for the counts 0 and m.
     fn gaussian_losses(self, counts: [i64; 2], bins: usize) -> Result<[EnclosedLoss; 2]> {
         // Checks the scale.
         self.cuts(Bins::at(None))?;
         let sigma = self.sigma.get();
-        let edges = edges_of_losses(sigma.recip(), bins).into_iter().map(|edge| (edge * sigma).floor() as i64);
+        let distance = counts[0].abs_diff(counts[1]) as f64;
+        let edges =
+            edges_of_losses(distance.max(1.0) / sigma, bins).into_iter().map(|edge| (edge * sigma).floor() as i64);
         let mut cuts: Vec<i64> = edges.flat_map(|edge| [edge, edge + 1]).collect();
         cuts.dedup();
         cuts.sort_unstable();
         cuts.dedup();
         let rows = counts.map(|count| self.gaussian_rows(count, &cuts));
-        let loss = |y: f64| (0.5 - y) / sigma / sigma;
+        let middle = 0.5 * (counts[0] + counts[1]) as f64;
+        let loss = |y: f64| (middle - y) / sigma / sigma;
         let of = |first: usize, second: usize| {
             let cells = (0..=cuts.len()).map(|cell| {
                 let smallest = cell.checked_sub(1).map_or(f64::NEG_INFINITY, |below| cuts[below] as f64 + 1.0);
@@ -262,6 +302,38 @@ impl Mechanism for DiscreteNoise {
         match self.rule {
             DiscreteRule::Laplace => (self as &dyn Mechanism).known_losses(data, neighbor),
             DiscreteRule::Gaussian => self.gaussian_losses([record(data)? as i64, record(neighbor)? as i64], bins),
+        }
+    }
+
+    /// A count that moves by m. Laplace noise is then pure m/σ; Gaussian noise has D_α ≤ α m²/(2σ²), since
+    /// Σ P^α Q^{1-α} = e^{α(α-1)m²/(2σ²)} θ(m(1-α))/θ(0) and θ is largest at 0. Fewer records leak less: the ratio of two
+    /// probabilities grows with the output, so that the best test of every δ is a threshold.
+    fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
+        let (sigma, distance) = (self.sigma, members as f64);
+        let theorem = match self.rule {
+            DiscreteRule::Gaussian => {
+                Some(Theorem::new(&GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, distance)))
+            }
+            DiscreteRule::Laplace => {
+                let epsilon = Epsilon::new(quotient_up(distance, sigma.get())).ok();
+                epsilon.filter(|epsilon| *epsilon != Epsilon::INFINITE).map(|epsilon| {
+                    Theorem::new(&LAPLACE, move |order, _| {
+                        k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
+                    })
+                })
+            }
+        };
+        theorem.into_iter().collect()
+    }
+
+    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+        let step = self.sigma.get().recip();
+        if !(members >= 1 && members <= LARGEST_GROUP && step * (members as f64) < 1e12) {
+            return Err(Error::Domain { quantity: "members of a group", value: members as f64, domain: "[1, 2^40]" });
+        }
+        match self.rule {
+            DiscreteRule::Laplace => Ok(self.laplace_group_losses(members, bins)),
+            DiscreteRule::Gaussian => self.gaussian_losses([0, members as i64], bins),
         }
     }
 }
@@ -402,6 +474,48 @@ mod tests {
                 assert!(upper - lower < 0.02 * truth, "{sigma}: {lower} {truth} {upper}");
             }
         }
+    }
+
+    /// Counts m apart: Σ (P - e^ε Q)⁺ over the integers, one by one, and the divergences of all orders below the theorem.
+    #[test]
+    fn groups_stand_around_the_sum_over_all_integers() {
+        let data = VoteHistogram::new(vec![0]).unwrap();
+        let cases = [(1u64, 0.5, 0.7), (2, 1.0, 0.5), (5, 3.0, 1.0), (30, 9.0, 2.0)];
+        for (name, power) in [("discrete-laplace", 1), ("discrete-gaussian", 2)] {
+            for (members, sigma, epsilon) in cases {
+                let term = |z: i64| {
+                    let scaled = (z as f64 / sigma).abs();
+                    libm::exp(if power == 1 { -scaled } else { -0.5 * scaled * scaled })
+                };
+                let total: f64 = (-3000..=3000).map(term).sum();
+                let both = |y: i64| (term(y) / total, term(y - members as i64) / total);
+                let truth: f64 = (-2000..=2000).map(both).map(|(p, q)| (p - libm::exp(epsilon) * q).max(0.0)).sum();
+                let mechanism = parse(&format!("{name}:sigma={sigma}")).unwrap();
+                for bins in [1_000, 7] {
+                    for loss in mechanism.group_losses(members, bins).unwrap() {
+                        let delta = |loss: crate::divergence::PrivacyLoss| {
+                            let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
+                            let composed = crate::divergence::compose_losses(&[(loss, 1)], delta, 1e-4).unwrap();
+                            composed.delta(Epsilon::new(epsilon).unwrap())
+                        };
+                        let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                        let seen = format!("{name} {members} {sigma} {bins}: {lower} {truth} {upper}");
+                        assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{seen}");
+                        assert!(bins < 10 || upper - lower < 0.03 * truth, "{seen}");
+                    }
+                }
+                let theorems = mechanism.group_theorems(&data, members, &WorstCases::default());
+                for a in [1.1, 2.0, 3.5, 20.0] {
+                    let moment = |(p, q): (f64, f64)| {
+                        if p > 0.0 && q > 0.0 { (a * p.ln() + (1.0 - a) * q.ln()).exp() } else { 0.0 }
+                    };
+                    let exact = (-300..=300).map(both).map(moment).sum::<f64>().ln() / (a - 1.0);
+                    let bound = theorems[0].at(Order::new(a).unwrap(), Direction::Forward).unwrap().value;
+                    assert!(exact <= bound + 1e-9, "{name} {members} {sigma} {a}: {exact} {bound}");
+                }
+            }
+        }
+        assert!(parse("discrete-laplace:sigma=2").unwrap().group_losses(1 << 41, 10).is_err());
     }
 
     #[test]

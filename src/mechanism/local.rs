@@ -321,6 +321,10 @@ impl Mechanism for LocalProtocol {
         Ok(Box::new(ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits, outcomes }))
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn treats_classes_alike(&self) -> bool {
         true
     }

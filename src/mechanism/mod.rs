@@ -173,6 +173,23 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
         Err(rejected(format!("no privacy-loss distribution of {} is known", self.kind())))
     }
 
+    /// The theorems that bound one output where up to `members` records are added, all of them, or removed, or as many
+    /// votes move: those of one record, by Mironov's proposition for groups, of every mechanism that does not know
+    /// better.
+    fn group_theorems(&self, data: &VoteHistogram, members: u64, known: &WorstCases) -> Vec<Theorem> {
+        self.theorems_for(data, known).into_iter().filter_map(|theorem| theorem.of_group(members)).collect()
+    }
+
+    /// The privacy losses between no record and `members` records, forward and reverse, each enclosed from both sides.
+    /// They dominate those of fewer records.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
+    /// so.
+    fn group_losses(&self, _members: u64, _bins: usize) -> Result<[EnclosedLoss; 2]> {
+        Err(rejected(format!("no privacy-loss distribution of {} is known for groups", self.kind())))
+    }
+
     /// The RDP of one output that holds whatever the data, as the literature has it: the loosest exact theorem for any
     /// data.
     fn data_independent(&self, data: &VoteHistogram, order: Order) -> f64 {
@@ -185,6 +202,12 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
             Direction::BOTH.into_iter().filter_map(|direction| Some(theorem.at(order, direction)?.value))
         });
         values.reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether each person sends an output of its own: then a group of people are so many independent releases. False of
+    /// what is computed from the data of several people together.
+    fn is_local(&self) -> bool {
+        false
     }
 
     /// Whether it treats all classes alike: other names for the classes only rename the outputs, so that no divergence

@@ -119,6 +119,10 @@ impl Mechanism for RandomizedResponse {
         self.theorems(data.classes())
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn treats_classes_alike(&self) -> bool {
         true
     }

@@ -6,11 +6,13 @@ use crate::accountant::{
     Statement, Theorem, WorstCases, private_knn_rdp, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
-use crate::error::Result;
+use crate::divergence::{EnclosedLoss, LossCell};
+use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
+use crate::quadrature::LogIntegral;
 use crate::quantity::{NoiseScale, Order, Probability};
 use crate::simulate::Sampler;
+use crate::special::{log_binomial_pmf, log_sum_exp};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
@@ -134,6 +136,77 @@ impl Mechanism for SubsampledGaussian {
         resolvable(shift, 1.0)?;
         self.outputs(edges_of_losses(shift, bins)).enclosed_losses(data, neighbor)
     }
+
+    /// Counts that move by a binomial number, by the published bound for groups.
+    fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
+        let Self { sigma, rate } = *self;
+        if members > LARGEST_GROUP {
+            return Vec::new();
+        }
+        vec![Theorem::new(&OF_SUBSAMPLE, move |order, _| {
+            subsampled_gaussian_group_rdp(order, rate, sigma, 1.0, members)
+        })]
+    }
+
+    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+        if !(1..=LARGEST_GROUP).contains(&members) {
+            let value = members as f64;
+            return Err(Error::Domain { quantity: "members of a group of subsamples", value, domain: "[1, 1000]" });
+        }
+        let shift = self.sigma.get().recip();
+        resolvable(shift * members as f64, 1.0)?;
+        Ok(self.binomial_losses(members, bins))
+    }
+}
+
+/// Records of a group.
+const LARGEST_GROUP: u64 = 1_000;
+
+impl SubsampledGaussian {
+    /// The losses between N(0, 1) and Σ w_b N(b t, 1), b of a binomial number of m records.
+    ///
+    /// *Fewer records leak less.* Both ways the ratio of the densities, Σ w_b e^{b t x - b² t²/2}, grows with x, so that
+    /// the best test of every δ is a threshold, N(0, 1) passes it as often whatever m, and Σ w_b N(b t, 1) the more
+    /// often the larger b is, which grows with m. The same holds for records that count for anything between 0 and 1.
+    fn binomial_losses(self, members: u64, bins: usize) -> [EnclosedLoss; 2] {
+        let (shift, rate) = (self.sigma.get().recip(), self.rate.get());
+        let edges = edges_of_losses(shift * members as f64, bins);
+        let weights: Vec<f64> = (0..=members).map(|b| log_binomial_pmf(b, members, rate)).collect();
+        // What the weights lose in rounding.
+        let error = |ln: f64| if ln.is_finite() { 8.0 * f64::EPSILON * (1.0 + ln.abs()) } else { 0.0 };
+        let without = Normal::at(0.0).bins(&edges);
+        let mut with: Vec<LogIntegral> = vec![LogIntegral { ln_value: f64::NEG_INFINITY, error: 0.0 }; edges.len() + 1];
+        for (b, &weight) in weights.iter().enumerate().filter(|(_, weight)| weight.is_finite()) {
+            let part = Normal::at(shift * b as f64).bins(&edges);
+            for (sum, part) in with.iter_mut().zip(part) {
+                sum.ln_value = log_sum_exp([sum.ln_value, weight + part.ln_value].into_iter());
+                sum.error = sum.error.max(part.error + error(weight)) + 4.0 * f64::EPSILON;
+            }
+        }
+        // ln of the density without the records over that with them, and how far off it may be.
+        let ratio = |x: f64| {
+            let moved = |b: usize| shift * b as f64 * (x - 0.5 * shift * b as f64);
+            let ln = log_sum_exp((0..weights.len()).map(|b| weights[b] + moved(b)));
+            let off =
+                |b: usize| error(weights[b]) + 8.0 * f64::EPSILON * (1.0 + (shift * b as f64).powi(2) + moved(b).abs());
+            let shares = (0..weights.len()).map(|b| libm::exp(weights[b] + moved(b) - ln) * off(b));
+            (-ln, shares.sum::<f64>())
+        };
+        let none = if rate < 1.0 { -(members as f64) * (-rate).ln_1p() } else { f64::INFINITY };
+        let mut ratios = vec![(none, if none.is_finite() { 8.0 * f64::EPSILON * none } else { 0.0 })];
+        ratios.extend(edges.iter().map(|&edge| ratio(edge)));
+        ratios.push((if rate > 0.0 { f64::NEG_INFINITY } else { 0.0 }, 0.0));
+        let of = |sign: f64| {
+            let cells = (0..=edges.len()).map(|bin| {
+                let ends = [ratios[bin], ratios[bin + 1]].map(|(l, error)| [sign * l - error, sign * l + error]);
+                let losses = [ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1])];
+                let [p, q] = if sign > 0.0 { [without[bin], with[bin]] } else { [with[bin], without[bin]] };
+                LossCell { p, q, losses }
+            });
+            EnclosedLoss::of_cells(&cells.collect::<Vec<_>>())
+        };
+        [of(1.0), of(-1.0)]
+    }
 }
 
 #[cfg(test)]
@@ -211,6 +284,54 @@ mod tests {
                 assert!(upper < lower * 1.003, "{times} {delta}: {lower} {upper}");
             }
         }
+    }
+
+    /// One record as without groups; all records are Gaussian noise of a count that moves by m; and two records by
+    /// Σ (p - e^ε q)⁺ over a fine grid of outputs.
+    #[test]
+    fn groups_of_a_subsample_are_enclosed() {
+        let of = |sigma: f64, rate: f64, members: u64, delta: f64| {
+            let mechanism =
+                SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() };
+            let delta = Delta::new(delta).unwrap();
+            mechanism.group_losses(members, 2_000).unwrap().map(|loss| {
+                let epsilon = |loss: PrivacyLoss| compose_losses(&[(loss, 10)], delta, 1e-3).unwrap().epsilon(delta);
+                [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
+            })
+        };
+        for ([lower, upper], [low, high]) in of(0.8, 0.1, 1, 1e-5).into_iter().zip(composed(0.8, 0.1, 10, 1e-5, 2_000))
+        {
+            assert!(lower <= high && low <= upper && upper < 1.005 * lower, "{lower} {upper} {low} {high}");
+        }
+        let truth = crate::divergence::gdp_epsilon(3.0 / 9.0 * 10f64.sqrt(), Delta::new(1e-6).unwrap()).unwrap().get();
+        for [lower, upper] in of(9.0, 1.0, 3, 1e-6) {
+            assert!(lower <= truth && truth <= upper && upper < 1.005 * lower, "{lower} {truth} {upper}");
+        }
+        for [lower, upper] in of(2.0, 0.0, 3, 1e-6) {
+            assert!(lower == 0.0 && upper < 1e-9, "{lower} {upper}");
+        }
+        let (t, rate, epsilon) = (1.0 / 0.9, 0.2, 0.4f64);
+        let density = |x: f64| libm::exp(-0.5 * x * x) / (2.0 * std::f64::consts::PI).sqrt();
+        let with = |x: f64| 0.64 * density(x) + 0.32 * density(x - t) + 0.04 * density(x - 2.0 * t);
+        let sum = |excess: &dyn Fn(f64) -> f64| {
+            (-200_000..=200_000).map(|i| excess(1e-4 * f64::from(i)).max(0.0)).sum::<f64>() * 1e-4
+        };
+        let truths = [sum(&|x| density(x) - epsilon.exp() * with(x)), sum(&|x| with(x) - epsilon.exp() * density(x))];
+        let mechanism =
+            SubsampledGaussian { sigma: NoiseScale::new(0.9).unwrap(), rate: Probability::new(rate).unwrap() };
+        for (loss, truth) in mechanism.group_losses(2, 2_000).unwrap().into_iter().zip(truths) {
+            let delta = |loss: PrivacyLoss| {
+                let composed = compose_losses(&[(loss, 1)], Delta::new(0.01).unwrap(), 1e-4).unwrap();
+                composed.delta(crate::quantity::Epsilon::new(epsilon).unwrap())
+            };
+            let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+            assert!(
+                lower <= truth + 1e-8 && truth <= upper + 1e-8 && upper < lower * 1.02 + 1e-8,
+                "{lower} {truth} {upper}"
+            );
+        }
+        let none: Result<[EnclosedLoss; 2]> = mechanism.group_losses(1_001, 10);
+        assert!(none.is_err());
     }
 
     /// With all records it is the Gaussian mechanism; with none, nothing.

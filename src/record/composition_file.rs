@@ -1,54 +1,53 @@
-//! Compositions: releases of mechanisms and how often each was made, as a file.
+//! Compositions as TOML files.
 
+use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{InputFile, open};
 use super::scenario_keys::line;
+use crate::accountant::Runs;
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, InputError, Result, readable};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{self, Mechanism, Relation};
+use crate::mechanism::{self, Relation};
 use serde::Deserialize;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 use toml::Spanned;
 
 /// The largest file.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// Releases of one file, in their order.
-#[derive(Debug, Clone)]
-pub struct ReleaseList {
-    /// The file.
-    pub input: InputFile,
-    /// At least one.
-    pub releases: Vec<Release>,
-}
-
-/// A mechanism that was run so many times with fresh randomness.
-#[derive(Debug, Clone)]
-pub struct Release {
-    /// The mechanism.
-    pub mechanism: Arc<dyn Mechanism>,
-    /// Its data; for one record the count 0, whose neighbor is 1.
-    pub data: VoteHistogram,
-    /// How many times, at least 1.
-    pub times: u64,
-}
+pub(super) const MAX_BYTES: u64 = 16 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "tables [[release]]")]
 struct Keys {
+    group: Option<Spanned<i64>>,
     release: Vec<Spanned<ReleaseKeys>>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a release with the key `mechanism`")]
+#[serde(deny_unknown_fields, expecting = "a release with the key `mechanism`, or with releases of its own")]
 struct ReleaseKeys {
-    mechanism: Spanned<String>,
+    mechanism: Option<Spanned<String>>,
     times: Option<Spanned<i64>>,
     histogram: Option<Spanned<Vec<u64>>>,
+    release: Option<Vec<Spanned<ReleaseKeys>>>,
+    select: Option<Spanned<SelectKeys>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table with `runs` and `mean`")]
+struct SelectKeys {
+    runs: RunsName,
+    mean: f64,
+    shape: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RunsName {
+    Poisson,
+    NegativeBinomial,
 }
 
 /// What a file may hold whose name ends in `.toml`.
@@ -103,6 +102,10 @@ pub fn has_releases(path: impl AsRef<Path>) -> Result<bool> {
 /// | `mechanism` | the text form of a mechanism, see [`mechanism`](crate::mechanism) |
 /// | `times` | how many times it was run, 1 to 2^53 (1) |
 /// | `histogram` | votes per class, or the answers to queries; of the vote of one voter, 1 for its class and 0 for the others. Mechanisms that release a number have none |
+/// | `release` | instead of `mechanism`: tables `[[release.release]]`, which were made one after the other, `times` times as a whole |
+/// | `select` | with `release`: only the best of a random number of runs of them was published, `{ runs = "poisson", mean = 10 }` or `{ runs = "negative-binomial", shape = 1, mean = 10 }`; see [`Runs`] |
+///
+/// `group = 3` before the first table says that one person has up to 3 records.
 ///
 /// A file has at most 16 MiB.
 ///
@@ -119,7 +122,7 @@ pub fn read_releases(path: impl AsRef<Path>) -> Result<ReleaseList> {
 /// ```
 /// # use leakbound::record::releases_from_bytes;
 /// let list = releases_from_bytes("a.toml", b"[[release]]\nmechanism = 'gaussian:sigma=2'\ntimes = 10\n")?;
-/// assert_eq!((list.releases[0].times, list.releases[0].mechanism.to_string()), (10, "gaussian:sigma=2".into()));
+/// assert_eq!((list.releases.count(), list.releases.group), (10, 1));
 /// let error = releases_from_bytes("a.toml", b"[[release]]\nmechanism = 'gauss:sigma=2'\n").unwrap_err().to_string();
 /// assert!(error.starts_with("a.toml: line 2, mechanism: found `gauss:sigma=2`: `gauss` is none"), "{error}");
 /// # Ok::<(), leakbound::Error>(())
@@ -148,40 +151,110 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
         return Err(fault(file, "whole file", "no release", "at least one table [[release]]").into());
     }
     let text = Text { file, text };
-    let releases = keys.release.into_iter().map(|release| release_of(text, release)).collect::<Result<_>>()?;
-    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases })
+    let group = times_of(text, "group", keys.group)?;
+    let parts: Vec<ReleasePart> =
+        keys.release.into_iter().map(|release| part_of(text, release)).collect::<Result<_>>()?;
+    countable(file, &parts, 1)?;
+    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: Composition { parts, group } })
 }
 
 /// The file, or what of it shows that it is too large.
-fn read(file: &Path) -> Result<Vec<u8>> {
+pub(super) fn read(file: &Path) -> Result<Vec<u8>> {
     let (mut reader, mut bytes) = (open(file)?, Vec::new());
     reader.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
     reader.check_unchanged(file)?;
     Ok(bytes)
 }
 
-fn release_of(text: Text<'_>, release: Spanned<ReleaseKeys>) -> Result<Release> {
+fn part_of(text: Text<'_>, release: Spanned<ReleaseKeys>) -> Result<ReleasePart> {
     let whole = release.span();
-    let ReleaseKeys { mechanism: spec, times, histogram } = release.into_inner();
-    let mechanism = mechanism::parse(spec.get_ref()).map_err(|error| {
-        let found = match error {
-            Error::Rejected { reason, .. } => reason,
-            Error::Domain { quantity, value, domain } => format!("{quantity} = {} is not in {domain}", readable(value)),
-            other => other.to_string(),
-        };
-        let expected = "the text form of a mechanism, such as gaussian:sigma=2";
-        text.fault(&spec.span(), "mechanism", format!("{}: {found}", quoted(spec.get_ref())), expected)
-    })?;
-    let times = match times {
-        None => 1,
-        Some(times) => {
-            u64::try_from(*times.get_ref()).ok().filter(|times| (1..=MAX_COUNT).contains(times)).ok_or_else(|| {
-                text.fault(&times.span(), "times", times.get_ref().to_string(), "a whole number from 1 to 2^53")
-            })?
+    let ReleaseKeys { mechanism, times, histogram, release: parts, select } = release.into_inner();
+    let place = format!("line {}", line(text.text, whole.start));
+    match (mechanism, parts) {
+        (Some(mechanism), None) => {
+            if let Some(select) = select {
+                let expected = "tables [[release.release]] of which the best is selected";
+                return Err(text.fault(&select.span(), "select", "a release of one mechanism", expected).into());
+            }
+            let keys = LeafKeys { mechanism, times, histogram };
+            release_of(text, &whole, keys).map(ReleasePart::Release)
+        }
+        (None, Some(parts)) => {
+            if let Some(histogram) = histogram {
+                let (found, expected) = ("a release of several", "the histogram in each of them");
+                return Err(text.fault(&histogram.span(), "histogram", found, expected).into());
+            }
+            if parts.is_empty() {
+                return Err(text.fault(&whole, "release", "no release", "at least one").into());
+            }
+            let times = times_of(text, "times", times)?;
+            let select = select.map(|select| runs_of(text, select)).transpose()?;
+            let parts = parts.into_iter().map(|part| part_of(text, part)).collect::<Result<_>>()?;
+            Ok(ReleasePart::Bundle(ReleaseBundle { parts, times, select, place }))
+        }
+        (Some(_), Some(_)) => {
+            let (found, expected) = ("the keys `mechanism` and `release`", "one of them");
+            Err(text.fault(&whole, "release", found, expected).into())
+        }
+        (None, None) => {
+            let (found, expected) = ("no key `mechanism`", "the text form of a mechanism, such as gaussian:sigma=2");
+            Err(text.fault(&whole, "mechanism", found, expected).into())
+        }
+    }
+}
+
+/// A whole number, 1 without one.
+fn times_of(text: Text<'_>, key: &str, times: Option<Spanned<i64>>) -> Result<u64> {
+    let Some(times) = times else { return Ok(1) };
+    let found = u64::try_from(*times.get_ref()).ok().filter(|times| (1..=MAX_COUNT).contains(times));
+    found.ok_or_else(|| {
+        text.fault(&times.span(), key, times.get_ref().to_string(), "a whole number from 1 to 2^53").into()
+    })
+}
+
+fn runs_of(text: Text<'_>, select: Spanned<SelectKeys>) -> Result<Runs> {
+    let span = select.span();
+    let SelectKeys { runs, mean, shape } = select.into_inner();
+    let runs = match (runs, shape) {
+        (RunsName::Poisson, None) => Runs::poisson(mean),
+        (RunsName::NegativeBinomial, Some(shape)) => Runs::negative_binomial(shape, mean),
+        (RunsName::Poisson, Some(_)) => {
+            return Err(text.fault(&span, "select", "a shape of a Poisson number of runs", "`mean` alone").into());
+        }
+        (RunsName::NegativeBinomial, None) => {
+            let expected = "`shape`, such as 1 for a geometric and 0 for a logarithmic number of runs";
+            return Err(text.fault(&span, "select", "no key `shape`", expected).into());
         }
     };
-    let data = data_of(text, &whole, mechanism.kind().relation, histogram)?;
-    Ok(Release { mechanism, data, times })
+    runs.map_err(|error| text.fault(&span, "select", reason(&error), "a distribution of the number of runs").into())
+}
+
+/// What an error says of a value.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Rejected { reason, .. } => reason.clone(),
+        Error::Domain { quantity, value, domain } => format!("{quantity} = {} is not in {domain}", readable(*value)),
+        other => other.to_string(),
+    }
+}
+
+/// A release of one mechanism as it is written.
+struct LeafKeys {
+    mechanism: Spanned<String>,
+    times: Option<Spanned<i64>>,
+    histogram: Option<Spanned<Vec<u64>>>,
+}
+
+fn release_of(text: Text<'_>, whole: &Range<usize>, release: LeafKeys) -> Result<Release> {
+    let LeafKeys { mechanism: spec, times, histogram } = release;
+    let mechanism = mechanism::parse(spec.get_ref()).map_err(|error| {
+        let expected = "the text form of a mechanism, such as gaussian:sigma=2";
+        text.fault(&spec.span(), "mechanism", format!("{}: {}", quoted(spec.get_ref()), reason(&error)), expected)
+    })?;
+    let times = times_of(text, "times", times)?;
+    let data = data_of(text, whole, mechanism.kind().relation, histogram)?;
+    let place = format!("line {}", line(text.text, spec.span().start));
+    Ok(Release { mechanism, data, times, distance: 1, place })
 }
 
 /// The data of a release, as its relation has them.
@@ -228,9 +301,28 @@ mod tests {
         let text = "[[release]]\nmechanism = 'subsampled-gaussian:sigma=0.8,rate=0.01'\ntimes = 10_000\n\
                     [[release]]\nmechanism = 'gnmax:sigma=2'\nhistogram = [3, 1]\n";
         let list = releases_from_bytes("r.toml", text.as_bytes()).unwrap();
-        let read: Vec<_> =
-            list.releases.iter().map(|release| (release.times, release.data.counts().to_vec())).collect();
-        assert_eq!(read, [(10_000, vec![0]), (1, vec![3, 1])]);
+        let read = list.releases.parts.iter().map(|part| match part {
+            ReleasePart::Release(release) => (release.times, release.data.counts().to_vec(), release.place.clone()),
+            ReleasePart::Bundle(_) => panic!("no bundle"),
+        });
+        let expected = [(10_000, vec![0], "line 2".to_owned()), (1, vec![3, 1], "line 5".to_owned())];
+        assert_eq!(read.collect::<Vec<_>>(), expected);
+    }
+
+    /// Tables in tables, in any of the forms of TOML, with selections and a group.
+    #[test]
+    fn releases_of_releases_are_read() {
+        let text = "group = 2\n[[release]]\ntimes = 5\nselect = { runs = 'negative-binomial', shape = 1, mean = 10 }\n\
+                    [[release.release]]\nmechanism = 'laplace:sigma=2'\ntimes = 3\n\
+                    [[release]]\ntimes = 4\n\
+                    release = [{ mechanism = 'gaussian:sigma=2', times = 7 }, { mechanism = 'laplace:sigma=2' }]\n";
+        let list = releases_from_bytes("r.toml", text.as_bytes()).unwrap();
+        // A selection publishes one output.
+        assert_eq!((list.releases.group, list.releases.count()), (2, 5 + 4 * 8));
+        let [ReleasePart::Bundle(first), ReleasePart::Bundle(second)] = &list.releases.parts[..] else { panic!() };
+        assert_eq!((first.times, first.place.as_str()), (5, "line 2"));
+        assert_eq!(first.select, Some(Runs::negative_binomial(1.0, 10.0).unwrap()));
+        assert!(second.select.is_none() && second.parts.len() == 2);
     }
 
     #[test]
@@ -238,7 +330,30 @@ mod tests {
         for (text, words) in [
             ("", "r.toml: line 1: found missing field `release`"),
             ("release = []", "r.toml: whole file: found no release"),
-            ("[[release]]\ntimes = 2", "missing field `mechanism`"),
+            ("[[release]]\ntimes = 2", "line 1, mechanism: found no key `mechanism`, expected the text form"),
+            ("[[release]]\nmechanism = 'gaussian:sigma=2'\nrelease = []", "found the keys `mechanism` and `release`"),
+            ("[[release]]\nrelease = []", "line 1, release: found no release, expected at least one"),
+            ("group = 0\n[[release]]\nmechanism = 'gaussian:sigma=2'", "line 1, group: found 0, expected a whole"),
+            (
+                "[[release]]\nmechanism = 'gaussian:sigma=2'\nselect = { runs = 'poisson', mean = 2 }",
+                "line 3, select: found a release of one mechanism, expected tables [[release.release]]",
+            ),
+            (
+                "[[release]]\nselect = { runs = 'poisson', mean = 0 }\nrelease = [{ mechanism = 'gaussian:sigma=2' }]",
+                "line 2, select: found mean number of runs = 0 is not in (0, 2^53]",
+            ),
+            (
+                "[[release]]\nselect = { runs = 'negative-binomial', mean = 2 }\nrelease = [{ mechanism = 'gaussian:sigma=2' }]",
+                "line 2, select: found no key `shape`",
+            ),
+            (
+                "[[release]]\nselect = { runs = 'binomial', mean = 2 }\nrelease = [{ mechanism = 'gaussian:sigma=2' }]",
+                "unknown variant `binomial`",
+            ),
+            (
+                "[[release]]\ntimes = 9007199254740992\nrelease = [{ mechanism = 'gaussian:sigma=2', times = 2 }]",
+                "line 3: found more than 2^53 releases",
+            ),
             ("[[release]]\nmechanism = 'gaussian:sigma=2'\ntime = 3", "unknown field `time`"),
             ("[[release]]\nmechanism = 'gaussian:sigma=0'", "line 2, mechanism: found `gaussian:sigma=0`: sigma: "),
             ("[[release]]\nmechanism = 'gaussian:sigma=2'\ntimes = 0", "line 3, times: found 0, expected a whole"),

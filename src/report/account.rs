@@ -7,10 +7,14 @@ use super::figure::Drawing;
 use super::meaning;
 use super::records::{Cell, Records, cells};
 use super::section::{Columns, Form, Section, Table};
-use crate::study::{AccountAnswer, BudgetRow, CostMeaning, Number, short};
+use crate::study::{AccountAnswer, BudgetRow, CostMeaning, FilterRow, Number, Summed, short};
 
 /// What something costs: the accountant, whom it holds for, ε, and the order that gives it.
 type CostRow = (&'static str, String, f64, Option<f64>);
+
+const OF_RELEASES: &str = "What holds for any data also adaptively may be published, and covers releases that are chosen \
+                           after the outputs before them; those of one record are between data with and without it, and \
+                           those of a group between data with and without its records.";
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".into(), |share| format!("{:.2} %", 100.0 * share))
@@ -46,6 +50,15 @@ impl AccountAnswer {
             .each(&self.curves, |table, curve| table.number(curve.name, 6, |row| curve.rdp[row.0].0))
     }
 
+    fn filter_table(&self) -> Columns<&FilterRow> {
+        Table::of(&self.filters)
+            .short("budget", |row| row.budget)
+            .exact("releases", |row| row.releases)
+            .number("ε spent", 4, |row| row.epsilon.0)
+            .number("order", 4, |row| row.order)
+            .number("RDP budget", 4, |row| row.rdp.0)
+    }
+
     fn budget_table(&self) -> Columns<&BudgetRow> {
         Table::of(&self.budgets)
             .short("budget", |row| row.budget)
@@ -60,15 +73,15 @@ impl AccountAnswer {
 
 impl Render for AccountAnswer {
     fn sections(&self, _: Form) -> Vec<Section> {
-        let Self { queries, conversion, conversion_words, .. } = self;
+        let Self { queries, summed, conversion, conversion_words, .. } = self;
         let delta = short(self.delta);
         vec![
             Section::new(format!("ε at δ = {delta}"))
                 .heading(format!(
-                    "ε at δ = {delta} of {queries} answers together, {conversion} conversion ({conversion_words})"
+                    "ε at δ = {delta} of {queries} {summed} together, {conversion} conversion ({conversion_words})"
                 ))
                 .table(self.epsilon_table()),
-            Section::new("Rényi divergence of all answers in nats").table(self.rdp_table()),
+            Section::new(format!("Rényi divergence of all {summed} in nats")).table(self.rdp_table()),
             Section::new("Labeling until a budget is spent")
                 .heading(format!(
                     "Budgets at δ = {delta}: recorded votes answered with fresh noise until the next answer would exceed \
@@ -76,6 +89,14 @@ impl Render for AccountAnswer {
                      afterwards: these are the figures that the literature reports, and no bounds of ε"
                 ))
                 .table(self.budget_table()),
+            Section::new("Releases within a budget")
+                .heading(format!(
+                    "Budgets at δ = {delta}: releases that a privacy filter lets pass, in the order of the file. A theorem, \
+                     also where releases are chosen after the outputs before them: the order is fixed before the first \
+                     output, and other releases may pass instead while their Rényi divergences of this order add up to at \
+                     most the RDP budget (Feldman and Zrnic 2021)"
+                ))
+                .table(self.filter_table()),
         ]
     }
 
@@ -84,12 +105,15 @@ impl Render for AccountAnswer {
     }
 
     fn meaning(&self) -> Vec<String> {
+        if self.summed == Summed::Releases {
+            return vec![meaning::UPPER.into(), OF_RELEASES.into()];
+        }
         vec![
             meaning::UPPER.into(),
             "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
              say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
              divergence between the distribution of the answer and that of any histogram one moved vote away, conditional on the votes. \
-             An expected charge plans, and bounds no run. What holds for any data also adaptively may be published too, and              covers releases that are chosen after the outputs before them; those of one record are between data with and              without it."
+             An expected charge plans, and bounds no run."
                 .into(),
         ]
     }
@@ -119,7 +143,12 @@ impl Render for AccountAnswer {
             ];
             values.map(|(name, value)| cells!["budget", name, short(row.budget), value])
         });
-        let rows = rdp.chain(epsilon).chain(losses).chain(one_voter).chain(budgets);
+        let filters = self.filters.iter().flat_map(|row| {
+            let values =
+                [("epsilon", Cell::from(row.epsilon)), ("releases", row.releases.into()), ("rdp", row.rdp.into())];
+            values.map(|(name, value)| cells!["filter", name, short(row.budget), value])
+        });
+        let rows = rdp.chain(epsilon).chain(losses).chain(one_voter).chain(budgets).chain(filters);
         Records::with("kind,name,at,value", rows)
     }
 }

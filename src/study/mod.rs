@@ -34,7 +34,7 @@ mod votes;
 
 pub use account::{
     AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
-    LossComposition,
+    FilterRow, LossComposition, Summed,
 };
 pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
 pub use bounds::{Bounds, Methods};

@@ -159,12 +159,136 @@ fn releases_that_make_no_sense_are_rejected_in_one_line() {
     assert!(desk.rejected(1, "account r.toml").contains("r.toml: line 2, mechanism: found `gauss:sigma=4`"));
     write("[[release]]\nmechanism = 'gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981'\n");
     let line = desk.rejected(2, "account r.toml --composition pld");
-    assert!(line.contains("no privacy-loss distribution of gnss is known"), "{line}");
+    assert!(line.contains("line 2: no privacy-loss distribution of gnss is known"), "{line}");
+    write("[[release]]\nselect = { runs = 'poisson', mean = 3 }\nrelease = [{ mechanism = 'gaussian:sigma=4' }]\n");
+    let line = desk.rejected(2, "account r.toml --composition pld");
+    assert!(line.contains("line 1: no privacy-loss distribution of the best of several runs"), "{line}");
+    write("[[release]]\nmechanism = 'gnmax:sigma=4'\nhistogram = [3, 1]\n");
+    let line = desk.rejected(2, "account r.toml --composition pld --group 2");
+    assert!(line.contains("line 2: no privacy-loss distribution of gnmax is known for groups"), "{line}");
     write("[[release]]\nmechanism = 'gaussian:sigma=4'\n");
-    for option in ["--noise gaussian:2", "--queries 0", "--budget 1"] {
+    for option in ["--noise gaussian:2", "--queries 0"] {
         let line = desk.rejected(2, &format!("account r.toml {option}"));
         assert!(line.starts_with(option.split(' ').next().unwrap()), "{line}");
     }
+}
+
+/// A release of releases is what it is made of; the best of runs costs what the library says, and more than one run.
+#[test]
+fn releases_of_releases_are_added_up() {
+    let desk = Desk::new();
+    let account = |text: &str, options: &str| {
+        std::fs::write(desk.path("r.toml"), text).unwrap();
+        desk.json(&format!("account r.toml --delta 1e-6 {options}"))
+    };
+    let inner = "[[release.release]]\nmechanism = 'laplace:sigma=4'\ntimes = 3\n\
+                 [[release.release]]\nmechanism = 'gaussian:sigma=9'\n";
+    let nested = account(&format!("[[release]]\ntimes = 4\n{inner}"), "--composition pld");
+    let flat = account(
+        "[[release]]\nmechanism = 'laplace:sigma=4'\ntimes = 12\n[[release]]\nmechanism = 'gaussian:sigma=9'\ntimes = 4\n",
+        "--composition pld",
+    );
+    for key in ["curves", "losses", "queries"] {
+        assert_eq!(nested[key], flat[key], "{key}");
+    }
+    let one = account(&format!("[[release]]\n{inner}"), "");
+    let select = "select = { runs = 'negative-binomial', shape = 1, mean = 10 }";
+    let best = account(&format!("[[release]]\n{select}\n{inner}"), "");
+    let [one, best, twice] = [one, best, account(&format!("[[release]]\n{select}\ntimes = 2\n{inner}"), "")]
+        .map(|document| (epsilon(&document, "least-theorems"), document["queries"].clone()));
+    assert!(one.0 < best.0 && best.0 < 4.0 * one.0 && best.0 < twice.0, "{one:?} {best:?} {twice:?}");
+    assert_eq!((one.1, best.1, twice.1), (4.into(), 1.into(), 2.into()));
+}
+
+/// Several records of one person: a count that moves by m, drawn records, and m answers of their own.
+#[test]
+fn groups_cost_more_than_one_record() {
+    let desk = Desk::new();
+    let account = |text: &str, options: &str| {
+        std::fs::write(desk.path("r.toml"), text).unwrap();
+        let document = desk.json(&format!("account r.toml --composition pld {options}"));
+        let ends = ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
+        (ends, epsilon(&document, "least-theorems"))
+    };
+    let release = |spec: &str| format!("[[release]]\nmechanism = '{spec}'\ntimes = 5\n");
+    for (spec, same) in [("gaussian:sigma=12", "gaussian:sigma=4"), ("laplace:sigma=12", "laplace:sigma=4")] {
+        let (group, one) = (account(&release(spec), "--group 3"), account(&release(same), ""));
+        assert!(group.0[0] <= one.0[1] && one.0[0] <= group.0[1] && (group.1 / one.1 - 1.0).abs() < 1e-9, "{spec}");
+        assert_eq!(account(&format!("group = 3\n{}", release(spec)), ""), group);
+    }
+    for spec in ["discrete-gaussian:sigma=9", "discrete-laplace:sigma=9", "subsampled-gaussian:sigma=4,rate=0.1"] {
+        let (one, three) = (account(&release(spec), ""), account(&release(spec), "--group 3"));
+        assert!(
+            three.0[0] > 2.0 * one.0[1] && three.0[1] < three.1 && three.0[1] < 1.02 * three.0[0],
+            "{spec}: {one:?} {three:?}"
+        );
+    }
+    let response = "[[release]]\nmechanism = 'randomized-response:sigma=2'\nhistogram = [1, 0, 0]\n";
+    let (group, three) = (account(response, "--group 3"), account(&format!("{response}times = 3\n"), ""));
+    assert!(group.0 == three.0 && (group.1 / three.1 - 1.0).abs() < 1e-12, "{group:?} {three:?}");
+    let votes = "[[release]]\nmechanism = 'gnmax:sigma=40'\nhistogram = [3, 1]\n";
+    std::fs::write(desk.path("r.toml"), votes).unwrap();
+    let [one, four] =
+        ["", "--group 4"].map(|group| epsilon(&desk.json(&format!("account r.toml {group}")), "least-theorems"));
+    assert!(four > 3.0 * one, "{one} {four}");
+}
+
+/// A filter stops before its budget, also inside a release of releases, and says so.
+#[test]
+fn releases_pass_a_filter_until_the_budget_is_spent() {
+    let desk = Desk::new();
+    let account = |text: &str| {
+        std::fs::write(desk.path("r.toml"), text).unwrap();
+        desk.json("account r.toml --budget 0.5,1,1e3")
+    };
+    let document = account("[[release]]\nmechanism = 'gaussian:sigma=40'\ntimes = 1000\n");
+    let passed: Vec<u64> = rows(&document["filters"]).iter().map(|row| row["releases"].as_u64().unwrap()).collect();
+    // As many as Gaussian noise of 40/√n has ε at a Rényi order: n = 96 at order 16 for ε = 1.
+    assert!(passed[0] < passed[1] && (96..=110).contains(&passed[1]) && passed[2] == 1000, "{passed:?}");
+    for row in rows(&document["filters"]) {
+        assert!(number(&row["epsilon"]) <= number(&row["budget"]), "{row}");
+        assert_eq!(row["exhausted"], row["releases"] != 1000);
+    }
+    let nested = account("[[release]]\ntimes = 100\nrelease = [{ mechanism = 'gaussian:sigma=40', times = 10 }]\n");
+    assert_eq!(nested["filters"], document["filters"]);
+    let best = "[[release]]\nselect = { runs = 'poisson', mean = 5 }\ntimes = 100\nrelease = [{ mechanism = 'gaussian:sigma=40', times = 10 }]\n";
+    let selected = account(best)["filters"][1]["releases"].as_u64().unwrap();
+    assert!(selected > 0 && selected < 10, "{selected}");
+    let all = desk.stdout("account r.toml --budget 1");
+    assert!(
+        all.contains("Feldman and Zrnic 2021") && all.contains("of 100 releases together") && !all.contains("answers"),
+        "{all}"
+    );
+    let csv = desk.stdout("account r.toml --budget 1 --format csv");
+    assert!(csv.contains("\nfilter,releases,1,"), "{csv}");
+    let line = Desk::root().rejected(2, "account validation/scenarios/pate.toml --budget 1");
+    assert!(line.starts_with("--budget: only recorded votes"), "{line}");
+}
+
+/// Events of dp_accounting as it writes them are the releases that they mean.
+#[test]
+fn events_of_dp_accounting_are_read() {
+    let desk = Desk::new();
+    let event = "[\"dp_accounting.dp_event\", \"SelfComposedDpEvent\", [\"dp_accounting.dp_event\", \"PoissonSampledDpEvent\", \
+                 0.01, [\"dp_accounting.dp_event\", \"GaussianDpEvent\", 0.8]], 10000]";
+    std::fs::write(desk.path("e.json"), event).unwrap();
+    let document = desk.json("account e.json --composition pld");
+    let releases = json("account validation/data/dp_sgd.toml --composition pld");
+    for key in ["curves", "losses", "queries"] {
+        assert_eq!(document[key], releases[key], "{key}");
+    }
+    let event = "[\"m\", \"ComposedDpEvent\", [[\"m\", \"RepeatAndSelectDpEvent\", [\"m\", \"GaussianDpEvent\", 4.0], 10, Infinity], \
+                 [\"m\", \"DiscreteLaplaceDpEvent\", 0.5, 2]]]";
+    std::fs::write(desk.path("e.json"), event).unwrap();
+    let text = desk.stdout("account e.json");
+    assert!(text.contains("1 x the best of several runs (poisson:mean=10), 1 x discrete-laplace:sigma=2"), "{text}");
+    let line = desk.rejected(2, "account e.json --composition pld");
+    assert!(line.contains("event.events[0]: no privacy-loss distribution of the best"), "{line}");
+    std::fs::write(desk.path("e.json"), "[\"m\", \"NonPrivateDpEvent\"]").unwrap();
+    let line = desk.rejected(1, "account e.json");
+    assert!(line.contains("e.json: event: found NonPrivateDpEvent, expected one of"), "{line}");
+    let line = Desk::root().rejected(2, "account validation/scenarios/pate.toml --group 2");
+    assert!(line.starts_with("--group: only releases"), "{line}");
 }
 
 /// 300 classes with different counts have 89,700 neighbors, more than are searched; and a single vote costs something.

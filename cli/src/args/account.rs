@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// Options of `leakbound account`.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct AccountOptions {
-    /// Recorded votes (.npz), a scenario (.toml) or releases (.toml with [[release]])
-    #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml")]
+    /// Recorded votes (.npz), a scenario (.toml), releases (.toml with [[release]]) or an event of dp_accounting (.json)
+    #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml|EVENTS.json")]
     pub file: PathBuf,
     /// Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own)
     #[arg(long, allow_hyphen_values = true)]
@@ -37,9 +37,13 @@ pub struct AccountOptions {
     /// Index of the recorded instantiation of the teachers, from 0 (recorded votes)
     #[arg(long, value_name = "I", default_value_t = 0)]
     pub instantiation: usize,
-    /// Answer the recorded queries with fresh noise until a budget of epsilon is spent, once for each E
+    /// Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent, once for
+    /// each E
     #[arg(long, value_name = "E,...", value_parser = budgets, allow_hyphen_values = true)]
     pub budget: Option<BudgetEpsilons>,
+    /// How many records one person has at most (releases; instead of `group` in their file)
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 53))]
+    pub group: Option<u64>,
     /// How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions
     #[arg(long, value_enum, default_value = "rdp")]
     pub composition: LossCalculus,

@@ -4,7 +4,9 @@ use super::conclude::{Asked, conclude};
 use crate::args::{AccountOptions, Common, LossCalculus, Queries};
 use crate::output::Output;
 use leakbound::mechanism::NoisyArgmax;
-use leakbound::record::{InputFile, ScenarioQuery, VoteFile, has_releases, read_releases, read_scenario};
+use leakbound::record::{
+    InputFile, ReleasePart, ScenarioQuery, VoteFile, has_releases, read_events, read_releases, read_scenario,
+};
 use leakbound::study::{AccountStudy, Answers, Verdict};
 use leakbound::{Error, InputError, Result};
 
@@ -13,13 +15,13 @@ const MOST_NAMED: usize = 3;
 
 pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
-    let is_scenario = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
-    let (answers, title, input) = if !is_scenario {
-        of_votes(common, options)?
-    } else if has_releases(&options.file)? {
-        of_releases(options)?
-    } else {
+    let ends_in = |name: &str| options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+    let (answers, title, input) = if ends_in("json") || ends_in("toml") && has_releases(&options.file)? {
+        of_releases(options, ends_in("json"))?
+    } else if ends_in("toml") {
         of_scenario(options)?
+    } else {
+        of_votes(common, options)?
     };
     let study = AccountStudy {
         answers,
@@ -35,6 +37,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
 }
 
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
+    reject_options_of_releases(options)?;
     let Some(noise) = options.noise else {
         return Err(rejected("--noise", "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B"));
     };
@@ -61,6 +64,10 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, Strin
 
 fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     reject_options_of_votes(options)?;
+    reject_options_of_releases(options)?;
+    if options.budget.is_some() {
+        return Err(rejected("--budget", "only recorded votes (.npz) and releases have it"));
+    }
     let scenario = read_scenario(&options.file)?;
     let queries: Vec<(usize, ScenarioQuery)> =
         choose(scenario.queries.into_iter().enumerate().collect(), options, |query| query.0)?;
@@ -69,22 +76,43 @@ fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)>
     Ok((Answers::Scenario(queries), title, scenario.input))
 }
 
-fn of_releases(options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
+fn of_releases(options: &AccountOptions, is_event: bool) -> Result<(Answers, String, InputFile)> {
     reject_options_of_votes(options)?;
     if let Queries::Some(_) = options.queries {
         return Err(rejected("--queries", "only recorded votes and scenarios have queries; releases have `times`"));
     }
-    let list = read_releases(&options.file)?;
-    let mut lines: Vec<String> = Vec::new();
-    for release in &list.releases {
-        lines.push(format!("{} x {}", release.times, release.mechanism));
+    let list = if is_event { read_events(&options.file)? } else { read_releases(&options.file)? };
+    let mut releases = list.releases;
+    releases.group = options.group.unwrap_or(releases.group);
+    let mut lines = Vec::new();
+    // The title of one bundle is that of its parts.
+    let parts = match &releases.parts[..] {
+        [ReleasePart::Bundle(bundle)] if bundle.times == 1 && bundle.select.is_none() => &bundle.parts,
+        parts => parts,
+    };
+    for part in parts.iter().take(MOST_NAMED) {
+        lines.push(match part {
+            ReleasePart::Release(release) => format!("{} x {}", release.times, release.mechanism),
+            ReleasePart::Bundle(bundle) => match bundle.select {
+                Some(runs) => format!("{} x the best of several runs ({runs})", bundle.times),
+                None => format!("{} x {} releases", bundle.times, part.count() / bundle.times.max(1)),
+            },
+        });
     }
-    let more = lines.len().saturating_sub(MOST_NAMED);
-    lines.truncate(MOST_NAMED);
+    let more = parts.len().saturating_sub(MOST_NAMED);
     let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let answers = Answers::Releases(list.releases);
-    let title = format!("Upper bounds of {} releases together: {}{rest}", answers.len(), lines.join(", "));
-    Ok((answers, title, list.input))
+    let group =
+        if releases.group > 1 { format!("\none person has up to {} records", releases.group) } else { String::new() };
+    let title = format!("Upper bounds of {} releases together: {}{rest}{group}", releases.count(), lines.join(", "));
+    Ok((Answers::Releases(releases), title, list.input))
+}
+
+/// What only releases have.
+fn reject_options_of_releases(options: &AccountOptions) -> Result<()> {
+    if options.group.is_some() {
+        return Err(rejected("--group", "only releases have it; votes and scenarios are of one person each"));
+    }
+    Ok(())
 }
 
 /// What recorded votes do not say of themselves, and other files do.
@@ -92,7 +120,6 @@ fn reject_options_of_votes(options: &AccountOptions) -> Result<()> {
     for (operation, given) in [
         ("--noise", options.noise.is_some()),
         ("--threshold", options.threshold.threshold.is_some()),
-        ("--budget", options.budget.is_some()),
         ("--instantiation", options.instantiation != 0),
     ] {
         if given {

@@ -34,7 +34,7 @@ impl AccountAnswer {
             ]
         };
         let figure = Curves {
-            title: format!("ε of {} answers together against δ", self.queries),
+            title: format!("ε of {} {} together against δ", self.queries, self.summed),
             description: format!("By every accountant, {} conversion.", self.conversion),
             x: Axis::log("δ"),
             y: Axis::log("ε"),
@@ -48,7 +48,7 @@ impl AccountAnswer {
             let points = self.orders.iter().zip(&curve.rdp).map(|(order, rdp)| [*order, rdp.0]).collect();
             Series::new(curve.name, kind(curve.meaning), points)
         };
-        let title = format!("Rényi divergence of {} answers together", self.queries);
+        let title = format!("Rényi divergence of {} {} together", self.queries, self.summed);
         let series = self.curves.iter().map(series).collect();
         (self.orders.len() > 1).then(|| Curves::of_orders(title, "By every accountant.", series).draw())
     }

@@ -5,6 +5,24 @@ use crate::study::number::Number;
 use serde::Serialize;
 use std::fmt;
 
+/// What is summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Summed {
+    /// Answers to queries.
+    Answers,
+    /// Releases of mechanisms.
+    Releases,
+}
+
+impl fmt::Display for Summed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Answers => "answers",
+            Self::Releases => "releases",
+        })
+    }
+}
+
 /// What a curve of costs holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -156,5 +174,25 @@ pub struct BudgetRow {
     /// The share of right answers, where the true classes are recorded.
     pub label_accuracy: Option<f64>,
     /// Whether a query was turned away; otherwise the queries ran out.
+    pub exhausted: bool,
+}
+
+/// How many releases of a file a privacy filter lets pass, in their order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilterRow {
+    /// The budget of ε.
+    pub budget: f64,
+    /// Its δ.
+    pub delta: f64,
+    /// The Rényi order of the filter: the one at which most releases pass. It depends on the file alone.
+    pub order: f64,
+    /// The largest sum of Rényi divergences of this order within the budget.
+    pub rdp: Number,
+    /// Releases that pass.
+    pub releases: u64,
+    /// ε of these.
+    pub epsilon: Number,
+    /// Whether a release does not pass.
     pub exhausted: bool,
 }

@@ -1,6 +1,7 @@
 //! What all answers together leak at most, by every accountant at hand.
 
 mod curves;
+mod filter;
 mod labeling;
 mod losses;
 mod meaning;
@@ -8,7 +9,9 @@ mod releases;
 mod request;
 mod voter_moves;
 
-pub use meaning::{BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, LossComposition};
+pub use meaning::{
+    BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta, FilterRow, LossComposition, Summed,
+};
 pub use request::{AccountStudy, Answers};
 
 pub(super) use curves::all_orders;
@@ -23,7 +26,7 @@ use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::{Delta, Order};
-use crate::record::{RecordedQuery, Release, ScenarioQuery};
+use crate::record::{Composition, RecordedQuery, ScenarioQuery};
 use curves::NamedCurve;
 use labeling::conversion_words;
 use serde::Serialize;
@@ -32,8 +35,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountAnswer {
-    /// Number of answers.
+    /// Number of answers, or of releases.
     pub queries: usize,
+    /// Which of them.
+    #[serde(skip)]
+    pub summed: Summed,
     /// δ.
     pub delta: f64,
     /// How RDP became ε.
@@ -49,6 +55,8 @@ pub struct AccountAnswer {
     pub losses: Option<LossComposition>,
     /// The labeling campaigns.
     pub budgets: Vec<BudgetRow>,
+    /// How many releases a privacy filter lets pass.
+    pub filters: Vec<FilterRow>,
     /// What a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -128,9 +136,10 @@ impl AccountStudy {
         Ok(AccountAnswer { losses, warnings: warnings(&curves, &[], 0), ..self.answer(&curves) })
     }
 
-    fn releases(&self, releases: &[Release], progress: &Progress<'_>) -> Result<AccountAnswer> {
-        let releases = releases::Merged::new(releases);
-        let curve = releases.curve(&self.orders)?;
+    fn releases(&self, composition: &Composition, progress: &Progress<'_>) -> Result<AccountAnswer> {
+        let costs = releases::Costs::new(composition, &self.orders);
+        let releases = releases::Merged::new(&composition.parts, composition.group);
+        let curve = releases.curve(&costs)?;
         let losses = self.privacy_losses.then(|| {
             let meter = Meter::new(progress, releases.different() as u64, "releases");
             let order = Order::new(curve.epsilon(self.delta, self.conversion).1)?;
@@ -138,7 +147,8 @@ impl AccountStudy {
             curves::consistent_losses(std::slice::from_ref(&curve), &losses, self.conversion)?;
             Ok::<_, Error>(losses)
         });
-        Ok(AccountAnswer { losses: losses.transpose()?, ..self.answer(&[curve]) })
+        let filters = self.filtered(composition, &costs)?;
+        Ok(AccountAnswer { losses: losses.transpose()?, filters, summed: Summed::Releases, ..self.answer(&[curve]) })
     }
 
     /// The order at which the exact cost per answer, or the last curve without one, gives ε: where large divergences
@@ -174,6 +184,7 @@ impl AccountStudy {
         };
         AccountAnswer {
             queries: self.answers.len(),
+            summed: Summed::Answers,
             delta: self.delta.get(),
             conversion: self.conversion,
             conversion_words: conversion_words(self.conversion),
@@ -181,6 +192,7 @@ impl AccountStudy {
             curves: curves.iter().map(row).collect(),
             losses: None,
             budgets: Vec::new(),
+            filters: Vec::new(),
             warnings: Vec::new(),
         }
     }

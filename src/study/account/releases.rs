@@ -3,18 +3,18 @@
 use super::curves::{NamedCurve, all_orders};
 use super::losses::{Losses, MOST_NEIGHBORS, compose};
 use super::meaning::{ComposedEpsilonAt, CostMeaning, LossComposition};
-use crate::accountant::{Scope, WorstCases};
-use crate::bound::outward::{sum_up, up};
+use crate::accountant::{Runs, Scope, WorstCases};
+use crate::bound::outward::{product_up, sum_up, up};
 use crate::bound::{Direction, Directions, Validity};
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Bins, Mechanism};
 use crate::quantity::{Delta, Order};
-use crate::record::Release;
+use crate::record::{Composition, Release, ReleasePart};
 use crate::study::progress::Meter;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Cells of the real outputs of all different releases together, and of one at least and at most.
 const CELLS: usize = 4_000_000;
@@ -25,47 +25,133 @@ const WIDE: f64 = 1.005;
 /// With more different releases the figure takes too long.
 const MOST_WITH_FIGURE: usize = 100;
 
-/// Releases of which no two are the same.
-pub struct Merged(Vec<Release>);
+/// The cost of every different mechanism of a composition at each order: the least of the theorems for any data in both
+/// directions, infinite without one.
+pub struct Costs {
+    orders: Vec<Order>,
+    known: HashMap<Key, (Vec<f64>, Validity)>,
+}
+
+/// Releases with the same key cost the same.
+type Key = (String, Vec<u64>, u64);
+
+fn key(release: &Release) -> Key {
+    (release.mechanism.to_string(), release.data.counts().to_vec(), release.distance)
+}
+
+impl Costs {
+    /// Of all releases of a composition.
+    pub fn new(composition: &Composition, requested: &[Order]) -> Self {
+        let (orders, group) = (all_orders(requested), composition.group);
+        let mut different: HashMap<Key, &Release> = HashMap::new();
+        collect(&composition.parts, &mut different);
+        let different: Vec<(Key, &Release)> = different.into_iter().collect();
+        let known = WorstCases::default();
+        let cost = |(key, release): (Key, &Release)| (key, least_theorem(release, group, &orders, &known));
+        let known = different.into_par_iter().map(cost).collect();
+        Self { orders, known }
+    }
+
+    /// The orders of all costs.
+    pub fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
+    /// The cost of one run.
+    pub fn of(&self, release: &Release) -> &[f64] {
+        &self.known[&key(release)].0
+    }
+}
+
+fn collect<'a>(parts: &'a [ReleasePart], different: &mut HashMap<Key, &'a Release>) {
+    for part in parts {
+        match part {
+            ReleasePart::Release(release) => {
+                different.entry(key(release)).or_insert(release);
+            }
+            ReleasePart::Bundle(bundle) => collect(&bundle.parts, different),
+        }
+    }
+}
+
+/// Releases of which no two are the same, and selections.
+pub struct Merged {
+    releases: Vec<Release>,
+    selections: Vec<Selection>,
+    group: u64,
+}
+
+/// The best of a number of runs.
+struct Selection {
+    runs: Runs,
+    of: Merged,
+    times: u64,
+    place: String,
+}
 
 impl Merged {
     /// The same releases, each with all of its times.
-    pub fn new(releases: &[Release]) -> Self {
-        let mut different: BTreeMap<(String, &[u64]), Release> = BTreeMap::new();
-        for release in releases {
-            let key = (release.mechanism.to_string(), release.data.counts());
-            let times = different.get(&key).map_or(0, |release| release.times);
-            different.insert(key, Release { times: times.saturating_add(release.times), ..release.clone() });
+    pub fn new(parts: &[ReleasePart], group: u64) -> Self {
+        let (mut different, mut selections) = (BTreeMap::new(), Vec::new());
+        Self::merge(parts, 1, group, (&mut different, &mut selections));
+        Self { releases: different.into_values().collect(), selections, group }
+    }
+
+    fn merge(
+        parts: &[ReleasePart],
+        times: u64,
+        group: u64,
+        (different, selections): (&mut BTreeMap<Key, Release>, &mut Vec<Selection>),
+    ) {
+        for part in parts {
+            match part {
+                ReleasePart::Release(release) => {
+                    let all = different.entry(key(release)).or_insert_with(|| Release { times: 0, ..release.clone() });
+                    all.times = all.times.saturating_add(times.saturating_mul(release.times));
+                }
+                ReleasePart::Bundle(bundle) => {
+                    let times = times.saturating_mul(bundle.times);
+                    if let Some(runs) = bundle.select {
+                        let (of, place) = (Self::new(&bundle.parts, group), bundle.place.clone());
+                        selections.push(Selection { runs, of, times, place });
+                    } else {
+                        Self::merge(&bundle.parts, times, group, (&mut *different, &mut *selections));
+                    }
+                }
+            }
         }
-        Self(different.into_values().collect())
     }
 
     /// How many there are.
     pub const fn different(&self) -> usize {
-        self.0.len()
+        self.releases.len()
     }
 
-    /// The sum over the releases of the least of the theorems for any data at each order.
-    pub fn curve(&self, requested: &[Order]) -> Result<NamedCurve> {
-        let orders = all_orders(requested);
-        let known = WorstCases::default();
-        let costs: Vec<(Vec<f64>, Validity)> =
-            self.0.par_iter().map(|release| least_theorem(release, &orders, &known)).collect();
-        let (mut sums, mut validity) = (vec![0.0; orders.len()], Validity::Exact);
-        for (release, (values, own)) in self.0.iter().zip(costs) {
-            let times = release.times as f64;
+    /// The sum over the releases of the least of the theorems for any data at each order, and of what selections cost.
+    pub fn curve(&self, costs: &Costs) -> Result<NamedCurve> {
+        let (curve, validity) = self.sum(costs)?;
+        let (name, meaning, directions) = ("least-theorems", CostMeaning::AnyData, Directions::Both);
+        Ok(NamedCurve { name, meaning, directions, validity, curve })
+    }
+
+    fn sum(&self, costs: &Costs) -> Result<(RdpCurve, Validity)> {
+        let (mut sums, mut validity) = (vec![0.0; costs.orders.len()], Validity::Exact);
+        let mut add = |times: u64, values: &[f64], own: Validity| {
+            let times = times as f64;
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum_up(*sum, up(times * value, 2.0)));
             if own != Validity::Exact {
                 validity = own;
             }
+        };
+        for release in &self.releases {
+            let (values, own) = &costs.known[&key(release)];
+            add(release.times, values, *own);
         }
-        Ok(NamedCurve {
-            name: "least-theorems",
-            meaning: CostMeaning::AnyData,
-            directions: Directions::Both,
-            validity,
-            curve: RdpCurve::new(orders, sums)?,
-        })
+        for selection in &self.selections {
+            let (one, own) = selection.of.sum(costs)?;
+            add(selection.times, selection.runs.best_of(&one).values(), own);
+        }
+        Ok((RdpCurve::new(costs.orders.clone(), sums)?, validity))
     }
 
     /// Composed by privacy losses; `order` is where the neighbor of votes that leaks most is chosen.
@@ -75,18 +161,26 @@ impl Merged {
         (deltas, delta): (&[Delta], Delta),
         meter: &Meter<'_>,
     ) -> Result<LossComposition> {
+        if let Some(Selection { place, runs, .. }) = self.selections.first() {
+            let reason = format!(
+                "{place}: no privacy-loss distribution of the best of several runs ({runs}) is known; --composition rdp has a \
+                 theorem"
+            );
+            return Err(Error::Rejected { operation: "--composition pld", reason });
+        }
         let (least, most) = CELLS_OF_ONE;
         let bins = (CELLS / self.different().max(1)).clamp(least, most);
         let losses: Vec<Option<Losses>> = self
-            .0
+            .releases
             .par_iter()
             .map(|release| {
-                let losses = of_release(release, order, bins)?;
+                let losses =
+                    of_release(release, self.group, order, bins).map_err(|error| at_its_place(release, error))?;
                 meter.add(1)?;
                 Ok(losses)
             })
             .collect::<Result<_>>()?;
-        let votes = self.0.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
+        let votes = self.releases.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
         let losses: Vec<Losses> = losses.into_iter().flatten().collect();
         let mut composed = compose(&losses, meaning, deltas, delta)?;
@@ -101,10 +195,34 @@ impl Merged {
     }
 }
 
+/// Says which release cannot be composed.
+fn at_its_place(release: &Release, error: Error) -> Error {
+    let reason = match error {
+        Error::Rejected { reason, .. } => reason,
+        other => other.to_string(),
+    };
+    Error::Rejected { operation: "--composition pld", reason: format!("{}: {reason}", release.place) }
+}
+
+/// How far apart neighbors are: records that a group adds, in units of the count.
+const fn distance(release: &Release, group: u64) -> u64 {
+    release.distance.saturating_mul(group)
+}
+
+/// Each person of a group sends an output of its own, so that a group is so many releases.
+fn is_local(release: &Release) -> bool {
+    release.mechanism.is_local()
+}
+
 /// At each order the least of the theorems that hold for any data in both directions; infinite without one.
-pub fn least_theorem(release: &Release, orders: &[Order], known: &WorstCases) -> (Vec<f64>, Validity) {
-    let mut least = (vec![f64::INFINITY; orders.len()], Validity::Exact);
-    for theorem in release.mechanism.theorems_for(&release.data, known) {
+pub fn least_theorem(release: &Release, group: u64, orders: &[Order], known: &WorstCases) -> (Vec<f64>, Validity) {
+    let (mut least, mut validity) = (vec![f64::INFINITY; orders.len()], Validity::Exact);
+    let theorems = match distance(release, group) {
+        _ if is_local(release) => release.mechanism.theorems_for(&release.data, known),
+        1 => release.mechanism.theorems_for(&release.data, known),
+        distance => release.mechanism.group_theorems(&release.data, distance, known),
+    };
+    for theorem in theorems {
         let statement = theorem.statement();
         if statement.scope != Scope::AnyData || statement.directions != Directions::Both {
             continue;
@@ -112,19 +230,32 @@ pub fn least_theorem(release: &Release, orders: &[Order], known: &WorstCases) ->
         let [Some(forward), Some(reverse)] = Direction::BOTH.map(|direction| theorem.values(orders, direction)) else {
             continue;
         };
-        for ((least, forward), reverse) in least.0.iter_mut().zip(forward).zip(reverse) {
+        for ((least, forward), reverse) in least.iter_mut().zip(forward).zip(reverse) {
             *least = least.min(forward.max(reverse));
         }
         if statement.validity != Validity::Exact {
-            least.1 = statement.validity;
+            validity = statement.validity;
         }
     }
-    least
+    if is_local(release) {
+        least.iter_mut().for_each(|value| *value = product_up(*value, group as f64));
+    }
+    (least, validity)
 }
 
 /// The losses against all neighbors; None where there is none.
-pub fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option<Losses>> {
-    let Release { mechanism, data, times } = release;
+pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> Result<Option<Losses>> {
+    let Release { mechanism, data, times, .. } = release;
+    let distance = distance(release, group);
+    if distance > 1 && !is_local(release) {
+        let [forward, reverse] = mechanism.group_losses(distance, bins)?;
+        return Ok(Some(Losses {
+            dominating: [forward.at_most, reverse.at_most],
+            pair: [forward.at_least, reverse.at_least],
+            times: *times,
+        }));
+    }
+    let times = if is_local(release) { times.saturating_mul(group) } else { *times };
     let neighbors = neighbors(&**mechanism, data)?;
     let mut all = [Vec::new(), Vec::new()];
     let mut worst = [(0, f64::NEG_INFINITY); 2];
@@ -146,7 +277,7 @@ pub fn of_release(release: &Release, order: Order, bins: usize) -> Result<Option
     Ok(forward.zip(reverse).map(|(forward, reverse)| Losses {
         dominating: [forward.at_most, reverse.at_most],
         pair: [forward.at_least, reverse.at_least],
-        times: *times,
+        times,
     }))
 }
 

@@ -3,7 +3,7 @@
 use crate::divergence::Conversion;
 use crate::mechanism::NoisyArgmax;
 use crate::quantity::{Delta, Epsilon, Order};
-use crate::record::{RecordedQuery, Release, ScenarioQuery};
+use crate::record::{Composition, RecordedQuery, ScenarioQuery};
 
 /// The answers whose costs are added up.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub enum Answers {
     Scenario(Vec<ScenarioQuery>),
     /// Releases of any mechanisms. Costs hold for any data where the mechanisms are about a record or a voter, also
     /// where each release is chosen after the outputs before it; of those about votes they hold given the votes.
-    Releases(Vec<Release>),
+    Releases(Composition),
 }
 
 impl Answers {
@@ -30,10 +30,7 @@ impl Answers {
         match self {
             Self::Recorded { queries, .. } => queries.len(),
             Self::Scenario(queries) => queries.len(),
-            Self::Releases(releases) => {
-                let all = releases.iter().fold(0u64, |sum, release| sum.saturating_add(release.times));
-                usize::try_from(all).unwrap_or(usize::MAX)
-            }
+            Self::Releases(releases) => usize::try_from(releases.count()).unwrap_or(usize::MAX),
         }
     }
 
@@ -88,7 +85,8 @@ pub struct AccountStudy {
     pub exact: bool,
     /// Whether ε is enclosed by privacy-loss distributions too.
     pub privacy_losses: bool,
-    /// Budgets of ε: for each, recorded votes are answered with fresh noise until it is spent.
+    /// Budgets of ε: for each, recorded votes are answered with fresh noise until it is spent, and releases are made in
+    /// their order while a privacy filter lets them pass.
     pub budgets: Vec<Epsilon>,
     /// The seed of that noise.
     pub seed: u64,

@@ -89,7 +89,7 @@ impl Profiles {
             Relation::OneRecord | Relation::OneVoter => {}
             _ => return Ok(None),
         }
-        match of_release(&self.release(mechanism)?, Order::new(2.0)?, CELLS) {
+        match of_release(&self.release(mechanism)?, 1, Order::new(2.0)?, CELLS) {
             // Theorems may know more.
             Err(Error::Rejected { .. }) => Ok(None),
             losses => losses,
@@ -98,7 +98,8 @@ impl Profiles {
 
     fn release(&self, mechanism: &dyn Mechanism) -> Result<Release> {
         let mechanism: Arc<dyn Mechanism> = (mechanism.kind().read)(&mechanism.parameters())?;
-        Ok(Release { mechanism, data: self.data.clone(), times: self.times })
+        let (data, times, place) = (self.data.clone(), self.times, String::new());
+        Ok(Release { mechanism, data, times, distance: 1, place })
     }
 
     /// By direction, once for each δ.
@@ -113,7 +114,7 @@ impl Profiles {
 
     fn of_theorems(&self, mechanism: &dyn Mechanism) -> Result<CertifiedProfile> {
         let orders = all_orders(&[]);
-        let (values, _) = least_theorem(&self.release(mechanism)?, &orders, &self.known);
+        let (values, _) = least_theorem(&self.release(mechanism)?, 1, &orders, &self.known);
         let values: Vec<f64> = values.into_iter().map(|value| up(value * self.times as f64, 2.0)).collect();
         Ok(CertifiedProfile::of_rdp(RdpCurve::new(orders, values)?))
     }
