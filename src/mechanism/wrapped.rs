@@ -34,6 +34,7 @@ pub(super) fn base_of(parameters: &Parameters, relation: Relation) -> Result<Arc
             Relation::OneRecord => "mechanisms with one record that is added or removed",
             Relation::OneVoter => "mechanisms of the vote of one voter",
             Relation::MovedVote => "mechanisms of votes",
+            Relation::EveryCount => "mechanisms of the answers to queries",
         };
         return Err(rejected(format!("{OF} = {} is none of the {data}", base.kind())));
     }
