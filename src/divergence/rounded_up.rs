@@ -6,13 +6,15 @@ use crate::bound::outward::up;
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::quantity::Order;
 
-/// Units of 2^-52 by which the divergence itself may be off, relative: it is a sum of positive terms.
-const UNITS: f64 = 64.0;
+/// Units of 2^-52 by which the divergence itself may be off, relative: it is a sum of positive terms, each of which is
+/// the difference of two that are at most a hundred times as large.
+const UNITS: f64 = 1024.0;
 
 impl OutputPair {
     /// At least D_α in a direction, of every pair of distributions whose probabilities are those of this one to within
     /// the relative errors that it states: e_i = e + 2^-52 (4 + |ln p_i| + |ln q_i|), e that of
-    /// [`OutputPair::error`](OutputPair::error). Impossible outcomes are taken as impossible.
+    /// [`OutputPair::error`](OutputPair::error). An outcome above one half is known by the others, and impossible ones
+    /// are taken as impossible.
     ///
     /// Of two margins the smaller is added. With F = e^{(α-1)D} = Σ p^α q^{1-α},
     /// ```text
@@ -46,7 +48,7 @@ impl OutputPair {
         let [p, q] = self.in_direction(direction);
         let a = order.get();
         let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
-        let error = |i: usize| self.error() + f64::EPSILON * (4.0 + logs(p, q, i));
+        let error = |i: usize| (self.error() + f64::EPSILON * (4.0 + logs(p, q, i))) * of_others(p, q, i);
         let largest = (0..p.outcomes()).filter(possible).map(error).fold(0.0, f64::max);
         let everywhere = (a * libm::log1p(largest) - (a - 1.0) * libm::log1p(-largest.min(0.5))) / (a - 1.0)
             + p.outcomes() as f64 * f64::EPSILON / (a - 1.0);
@@ -54,8 +56,14 @@ impl OutputPair {
         // What F is off by over F; its own terms lose the largest share of F - 1, which is (α-1) F D at most.
         let by_terms = 1.01 * moved * libm::exp(-(a - 1.0) * value) / (a - 1.0) + 2.0 * largest * value;
         let margin = if by_terms < everywhere { by_terms } else { everywhere };
-        up(value + margin, UNITS)
+        up(value + margin, UNITS + p.outcomes() as f64)
     }
+}
+
+/// The share of its error that an outcome has: the larger of the sums of the others where both are above one half.
+fn of_others(p: &OutcomeDistribution, q: &OutcomeDistribution, i: usize) -> f64 {
+    let others = p.complement()[i].max(q.complement()[i]);
+    if others < 0.5 { others } else { 1.0 }
 }
 
 /// |ln p_i| + |ln q_i|, of the possible ones.

@@ -97,6 +97,8 @@ const LARGEST_LOSS: f64 = 1_000.0;
 /// Bins of all counts together, for each bin that is asked for.
 const SHARED: u32 = 6;
 const SHARED_LOSSES: u32 = 3;
+/// Convolutions take the square of it.
+const MOST_BINS: usize = 2_000;
 /// Vectors are drawn count by count up to so many.
 const MOST_DRAWN: u32 = 1_000;
 
@@ -137,7 +139,7 @@ impl VectorNoise {
         if !(loss <= LARGEST_LOSS) {
             return Err(Error::Domain { quantity: "counts over noise scale", value: loss, domain: "[0, 1000]" });
         }
-        let bins = bins.clamp(1, 100_000) as u32;
+        let bins = bins.clamp(1, MOST_BINS) as u32;
         Ok(LossLattice { counts: self.counts, shift, bins: (shared * bins / self.counts).clamp(1, bins) })
     }
 }

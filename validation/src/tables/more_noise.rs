@@ -9,7 +9,7 @@ use leakbound::bound::Direction;
 use leakbound::divergence::compose_losses;
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::{self, Bins, Mechanism};
-use leakbound::quantity::{Delta, Epsilon, Order};
+use leakbound::quantity::{Delta, Epsilon};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-12;
