@@ -1,7 +1,10 @@
 //! The verifier on accountants that are right, wrong, and other people's.
 
 use crate::experiment::Report;
-use leakbound::mechanism::{GAUSSIAN, GNMAX, LAPLACE, MechanismKind, SUBSAMPLED_GAUSSIAN};
+use leakbound::mechanism::{
+    DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GNMAX, LAPLACE, MechanismKind, PERMUTE_AND_FLIP,
+    RANDOMIZED_RESPONSE, SUBSAMPLED_GAUSSIAN, SUBSAMPLED_GAUSSIAN_REPLACE,
+};
 use leakbound::program::{Limits, unwatched};
 use leakbound::verify::{
     Accountant, ClaimScope, ExternalAccountant, ExternalOptions, Finding, Outcome, Plan, Problem, Property,
@@ -136,10 +139,19 @@ fn refutations(report: &mut Report, outcome: &Outcome, command: &str) {
 }
 
 /// Scripts, their arguments and what they are asked.
-const OTHERS: [(&str, &str, &[&MechanismKind]); 3] = [
-    ("dp_accounting_adapter.py", "", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN]),
-    ("dp_accounting_adapter.py", " --pld", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN]),
+const OTHERS: [(&str, &str, &[&MechanismKind]); 4] = [
+    ("dp_accounting_adapter.py", "", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, RANDOMIZED_RESPONSE]),
+    (
+        "dp_accounting_adapter.py",
+        " --pld",
+        &[GAUSSIAN, LAPLACE, DISCRETE_LAPLACE, SUBSAMPLED_GAUSSIAN, SUBSAMPLED_GAUSSIAN_REPLACE, RANDOMIZED_RESPONSE],
+    ),
     ("autodp_adapter.py", "", &[GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, GNMAX]),
+    (
+        "opendp_adapter.py",
+        "",
+        &[GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, RANDOMIZED_RESPONSE, EXPONENTIAL, PERMUTE_AND_FLIP],
+    ),
 ];
 
 fn others(report: &mut Report) {

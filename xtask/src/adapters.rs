@@ -16,7 +16,7 @@ const ALL: [Needed; 3] = [
         experiment: "verify-others",
         folder: "target/adapters",
         // As in `validation/adapters/README.md`.
-        packages: "dp-accounting==0.6.0\nautodp==0.2.3.1",
+        packages: "dp-accounting==0.6.0\nautodp==0.2.3.1\nopendp==0.16.0",
     },
     Needed {
         experiment: "libraries",

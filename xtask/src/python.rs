@@ -1,8 +1,9 @@
 //! The Python package: its wheel, and its tests in a virtual environment of their own.
 
-use crate::command::{self, Outcome, cargo, run_quietly, run_visibly};
+use crate::command::{self, Outcome, cargo, hasty, run_quietly, run_visibly};
 use crate::venv::Environment;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// Where the environment is, and the wheels.
 const ENVIRONMENT: Environment = Environment::new("target/python");
@@ -13,7 +14,7 @@ const BUILDER: &str = "maturin>=1.7,<2";
 /// Builds the wheel of this machine.
 pub fn wheel() -> Outcome {
     environment()?;
-    build()?;
+    run_visibly(&mut build())?;
     println!("{}", newest_wheel()?.display());
     Ok(())
 }
@@ -21,7 +22,7 @@ pub fn wheel() -> Outcome {
 /// Installs the wheel with what its tests need, checks the types, and runs the tests and the tutorials.
 pub fn test() -> Outcome {
     environment()?;
-    build()?;
+    run_visibly(hasty(&mut build()))?;
     let wheel = newest_wheel()?;
     let mut with_extras = wheel.clone().into_os_string();
     with_extras.push("[test]");
@@ -32,7 +33,7 @@ pub fn test() -> Outcome {
     if let Err(failure) = run_quietly(ENVIRONMENT.pip().args(["install", "--quiet", "--only-binary=:all:", "ray"])) {
         println!("{failure}; Ray does not install here, and its test is skipped");
     }
-    run_quietly(&mut cargo(["build", "--release", "--bin", "leakbound"]))?;
+    run_quietly(hasty(&mut cargo(["build", "--release", "--bin", "leakbound"])))?;
     let folder = command::root().join("python");
     run_visibly(ENVIRONMENT.python().args(["-m", "mypy", "--strict", "src/leakbound"]).current_dir(&folder))?;
     let command = command::root().join("target/release/leakbound");
@@ -41,10 +42,13 @@ pub fn test() -> Outcome {
     )
 }
 
-fn build() -> Outcome {
+/// What builds the wheel.
+fn build() -> Command {
     let maturin = ENVIRONMENT.program("maturin");
     let arguments = ["build", "--release", "--manifest-path", "python/Cargo.toml", "--target-dir", "target", "--out"];
-    run_visibly(command::program(maturin).args(arguments).arg(WHEELS))
+    let mut command = command::program(maturin);
+    command.args(arguments).arg(WHEELS);
+    command
 }
 
 /// Makes the environment if there is none.

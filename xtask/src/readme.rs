@@ -11,7 +11,8 @@ pub fn run() -> Outcome {
     }
     let text = std::fs::read_to_string(&path).map_err(|error| format!("README.md: {error}"))?;
     let script = first_sh_block(&text).ok_or("README.md has no ```sh block")?;
-    command::run_quietly(command::program("sh").args(["-eu", "-c", &script]))
+    let mut shell = command::program("sh");
+    command::run_quietly(command::hasty(shell.args(["-eu", "-c", &script])))
 }
 
 /// The lines of the first fenced block whose language is `sh`; none if it is empty or never closed.
