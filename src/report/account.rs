@@ -88,7 +88,7 @@ impl Render for AccountAnswer {
             meaning::UPPER.into(),
             "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
              say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
-             divergence between the distribution of the answer and that of any histogram one moved vote away, conditional on the votes. \
+             divergence between the distribution of the answer and that of any histogram one moved vote away, or of answers that each move by at most 1, conditional on these. \
              An expected charge plans, and bounds no run. What holds for any data also adaptively may be published too, and              covers releases that are chosen after the outputs before them; those of one record are between data with and              without it."
                 .into(),
         ]
