@@ -18,7 +18,7 @@ const MOST_ANSWERS: usize = 64;
 const MOST_OUTCOMES: usize = 1_000;
 /// The largest distance of an answer from the threshold, in noise scales.
 const MOST_SCALES: f64 = 1e15;
-/// An integrand below e^-45 of its peak is negligible: beyond there a log-concave function has at most that share.
+/// An integrand below e^-45 of its peak is negligible: a log-concave function has at most that share beyond.
 const DROP: f64 = 45.0;
 /// From here on ln(1 - e^{-z}/2) is -1e-20, and ln Φ(z) from z = 9.5.
 const FAR: [f64; 2] = [45.0, 9.5];
@@ -280,9 +280,22 @@ impl Places {
     fn ends(&self, sides: &Sides, peak: At, top: f64) -> Vec<At> {
         let along = |distance: f64| At { offset: peak.offset + distance, ..peak };
         let reach = |sign: f64| {
-            let mut reach = self.step;
-            while self.log_integrand(sides, along(sign * reach)) > top - DROP {
-                reach *= 1.5;
+            let drop = |reach: f64| top - self.log_integrand(sides, along(sign * reach));
+            let (mut inside, mut reach) = (0.0, self.step);
+            while drop(reach) < DROP {
+                (inside, reach) = (reach, 1.5 * reach);
+            }
+            // Not far beyond: where an end panel falls by at most 2 DROP, its outermost points see that it does.
+            for _ in 0..100 {
+                if drop(reach) < 2.0 * DROP {
+                    break;
+                }
+                let middle = 0.5 * (inside + reach);
+                if drop(middle) < DROP {
+                    inside = middle;
+                } else {
+                    reach = middle;
+                }
             }
             sign * reach
         };

@@ -112,8 +112,8 @@ impl Render for AccountAnswer {
             meaning::UPPER.into(),
             "A data-independent figure holds for all votes and may be published. The others hold for the recorded votes and \
              say something about them: a data-dependent cost is a theorem's, the exact cost per answer is the largest \
-             divergence between the distribution of the answer and that of any histogram one moved vote away, conditional on the votes. \
-             An expected charge plans, and bounds no run."
+             divergence between the distribution of the answer and that of any histogram one moved vote away, or of answers \
+             that each move by at most 1, conditional on these. An expected charge plans, and bounds no run."
                 .into(),
         ]
     }

@@ -214,12 +214,12 @@ pub const CONTROLS: [Control; 35] = [
         |name| curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| pure_of_answers(mechanism, order, 1.0)),
     ),
     control(
-        "above-threshold-one-answer",
-        "above-threshold with Gaussian noise as one noisy answer, though all before it say something too",
+        "above-threshold-gaussian-threshold",
+        "above-threshold with Gaussian noise as if only the threshold had noise: order/(2 threshold_sigma^2)",
         |name| {
             curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| {
                 let found = mechanism.downcast::<SparseVector>()?;
-                (found.noise == ThresholdNoise::Gaussian).then(|| gaussian_rdp(order, found.sigma, 1.0))
+                (found.noise == ThresholdNoise::Gaussian).then(|| gaussian_rdp(order, found.threshold_sigma, 1.0))
             })
         },
     ),

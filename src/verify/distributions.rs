@@ -15,8 +15,8 @@ use crate::quantity::Order;
 /// From so many neighbors on only those are searched whose vote leaves or reaches one of the three largest counts, or
 /// in which every count changes.
 const MANY_NEIGHBORS: usize = 24;
-/// The pairs of 10,000 classes of different counts would not fit into memory.
-const MOST_NEIGHBORS: usize = 5_000_000;
+/// The most neighbors of answers to queries, of which at most 2^10 are searched.
+const MOST_OF_ANSWERS: usize = 60_000;
 
 /// The pair of every neighbor, one for each pair of distinct counts. `order` is where printed numbers are to be
 /// resolved best.
@@ -45,7 +45,8 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<Distr
 
 /// The changes that are searched; any selection keeps a refutation sound.
 fn changes(relation: Relation, histogram: &VoteHistogram) -> Result<Vec<Neighbor>> {
-    let mut all = relation.neighbors(histogram, true, MOST_NEIGHBORS)?;
+    let most = if relation == Relation::EveryCount { MOST_OF_ANSWERS } else { usize::MAX };
+    let mut all = relation.neighbors(histogram, true, most)?;
     if all.len() > MANY_NEIGHBORS {
         let counts = histogram.counts();
         let mut order: Vec<usize> = (0..counts.len()).collect();

@@ -151,6 +151,32 @@ fn releases_of_any_mechanisms_are_composed() {
     assert_eq!((&losses["meaning"], queries), (&"exact-given-votes".into(), 5.into()));
 }
 
+/// Of answers above a threshold every answer changes: 26 neighbors of three answers, none further than the theorem.
+#[test]
+fn answers_above_a_threshold_are_composed() {
+    let desk = Desk::new();
+    let release = |answers: &str| {
+        format!(
+            "[[release]]\nmechanism = 'above-threshold:noise=laplace,threshold=3,threshold_sigma=4,sigma=8'\n\
+             times = 4\n{answers}"
+        )
+    };
+    let write = |text: &str| std::fs::write(desk.path("r.toml"), text).unwrap();
+    write(&release("histogram = [3, 1, 4]\n"));
+    let document = desk.json("account r.toml --composition pld --delta 1e-6");
+    let [lower, upper] = ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
+    // Each is pure 1/4 + 2/8.
+    assert!(0.2 < lower && lower <= upper && upper < 2.0, "{lower} {upper}");
+    assert!(upper < epsilon(&document, "least-theorems") && epsilon(&document, "least-theorems") <= 2.0 + 1e-9);
+    assert_eq!(document["losses"]["meaning"], "exact-given-votes");
+    write(&release(""));
+    let line = desk.rejected(1, "account r.toml");
+    assert!(line.contains("no key `histogram`, expected the answers to the queries, such as [3, 1, 4]"), "{line}");
+    write(&release("histogram = [1, 1, 1, 1, 1, 1, 1]\n"));
+    let line = desk.rejected(2, "account r.toml --composition pld");
+    assert!(line.contains("a histogram has 2186 neighbors; 2000 different ones are looked at"), "{line}");
+}
+
 #[test]
 fn releases_that_make_no_sense_are_rejected_in_one_line() {
     let desk = Desk::new();

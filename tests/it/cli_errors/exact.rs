@@ -42,7 +42,7 @@ fn histograms() {
         spread of the counts over the noise scale = 9.007199254740992e115 is not in [0, 1e100]
         worst neighbor: the histogram has 0 different neighbors; 1 to 50000 are searched
         worst neighbor: the histogram has 0 different neighbors; 1 to 50000 are searched
-        invalid value 'swapped' for '--worst-neighbor <ADJACENCY>': `swapped` is not moved, added or removed
+        invalid value 'swapped' for '--worst-neighbor <ADJACENCY>': `swapped` is not moved, added, removed or shifted
         worst neighbor: the histogram has 89401 different neighbors; 1 to 50000 are searched
         "
     );
