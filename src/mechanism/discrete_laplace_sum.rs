@@ -29,7 +29,8 @@ use std::sync::Arc;
 /// are their convolutions (Hoggar 1974), and lie between e^{1/σ} and e^{-1/σ}. So integers are taken one by one, or for
 /// much noise a few together, each such cell as two outcomes at the ends of its ratios with the same probabilities
 /// together ([`EnclosedLoss`]), and the rest on either side at the largest ratio, with what of its Q is left as an
-/// outcome of Q alone. Merging those outcomes gives the cells back, so that their divergence is an upper bound.
+/// outcome of Q alone. Merging those outcomes gives the cells back, so that their divergence is an upper bound. In the
+/// tests it is at most 2e-3 above the divergence of the sum, up to order 1,000.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -93,9 +94,10 @@ const LARGEST_SCALE: f64 = 1e6;
 const LARGEST_ORDER: f64 = 1e6;
 /// Beyond it the rounding of probabilities shows in the divergence of cells.
 const LARGEST_SCALE_OF_CELLS: f64 = 1e3;
-/// The integers for that divergence: those that matter at this order, whatever the order, one by one up to as many on
-/// either side, and else cut into half as many cells.
-const REACH_OF_CELLS: f64 = 1000.0;
+/// The integers for that divergence, whatever the order: those that matter at this order, one by one up to so many on
+/// either side, and else cut into half as many cells. What is beyond counts at the largest ratio, which shows in
+/// divergences from a quarter of this order on.
+const REACH_OF_CELLS: f64 = 4000.0;
 const SINGLE: i64 = 1000;
 /// Cells with a smaller range of losses, in units of 1/σ, count at its upper end: they are far from 0.
 const THIN: f64 = 1e-3;
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn divergences_and_theorems_are_around_the_sum_over_all_integers() {
         let [without, with] = data();
-        for (terms, sigma) in [(1, 2.0), (2, 0.3), (2, 2.0), (3, 1.0), (5, 20.0), (2, 60.0), (10, 4.0)] {
+        for (terms, sigma) in [(1, 2.0), (2, 0.3), (2, 2.0), (3, 1.0), (5, 0.5), (5, 20.0), (2, 60.0), (10, 4.0)] {
             let mechanism = parse(&format!("discrete-laplace-sum:sigma={sigma},terms={terms}")).unwrap();
             let theorems = mechanism.theorems_for(&without, &WorstCases::default());
             for a in [1.1, 1.5, 2.0, 7.5, 40.0, 1000.0] {

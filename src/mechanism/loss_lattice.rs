@@ -72,7 +72,12 @@ impl LossLattice {
         let total: f64 = single.iter().sum();
         let scale = (total * ends[0]).sqrt().recip();
         single.iter_mut().for_each(|mass| *mass *= scale);
-        let (masses, error) = power(&single, self.counts);
+        let (mut masses, error) = power(&single, self.counts);
+        // Sums in another order round otherwise; what is symmetric remains so.
+        for place in 0..masses.len() / 2 {
+            let mirrored = masses.len() - 1 - place;
+            masses[mirrored] = masses[place];
+        }
         let (d, w) = (f64::from(self.counts), self.step());
         let factor = d * (-std::f64::consts::LN_2 - 0.5 * self.shift - scale.ln());
         let most = i64::from(self.counts) * i64::from(self.bins);

@@ -15,7 +15,7 @@ use serde::Deserialize;
 const RELATIVE: f64 = 1e-12;
 /// What outputs that are cut into bins may lose.
 const LOST: f64 = 2e-2;
-const BINS: usize = 2_000;
+const BINS: usize = 1_000;
 /// Rounding where probabilities are composed.
 const COMPOSED: f64 = 1e-9;
 
@@ -46,6 +46,15 @@ struct Profile {
     epsilon: f64,
     forward: Decimal,
     reverse: Decimal,
+}
+
+impl Profile {
+    const fn in_direction(&self, direction: Direction) -> Decimal {
+        match direction {
+            Direction::Forward => self.forward,
+            Direction::Reverse => self.reverse,
+        }
+    }
 }
 
 fn data() -> leakbound::Result<[VoteHistogram; 2]> {
@@ -81,20 +90,18 @@ fn profiles(check: &mut TableCheck, mechanism: &dyn Mechanism, rows: &[Profile],
     let [without, with] = data()?;
     let pair = mechanism.output_pair(&without, &with, Bins::at(None))?;
     let losses = mechanism.enclosed_losses(&without, &with, BINS)?;
-    for row in rows {
-        let epsilon = Epsilon::new(row.epsilon)?;
-        for ((direction, expected), loss) in
-            Direction::BOTH.into_iter().zip([row.forward, row.reverse]).zip(losses.clone())
-        {
-            let [p, q] = pair.in_direction(direction);
+    for (direction, loss) in Direction::BOTH.into_iter().zip(losses) {
+        let [p, q] = pair.in_direction(direction);
+        let target = Delta::new(rows[rows.len() / 2].in_direction(direction).value.clamp(1e-12, 0.5))?;
+        let below = compose_losses(&[(loss.at_least, 1)], target, 1e-4)?;
+        let above = compose_losses(&[(loss.at_most, 1)], target, 1e-4)?;
+        for row in rows {
+            let (epsilon, expected) = (Epsilon::new(row.epsilon)?, row.in_direction(direction));
             let (found, rounding) = (pair.delta(direction, epsilon), condition(p, q, epsilon));
             check.holds(found <= expected.value * (1.0 + RELATIVE) + rounding, "bins have no larger delta");
             let tolerance = lost * expected.value + rounding;
             check.absolute("delta (absolute)", found, expected, tolerance.max(f64::MIN_POSITIVE));
-            let delta = Delta::new(expected.value.clamp(1e-12, 0.5))?;
-            let [below, above] = [(loss.at_least, 1), (loss.at_most, 1)];
-            let lower = compose_losses(&[below], delta, 1e-4)?.delta(epsilon).lower;
-            let upper = compose_losses(&[above], delta, 1e-4)?.delta(epsilon).upper;
+            let (lower, upper) = (below.delta(epsilon).lower, above.delta(epsilon).upper);
             let slack = COMPOSED * expected.value + 1e-15;
             check.holds(lower <= expected.value + slack, "the lower end of the losses is below delta");
             check.holds(upper >= expected.value - 1e-15, "the upper end of the losses is above delta");
