@@ -143,6 +143,13 @@ impl Mechanism for AdditiveNoise {
         self.losses(members as f64 / self.noise.scale(), bins)?.enclosed_losses(&without, &with)
     }
 
+    fn gaussian_distance(&self) -> Option<f64> {
+        match self.noise {
+            Noise::Gaussian(sigma) => Some(sigma.get().recip()),
+            Noise::Laplace(_) => None,
+        }
+    }
+
     /// The sum of Gaussian outputs is sufficient: one output with less noise.
     fn repeated(&self, times: u32) -> Option<Arc<dyn Mechanism>> {
         let Noise::Gaussian(sigma) = self.noise else { return None };

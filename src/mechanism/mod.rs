@@ -177,6 +177,11 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// μ where an output says exactly as much as one of N(0, 1) against N(μ, 1): the squares of several add up.
+    fn gaussian_distance(&self) -> Option<f64> {
+        None
+    }
+
     /// Simpler mechanisms nearby that differ in several parameters at once.
     fn simpler(&self) -> Vec<Arc<dyn Mechanism>> {
         Vec::new()

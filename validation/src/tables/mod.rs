@@ -3,6 +3,7 @@
 mod accountants;
 mod argmax;
 mod berk_jones;
+mod best_of_runs;
 mod check;
 mod clopper_pearson;
 mod conversions;
@@ -55,7 +56,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 26] = [
+pub const ALL: [Table; 27] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -82,6 +83,7 @@ pub const ALL: [Table; 26] = [
     Table { file: "selection.json", compare: selection::compare },
     Table { file: "local.json", compare: local::compare },
     Table { file: "discrete_noise.json", compare: discrete_noise::compare },
+    Table { file: "best_of_runs.json", compare: best_of_runs::compare },
 ];
 
 /// The entries of a table.
