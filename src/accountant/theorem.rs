@@ -76,12 +76,15 @@ impl Statement {
 
 /// Each order alone.
 type AtOrder = dyn Fn(Order, Direction) -> f64 + Send + Sync;
+/// Each order alone, alike in both directions.
+type Alike = dyn Fn(Order) -> f64 + Send + Sync;
 /// All orders together, alike in both directions.
 type AtOrders = dyn Fn(&[Order]) -> Vec<f64> + Send + Sync;
 
 #[derive(Clone)]
 enum Cost {
     AtOrder(Arc<AtOrder>),
+    Alike(Arc<Alike>),
     AtOrders(Arc<AtOrders>),
 }
 
@@ -123,6 +126,11 @@ impl Theorem {
         Self { statement, cost: Cost::AtOrder(Arc::new(cost)) }
     }
 
+    /// The same bound in both directions at each order, in nats.
+    pub fn alike(statement: &'static Statement, cost: impl Fn(Order) -> f64 + Send + Sync + 'static) -> Self {
+        Self { statement, cost: Cost::Alike(Arc::new(cost)) }
+    }
+
     /// A bound in both directions whose orders are computed together, in nats.
     pub fn of_curve(
         statement: &'static Statement,
@@ -155,8 +163,30 @@ impl Theorem {
     pub fn values(&self, orders: &[Order], direction: Direction) -> Option<Vec<f64>> {
         self.statement.directions.cover(direction).then(|| match &self.cost {
             Cost::AtOrder(cost) => orders.iter().map(|&order| cost(order, direction)).collect(),
+            Cost::Alike(cost) => orders.iter().map(|&order| cost(order)).collect(),
             Cost::AtOrders(cost) => cost(orders),
         })
+    }
+
+    /// The bound of both directions at each order, in nats; None for a theorem that holds in one of them only.
+    ///
+    /// ```
+    /// # use leakbound::mechanism::AdditiveNoise;
+    /// # use leakbound::quantity::Order;
+    /// let [theorem] = AdditiveNoise { noise: "gaussian:2".parse()? }.theorems();
+    /// assert_eq!(theorem.values_of_both(&[Order::new(4.0)?]), Some(vec![0.5]));
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn values_of_both(&self, orders: &[Order]) -> Option<Vec<f64>> {
+        let forward = self.values(orders, Direction::Forward)?;
+        match self.cost {
+            Cost::AtOrder(_) => {
+                let reverse = self.values(orders, Direction::Reverse)?;
+                Some(forward.into_iter().zip(reverse).map(|(a, b)| a.max(b)).collect())
+            }
+            Cost::Alike(_) | Cost::AtOrders(_) => self.values(&[], Direction::Reverse).map(|_| forward),
+        }
     }
 
     /// The bound for a group of `points`, each of which changes the data once (Mironov 2017, Proposition 2), from this

@@ -64,9 +64,9 @@ impl SubsampledGaussian {
     pub fn theorems(&self) -> Vec<Theorem> {
         let Self { sigma, rate } = *self;
         let mut theorems =
-            vec![Theorem::new(&OF_SUBSAMPLE, move |order, _| subsampled_gaussian_rdp(order, rate, sigma, 1.0))];
+            vec![Theorem::alike(&OF_SUBSAMPLE, move |order| subsampled_gaussian_rdp(order, rate, sigma, 1.0))];
         if let Ok(wider) = NoiseScale::new(sigma.get() * SQRT_2) {
-            theorems.push(Theorem::new(&OF_PRIVATE_KNN, move |order, _| private_knn_rdp(order, rate, wider)));
+            theorems.push(Theorem::alike(&OF_PRIVATE_KNN, move |order| private_knn_rdp(order, rate, wider)));
         }
         theorems
     }
@@ -143,7 +143,7 @@ impl Mechanism for SubsampledGaussian {
         if members > LARGEST_GROUP {
             return Vec::new();
         }
-        vec![Theorem::new(&OF_SUBSAMPLE, move |order, _| {
+        vec![Theorem::alike(&OF_SUBSAMPLE, move |order| {
             subsampled_gaussian_group_rdp(order, rate, sigma, 1.0, members)
         })]
     }

@@ -213,6 +213,13 @@ impl Mechanism for VectorNoise {
         Ok([both.clone(), both])
     }
 
+    fn gaussian_mu(&self) -> Option<f64> {
+        match self.noise {
+            Noise::Gaussian(sigma) => Some(f64::from(self.counts).sqrt() / sigma.get()),
+            Noise::Laplace(_) => None,
+        }
+    }
+
     /// More counts.
     fn repeated(&self, times: u32) -> Option<Arc<dyn Mechanism>> {
         let counts = self.counts.checked_mul(times).filter(|&counts| f64::from(counts) <= MOST_COUNTS)?;

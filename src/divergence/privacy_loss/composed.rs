@@ -3,10 +3,11 @@
 use super::PrivacyLoss;
 use super::lattice::{Masses, OnLattice, kept};
 use super::spectrum::{CyclicDistribution, convolve};
-use super::tail::{cumulants, log_moment, window};
+use super::tail::{MANY, cumulants, log_moment, window};
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon};
+use rayon::prelude::*;
 
 /// Points of the finest lattice, for one query and for all together, but no fewer for one than the next.
 const MOST_POINTS: usize = 1 << 18;
@@ -193,9 +194,15 @@ fn times_or_zero(value: f64, times: u64) -> f64 {
 fn tilt(losses: &[(PrivacyLoss, u64)], set_aside: &[(usize, f64)], delta: Delta) -> Option<(f64, f64, f64)> {
     let sum = |lambda: f64| {
         let mut total = [0.0; 3];
-        for ((loss, times), (count, _)) in losses.iter().zip(set_aside) {
-            let kept = loss.atoms[*count.min(&loss.atoms.len())..].iter().map(|atom| (atom.l, atom.p));
-            let own = cumulants(kept, lambda);
+        let of_one = |((loss, _), (count, _)): (&(PrivacyLoss, u64), &(usize, f64))| {
+            cumulants(loss.atoms[*count.min(&loss.atoms.len())..].iter().map(|atom| (atom.l, atom.p)), lambda)
+        };
+        let all: Vec<[f64; 3]> = if losses.len() < MANY {
+            losses.iter().zip(set_aside).map(of_one).collect()
+        } else {
+            losses.par_iter().zip(set_aside).map(of_one).collect()
+        };
+        for ((_, times), own) in losses.iter().zip(all) {
             if own[0] > f64::NEG_INFINITY {
                 total.iter_mut().zip(own).for_each(|(total, own)| *total += *times as f64 * own);
             }
@@ -245,7 +252,7 @@ impl ComposedLoss {
         let mut step = step;
         for _ in 0..REFINEMENTS {
             let lattices: Vec<(OnLattice, u64)> =
-                losses.iter().map(|(loss, times)| (OnLattice::new(loss, step, spare), *times)).collect();
+                losses.par_iter().map(|(loss, times)| (OnLattice::new(loss, step, spare), *times)).collect();
             let side = |pick: Side| lattices.iter().map(move |(one, times)| (pick(one), *times));
             let sides: [(Side, f64); 3] =
                 [(|one| &one.upper, tilt), (|one| &one.lower_p, tilt), (|one| &one.lower_q, tilt + 1.0)];
@@ -262,7 +269,7 @@ impl ComposedLoss {
             let convolved = sides.map(|(pick, tilt)| {
                 let logs = log_moment(side(pick), step, tilt);
                 let weighted: Vec<(Masses, u64)> =
-                    side(pick).map(|(masses, times)| (tilted(masses, step, tilt), times)).collect();
+                    lattices.par_iter().map(|(one, times)| (tilted(pick(one), step, tilt), *times)).collect();
                 (convolve(&weighted, points), logs)
             });
             let moved = at_least_once(

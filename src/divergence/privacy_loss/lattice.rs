@@ -43,8 +43,8 @@ impl OnLattice {
                 moved += if index < kept { 0.0 } else { atom.p };
             }
             let nearest = if index < kept { cap } else { place.round() as i64 };
-            lower_p.push((nearest, atom.p));
-            lower_q.push((nearest, atom.p * libm::exp(-atom.l)));
+            add(&mut lower_p, nearest, atom.p);
+            add(&mut lower_q, nearest, atom.p * libm::exp(-atom.l));
             if index < kept || place == FARTHEST {
                 continue;
             }
@@ -53,12 +53,22 @@ impl OnLattice {
             // p e^{g-l} (e^{l-f} - 1)/(e^Δ - 1) above and p (e^{g-l} - 1)/(e^Δ - 1) below, for f ≤ l < g = f + Δ.
             let whole = libm::expm1(step);
             let above = atom.p * libm::exp(step - rest) * libm::expm1(rest) / whole;
-            upper.push((below as i64, atom.p * libm::expm1(step - rest) / whole));
             if above > 0.0 {
-                upper.push((below as i64 + 1, above));
+                add(&mut upper, below as i64 + 1, above);
             }
+            add(&mut upper, below as i64, atom.p * libm::expm1(step - rest) / whole);
         }
         Self { upper, lower_p, lower_q, moved }
+    }
+}
+
+/// Adds to the mass of a point. Points come from the largest down, in pairs of neighbors, so that a mass of the same point
+/// is one of the last two.
+fn add(masses: &mut Masses, point: i64, mass: f64) {
+    let last = masses.len().saturating_sub(2);
+    match masses[last..].iter_mut().find(|known| known.0 == point) {
+        Some(known) => known.1 += mass,
+        None => masses.push((point, mass)),
     }
 }
 

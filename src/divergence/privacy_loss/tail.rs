@@ -1,20 +1,24 @@
 //! Cumulants of sums of losses, and Chernoff's bound.
 
 use super::lattice::Masses;
+use rayon::prelude::*;
+
+/// Queries from which on they are worth other threads.
+pub(super) const MANY: usize = 64;
 
 /// ln Σ p e^{λx} and its first two derivatives in λ, for points x with masses p.
 pub(super) fn cumulants(points: impl Iterator<Item = (f64, f64)> + Clone, lambda: f64) -> [f64; 3] {
-    let largest = points.clone().filter(|point| point.1 > 0.0).map(|point| lambda * point.0 + point.1.ln());
-    let largest = largest.fold(f64::NEG_INFINITY, f64::max);
+    // Around the first point, so that the variance of close points does not cancel.
+    let origin = points.clone().next().map_or(0.0, |point| point.0);
+    let exponents: Vec<(f64, f64)> =
+        points.filter(|point| point.1 > 0.0).map(|(x, p)| (x - origin, lambda * x + p.ln())).collect();
+    let largest = exponents.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
         return [largest, 0.0, 0.0];
     }
     let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-    // Around the first point, so that the variance of close points does not cancel.
-    let origin = points.clone().next().map_or(0.0, |point| point.0);
-    for (x, p) in points.filter(|point| point.1 > 0.0) {
-        let weight = libm::exp(lambda * x + p.ln() - largest);
-        let x = x - origin;
+    for (x, exponent) in exponents {
+        let weight = libm::exp(exponent - largest);
         sum += weight;
         first += weight * x;
         second += weight * x * x;
@@ -25,11 +29,15 @@ pub(super) fn cumulants(points: impl Iterator<Item = (f64, f64)> + Clone, lambda
 
 /// Σ k_i times the logarithm of the moment generating function of the i-th query's lattice distribution.
 pub(super) fn log_moment<'a>(queries: impl Iterator<Item = (&'a Masses, u64)>, step: f64, lambda: f64) -> f64 {
-    queries
-        .map(|(masses, times)| {
-            times as f64 * cumulants(masses.iter().map(|&(point, p)| (point as f64 * step, p)), lambda)[0]
-        })
-        .sum()
+    let of_one = |(masses, times): (&Masses, u64)| {
+        times as f64 * cumulants(masses.iter().map(|&(point, p)| (point as f64 * step, p)), lambda)[0]
+    };
+    let queries: Vec<(&Masses, u64)> = queries.collect();
+    if queries.len() < MANY {
+        return queries.into_iter().map(of_one).sum();
+    }
+    // Summed up in their order, whatever the threads.
+    queries.into_par_iter().map(of_one).collect::<Vec<f64>>().into_iter().sum()
 }
 
 /// Ends that the sum of tilted lattice distributions leaves with probability e^-`rarity` at most on either side, by

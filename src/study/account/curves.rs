@@ -62,8 +62,8 @@ pub fn all_orders(requested: &[Order]) -> Vec<Order> {
     with(order_grid(), requested)
 }
 
-/// The orders of the exact curves.
-fn exact_orders(requested: &[Order]) -> Vec<Order> {
+/// The orders of the exact curves, and of many different releases.
+pub fn some_orders(requested: &[Order]) -> Vec<Order> {
     with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(EXACT_STEP).collect(), requested)
 }
 
@@ -136,7 +136,7 @@ pub fn exact(
         meaning: CostMeaning::ExactGivenVotes,
         directions: Directions::Both,
         validity: Validity::Exact,
-        curve: exact_curve(mechanism, queries, &exact_orders(requested), meter)?,
+        curve: exact_curve(mechanism, queries, &some_orders(requested), meter)?,
     })
 }
 
@@ -180,7 +180,7 @@ fn exact_curve(
 /// # Errors
 /// Those of the distributions.
 pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], requested: &[Order]) -> Result<Option<NamedCurve>> {
-    let orders = exact_orders(requested);
+    let orders = some_orders(requested);
     let Some(moves) = VoterMoves::new(mechanism, queries, &orders)? else { return Ok(None) };
     let values = (0..orders.len()).map(|place| {
         let largest = |direction| moves.sums(place, direction).into_iter().fold(0.0, f64::max);

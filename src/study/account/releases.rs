@@ -1,16 +1,17 @@
 //! Releases of any mechanisms together.
 
-use super::curves::{NamedCurve, all_orders};
+use super::curves::{NamedCurve, all_orders, some_orders};
 use super::losses::{Losses, MOST_NEIGHBORS, compose};
 use super::meaning::{ComposedEpsilonAt, CostMeaning, LossComposition};
 use crate::accountant::{Runs, Scope, WorstCases};
 use crate::bound::outward::{product_up, sum_up, up};
 use crate::bound::{Direction, Directions, Validity};
+use crate::distribution::Noise;
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Bins, Mechanism};
-use crate::quantity::{Delta, Order};
+use crate::mechanism::{AdditiveNoise, Bins, Mechanism};
+use crate::quantity::{Delta, NoiseScale, Order};
 use crate::record::{Composition, Release, ReleasePart};
 use crate::study::progress::Meter;
 use rayon::prelude::*;
@@ -22,6 +23,8 @@ const CELLS_OF_ONE: (usize, usize) = (300, 2_000);
 /// δ for which the figure is made more narrow, from where its two ends are further apart than this ratio.
 const OTHER_DELTAS: [f64; 3] = [1e-4, 1e-8, 1e-12];
 const WIDE: f64 = 1.005;
+/// With more different releases some of the orders are used, which raises ε by less than 1 %.
+const MOST_WITH_ALL_ORDERS: usize = 500;
 /// With more different releases the figure takes too long.
 const MOST_WITH_FIGURE: usize = 100;
 
@@ -42,9 +45,11 @@ fn key(release: &Release) -> Key {
 impl Costs {
     /// Of all releases of a composition.
     pub fn new(composition: &Composition, requested: &[Order]) -> Self {
-        let (orders, group) = (all_orders(requested), composition.group);
+        let group = composition.group;
         let mut different: HashMap<Key, &Release> = HashMap::new();
         collect(&composition.parts, &mut different);
+        let orders =
+            if different.len() > MOST_WITH_ALL_ORDERS { some_orders(requested) } else { all_orders(requested) };
         let different: Vec<(Key, &Release)> = different.into_iter().collect();
         let known = WorstCases::default();
         let cost = |(key, release): (Key, &Release)| (key, least_theorem(release, group, &orders, &known));
@@ -122,9 +127,9 @@ impl Merged {
         }
     }
 
-    /// How many there are.
-    pub const fn different(&self) -> usize {
-        self.releases.len()
+    /// How many there are, of which all Gaussian ones are one.
+    pub fn different(&self) -> usize {
+        self.split().1.len()
     }
 
     /// The sum over the releases of the least of the theorems for any data at each order, and of what selections cost.
@@ -154,6 +159,23 @@ impl Merged {
         Ok((RdpCurve::new(costs.orders.clone(), sums)?, validity))
     }
 
+    /// μ of all Gaussian releases together, where there are several, and the other releases.
+    fn split(&self) -> (Option<f64>, Vec<&Release>) {
+        let distances = |release: &Release| {
+            let one = release.mechanism.gaussian_mu().filter(|_| !is_local(release))?;
+            Some(one * distance(release, self.group) as f64)
+        };
+        let (gaussian, others): (Vec<&Release>, Vec<&Release>) = self
+            .releases
+            .iter()
+            .partition(|release| distances(release).is_some_and(|one| (1e-100..1e12).contains(&one)));
+        if gaussian.len() < 2 {
+            return (None, self.releases.iter().collect());
+        }
+        let square = |release: &&Release| distances(release).map_or(0.0, |one| one * one * release.times as f64);
+        (Some(gaussian.iter().map(square).sum::<f64>().sqrt()), others)
+    }
+
     /// Composed by privacy losses; `order` is where the neighbor of votes that leaks most is chosen.
     pub fn losses(
         &self,
@@ -170,8 +192,8 @@ impl Merged {
         }
         let (least, most) = CELLS_OF_ONE;
         let bins = (CELLS / self.different().max(1)).clamp(least, most);
-        let losses: Vec<Option<Losses>> = self
-            .releases
+        let (gaussian, others) = self.split();
+        let losses: Vec<Option<Losses>> = others
             .par_iter()
             .map(|release| {
                 let losses =
@@ -182,7 +204,8 @@ impl Merged {
             .collect::<Result<_>>()?;
         let votes = self.releases.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
-        let losses: Vec<Losses> = losses.into_iter().flatten().collect();
+        let mut losses: Vec<Losses> = losses.into_iter().flatten().collect();
+        losses.extend(gaussian.map(|distance| of_gaussians(distance, bins)).transpose()?);
         let mut composed = compose(&losses, meaning, deltas, delta)?;
         // Far from the δ that it is made for, an enclosure is wide: the figure has others, of which each δ takes the best.
         for &other in if self.different() > MOST_WITH_FIGURE { &[] } else { &OTHER_DELTAS[..] } {
@@ -227,12 +250,8 @@ pub fn least_theorem(release: &Release, group: u64, orders: &[Order], known: &Wo
         if statement.scope != Scope::AnyData || statement.directions != Directions::Both {
             continue;
         }
-        let [Some(forward), Some(reverse)] = Direction::BOTH.map(|direction| theorem.values(orders, direction)) else {
-            continue;
-        };
-        for ((least, forward), reverse) in least.iter_mut().zip(forward).zip(reverse) {
-            *least = least.min(forward.max(reverse));
-        }
+        let Some(values) = theorem.values_of_both(orders) else { continue };
+        least.iter_mut().zip(values).for_each(|(least, value)| *least = least.min(value));
         if statement.validity != Validity::Exact {
             validity = statement.validity;
         }
@@ -241,6 +260,19 @@ pub fn least_theorem(release: &Release, group: u64, orders: &[Order], known: &Wo
         least.iter_mut().for_each(|value| *value = product_up(*value, group as f64));
     }
     (least, validity)
+}
+
+/// Rounding of the root of a sum of squares, generously.
+const OF_SUM: f64 = 1e-10;
+
+/// The losses of N(0, 1) against N(μ, 1): from above of a slightly larger μ, from below of a slightly smaller one.
+fn of_gaussians(distance: f64, bins: usize) -> Result<Losses> {
+    let noise = |distance: f64| -> Result<AdditiveNoise> {
+        Ok(AdditiveNoise { noise: Noise::Gaussian(NoiseScale::new(distance.recip())?) })
+    };
+    let above = noise(distance * (1.0 + OF_SUM))?.group_losses(1, bins)?;
+    let below = noise(distance * (1.0 - OF_SUM))?.group_losses(1, bins)?;
+    Ok(Losses { dominating: above.map(|loss| loss.at_most), pair: below.map(|loss| loss.at_least), times: 1 })
 }
 
 /// The losses against all neighbors; None where there is none.

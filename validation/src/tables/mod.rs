@@ -4,6 +4,7 @@ mod above_threshold;
 mod accountants;
 mod argmax;
 mod berk_jones;
+mod best_of_runs;
 mod check;
 mod clopper_pearson;
 mod conversions;
@@ -59,7 +60,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 30] = [
+pub const ALL: [Table; 31] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -90,6 +91,7 @@ pub const ALL: [Table; 30] = [
     Table { file: "above_threshold.json", compare: above_threshold::compare },
     Table { file: "mechanisms.json", compare: mechanisms::compare },
     Table { file: "subsampling.json", compare: subsampling::compare },
+    Table { file: "best_of_runs.json", compare: best_of_runs::compare },
 ];
 
 /// The entries of a table.
