@@ -212,24 +212,21 @@ impl SparseVector {
         })
     }
 
-    /// Near the largest answer, in units of the noise, or at it; the threshold has less noise than the answers, as
-    /// much, or any.
+    /// Mostly with the threshold at the largest answer, less noise on the answers than on the threshold, and little of
+    /// both: there the divergence comes close to its theorem. Otherwise anything.
     fn draw(stream: &mut ChaCha8Rng, largest: u64) -> Option<Self> {
-        let sigma = draw::scale(stream)?;
+        let noise = *draw::pick(stream, &[ThresholdNoise::Laplace, ThresholdNoise::Laplace, ThresholdNoise::Gaussian]);
+        let close = stream.random_bool(0.7);
+        let sigma = if close { NoiseScale::new(draw::between(stream, 0.05, 1.0)).ok()? } else { draw::scale(stream)? };
         let threshold_sigma = match stream.random_range(0..4u32) {
+            _ if close => NoiseScale::new(draw::between(stream, 2.0, 20.0) * sigma.get()).ok()?,
             0 => sigma,
             1 => NoiseScale::new(0.5 * sigma.get()).ok()?,
-            2 => NoiseScale::new(draw::between(stream, 1.0, 20.0) * sigma.get()).ok()?,
             _ => draw::scale(stream)?,
         };
-        let off = if stream.random_bool(0.5) { 0.0 } else { stream.random_range(-3.0..3.0) * sigma.get() };
-        Some(Self {
-            noise: *draw::pick(stream, &ThresholdNoise::ALL),
-            threshold: (largest as f64 + off).round(),
-            threshold_sigma,
-            sigma,
-            cutoff: None,
-        })
+        let off = if close { 0.0 } else { stream.random_range(-3.0..3.0) * sigma.get() };
+        let threshold = (largest as f64 + off).round();
+        Some(Self { noise, threshold, threshold_sigma, sigma, cutoff: None })
     }
 
     /// c.
@@ -443,7 +440,7 @@ mod tests {
         let mut closest: f64 = 0.0;
         for (answers, threshold, tau, sigma, cutoff) in [
             (&[3, 1, 4][..], 3.0, 2.0, 4.0, 1),
-            (&[5, 5, 5], 5.0, 0.1, 0.1, 1),
+            (&[5, 5, 5], 5.0, 0.05, 0.05, 1),
             (&[40, 5, 5], 5.0, 0.5, 0.1, 2),
             (&[5, 5, 5, 5], 5.0, 0.2, 0.1, 3),
             (&[0, 9, 2], 3.0, 1.0, 3.0, 3),

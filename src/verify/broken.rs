@@ -224,10 +224,10 @@ pub const CONTROLS: [Control; 35] = [
         },
     ),
     control(
-        "sparse-vector-one-cutoff",
-        "the sparse vector technique with noise that does not grow with the cutoff, as in Lee and Clifton (2014): \
-         1/threshold_sigma + 2/sigma",
-        |name| curve(name, &[SPARSE_VECTOR], |mechanism, _, order| pure_of_answers(mechanism, order, 2.0)),
+        "sparse-vector-no-cutoff",
+        "the sparse vector technique with noise that does not grow with the cutoff, as in the variant without one that \
+         Lyu, Su and Li (2017) list as Algorithm 6: 1/threshold_sigma + 1/sigma",
+        |name| curve(name, &[SPARSE_VECTOR], |mechanism, _, order| pure_of_answers(mechanism, order, 1.0)),
     ),
     control("replace-as-add", "DP-SGD under replace-one as if a record were only added or removed", |name| {
         curve(name, &[SUBSAMPLED_GAUSSIAN_REPLACE], replaced_as_added)

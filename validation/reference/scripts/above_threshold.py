@@ -230,13 +230,27 @@ def distribution(case, answers, compared):
     return found
 
 
+def whole(p):
+    """The largest from the others, so that what is next to 1 keeps the digits of what is next to 0."""
+    top = p.index(max(p))
+    return [1 - sum(p[:top] + p[top + 1:]) if place == top else x for place, x in enumerate(p)]
+
+
+def digits(p, q):
+    """Enough for a difference from 1 that is the smallest probability squared."""
+    return DIGITS + int(2 * max(-mp.log10(x) for x in p + q)) + 20
+
+
 def renyi(p, q, order):
-    a = mpf(order)
-    return log(sum(x ** a * y ** (1 - a) for x, y in zip(p, q))) / (a - 1)
+    with mp.workdps(digits(p, q)):
+        a = mpf(order)
+        return log(sum(x ** a * y ** (1 - a) for x, y in zip(whole(p), whole(q)))) / (a - 1)
 
 
 def hockey_stick(p, q, epsilon):
-    return sum((max(mpf(0), x - exp(mpf(epsilon)) * y) for x, y in zip(p, q)), mpf(0))
+    with mp.workdps(digits(p, q)):
+        pairs = zip(whole(p), whole(q))
+        return sum((max(mpf(0), x - exp(mpf(epsilon)) * y) for x, y in pairs), mpf(0))
 
 
 def text(case):

@@ -10,8 +10,8 @@ use leakbound::quantity::{Epsilon, Order};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-12;
-/// The values of δ have 20 digits, and one that is 0 has 1.9e-43.
-const DELTA: f64 = 1e-15;
+/// Of probabilities that are relative to 1e-13.
+const DELTA: f64 = 1e-13;
 
 #[derive(Deserialize)]
 struct Entry {
