@@ -68,7 +68,7 @@ pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
     noise_hides: true,
     read: |parameters| {
         let terms = parameters.number("terms")?;
-        if !(terms >= 1.0 && terms <= f64::from(MOST_TERMS) && terms.fract() == 0.0) {
+        if !((1.0..=f64::from(MOST_TERMS)).contains(&terms) && terms.fract() == 0.0) {
             return Err(rejected(format!("terms = {terms} is no whole number from 1 to {MOST_TERMS}")));
         }
         Ok(Arc::new(LaplaceSum { sigma: parameters.scale("sigma")?, terms: terms as u32 }))
