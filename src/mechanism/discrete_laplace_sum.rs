@@ -68,7 +68,7 @@ pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
     noise_hides: true,
     read: |parameters| {
         let terms = parameters.number("terms")?;
-        if !(terms >= 1.0 && terms <= f64::from(MOST_TERMS) && terms.fract() == 0.0) {
+        if !((1.0..=f64::from(MOST_TERMS)).contains(&terms) && terms.fract() == 0.0) {
             return Err(rejected(format!("terms = {terms} is no whole number from 1 to {MOST_TERMS}")));
         }
         Ok(Arc::new(LaplaceSum { sigma: parameters.scale("sigma")?, terms: terms as u32 }))
@@ -92,8 +92,8 @@ const MOST_TERMS: u32 = 40;
 const LARGEST_SCALE: f64 = 1e6;
 /// The largest order for which outcomes are resolved.
 const LARGEST_ORDER: f64 = 1e6;
-/// Beyond it the rounding of probabilities shows in the divergence of cells.
-const LARGEST_SCALE_OF_CELLS: f64 = 1e3;
+/// For larger σ k^{3/4} the rounding of probabilities shows in the divergence of cells.
+const LARGEST_OF_CELLS: f64 = 200.0;
 /// The integers for that divergence, whatever the order: those that matter at this order, one by one up to so many on
 /// either side, and else cut into half as many cells. What is beyond counts at the largest ratio, which shows in
 /// divergences from a quarter of this order on.
@@ -103,14 +103,14 @@ const SINGLE: i64 = 1000;
 const THIN: f64 = 1e-3;
 
 impl LaplaceSum {
-    /// The theorem of one of the variables, and the divergence of the sum itself up to σ = 1,000.
+    /// The theorem of one of the variables, and the divergence of the sum itself up to σ k^{3/4} = 200.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
         let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
         let Some(epsilon) = epsilon else { return Vec::new() };
         let one = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
         let mut all = vec![Theorem::new(&ONE_OF_THEM, move |order, _| one(order))];
-        if self.sigma.get() <= LARGEST_SCALE_OF_CELLS {
+        if self.sigma.get() * libm::pow(f64::from(self.terms), 0.75) <= LARGEST_OF_CELLS {
             let mechanism = *self;
             all.push(Theorem::of_curve(&ITSELF, move |orders| {
                 let pair = mechanism.dominating();

@@ -77,7 +77,7 @@ pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
     read: |parameters| {
         let whole = |name: &str, least: f64| {
             let number = parameters.number(name)?;
-            if !(number >= least && number <= MOST && number.fract() == 0.0) {
+            if !((least..=MOST).contains(&number) && number.fract() == 0.0) {
                 return Err(rejected(format!("{name} = {number} is no whole number from {least} to 2^53")));
             }
             Ok(number as u64)

@@ -105,7 +105,7 @@ const MOST_DRAWN: u32 = 1_000;
 impl VectorNoise {
     fn read(noise: Noise, parameters: &Parameters) -> Result<Arc<dyn Mechanism>> {
         let counts = parameters.number("counts")?;
-        if !(counts >= 1.0 && counts <= MOST_COUNTS && counts.fract() == 0.0) {
+        if !((1.0..=MOST_COUNTS).contains(&counts) && counts.fract() == 0.0) {
             return Err(rejected(format!("counts = {counts} is no whole number from 1 to 1e9")));
         }
         Ok(Arc::new(Self { noise, counts: counts as u32 }))
