@@ -168,7 +168,7 @@ impl ShuffledResponse {
 
     fn theorem(self) -> Theorem {
         let clones = OnceLock::new();
-        Theorem::new(&CLONES, move |order, _| rdp_of_loss(order, clones.get_or_init(|| self.clones())))
+        Theorem::new(&CLONES, move |order, _| rdp_of_loss(order, clones.get_or_init(|| self.clones()), self.epsilon()))
     }
 }
 

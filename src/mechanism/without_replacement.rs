@@ -1,12 +1,12 @@
 //! Any protocol of one voter, of whom only a sample without replacement answers.
 
 use super::randomized_response::only_vote;
-use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed};
+use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, far, least, mixed};
 use super::{
     Bins, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters, RANDOMIZED_RESPONSE, Relation,
     SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected,
 };
-use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_loss, without_replacement_rdp};
+use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_profiles, without_replacement_rdp};
 use crate::bound::Direction;
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, PrivacyLoss};
@@ -95,19 +95,25 @@ impl SampledVoters {
         &*self.base
     }
 
+    /// The losses with the largest profile at ε ≥ 0 and at ε < 0.
+    fn profiles(&self, classes: usize, bins: usize) -> Result<[PrivacyLoss; 2]> {
+        let [worst, _] = self.base.enclosed_losses(&vote(classes, 0)?, &vote(classes, 1)?, bins)?;
+        Ok([worst.with_seldom(self.rate).at_most, worst.against_seldom(self.rate).at_most])
+    }
+
     /// A loss that dominates those of all data and neighbors. All votes are alike, so that one pair is the worst.
     fn dominating(&self, classes: usize, bins: usize) -> Result<PrivacyLoss> {
-        let [worst, _] = self.base.enclosed_losses(&vote(classes, 0)?, &vote(classes, 1)?, bins)?;
-        let both = [worst.with_seldom(self.rate).at_most, worst.against_seldom(self.rate).at_most];
-        PrivacyLoss::dominating(&both).ok_or_else(|| rejected("there are no losses".into()))
+        PrivacyLoss::dominating(&self.profiles(classes, bins)?).ok_or_else(|| rejected("there are no losses".into()))
     }
 
     fn theorem(&self, data: &VoteHistogram, known: &WorstCases) -> Theorem {
         let (theorems, mechanism) = (self.base.theorems_for(data, known), self.clone());
-        let (classes, loss) = (data.classes(), OnceLock::<Option<PrivacyLoss>>::new());
+        let (classes, far) = (data.classes(), far(&theorems));
+        let profiles: OnceLock<Option<[PrivacyLoss; 2]>> = OnceLock::new();
         Theorem::new(&SAMPLED, move |order, _| {
-            let loss = loss.get_or_init(|| mechanism.dominating(classes, CELLS).ok());
-            let moments = loss.as_ref().map_or(f64::INFINITY, |loss| rdp_of_loss(order, loss));
+            let profiles = profiles.get_or_init(|| mechanism.profiles(classes, CELLS).ok());
+            let moments =
+                profiles.as_ref().map_or(f64::INFINITY, |[above, below]| rdp_of_profiles(order, [above, below], far));
             moments.min(without_replacement_rdp(order, mechanism.rate, mechanism.of_base(&theorems, order)))
         })
     }

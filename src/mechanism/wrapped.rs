@@ -1,7 +1,7 @@
 //! What mechanisms of other mechanisms have in common.
 
 use super::{Mechanism, MechanismKind, Parameters, Relation, parse, rejected};
-use crate::accountant::{Scope, Theorem};
+use crate::accountant::{FAR_ORDER, Scope, Theorem};
 use crate::bound::Direction;
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Result, echo};
@@ -51,6 +51,19 @@ pub(super) fn drawn_of(kinds: &[&MechanismKind], stream: &mut ChaCha8Rng) -> Opt
 pub(super) fn least(theorems: &[Theorem], order: Order, direction: Direction) -> f64 {
     let any_data = theorems.iter().filter(|theorem| theorem.statement().scope == Scope::AnyData);
     any_data.filter_map(|theorem| Some(theorem.at(order, direction)?.value)).fold(f64::INFINITY, f64::min)
+}
+
+/// The larger divergence of both directions at the order that bounds what is lost of privacy losses; infinite where
+/// losses have no bound, as of Gaussian noise, whose tails below the doubles would decide from some order on.
+pub(super) fn far(theorems: &[Theorem]) -> f64 {
+    let largest = |order: f64| {
+        let order = Order::new(order).ok()?;
+        Some(Direction::BOTH.map(|direction| least(theorems, order, direction)).into_iter().fold(0.0, f64::max))
+    };
+    match [0.5 * FAR_ORDER, FAR_ORDER].map(largest) {
+        [Some(half), Some(far)] if far <= 1.01 * half => far,
+        _ => f64::INFINITY,
+    }
 }
 
 /// (1-γ) of one distribution and γ of another.
