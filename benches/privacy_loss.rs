@@ -2,9 +2,11 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
-use leakbound::divergence::{PrivacyLoss, compose_losses};
+use leakbound::divergence::{Conversion, PrivacyLoss, compose_losses};
 use leakbound::histogram::{Neighbor, VoteHistogram};
-use leakbound::quantity::Delta;
+use leakbound::quantity::{Delta, Order};
+use leakbound::record::releases_from_bytes;
+use leakbound::study::{AccountStudy, Answers, Study, unwatched};
 use std::hint::black_box;
 
 /// Queries of ten classes, all different, each with a vote moved from the first class to the second.
@@ -28,6 +30,41 @@ fn losses(queries: u64) -> Vec<(PrivacyLoss, u64)> {
         .collect()
 }
 
+/// So many releases, no two of which are the same, of four kinds.
+fn different_releases(count: u32, privacy_losses: bool) -> AccountStudy {
+    let release = |index: u32| {
+        let sigma = 20.0 + 180.0 * (f64::from(index) * 0.618_033_988_749_895).fract();
+        let mechanism = match index % 4 {
+            0 => format!("gaussian:sigma={sigma}"),
+            1 => format!("laplace:sigma={sigma}"),
+            2 => format!("subsampled-gaussian:sigma={sigma},rate={}", 0.01 + 0.002 * f64::from(index % 200)),
+            _ => format!("discrete-laplace:sigma={sigma}"),
+        };
+        format!("[[release]]\nmechanism = '{mechanism}'\n")
+    };
+    let text: String = (0..count).map(release).collect();
+    AccountStudy {
+        answers: Answers::Releases(releases_from_bytes("r.toml", text.as_bytes()).expect("releases").releases),
+        delta: Delta::new(1e-5).expect("a delta"),
+        conversion: Conversion::Improved,
+        orders: vec![Order::new(2.0).expect("an order")],
+        exact: true,
+        privacy_losses,
+        budgets: Vec::new(),
+        seed: 0,
+    }
+}
+
+fn account(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("account, 10^4 different releases");
+    group.sample_size(10);
+    for (name, privacy_losses) in [("Rényi divergences", false), ("privacy losses as well", true)] {
+        let study = different_releases(10_000, privacy_losses);
+        group.bench_function(name, |bencher| bencher.iter(|| study.run(&unwatched)));
+    }
+    group.finish();
+}
+
 fn benches(criterion: &mut Criterion) {
     let delta = Delta::new(1e-5).expect("a delta");
     let thousand = losses(1000);
@@ -43,5 +80,5 @@ fn benches(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(all, benches);
+criterion_group!(all, benches, account);
 criterion_main!(all);

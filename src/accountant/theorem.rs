@@ -185,7 +185,9 @@ impl Theorem {
                 let reverse = self.values(orders, Direction::Reverse)?;
                 Some(forward.into_iter().zip(reverse).map(|(a, b)| a.max(b)).collect())
             }
-            Cost::Alike(_) | Cost::AtOrders(_) => self.values(&[], Direction::Reverse).map(|_| forward),
+            Cost::Alike(_) | Cost::AtOrders(_) => {
+                self.statement.directions.cover(Direction::Reverse).then_some(forward)
+            }
         }
     }
 
