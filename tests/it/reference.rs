@@ -61,4 +61,5 @@ tables! {
     selection "selection.json"
     local "local.json"
     discrete_noise "discrete_noise.json"
+    best_of_runs "best_of_runs.json"
 }
