@@ -328,7 +328,7 @@ impl Mechanism for DiscreteNoise {
 
     fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
         let step = self.sigma.get().recip();
-        if !(members >= 1 && members <= LARGEST_GROUP && step * (members as f64) < 1e12) {
+        if !((1..=LARGEST_GROUP).contains(&members) && step * (members as f64) < 1e12) {
             return Err(Error::Domain { quantity: "members of a group", value: members as f64, domain: "[1, 2^40]" });
         }
         match self.rule {

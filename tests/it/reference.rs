@@ -65,4 +65,5 @@ tables! {
     above_threshold "above_threshold.json"
     mechanisms "mechanisms.json"
     subsampling "subsampling.json"
+    best_of_runs "best_of_runs.json"
 }
