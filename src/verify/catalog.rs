@@ -21,8 +21,11 @@ const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-cl
 /// Accountants that are no theorem about a mechanism.
 const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, SensitivityAccountant::NAME];
 
-/// One mechanism of a kind, with data, to see which theorems there are.
-fn example(kind: &MechanismKind) -> Option<(Arc<dyn Mechanism>, VoteHistogram)> {
+/// Mechanisms that are looked at: a theorem may be about some parameters only.
+const EXAMPLES: usize = 8;
+
+/// Mechanisms of a kind, with data, to see which theorems there are.
+fn examples(kind: &MechanismKind) -> Option<(Vec<Arc<dyn Mechanism>>, VoteHistogram)> {
     let mut stream = ChaCha8Rng::seed_from_u64(0);
     let data = match kind.relation {
         Relation::MovedVote => vec![3, 1],
@@ -30,8 +33,8 @@ fn example(kind: &MechanismKind) -> Option<(Arc<dyn Mechanism>, VoteHistogram)> 
         Relation::OneRecord => vec![0],
     };
     // A few draws are no mechanism.
-    let mechanism = (0..100).find_map(|_| (kind.draw)(&mut stream, 3))?;
-    Some((mechanism, VoteHistogram::new(data).ok()?))
+    let mechanisms = (0..100).filter_map(|_| (kind.draw)(&mut stream, 3)).take(EXAMPLES).collect();
+    Some((mechanisms, VoteHistogram::new(data).ok()?))
 }
 
 /// The theorems of these kinds, each with those that it bounds.
@@ -39,9 +42,10 @@ fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'
     let known = WorstCases::default();
     let mut all: Vec<(&'static Statement, Vec<&'static MechanismKind>)> = Vec::new();
     for &kind in kinds {
-        let Some((mechanism, data)) = example(kind) else { continue };
-        for theorem in mechanism.theorems_for(&data, &known) {
+        let Some((mechanisms, data)) = examples(kind) else { continue };
+        for theorem in mechanisms.iter().flat_map(|mechanism| mechanism.theorems_for(&data, &known)) {
             match all.iter_mut().find(|(statement, _)| *statement == theorem.statement()) {
+                Some((_, kinds)) if kinds.contains(&kind) => {}
                 Some((_, kinds)) => kinds.push(kind),
                 None => all.push((theorem.statement(), vec![kind])),
             }
