@@ -32,7 +32,7 @@ const MOST_OUTPUTS: usize = 10_000;
 /// let bound = mechanism.theorem().at(Order::new(2.0)?, Direction::Forward).unwrap().value;
 /// let exact = (0.25f64 / 0.2 + 0.3 + 0.04 / 0.5).ln();
 /// assert!(exact <= bound && bound < exact * (1.0 + 1e-12));
-/// assert!(*parse("categorical:p=0.5/0.3/0.2,q=0.2/0.3/0.5")? == mechanism as _);
+/// assert_eq!(parse("categorical:p=0.5/0.3/0.2,q=0.2/0.3/0.5")?.downcast::<Categorical>(), Some(&mechanism));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

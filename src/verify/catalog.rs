@@ -23,14 +23,13 @@ const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, Sensitivi
 
 /// A few draws are no mechanism.
 const TRIES: usize = 100;
-/// Draws of a kind with a word among its parameters, on which its theorems may depend.
+/// Mechanisms that are looked at: a theorem may be about some parameters only.
 const EXAMPLES: usize = 10;
 
 /// Mechanisms of a kind, and data, to see which theorems there are.
 fn examples(kind: &MechanismKind) -> (Vec<Arc<dyn Mechanism>>, Option<VoteHistogram>) {
     let mut stream = ChaCha8Rng::seed_from_u64(0);
-    let number = if kind.parameters.iter().any(|parameter| parameter.role == Role::Word) { EXAMPLES } else { 1 };
-    let mechanisms = (0..TRIES).filter_map(|_| (kind.draw)(&mut stream, 3)).take(number).collect();
+    let mechanisms = (0..TRIES).filter_map(|_| (kind.draw)(&mut stream, 3)).take(EXAMPLES).collect();
     (mechanisms, VoteHistogram::new(kind.relation.data_in_words().1.to_vec()).ok())
 }
 
