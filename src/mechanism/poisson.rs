@@ -80,8 +80,8 @@ impl PoissonSubsample {
         &*self.base
     }
 
-    /// The larger divergence of both directions: that of the losses as they are enclosed from above, or a bound from
-    /// the theorems of the mechanism where it is smaller.
+    /// The larger divergence of both directions: that of the losses as they are enclosed from above, where they have a
+    /// bound; otherwise what follows from the theorems of the mechanism by Minkowski's inequality.
     fn theorem(&self, known: &WorstCases) -> Option<Theorem> {
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).ok());
         let (without, with, mechanism) = (without?, with?, self.clone());
