@@ -86,7 +86,7 @@ impl PoissonSubsample {
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).ok());
         let (without, with, mechanism) = (without?, with?, self.clone());
         let theorems = self.base.theorems_for(&without, known);
-        let (losses, far): (OnceLock<Option<[EnclosedLoss; 2]>>, f64) = (OnceLock::new(), far(&theorems));
+        let (losses, far): (OnceLock<Option<[EnclosedLoss; 2]>>, f64) = (OnceLock::new(), far(&theorems, self.rate));
         Some(Theorem::new(&SUBSAMPLED, move |order, _| {
             let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
             let moments = losses.as_ref().map_or(f64::INFINITY, |losses| largest(order, losses, far));

@@ -108,7 +108,7 @@ impl SampledVoters {
 
     fn theorem(&self, data: &VoteHistogram, known: &WorstCases) -> Theorem {
         let (theorems, mechanism) = (self.base.theorems_for(data, known), self.clone());
-        let (classes, far) = (data.classes(), far(&theorems));
+        let (classes, far) = (data.classes(), far(&theorems, self.rate));
         let profiles: OnceLock<Option<[PrivacyLoss; 2]>> = OnceLock::new();
         Theorem::new(&SAMPLED, move |order, _| {
             let profiles = profiles.get_or_init(|| mechanism.profiles(classes, CELLS).ok());
