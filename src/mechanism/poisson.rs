@@ -80,13 +80,13 @@ impl PoissonSubsample {
         &*self.base
     }
 
-    /// The larger divergence of both directions: that of the losses as they are enclosed from above, or a bound from
-    /// the theorems of the mechanism where it is smaller.
+    /// The larger divergence of both directions: that of the losses as they are enclosed from above, where they have a
+    /// bound; otherwise what follows from the theorems of the mechanism by Minkowski's inequality.
     fn theorem(&self, known: &WorstCases) -> Option<Theorem> {
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).ok());
         let (without, with, mechanism) = (without?, with?, self.clone());
         let theorems = self.base.theorems_for(&without, known);
-        let (losses, far): (OnceLock<Option<[EnclosedLoss; 2]>>, f64) = (OnceLock::new(), far(&theorems));
+        let (losses, far): (OnceLock<Option<[EnclosedLoss; 2]>>, f64) = (OnceLock::new(), far(&theorems, self.rate));
         Some(Theorem::new(&SUBSAMPLED, move |order, _| {
             let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
             let moments = losses.as_ref().map_or(f64::INFINITY, |losses| largest(order, losses, far));

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// # use leakbound::bound::Direction;
 /// # use leakbound::histogram::VoteHistogram;
 /// # use leakbound::mechanism::{Bins, parse};
-/// # use leakbound::quantity::{Epsilon};
+/// # use leakbound::quantity::Epsilon;
 /// let [one, other] = [vec![1, 0], vec![0, 1]].map(|record| VoteHistogram::new(record).unwrap());
 /// let replaced = parse("subsampled-gaussian-replace:sigma=1,rate=1")?;
 /// let delta = replaced.output_pair(&one, &other, Bins::at(None))?.delta(Direction::Forward, Epsilon::new(2.0)?);

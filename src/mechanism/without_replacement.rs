@@ -35,9 +35,9 @@ use std::sync::{Arc, OnceLock};
 /// # use leakbound::mechanism::parse;
 /// let [first, other] = [vec![1, 0], vec![0, 1]].map(|vote| VoteHistogram::new(vote).unwrap());
 /// let sampled = parse("without-replacement:rate=0.1,of=[randomized-response:sigma=1]")?;
-/// let [forward, _] = sampled.enclosed_losses(&first, &other, 100)?;
+/// let [_, reverse] = sampled.enclosed_losses(&first, &other, 100)?;
 /// // ln(1 + γ (e^ε - 1)) with ε = 1.
-/// assert!((forward.at_most.largest() - (0.9 + 0.1 * 1f64.exp()).ln()).abs() < 1e-9);
+/// assert!((reverse.at_least.largest() - (0.9 + 0.1 * 1f64.exp()).ln()).abs() < 1e-9);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
@@ -108,7 +108,7 @@ impl SampledVoters {
 
     fn theorem(&self, data: &VoteHistogram, known: &WorstCases) -> Theorem {
         let (theorems, mechanism) = (self.base.theorems_for(data, known), self.clone());
-        let (classes, far) = (data.classes(), far(&theorems));
+        let (classes, far) = (data.classes(), far(&theorems, self.rate));
         let profiles: OnceLock<Option<[PrivacyLoss; 2]>> = OnceLock::new();
         Theorem::new(&SAMPLED, move |order, _| {
             let profiles = profiles.get_or_init(|| mechanism.profiles(classes, CELLS).ok());

@@ -1,7 +1,7 @@
 //! What mechanisms of other mechanisms have in common.
 
 use super::{Mechanism, MechanismKind, Parameters, Relation, parse, rejected};
-use crate::accountant::{FAR_ORDER, Scope, Theorem};
+use crate::accountant::{FAR_ORDER, Scope, Theorem, poisson_subsampled_rdp};
 use crate::bound::Direction;
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Result, echo};
@@ -53,15 +53,17 @@ pub(super) fn least(theorems: &[Theorem], order: Order, direction: Direction) ->
     any_data.filter_map(|theorem| Some(theorem.at(order, direction)?.value)).fold(f64::INFINITY, f64::min)
 }
 
-/// The larger divergence of both directions at the order that bounds what is lost of privacy losses; infinite where
+/// The divergence of a subsample at the order that bounds what is lost of privacy losses; infinite where
 /// losses have no bound, as of Gaussian noise, whose tails below the doubles would decide from some order on.
-pub(super) fn far(theorems: &[Theorem]) -> f64 {
+pub(super) fn far(theorems: &[Theorem], rate: Probability) -> f64 {
     let largest = |order: f64| {
         let order = Order::new(order).ok()?;
         Some(Direction::BOTH.map(|direction| least(theorems, order, direction)).into_iter().fold(0.0, f64::max))
     };
     match [0.5 * FAR_ORDER, FAR_ORDER].map(largest) {
-        [Some(half), Some(far)] if far <= 1.01 * half => far,
+        [Some(half), Some(far)] if far <= 1.01 * half => {
+            Order::new(FAR_ORDER).map_or(f64::INFINITY, |order| poisson_subsampled_rdp(order, rate, far, far))
+        }
         _ => f64::INFINITY,
     }
 }
