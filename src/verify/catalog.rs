@@ -9,7 +9,7 @@ use crate::accountant::{Statement, WorstCases};
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, MechanismKind, RELEASES, Role};
+use crate::mechanism::{Mechanism, MechanismKind, RELEASES};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
