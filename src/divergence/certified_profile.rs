@@ -242,7 +242,7 @@ fn everywhere([low, high]: [f64; 2], holds: impl Fn(f64, f64) -> bool) -> bool {
         }
         let middle = 0.5 * (low + high);
         // Where it does not hold of a point, it holds of no interval around it.
-        if !(middle > low && middle < high) || !holds(middle, middle) {
+        if !(middle > low && middle < high && holds(middle, middle)) {
             return false;
         }
         open.extend([(middle, high), (low, middle)]);
