@@ -32,7 +32,8 @@ fn blocks(markdown: &str) -> Vec<(String, String)> {
 
 /// Runs a command and holds each shown line against what it printed; `...` stands for lines that are left out.
 fn prints(page: &Path, arguments: &str, shown: &str) {
-    let arguments: Vec<&str> = arguments.split_whitespace().filter(|word| *word != "\\").collect();
+    let words = shell_words::split(arguments).unwrap();
+    let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
     let ran = Desk::root().run(&arguments);
     let printed = ran.stdout + &ran.stderr;
     let mut rest = printed.lines().map(str::trim_end);
@@ -59,7 +60,7 @@ fn shown_commands_print_what_is_shown() {
             }
             // The first command of README.md, whose output is the next block.
             if let Some(arguments) = block.strip_prefix("cargo run --release -- ").filter(|_| language == "sh") {
-                prints(&page, &arguments.replace('\n', " "), &blocks[place + 1].1);
+                prints(&page, arguments, &blocks[place + 1].1);
                 commands += 1;
             }
         }
