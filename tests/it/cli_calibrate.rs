@@ -46,7 +46,39 @@ fn goals_about_attackers_have_the_noise_of_the_best_test() {
 #[test]
 fn the_text_says_what_holds_and_what_does_not() {
     let text = Desk::root().stdout("calibrate gaussian:sigma=? --epsilon 1 --delta 1e-6");
-    insta::assert_snapshot!(text, @"");
+    insta::assert_snapshot!(text, @"
+    Least noise for ε ≤ 1 at δ = 1e-6
+
+      sigma          4.22477
+      smaller noise  4.22401 misses the goal for certain
+      mechanism      gaussian:sigma=4.22477
+      bounded by     closed form of Gaussian noise
+
+    What it guarantees: ε at each δ
+          δ   ε at most
+      ───────────────────
+      0.001    0.554734
+       1e-4    0.727178
+       1e-5    0.872449
+       1e-6    0.999977
+       1e-8     1.22003
+      1e-10     1.40905
+
+    What it guarantees: true-positive rate of any attacker
+        FPR   TPR at most
+      ─────────────────────
+       1e-5    2.81038e-5
+       1e-4    2.48547e-4
+      0.001    0.00216180
+       0.01     0.0183247
+       0.05     0.0795427
+        0.1      0.148046
+        0.2      0.272615
+        0.5      0.593555
+        0.9      0.935524
+
+    Largest advantage, TPR - FPR: at most 0.0942094
+    ");
     let csv = Desk::root().stdout("calibrate gaussian:sigma=? --mu 1 --format csv");
     assert!(csv.starts_with("kind,at,value\nscale,sigma,1.000") && csv.contains("\ntoo-little,sigma,0.99"), "{csv}");
 }
