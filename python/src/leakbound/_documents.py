@@ -11,6 +11,7 @@ __all__ = [
     "AccountCurve",
     "AccountantRdp",
     "AddedPoint",
+    "Attack",
     "AttackRoc",
     "BenchRow",
     "BestTest",
@@ -32,6 +33,7 @@ __all__ = [
     "Failure",
     "FalseClaims",
     "Fault",
+    "Filter",
     "Forecast",
     "HockeyStick",
     "Input",
@@ -139,6 +141,27 @@ class AccountCurve(Row):
     """ε at other δ."""
 
 
+class Filter(Row):
+    """How many releases of a file a privacy filter lets pass, in their order."""
+
+    __slots__ = ()
+
+    budget: float
+    """The budget of ε."""
+    delta: float
+    """Its δ."""
+    order: float
+    """The Rényi order of the filter: the one at which most releases pass. It depends on the file alone."""
+    rdp: float
+    """The largest sum of Rényi divergences of this order within the budget."""
+    releases: int
+    """Releases that pass."""
+    epsilon: float
+    """ε of these."""
+    exhausted: bool
+    """Whether a release does not pass."""
+
+
 class Input(Row):
     """Which file a result was computed from, to check later whether the file is unchanged."""
 
@@ -212,6 +235,17 @@ class BenchRow(Row):
     """Seconds they took."""
     rate: float
     """Samples per second."""
+
+
+class Attack(Row):
+    """The largest true-positive rate at a false-positive rate."""
+
+    __slots__ = ()
+
+    fpr: float
+    """False-positive rate."""
+    tpr: float
+    """No attacker has a higher true-positive rate."""
 
 
 class RdpBound(Row):
@@ -480,10 +514,12 @@ class AccountantRdp(Row):
 
 
 class Neighbor(Row):
-    """A one-vote change of a histogram; classes are counted from 0."""
+    """A change of a histogram; classes are counted from 0."""
 
     __slots__ = ()
 
+    by: tuple[int, ...] | None
+    """The change of each count: -1, 0 or 1."""
     change: str | None
     to: int | None
     """The class that gains it."""
@@ -1367,7 +1403,7 @@ class AccountDocument(Document):
     __slots__ = ()
 
     queries: int
-    """Number of answers."""
+    """Number of answers, or of releases."""
     delta: float
     """δ."""
     conversion: str
@@ -1380,6 +1416,8 @@ class AccountDocument(Document):
     """Composition by privacy-loss distributions, where it was requested."""
     budgets: Rows[Budget]
     """The labeling campaigns."""
+    filters: Rows[Filter]
+    """How many releases a privacy filter lets pass."""
 
 
 class BenchDocument(Document):
@@ -1393,6 +1431,33 @@ class BenchDocument(Document):
     """Architecture and system."""
     rows: Rows[BenchRow]
     """All measurements."""
+
+
+class CalibrateDocument(Document):
+    """The document of `leakbound calibrate`."""
+
+    __slots__ = ()
+
+    mechanism: str
+    """The mechanism with the scale that was found."""
+    parameter: str
+    """The parameter that was sought."""
+    scale: float
+    """The least scale at which the bound meets the goal."""
+    too_little: float | None
+    """A smaller scale at which the goal is missed for certain, where one is known."""
+    times: int
+    """How often the mechanism is run."""
+    goal: str
+    """The goal in words."""
+    bound: str
+    """What bounds the leakage."""
+    profile: Rows[ProfilePoint]
+    """An upper bound of ε, in both directions, at each δ."""
+    attacks: Rows[Attack]
+    """What attackers achieve at most, in both directions."""
+    advantage: float
+    """The largest difference of true- and false-positive rate, at most."""
 
 
 class CountsDocument(Document):

@@ -28,6 +28,7 @@ from leakbound._inputs import Path
 from leakbound._results import (
     Account,
     Bench,
+    Calibration,
     CountsAudit,
     Exact,
     MechanismAudit,
@@ -53,6 +54,7 @@ __all__ = [
     "audit_stream",
     "audit_votes",
     "bench",
+    "calibrate",
     "compare_attacks",
     "exact",
     "label_only",
@@ -72,7 +74,7 @@ def exact(
     histogram: Integers | None = None,
     neighbor: Integers | None = None,
     *,
-    worst_neighbor: Literal["moved", "added", "removed"] | None = None,
+    worst_neighbor: Literal["moved", "added", "removed", "shifted"] | None = None,
     mechanism: str | None = None,
     noise: str | None = None,
     threshold: float | None = None,
@@ -101,7 +103,8 @@ def exact(
             of a number].
         neighbor: Votes per class of the neighbor [default: 1, with the record, for a mechanism of a number; 0 if the
             histogram is 1].
-        worst_neighbor: Search all one-vote changes instead: moved, added or removed.
+        worst_neighbor: Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every
+            count by at most 1.
         mechanism: A mechanism with its parameters, such as exponential:sigma=2.
         noise: Noise on every count of a noisy argmax: gaussian:SIGMA or laplace:B.
         threshold: Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax).
@@ -939,6 +942,7 @@ def account(
     queries: Integers = "all",
     instantiation: int = 0,
     budget: Numbers | None = None,
+    group: int | None = None,
     composition: Literal["rdp", "pld"] = "rdp",
     no_exact: bool = False,
     seed: int = 0,
@@ -962,7 +966,9 @@ def account(
         orders: Rényi orders of the table, such as 2,5 or 2..64; epsilon is taken over many more.
         queries: Positions of the answered queries in order, such as 3,17, or all.
         instantiation: Index of the recorded instantiation of the teachers, from 0 (recorded votes).
-        budget: Answer the recorded queries with fresh noise until a budget of epsilon is spent, once for each E.
+        budget: Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent,
+            once for each E.
+        group: How many records one person has at most (releases; instead of `group` in their file).
         composition: How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions.
         no_exact: Leave out the exact costs, which take a few milliseconds per query.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
@@ -982,6 +988,58 @@ def account(
     True
     """
     return call(account, Account, "account", locals(), _data.recording_or_scenario)
+
+
+def calibrate(
+    mechanism: str,
+    *,
+    times: int = 1,
+    histogram: Integers | None = None,
+    epsilon: float | None = None,
+    delta: float = 1e-5,
+    mu: float | None = None,
+    tpr: float | None = None,
+    advantage: float | None = None,
+    posterior: float | None = None,
+    fpr: float = 0.01,
+    prior: float = 0.5,
+    seed: int = 0,
+    threads: int | None = None,
+    max_memory: str | None = None,
+    progress: Progress = None,
+) -> Calibration:
+    """The least noise that meets a goal, for certain: ε at δ, μ, or what any attacker achieves.
+
+    The mechanism is a text form with a question mark for the scale, such as `"subsampled-gaussian:sigma=?,rate=0.01"`.
+    One goal is given: `epsilon` with `delta`, `mu`, `tpr` at `fpr`, `advantage`, or `posterior` at `fpr` with `prior`.
+
+    Args:
+        mechanism: A mechanism whose scale of noise is a question mark, such as subsampled-gaussian:sigma=?,rate=0.01.
+        times: How often the mechanism is run, such as the steps of a training.
+        histogram: Votes per class, of mechanisms on votes: how many classes there are; of one voter its vote, such as
+            1,0,0.
+        epsilon: Goal: (epsilon, delta)-differential privacy.
+        delta: Delta of the goal for epsilon.
+        mu: Goal: mu-Gaussian differential privacy.
+        tpr: Goal: the largest true-positive rate of any attacker, at `fpr`.
+        advantage: Goal: the largest difference of any attacker's true- and false-positive rate.
+        posterior: Goal: the largest share of members among those that any attacker accuses, at `fpr` and with `prior`.
+        fpr: False-positive rate of the goals for TPR and posterior.
+        prior: Share of members among all whom the attacker looks at, for the goal for posterior.
+        seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+
+    >>> noise = leakbound.calibrate("gaussian:sigma=?", epsilon=1, delta=1e-6)
+    >>> 4.22 < noise.scale < 4.23
+    True
+    >>> noise.too_little < noise.scale
+    True
+    >>> leakbound.calibrate("laplace:sigma=?", times=10, advantage=0.1).bound
+    'privacy-losses'
+    """
+    return call(calibrate, Calibration, "calibrate", locals())
 
 
 def self_check(
@@ -1129,7 +1187,10 @@ def verify(
             pair of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a
             sensitivity. Names: gnmax, lnmax, gaussian, laplace, subsampled-gaussian, confident-gnmax, confident-lnmax,
             randomized-response, gnss, exponential, permute-and-flip, symmetric-unary, optimized-unary, local-hashing,
-            subset-selection, discrete-laplace, discrete-gaussian, conversion, smooth-sensitivity.
+            subset-selection, discrete-laplace, discrete-gaussian, categorical, truncated-geometric,
+            discrete-laplace-sum, staircase, gaussian-vector, laplace-vector, above-threshold, sparse-vector,
+            subsampled-gaussian-replace, poisson, without-replacement, shuffled-response, conversion,
+            smooth-sensitivity.
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
         answer_timeout: Time limit in seconds for each answer.

@@ -59,7 +59,7 @@ pub struct CalibrateStudy {
 pub struct AttackRow {
     /// False-positive rate.
     pub fpr: f64,
-    /// At least the true-positive rate of every attacker.
+    /// No attacker has a higher true-positive rate.
     pub tpr: Number,
 }
 
@@ -81,7 +81,7 @@ pub struct CalibrateAnswer {
     pub goal: String,
     /// What bounds the leakage.
     pub bound: ProfileKind,
-    /// ε at least, of both directions, at each δ.
+    /// An upper bound of ε, in both directions, at each δ.
     pub profile: Vec<EpsilonAtDelta>,
     /// What attackers achieve at most, in both directions.
     pub attacks: Vec<AttackRow>,
