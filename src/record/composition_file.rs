@@ -362,7 +362,10 @@ mod tests {
                 "[[release]]\nmechanism = 'gaussian:sigma=2'\nhistogram = [1]",
                 "line 3, histogram: found a histogram of 1 counts, expected none: this mechanism releases a number",
             ),
-            ("[[release]]\nmechanism = 'gnmax:sigma=2'", "line 1, histogram: found no key `histogram`, expected votes"),
+            (
+                "[[release]]\nmechanism = 'gnmax:sigma=2'",
+                "line 1, histogram: found no key `histogram`, expected the votes",
+            ),
             (
                 "[[release]]\nmechanism = 'randomized-response:sigma=2'\nhistogram = [2, 0]",
                 "line 3, histogram: found 2 votes, expected the vote of one voter",
