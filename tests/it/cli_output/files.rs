@@ -102,7 +102,7 @@ fn schemas_are_those_of_the_commands_that_were_asked_for() {
     );
     let exact = &read("schema exact")["commands"][0];
     let option = |name: &str| row(&exact["options"], "name", name);
-    assert_eq!(option("worst_neighbor")["choices"], serde_json::json!(["moved", "added", "removed"]));
+    assert_eq!(option("worst_neighbor")["choices"], serde_json::json!(["moved", "added", "removed", "shifted"]));
     assert_eq!(option("worst_neighbor")["option"], "--worst-neighbor");
     assert_eq!(option("delta")["default"], "1e-5");
     assert_eq!(option("delta")["kind"], "number");
