@@ -96,7 +96,7 @@ pub const FAR_ORDER: f64 = 1e9;
 /// ```
 ///
 /// # References
-/// Liese and Vajda (2006), "On divergences and informations in statistics and information theory", for the average.
+/// Liese and Vajda (2006), IEEE Transactions on Information Theory 52, for the average.
 #[must_use]
 pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, far: f64) -> f64 {
     rdp_of_profiles(order, [loss, loss], far)
