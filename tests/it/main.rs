@@ -39,6 +39,7 @@ mod layering;
 mod many_outcomes;
 mod mechanisms;
 mod membership_peers;
+mod named_cases;
 mod nothing_lost;
 mod peers;
 mod peers_canaries;
