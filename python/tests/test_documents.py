@@ -270,9 +270,9 @@ def test_account_of_releases(command, tmp_path):
 
 
 def test_calibrate(command):
-    text = command("calibrate", "subsampled-gaussian:sigma=?,rate=0.02", "--times", "50", "--tpr", "0.2", "--fpr", "0.1")
+    text = command("calibrate", "--mechanism", "subsampled-gaussian:sigma=?,rate=0.02", "--times", "50", "--tpr", "0.2", "--fpr", "0.1")
     same(leakbound.calibrate("subsampled-gaussian:sigma=?,rate=0.02", times=50, tpr=0.2, fpr=0.1), text)
-    text = command("calibrate", "randomized-response:sigma=?", "--histogram", "1,0,0", "--epsilon", "1", "--delta", "0")
+    text = command("calibrate", "--mechanism", "randomized-response:sigma=?", "--histogram", "1,0,0", "--epsilon", "1", "--delta", "0")
     found = leakbound.calibrate("randomized-response:sigma=?", histogram=[1, 0, 0], epsilon=1, delta=0)
     same(found, text)
     assert 1 <= found.scale < 1.001

@@ -89,7 +89,7 @@ BAD_ARGUMENTS = [
     (lambda: leakbound.verify(3), "accountant: found int, expected a name or a function"),
     (lambda: leakbound.self_check(leakbound.CanaryScores(SCORES, SCORES), methods="all"), "argument `methods` found"),
     (exact(noise="gauss"), r"^noise: found 'gauss', expected gaussian:SIGMA or laplace:B$"),
-    (exact(noise=None, mechanism="gauss:sigma=1"), "^mechanism: .*`gauss` is none; there are gnmax, "),
+    (exact(noise=None, mechanism="gauss:sigma=1"), "^mechanism: .*`gauss` is none; there are gnss, "),
     (exact(claim_rdp={2: -1}), r"^claim_rdp: found -1, expected a Rényi divergence in \[0, inf\)$"),
     (exact(threshold=3), "^threshold_noise: found no value, expected one$"),
     (exact(threshold=3, threshold_noise="laplace:2"), "^threshold_noise: the threshold test has Gaussian noise"),

@@ -344,6 +344,9 @@ impl fmt::Display for dyn Mechanism {
     }
 }
 
+/// Names in the error for an unknown one.
+const NEAREST: usize = 8;
+
 /// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may hold commas, as
 /// that of another mechanism does: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
 ///
@@ -353,8 +356,10 @@ impl fmt::Display for dyn Mechanism {
 pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let kind = RELEASES.into_iter().find(|kind| kind.name == name.trim()).ok_or_else(|| {
-        let names = RELEASES.map(|kind| kind.name).join(", ");
-        rejected(format!("`{}` is none; there are {names}", echo(name)))
+        let mut names = RELEASES.map(|kind| kind.name);
+        names.sort_by_key(|known| strsim::damerau_levenshtein(known, name.trim()));
+        let (nearest, more) = (names[..NEAREST].join(", "), names.len() - NEAREST);
+        rejected(format!("`{}` is none; there are {nearest}, and {more} more", echo(name)))
     })?;
     let mut parameters = Parameters::default();
     for entry in entries(rest)?.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {

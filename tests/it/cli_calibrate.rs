@@ -12,7 +12,7 @@ fn json(words: &str) -> Value {
 #[test]
 fn account_agrees_with_the_scale() {
     let goal = "--times 1000 --epsilon 2 --delta 1e-5";
-    let document = json(&format!("calibrate subsampled-gaussian:sigma=?,rate=0.01 {goal}"));
+    let document = json(&format!("calibrate --mechanism subsampled-gaussian:sigma=?,rate=0.01 {goal}"));
     assert_eq!((&document["schema"], &document["bound"]), (&"leakbound.calibrate/1".into(), &"privacy-losses".into()));
     let (scale, too_little) = (number(&document["scale"]), number(&document["too_little"]));
     assert!(too_little < scale && too_little > 0.998 * scale, "{too_little} {scale}");
@@ -35,7 +35,7 @@ fn goals_about_attackers_have_the_noise_of_the_best_test() {
         ("--posterior 0.902308 --fpr 0.01", 1.0),
         ("--mu 0.5", 2.0),
     ] {
-        let document = json(&format!("calibrate gaussian:sigma=? {goal}"));
+        let document = json(&format!("calibrate --mechanism gaussian:sigma=? {goal}"));
         let attack = rows(&document["attacks"]).iter().find(|row| row["fpr"] == 0.01).unwrap();
         let tpr = number(&attack["tpr"]);
         assert!((number(&document["scale"]) - sigma).abs() < 4e-4 * sigma, "{goal}: {}", document["scale"]);
@@ -45,7 +45,7 @@ fn goals_about_attackers_have_the_noise_of_the_best_test() {
 
 #[test]
 fn the_text_says_what_holds_and_what_does_not() {
-    let text = Desk::root().stdout("calibrate gaussian:sigma=? --epsilon 1 --delta 1e-6");
+    let text = Desk::root().stdout("calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1e-6");
     insta::assert_snapshot!(text, @"
     Least noise for ε ≤ 1 at δ = 1e-6
 
@@ -79,7 +79,7 @@ fn the_text_says_what_holds_and_what_does_not() {
 
     Largest advantage, TPR - FPR: at most 0.0942094
     ");
-    let csv = Desk::root().stdout("calibrate gaussian:sigma=? --mu 1 --format csv");
+    let csv = Desk::root().stdout("calibrate --mechanism gaussian:sigma=? --mu 1 --format csv");
     assert!(csv.starts_with("kind,at,value\nscale,sigma,1.000") && csv.contains("\ntoo-little,sigma,0.99"), "{csv}");
 }
 
@@ -87,20 +87,28 @@ fn the_text_says_what_holds_and_what_does_not() {
 fn bad_requests_are_one_line() {
     let desk = Desk::root();
     // The parser lists the goals.
-    let ran = desk.run("calibrate gaussian:sigma=?");
+    let ran = desk.run("calibrate --mechanism gaussian:sigma=?");
     assert!(ran.status == 2 && ran.stderr.contains("--advantage <SHARE>"), "{}", ran.stderr);
     for (status, words, line) in [
-        (2, "calibrate gaussian:sigma=2 --epsilon 1", "leaves no scale of noise open; write a ? for it"),
-        (2, "calibrate subsampled-gaussian:sigma=1,rate=? --epsilon 1", "rate is no scale of noise; sigma is"),
-        (2, "calibrate gauss:sigma=? --epsilon 1", "`gauss` is none"),
-        (2, "calibrate gaussian:sigma=? --epsilon 1 --mu 1", "cannot be used with"),
-        (2, "calibrate gaussian:sigma=? --epsilon 1 --times 0", "not a whole number in [1, 2^53]"),
-        (2, "calibrate gaussian:sigma=? --epsilon 1 --delta 1", "delta = 1 is not in [0, 1)"),
-        (1, "calibrate gaussian:sigma=? --epsilon 1 --delta 0", "is not met by any noise up to sigma = 1"),
-        (1, "calibrate gaussian:sigma=? --tpr 0.01 --fpr 0.02", "is not between the false-positive rate = 0.02 and 1"),
-        (1, "calibrate gaussian:sigma=? --mu 0", "mu = 0 is not in (0, inf)"),
-        (1, "calibrate subsampled-gaussian:sigma=?,rate=0.01 --advantage 0.5", "holds even with sigma"),
-        (1, "calibrate lnmax:sigma=? --epsilon 1", "lnmax:sigma=? needs a histogram"),
+        (2, "calibrate --mechanism gaussian:sigma=2 --epsilon 1", "leaves no scale of noise open; write a ? for it"),
+        (
+            2,
+            "calibrate --mechanism subsampled-gaussian:sigma=1,rate=? --epsilon 1",
+            "rate is no scale of noise; sigma is",
+        ),
+        (2, "calibrate --mechanism gauss:sigma=? --epsilon 1", "`gauss` is none"),
+        (2, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --mu 1", "cannot be used with"),
+        (2, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --times 0", "not a whole number in [1, 2^53]"),
+        (2, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1", "delta = 1 is not in [0, 1)"),
+        (1, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 0", "is not met by any noise up to sigma = 1"),
+        (
+            1,
+            "calibrate --mechanism gaussian:sigma=? --tpr 0.01 --fpr 0.02",
+            "is not between the false-positive rate = 0.02 and 1",
+        ),
+        (1, "calibrate --mechanism gaussian:sigma=? --mu 0", "mu = 0 is not in (0, inf)"),
+        (1, "calibrate --mechanism subsampled-gaussian:sigma=?,rate=0.01 --advantage 0.5", "holds even with sigma"),
+        (1, "calibrate --mechanism lnmax:sigma=? --epsilon 1", "lnmax:sigma=? needs a histogram"),
     ] {
         let found = desk.rejected(status, words);
         assert!(found.contains(line), "{words}: {found}");

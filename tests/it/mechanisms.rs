@@ -61,7 +61,7 @@ fn text_and_json_read_back_as_they_are_written() {
 #[test]
 fn what_is_no_mechanism_is_rejected_in_one_line() {
     for (text, words) in [
-        ("gnmaks:sigma=1", "`gnmaks` is none; there are gnmax, lnmax, "),
+        ("gnmaks:sigma=1", "`gnmaks` is none; there are gnmax, "),
         ("gnmax", "sigma is missing"),
         ("gnmax:sigma=0", "sigma: noise scale = 0 is not in (0, inf)"),
         ("gnmax:sigma=x", "sigma = `x` is no number"),

@@ -27,7 +27,7 @@ fn texts_fit_every_terminal_and_lose_nothing() {
         "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --epsilons 0.1,1",
         "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:2",
         "exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --deltas 1e-5",
-        "calibrate laplace:sigma=? --mu 1",
+        "calibrate --mechanism laplace:sigma=? --mu 1",
         "verify --accountant broken:gnmax-half --cases 3",
         "self-check audit counts validation/data/counts.csv --orders 2 --repetitions 5",
         "simulate validation/scenarios/prompt-pate.toml --samples 100",

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 #[command(group = ArgGroup::new("goal").required(true).args(["epsilon", "mu", "tpr", "advantage", "posterior"]))]
 pub struct CalibrateOptions {
     /// A mechanism whose scale of noise is a question mark, such as subsampled-gaussian:sigma=?,rate=0.01
-    #[arg(value_name = "NAME:PARAMETER=?,...", value_parser = family)]
+    #[arg(long, value_name = "NAME:PARAMETER=?,...", value_parser = family)]
     pub mechanism: FamilyText,
     /// How often the mechanism is run, such as the steps of a training
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1", allow_hyphen_values = true)]

@@ -60,7 +60,7 @@ fn mechanisms() {
     let of = |words: &str| desk.rejected(2, &format!("exact {words}"));
     let unknown = of("--mechanism laplac:sigma=1");
     assert!(
-        unknown.contains("'--mechanism <NAME:PARAMETER=VALUE,...>': mechanism: `laplac` is none; there are gnmax, ")
+        unknown.contains("'--mechanism <NAME:PARAMETER=VALUE,...>': mechanism: `laplac` is none; there are laplace, ")
     );
     insta::assert_snapshot!(
         [
