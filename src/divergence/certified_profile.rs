@@ -169,7 +169,7 @@ impl CertifiedProfile {
     pub fn is_not_gaussian(&self, mu: f64, slack: f64) -> Result<bool> {
         gdp_delta(mu, Epsilon::ZERO)?;
         if let Source::Gaussian(own) = self.0 {
-            return Ok(own > mu);
+            return Ok(own * (1.0 - SLIGHTLY) > mu);
         }
         let end = self.epsilon(slack).min(FARTHEST);
         let above = |epsilon: f64| {

@@ -17,7 +17,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, NoiseFamily, Relation};
 use crate::quantity::{Epsilon, Probability};
 use profile::Profiles;
-use search::{Least, least};
+use search::{CLOSE, CLOSEST, Least, least, rounded_down};
 use serde::Serialize;
 
 /// How much noise makes a mechanism, run so many times, as private as a goal says?
@@ -107,7 +107,7 @@ const RATES: [f64; 9] = [1e-5, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9];
 /// Shares of the scale that are tried for one that is too little for certain.
 const LESS: [f64; 7] = [0.9998, 0.9995, 0.998, 0.99, 0.95, 0.8, 0.5];
 /// About how many scales are looked at.
-const LOOKS: u64 = 32;
+const LOOKS: u64 = 40;
 
 impl Study for CalibrateStudy {
     type Answer = CalibrateAnswer;
@@ -124,7 +124,9 @@ impl Study for CalibrateStudy {
         let profiles = Profiles::new(self.data()?, self.times);
         let meter = Meter::new(progress, LOOKS, "scales");
         let deltas = self.goal.deltas();
-        let found = least(|scale| {
+        // A closed form costs nothing.
+        let close = if self.family.at(1.0)?.gaussian_mu().is_some() { CLOSEST } else { CLOSE };
+        let found = least(close, |scale| {
             meter.add(1)?;
             self.goal.is_met(&profiles.above(&*self.family.at(scale)?, &deltas)?.0)
         })?;
@@ -174,7 +176,7 @@ impl CalibrateStudy {
     /// A scale at which the goal is missed for certain.
     fn too_little(&self, profiles: &Profiles, scale: f64, below: f64, meter: &Meter<'_>) -> Result<Option<f64>> {
         let deltas = self.goal.deltas();
-        for scale in std::iter::once(below).chain(LESS.map(|share| share * scale)) {
+        for scale in std::iter::once(below).chain(LESS.map(|share| share * scale)).map(rounded_down) {
             meter.add(1)?;
             let Some(profile) = profiles.both(&*self.family.at(scale)?, &deltas)? else { return Ok(None) };
             if self.goal.is_missed(&profile)? {

@@ -5,7 +5,9 @@ use crate::error::Result;
 /// Scales that are looked at.
 const SCALES: [f64; 2] = [1e-6, 1e9];
 /// How far the scale below that is not enough may be, relative to the one that is.
-const CLOSE: f64 = 2e-4;
+pub(super) const CLOSE: f64 = 2e-4;
+/// The same where a scale is looked at in no time.
+pub(super) const CLOSEST: f64 = 1e-7;
 /// Digits of the scale that is found.
 const DIGITS: usize = 6;
 
@@ -16,7 +18,7 @@ pub(super) enum Least {
     At {
         /// The scale, of few digits.
         enough: f64,
-        /// A scale within [`CLOSE`] below at which it does not hold.
+        /// A scale as close below as requested at which it does not hold.
         too_little: f64,
     },
     /// At every scale that was looked at, down to this one.
@@ -27,7 +29,7 @@ pub(super) enum Least {
 
 /// The least scale at which `holds`, by doubling from 1 and halving in logarithms. The scale that is returned was looked
 /// at itself, whatever the property does elsewhere.
-pub(super) fn least(mut holds: impl FnMut(f64) -> Result<bool>) -> Result<Least> {
+pub(super) fn least(close: f64, mut holds: impl FnMut(f64) -> Result<bool>) -> Result<Least> {
     let [smallest, largest] = SCALES;
     let (mut low, mut high) = (1.0, 1.0);
     if holds(1.0)? {
@@ -53,7 +55,7 @@ pub(super) fn least(mut holds: impl FnMut(f64) -> Result<bool>) -> Result<Least>
             low = high;
         }
     }
-    while high > low * (1.0 + CLOSE) {
+    while high > low * (1.0 + close) {
         let middle = (low * high).sqrt();
         if holds(middle)? { high = middle } else { low = middle }
     }
@@ -63,11 +65,21 @@ pub(super) fn least(mut holds: impl FnMut(f64) -> Result<bool>) -> Result<Least>
     Ok(Least::At { enough, too_little: low })
 }
 
+/// The nearest number of few digits.
+fn short(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
 /// The number of few digits that is not below.
 fn rounded_up(value: f64) -> f64 {
-    let short = |value: f64| format!("{value:.*e}", DIGITS - 1).parse::<f64>().unwrap_or(value);
     let near = short(value);
     if near >= value { near } else { short(value * (1.0 + 10f64.powi(1 - DIGITS as i32))) }
+}
+
+/// The number of few digits that is not above.
+pub(super) fn rounded_down(value: f64) -> f64 {
+    let near = short(value);
+    if near <= value { near } else { short(value * (1.0 - 10f64.powi(1 - DIGITS as i32))) }
 }
 
 #[cfg(test)]
@@ -77,22 +89,24 @@ mod tests {
     #[test]
     fn the_least_scale_is_found_wherever_it_is() {
         for truth in [2.3e-6, 0.012_345_678, 0.999_999, 1.0, 1.000_001, 57.0, 6.02e8] {
-            let Least::At { enough, too_little } = least(|scale| Ok(scale >= truth)).unwrap() else {
+            let Least::At { enough, too_little } = least(CLOSE, |scale| Ok(scale >= truth)).unwrap() else {
                 panic!("{truth}")
             };
             assert!(enough >= truth && too_little < truth, "{truth}: {enough} {too_little}");
             assert!(enough <= truth * (1.0 + 1.1 * CLOSE) && too_little >= truth * (1.0 - 1.1 * CLOSE), "{truth}");
             assert!(format!("{enough:e}").len() <= 12, "{enough}");
         }
-        assert!(matches!(least(|_| Ok(true)).unwrap(), Least::Everywhere(scale) if scale < 2e-6));
-        assert!(matches!(least(|_| Ok(false)).unwrap(), Least::Nowhere(scale) if scale >= 1e9));
+        assert!(matches!(least(CLOSE, |_| Ok(true)).unwrap(), Least::Everywhere(scale) if scale < 2e-6));
+        assert!(matches!(least(CLOSE, |_| Ok(false)).unwrap(), Least::Nowhere(scale) if scale >= 1e9));
     }
 
     #[test]
-    fn numbers_are_rounded_up() {
+    fn numbers_are_rounded_up_and_down() {
         for value in [1.0, 1.234_567_8, 9.999_999_9, 1.000_000_1e-9, 123_456.7, 2.0 / 3.0] {
             let round = rounded_up(value);
             assert!(round >= value && round <= value * (1.0 + 1.1e-5), "{value}: {round}");
+            let down = rounded_down(value);
+            assert!(down <= value && down >= value * (1.0 - 1.1e-5), "{value}: {down}");
         }
     }
 }
