@@ -101,15 +101,15 @@ fn bad_requests_are_one_line() {
         (2, "calibrate --mechanism gauss:sigma=? --epsilon 1", "`gauss` is none"),
         (2, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --times 0", "not a whole number in [1, 2^53]"),
         (2, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1", "delta = 1 is not in [0, 1)"),
-        (1, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 0", "is not met by any noise up to sigma = 1"),
+        (2, "calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 0", "is not met by any noise up to sigma = 1"),
         (
-            1,
+            2,
             "calibrate --mechanism gaussian:sigma=? --tpr 0.01 --fpr 0.02",
             "is not between the false-positive rate = 0.02 and 1",
         ),
-        (1, "calibrate --mechanism gaussian:sigma=? --mu 0", "mu = 0 is not in (0, inf)"),
-        (1, "calibrate --mechanism subsampled-gaussian:sigma=?,rate=0.01 --advantage 0.5", "holds even with sigma"),
-        (1, "calibrate --mechanism lnmax:sigma=? --epsilon 1", "lnmax:sigma=? needs a histogram"),
+        (2, "calibrate --mechanism gaussian:sigma=? --mu 0", "mu = 0 is not in (0, inf)"),
+        (2, "calibrate --mechanism subsampled-gaussian:sigma=?,rate=0.01 --advantage 0.5", "holds even with sigma"),
+        (2, "calibrate --mechanism lnmax:sigma=? --epsilon 1", "lnmax:sigma=? needs a histogram"),
     ] {
         let found = desk.rejected(status, words);
         assert!(found.contains(line), "{words}: {found}");

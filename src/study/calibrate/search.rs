@@ -73,13 +73,18 @@ fn short(value: f64) -> f64 {
 /// The number of few digits that is not below.
 fn rounded_up(value: f64) -> f64 {
     let near = short(value);
-    if near >= value { near } else { short(value * (1.0 + 10f64.powi(1 - DIGITS as i32))) }
+    if near >= value { near } else { short(near + unit(near)) }
+}
+
+/// One of the last of few digits.
+fn unit(value: f64) -> f64 {
+    10f64.powi(value.log10().floor() as i32 + 1 - DIGITS as i32)
 }
 
 /// The number of few digits that is not above.
 pub(super) fn rounded_down(value: f64) -> f64 {
     let near = short(value);
-    if near <= value { near } else { short(value * (1.0 - 10f64.powi(1 - DIGITS as i32))) }
+    if near <= value { near } else { short(near - unit(near)) }
 }
 
 #[cfg(test)]
