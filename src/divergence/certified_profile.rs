@@ -30,8 +30,8 @@ pub struct CertifiedProfile(Source);
 enum Source {
     /// That of μ-GDP.
     Gaussian(f64),
-    /// By direction: each profile of the first is at least the one in question, each of the second at most.
-    Losses { above: [Vec<ComposedLoss>; 2], below: [Vec<ComposedLoss>; 2] },
+    /// By direction: each encloses the profile.
+    Losses([Vec<ComposedLoss>; 2]),
     /// The Rényi divergences of both directions are at most these.
     Rdp(RdpCurve),
 }
@@ -59,8 +59,8 @@ impl CertifiedProfile {
 
     /// Enclosed by composed losses, by direction; of several, each is valid and the best counts.
     #[must_use]
-    pub const fn of_losses(above: [Vec<ComposedLoss>; 2], below: [Vec<ComposedLoss>; 2]) -> Self {
-        Self(Source::Losses { above, below })
+    pub const fn of_losses(composed: [Vec<ComposedLoss>; 2]) -> Self {
+        Self(Source::Losses(composed))
     }
 
     /// Bounded from above by Rényi divergences that hold in both directions.
@@ -185,8 +185,8 @@ impl CertifiedProfile {
             // What underflows is no proof of 0.
             Source::Gaussian(mu) if *mu > 0.0 => (gdp(*mu, epsilon) * (1.0 + SLIGHTLY)).clamp(f64::MIN_POSITIVE, 1.0),
             Source::Gaussian(_) => 0.0,
-            Source::Losses { above, .. } => {
-                let all = above[direction as usize].iter();
+            Source::Losses(composed) => {
+                let all = composed[direction as usize].iter();
                 all.map(|composed| composed.upper_delta(epsilon)).fold(1.0, f64::min)
             }
             Source::Rdp(curve) => {
@@ -202,8 +202,8 @@ impl CertifiedProfile {
     fn below(&self, direction: Direction, epsilon: f64) -> f64 {
         match &self.0 {
             Source::Gaussian(mu) => gdp(*mu, epsilon) * (1.0 - SLIGHTLY),
-            Source::Losses { below, .. } => {
-                let all = below[direction as usize].iter();
+            Source::Losses(composed) => {
+                let all = composed[direction as usize].iter();
                 all.map(|composed| composed.lower_delta(epsilon)).fold(0.0, f64::max)
             }
             Source::Rdp(_) => 0.0,
@@ -282,7 +282,7 @@ mod tests {
             let loss = PrivacyLoss::of_distributions(&p, &q).unwrap();
             vec![compose_losses(&[(loss, 2)], Delta::new(0.2).unwrap(), 1e-5).unwrap()]
         });
-        ([two(p), two(q)], CertifiedProfile::of_losses(losses.clone(), losses))
+        ([two(p), two(q)], CertifiedProfile::of_losses(losses))
     }
 
     #[test]

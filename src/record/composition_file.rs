@@ -3,10 +3,10 @@
 use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{InputFile, open};
-use super::scenario_keys::line;
+use super::toml_text::TomlText;
 use crate::accountant::Runs;
 use crate::counts::MAX_COUNT;
-use crate::error::{Error, InputError, Result, readable};
+use crate::error::{Error, Result, readable};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{self, Relation};
 use serde::Deserialize;
@@ -54,25 +54,6 @@ enum RunsName {
 #[derive(Deserialize)]
 struct FirstLook {
     release: Option<toml::Value>,
-}
-
-/// The text of a file, for the places of its values.
-#[derive(Clone, Copy)]
-struct Text<'a> {
-    file: &'a Path,
-    text: &'a str,
-}
-
-impl Text<'_> {
-    fn fault(
-        self,
-        span: &Range<usize>,
-        key: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> InputError {
-        fault(self.file, format!("line {}, {key}", line(self.text, span.start)), found, expected)
-    }
 }
 
 /// Whether a file is TOML with releases; a file that is no TOML has none.
@@ -136,12 +117,9 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
         let expected = format!("releases in at most {} MiB of TOML", MAX_BYTES >> 20);
         return Err(fault(file, "whole file", format!("more than {} MiB", MAX_BYTES >> 20), expected).into());
     }
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        hinted(fault(file, format!("line {line}"), "bytes that are no UTF-8", "releases in TOML"), "save it as UTF-8")
-    })?;
-    let keys: Keys = toml::from_str(text).map_err(|error| {
-        let place = error.span().map_or_else(|| "whole file".into(), |span| format!("line {}", line(text, span.start)));
+    let text = &TomlText::of_bytes(file, bytes, "releases in TOML")?;
+    let keys: Keys = toml::from_str(text.text).map_err(|error| {
+        let place = text.place(&error);
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
         let hint = "a release is a table [[release]] with `mechanism = \"gaussian:sigma=2\"`, and `times` if it is \
                     made more than once";
@@ -150,7 +128,6 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
     if keys.release.is_empty() {
         return Err(fault(file, "whole file", "no release", "at least one table [[release]]").into());
     }
-    let text = Text { file, text };
     let group = times_of(text, "group", keys.group)?;
     let parts: Vec<ReleasePart> =
         keys.release.into_iter().map(|release| part_of(text, release)).collect::<Result<_>>()?;
@@ -166,10 +143,10 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn part_of(text: Text<'_>, release: Spanned<ReleaseKeys>) -> Result<ReleasePart> {
+fn part_of(text: &TomlText<'_>, release: Spanned<ReleaseKeys>) -> Result<ReleasePart> {
     let whole = release.span();
     let ReleaseKeys { mechanism, times, histogram, release: parts, select } = release.into_inner();
-    let place = format!("line {}", line(text.text, whole.start));
+    let place = format!("line {}", text.line(whole.start));
     match (mechanism, parts) {
         (Some(mechanism), None) => {
             if let Some(select) = select {
@@ -204,7 +181,7 @@ fn part_of(text: Text<'_>, release: Spanned<ReleaseKeys>) -> Result<ReleasePart>
 }
 
 /// A whole number, 1 without one.
-fn times_of(text: Text<'_>, key: &str, times: Option<Spanned<i64>>) -> Result<u64> {
+fn times_of(text: &TomlText<'_>, key: &str, times: Option<Spanned<i64>>) -> Result<u64> {
     let Some(times) = times else { return Ok(1) };
     let found = u64::try_from(*times.get_ref()).ok().filter(|times| (1..=MAX_COUNT).contains(times));
     found.ok_or_else(|| {
@@ -212,7 +189,7 @@ fn times_of(text: Text<'_>, key: &str, times: Option<Spanned<i64>>) -> Result<u6
     })
 }
 
-fn runs_of(text: Text<'_>, select: Spanned<SelectKeys>) -> Result<Runs> {
+fn runs_of(text: &TomlText<'_>, select: Spanned<SelectKeys>) -> Result<Runs> {
     let span = select.span();
     let SelectKeys { runs, mean, shape } = select.into_inner();
     let runs = match (runs, shape) {
@@ -245,7 +222,7 @@ struct LeafKeys {
     histogram: Option<Spanned<Vec<u64>>>,
 }
 
-fn release_of(text: Text<'_>, whole: &Range<usize>, release: LeafKeys) -> Result<Release> {
+fn release_of(text: &TomlText<'_>, whole: &Range<usize>, release: LeafKeys) -> Result<Release> {
     let LeafKeys { mechanism: spec, times, histogram } = release;
     let mechanism = mechanism::parse(spec.get_ref()).map_err(|error| {
         let expected = "the text form of a mechanism, such as gaussian:sigma=2";
@@ -253,13 +230,13 @@ fn release_of(text: Text<'_>, whole: &Range<usize>, release: LeafKeys) -> Result
     })?;
     let times = times_of(text, "times", times)?;
     let data = data_of(text, whole, mechanism.kind().relation, histogram)?;
-    let place = format!("line {}", line(text.text, spec.span().start));
+    let place = format!("line {}", text.line(spec.span().start));
     Ok(Release { mechanism, data, times, distance: 1, place })
 }
 
 /// The data of a release, as its relation has them.
 fn data_of(
-    text: Text<'_>,
+    text: &TomlText<'_>,
     whole: &Range<usize>,
     relation: Relation,
     histogram: Option<Spanned<Vec<u64>>>,

@@ -59,6 +59,7 @@ mod stream_state;
 mod suite_file;
 mod table;
 mod text;
+mod toml_text;
 mod trace;
 mod value_file;
 mod values;

@@ -3,8 +3,9 @@
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{InputFile, open};
 use super::scenario_keys::{Key, Keys, Whole, parse};
-use super::scenario_model::{MAX_ENTRIES, QueryKeys, Text, entries_of};
+use super::scenario_model::{MAX_ENTRIES, QueryKeys, entries_of};
 use super::table::{MAX_PAIRS, NAME, is_name};
+use super::toml_text::TomlText;
 use crate::counts::MAX_COUNT;
 use crate::distribution::Noise;
 use crate::error::Result;
@@ -128,12 +129,8 @@ pub fn scenario_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Scena
         let expected = format!("a scenario of at most {} MiB", MAX_BYTES >> 20);
         return Err(fault(file, "whole file", format!("more than {} MiB", MAX_BYTES >> 20), expected).into());
     }
-    let content = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        hinted(fault(file, format!("line {line}"), "bytes that are no UTF-8", "a scenario in TOML"), "save it as UTF-8")
-    })?;
-    let text = Text { file, text: content };
-    let keys = parse(file, content)?;
+    let text = &TomlText::of_bytes(file, bytes, "a scenario in TOML")?;
+    let keys = parse(text)?;
     let queries = match &keys.query {
         None => {
             let (noise, model) = QueryKeys { text, own: &keys, shared: None, span: 0..0 }.read()?;
@@ -163,7 +160,7 @@ pub fn scenario_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Scena
     Ok(Scenario { input: InputFile::of_bytes(file, bytes), samples, seed, composition, queries })
 }
 
-fn several(text: Text<'_>, shared: &Keys, tables: &[Spanned<Keys>]) -> Result<Vec<ScenarioQuery>> {
+fn several(text: &TomlText<'_>, shared: &Keys, tables: &[Spanned<Keys>]) -> Result<Vec<ScenarioQuery>> {
     if tables.is_empty() {
         return Err(fault(text.file, "key query", "no query", "at least 1 query").into());
     }
@@ -204,7 +201,7 @@ fn several(text: Text<'_>, shared: &Keys, tables: &[Spanned<Keys>]) -> Result<Ve
 }
 
 fn number(
-    text: Text<'_>,
+    text: &TomlText<'_>,
     name: &str,
     key: &Key<Whole>,
     range: std::ops::RangeInclusive<u64>,

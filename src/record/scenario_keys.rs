@@ -1,11 +1,11 @@
 //! The keys of a scenario file, as they are written.
 
 use super::fault::{fault, hinted, shortened};
+use super::toml_text::TomlText;
 use crate::error::InputError;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Unexpected, Visitor, value::SeqAccessDeserializer};
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
 use toml::Spanned;
 
 /// A value and where it stands; `None` where the key is not written.
@@ -99,18 +99,13 @@ impl Keys {
 }
 
 /// Reads the text of a scenario.
-pub(super) fn parse(file: &Path, text: &str) -> Result<Keys, InputError> {
-    toml::from_str(text).map_err(|error| explain(file, text, &error))
-}
-
-/// The line of a byte, counted from 1.
-pub(super) fn line(text: &str, byte: usize) -> usize {
-    1 + text.bytes().take(byte).filter(|&byte| byte == b'\n').count()
+pub(super) fn parse(text: &TomlText<'_>) -> Result<Keys, InputError> {
+    toml::from_str(text.text).map_err(|error| explain(text, &error))
 }
 
 /// Turns a sentence such as `unknown field FOUND, expected one of EXPECTED` into an input error.
-fn explain(file: &Path, text: &str, error: &toml::de::Error) -> InputError {
-    let place = error.span().map_or_else(|| "whole file".into(), |span| format!("line {}", line(text, span.start)));
+fn explain(text: &TomlText<'_>, error: &toml::de::Error) -> InputError {
+    let (file, place) = (text.file, text.place(error));
     let sentence = error.message().trim();
     let shown = |text: &str| shortened(text.trim(), 300);
     if let Some(unknown) = sentence.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
@@ -133,7 +128,7 @@ fn explain(file: &Path, text: &str, error: &toml::de::Error) -> InputError {
     if let Some((found, expected)) = sentence.split_once(", expected ").filter(|_| sentence.starts_with(MIXED)) {
         return fault(file, place, found, expected);
     }
-    let rest = error.span().and_then(|span| text.get(span.start..)).unwrap_or_default();
+    let rest = error.span().and_then(|span| text.text.get(span.start..)).unwrap_or_default();
     let here = rest.lines().next().unwrap_or_default();
     let found = if here.is_empty() { "the end of a line".into() } else { format!("`{}`", shortened(here, 30)) };
     fault(file, place, found, format!("TOML ({})", shown(sentence)))

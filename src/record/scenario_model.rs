@@ -1,13 +1,13 @@
 //! From the keys of one query to its noise and its model.
 
 use super::fault::{fault, listed, quoted};
-use super::scenario_keys::{Distributions, Group, Key, Keys, Whole, line};
+use super::scenario_keys::{Distributions, Group, Key, Keys, Whole};
+use super::toml_text::TomlText;
 use crate::distribution::Noise;
-use crate::error::{Error, InputError, Result, readable};
+use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::model::{CapcModel, NeighborSampling, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use std::ops::Range;
-use std::path::Path;
 use toml::Spanned;
 
 /// The most probabilities in the rows of all parties: what bounds the memory that a short file can ask for.
@@ -23,43 +23,9 @@ const MODELS: [(&str, &[&str]); 4] = [
     ("private-knn", &["k", "p", "p_last", "inclusion", "rank", "rate", "label", "points"]),
 ];
 
-/// The text of a scenario, for the places of its values.
-#[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub(super) file: &'a Path,
-    pub(super) text: &'a str,
-}
-
-impl Text<'_> {
-    /// Something wrong with the value of a key.
-    pub(super) fn fault(
-        self,
-        span: &Range<usize>,
-        key: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> InputError {
-        fault(self.file, format!("line {}, {key}", line(self.text, span.start)), found, expected)
-    }
-
-    /// The rejection of a value by a type of the library, with the place of the value.
-    pub(super) fn explain(self, span: &Range<usize>, key: &str, error: Error) -> Error {
-        let (found, expected) = match error {
-            Error::Domain { quantity, value, domain } => {
-                (format!("{quantity} = {}", readable(value)), format!("a value in {domain}"))
-            }
-            Error::Length { quantity, found, expected } => (format!("{quantity} of length {found}"), expected),
-            Error::Syntax { value, expected, .. } => (quoted(&value), expected.to_owned()),
-            Error::Rejected { operation, reason } => (reason, format!("a possible {operation}")),
-            other => return other,
-        };
-        self.fault(span, key, found, expected).into()
-    }
-}
-
 /// The keys of a query: its own ones, then those that it shares with the others.
 pub(super) struct QueryKeys<'a> {
-    pub(super) text: Text<'a>,
+    pub(super) text: &'a TomlText<'a>,
     pub(super) own: &'a Keys,
     pub(super) shared: Option<&'a Keys>,
     /// Where the query stands.

@@ -17,35 +17,25 @@ pub(super) type Masses = Vec<(i64, f64)>;
 /// 2^50 steps.
 const FARTHEST: f64 = (1u64 << 50) as f64;
 
-/// One query on a lattice of step Δ.
+/// The upper side of one query on a lattice of step Δ.
 #[derive(Debug, Clone)]
-pub(super) struct OnLattice {
+pub(super) struct Above {
     /// P of the split pair.
-    pub(super) upper: Masses,
-    /// P and Q of the rounded statistic.
-    pub(super) lower_p: Masses,
-    pub(super) lower_q: Masses,
-    /// Probability moved to an infinite loss on the upper side.
+    pub(super) p: Masses,
+    /// Probability moved to an infinite loss.
     pub(super) moved: f64,
 }
 
-impl OnLattice {
-    /// Rounds a loss; the largest losses of probability at most `spare` together count as infinite on the upper side
-    /// and as the largest of the others on the lower.
+impl Above {
+    /// Splits every loss; the largest of probability at most `spare` together count as infinite.
     pub(super) fn new(loss: &PrivacyLoss, step: f64, spare: f64) -> Self {
         let (kept, mut moved) = kept(loss, spare);
-        let (mut upper, mut lower_p, mut lower_q) = (Masses::new(), Masses::new(), Masses::new());
-        let cap = loss.atoms.get(kept).map_or(0, |atom| (atom.l / step).clamp(-FARTHEST, FARTHEST).round() as i64);
-        for (index, atom) in loss.atoms.iter().enumerate() {
-            // Beyond the whole numbers of a double: infinite or raised on the upper side, any place on the lower.
-            let place = (atom.l / step).clamp(-FARTHEST, FARTHEST);
+        let mut p = Masses::new();
+        for atom in &loss.atoms[kept..] {
+            let place = place(atom.l, step);
+            // Beyond the whole numbers of a double.
             if place == FARTHEST {
-                moved += if index < kept { 0.0 } else { atom.p };
-            }
-            let nearest = if index < kept { cap } else { place.round() as i64 };
-            add(&mut lower_p, nearest, atom.p);
-            add(&mut lower_q, nearest, atom.p * libm::exp(-atom.l));
-            if index < kept || place == FARTHEST {
+                moved += atom.p;
                 continue;
             }
             let below = place.floor();
@@ -54,12 +44,39 @@ impl OnLattice {
             let whole = libm::expm1(step);
             let above = atom.p * libm::exp(step - rest) * libm::expm1(rest) / whole;
             if above > 0.0 {
-                add(&mut upper, below as i64 + 1, above);
+                add(&mut p, below as i64 + 1, above);
             }
-            add(&mut upper, below as i64, atom.p * libm::expm1(step - rest) / whole);
+            add(&mut p, below as i64, atom.p * libm::expm1(step - rest) / whole);
         }
-        Self { upper, lower_p, lower_q, moved }
+        Self { p, moved }
     }
+}
+
+/// The lower side of one query: P and Q of the rounded statistic.
+#[derive(Debug, Clone)]
+pub(super) struct Below {
+    pub(super) p: Masses,
+    pub(super) q: Masses,
+}
+
+impl Below {
+    /// Rounds every loss; the largest of probability at most `spare` together count as the largest of the others.
+    pub(super) fn new(loss: &PrivacyLoss, step: f64, spare: f64) -> Self {
+        let (kept, _) = kept(loss, spare);
+        let (mut p, mut q) = (Masses::new(), Masses::new());
+        let cap = loss.atoms.get(kept).map_or(0.0, |atom| place(atom.l, step));
+        for (index, atom) in loss.atoms.iter().enumerate() {
+            // Any place is valid, also for what lies beyond the whole numbers of a double.
+            let nearest = if index < kept { cap } else { place(atom.l, step) }.round() as i64;
+            add(&mut p, nearest, atom.p);
+            add(&mut q, nearest, atom.p * libm::exp(-atom.l));
+        }
+        Self { p, q }
+    }
+}
+
+fn place(loss: f64, step: f64) -> f64 {
+    (loss / step).clamp(-FARTHEST, FARTHEST)
 }
 
 /// Adds to the mass of a point. Points come from the largest down, in pairs of neighbors, so that a mass of the same point

@@ -4,6 +4,7 @@ mod amplified;
 mod cells;
 mod composed;
 mod dominating;
+mod gathered;
 mod lattice;
 mod spectrum;
 mod tail;
@@ -11,7 +12,7 @@ mod tail;
 mod tests;
 
 pub use cells::{EnclosedLoss, LossCell};
-pub use composed::{Bracket, ComposedLoss, compose_losses};
+pub use composed::{Bracket, ComposedLoss, compose_enclosed, compose_losses};
 
 use super::{Pair, same_outcomes};
 use crate::distribution::OutcomeDistribution;

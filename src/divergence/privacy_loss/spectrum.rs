@@ -1,5 +1,6 @@
 //! Convolution of many lattice distributions by the discrete Fourier transform, with a bound of every rounding error.
 
+use super::gathered::{Gathered, gathered};
 use super::lattice::Masses;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
@@ -51,9 +52,10 @@ fn size(z: Complex<f64>) -> f64 {
 ///
 /// Masses must be non-negative and sum to 1, and N be even. An entry of a transform is a sum of inputs, each times a
 /// chain of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which is
-/// 2 for two queries in one transform; products add up relative errors; and the inverse transform adds the mean of the
+/// 2 for two queries in one transform, after what adding up neighbors directly left; products add up relative errors; and the inverse transform adds the mean of the
 /// errors of all frequencies.
-pub(super) fn convolve(queries: &[(Masses, u64)], points: usize) -> CyclicDistribution {
+pub(super) fn convolve(queries: Vec<(Masses, u64)>, points: usize) -> CyclicDistribution {
+    let queries = gathered(queries);
     let mut planner = FftPlanner::new();
     let (forward, inverse) = (planner.plan_fft_forward(points), planner.plan_fft_inverse(points));
     let stage_error = STAGE * ((points as f64).log2() + 2.0);
@@ -79,7 +81,7 @@ pub(super) fn convolve(queries: &[(Masses, u64)], points: usize) -> CyclicDistri
     }
 }
 
-fn piece(queries: &[(Masses, u64)], points: usize, forward: &Arc<dyn Fft<f64>>, error: f64) -> Product {
+fn piece(queries: &[Gathered], points: usize, forward: &Arc<dyn Fft<f64>>, error: f64) -> Product {
     let half = points / 2;
     let mut product = Product::unit(half + 1);
     let mut buffer = vec![Complex::new(0.0, 0.0); points];
@@ -87,13 +89,14 @@ fn piece(queries: &[(Masses, u64)], points: usize, forward: &Arc<dyn Fft<f64>>, 
     for pair in queries.chunks(2) {
         buffer.fill(Complex::new(0.0, 0.0));
         let place = |point: i64| point.rem_euclid(points as i64) as usize;
-        pair[0].0.iter().for_each(|&(point, mass)| buffer[place(point)].re += mass);
+        pair[0].masses.iter().for_each(|&(point, mass)| buffer[place(point)].re += mass);
         if let Some(second) = pair.get(1) {
-            second.0.iter().for_each(|&(point, mass)| buffer[place(point)].im += mass);
+            second.masses.iter().for_each(|&(point, mass)| buffer[place(point)].im += mass);
         }
         forward.process_with_scratch(&mut buffer, &mut scratch);
         // Two real sequences in one transform: their spectra are its even and odd parts.
-        for (member, (_, times)) in pair.iter().enumerate() {
+        for (member, Gathered { times, error: own, .. }) in pair.iter().enumerate() {
+            let error = error + own;
             let part = (0..=half).map(|index| {
                 let (here, there) = (buffer[index], buffer[(points - index) % points].conj());
                 if member == 0 {
@@ -137,7 +140,7 @@ mod tests {
     fn the_error_bound_grows_with_the_answers() {
         let masses: Masses = vec![(0, 0.5), (1, 0.5)];
         let points = 1 << 12;
-        let [one, many] = [1u64, 1_000].map(|times| convolve(&[(masses.clone(), times)], points));
+        let [one, many] = [1u64, 1_000].map(|times| convolve(vec![(masses.clone(), times)], points));
         assert!((one.mass[0] - 0.5).abs() <= one.error && (one.mass[1] - 0.5).abs() <= one.error);
         // P(Bin(1000, 1/2) = 500).
         let expected = crate::special::log_binomial_pmf(500, 1_000, 0.5).exp();

@@ -6,19 +6,18 @@ use rayon::prelude::*;
 /// Queries from which on they are worth other threads.
 pub(super) const MANY: usize = 64;
 
-/// ln Σ p e^{λx} and its first two derivatives in λ, for points x with masses p.
+/// ln Σ p e^{λx} and its first two derivatives in λ, for points (x, ln p) with p > 0.
 pub(super) fn cumulants(points: impl Iterator<Item = (f64, f64)> + Clone, lambda: f64) -> [f64; 3] {
     // Around the first point, so that the variance of close points does not cancel.
     let origin = points.clone().next().map_or(0.0, |point| point.0);
-    let exponents: Vec<(f64, f64)> =
-        points.filter(|point| point.1 > 0.0).map(|(x, p)| (x - origin, lambda * x + p.ln())).collect();
-    let largest = exponents.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+    let exponent = |(x, ln_p): (f64, f64)| lambda * x + ln_p;
+    let largest = points.clone().map(exponent).fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
         return [largest, 0.0, 0.0];
     }
     let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-    for (x, exponent) in exponents {
-        let weight = libm::exp(exponent - largest);
+    for point in points {
+        let (weight, x) = (libm::exp(exponent(point) - largest), point.0 - origin);
         sum += weight;
         first += weight * x;
         second += weight * x * x;
@@ -28,16 +27,16 @@ pub(super) fn cumulants(points: impl Iterator<Item = (f64, f64)> + Clone, lambda
 }
 
 /// Σ k_i times the logarithm of the moment generating function of the i-th query's lattice distribution.
-pub(super) fn log_moment<'a>(queries: impl Iterator<Item = (&'a Masses, u64)>, step: f64, lambda: f64) -> f64 {
-    let of_one = |(masses, times): (&Masses, u64)| {
-        times as f64 * cumulants(masses.iter().map(|&(point, p)| (point as f64 * step, p)), lambda)[0]
+pub(super) fn log_moment(queries: &[(&Masses, u64)], step: f64, lambda: f64) -> f64 {
+    let of_one = |&(masses, times): &(&Masses, u64)| {
+        let points = masses.iter().filter(|mass| mass.1 > 0.0).map(|&(point, p)| (point as f64 * step, p.ln()));
+        times as f64 * cumulants(points, lambda)[0]
     };
-    let queries: Vec<(&Masses, u64)> = queries.collect();
     if queries.len() < MANY {
-        return queries.into_iter().map(of_one).sum();
+        return queries.iter().map(of_one).sum();
     }
     // Summed up in their order, whatever the threads.
-    queries.into_par_iter().map(of_one).collect::<Vec<f64>>().into_iter().sum()
+    queries.par_iter().map(of_one).collect::<Vec<f64>>().into_iter().sum()
 }
 
 /// Ends that the sum of tilted lattice distributions leaves with probability e^-`rarity` at most on either side, by
@@ -45,18 +44,12 @@ pub(super) fn log_moment<'a>(queries: impl Iterator<Item = (&'a Masses, u64)>, s
 ///
 /// The distribution is tilted by `tilt`; `scale` is its standard deviation, roughly: P(S > x) ≤ exp(Λ(λ+μ) - Λ(λ) - μx)
 /// for every μ > 0, and the best of a few is taken.
-pub(super) fn window<'a>(
-    queries: impl Iterator<Item = (&'a Masses, u64)> + Clone,
-    step: f64,
-    tilt: f64,
-    scale: f64,
-    rarity: f64,
-) -> (f64, f64) {
-    let center = log_moment(queries.clone(), step, tilt);
+pub(super) fn window(queries: &[(&Masses, u64)], step: f64, tilt: f64, scale: f64, rarity: f64) -> (f64, f64) {
+    let center = log_moment(queries, step, tilt);
     let best = |sign: f64| {
         let ends = (0..7).map(|power| {
             let mu = 0.3 * 2f64.powi(power) / scale;
-            (log_moment(queries.clone(), step, tilt + sign * mu) - center + rarity) / mu
+            (log_moment(queries, step, tilt + sign * mu) - center + rarity) / mu
         });
         sign * ends.fold(f64::INFINITY, f64::min)
     };

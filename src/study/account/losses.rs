@@ -4,7 +4,7 @@ use super::meaning::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposi
 use super::voter_moves::VoterMoves;
 use crate::bound::Direction;
 use crate::distribution::OutputPair;
-use crate::divergence::{Bracket, ComposedLoss, PrivacyLoss, compose_losses};
+use crate::divergence::{ComposedLoss, EnclosedLoss, PrivacyLoss, compose_enclosed, compose_losses};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::NoisyArgmax;
@@ -22,10 +22,8 @@ pub const MOST_NEIGHBORS: usize = 2_000;
 
 /// What one query, or many of the same, may cost.
 pub struct Losses {
-    /// At least the loss of every pair that may be meant, by direction.
-    pub dominating: [PrivacyLoss; 2],
-    /// One pair that may be meant, by direction.
-    pub pair: [PrivacyLoss; 2],
+    /// By direction: from above every pair that may be meant, from below one of them.
+    pub enclosed: [EnclosedLoss; 2],
     pub times: u64,
 }
 
@@ -80,9 +78,11 @@ fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: 
     }
     let [Some((_, forward)), Some((_, reverse))] = largest else { return Ok(None) };
     let [above, above_reverse] = all.map(|all| PrivacyLoss::dominating(&all));
-    Ok(above.zip(above_reverse).map(|(forward_above, reverse_above)| Losses {
-        dominating: [forward_above, reverse_above],
-        pair: [forward, reverse],
+    Ok(above.zip(above_reverse).map(|(above, above_reverse)| Losses {
+        enclosed: [
+            EnclosedLoss { at_least: forward, at_most: above },
+            EnclosedLoss { at_least: reverse, at_most: above_reverse },
+        ],
         times,
     }))
 }
@@ -115,35 +115,29 @@ pub fn one_voter(
 pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
     let pairs: Vec<OutputPair> =
         queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
-    let losses = |pair: &OutputPair| {
-        let pair = Direction::BOTH.map(|direction| pair.privacy_loss(direction));
-        Losses { dominating: pair.clone(), pair, times: 1 }
+    let losses = |pair: &OutputPair| Losses {
+        enclosed: Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))),
+        times: 1,
     };
     let losses: Vec<Losses> = pairs.iter().map(losses).collect();
     compose(&losses, CostMeaning::ExactOfScenario, deltas, delta)
 }
 
-/// All together: from above by the dominating losses, from below by those of the pairs.
+/// All together, enclosed from both sides.
 pub fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
-    let of = |pick: &dyn Fn(&Losses) -> PrivacyLoss| -> Result<_> {
-        let losses: Vec<(PrivacyLoss, u64)> = losses.iter().map(|one| (pick(one), one.times)).collect();
-        if losses.is_empty() { Ok(None) } else { compose_losses(&losses, delta, WIDTH).map(Some) }
-    };
     // The neighbor is one dataset, so all answers have the same direction.
-    let both = |pick: &dyn Fn(&Losses, usize) -> PrivacyLoss| -> Result<Vec<_>> {
-        Direction::BOTH.into_iter().map(|direction| of(&|one| pick(one, direction as usize))).collect()
+    let composed = |direction: Direction| -> Result<Option<ComposedLoss>> {
+        let losses: Vec<(&EnclosedLoss, u64)> =
+            losses.iter().map(|one| (&one.enclosed[direction as usize], one.times)).collect();
+        if losses.is_empty() { Ok(None) } else { compose_enclosed(&losses, delta, WIDTH).map(Some) }
     };
-    let pairs = both(&|one, direction| one.pair[direction].clone())?;
-    let above = both(&|one, direction| one.dominating[direction].clone())?;
+    let [forward, reverse] = Direction::BOTH.map(composed);
+    let directions = [forward?, reverse?];
     let at = |delta: Delta| {
-        let ends = |side: &[Option<ComposedLoss>], end: fn(Bracket) -> f64| {
-            side.iter().flatten().map(|composed| end(composed.epsilon(delta))).fold(0.0, f64::max)
-        };
-        ComposedEpsilonAt {
-            delta: delta.get(),
-            lower: Number(ends(&pairs, |bracket| bracket.lower)),
-            upper: Number(ends(&above, |bracket| bracket.upper)),
-        }
+        let brackets = directions.iter().flatten().map(|composed| composed.epsilon(delta));
+        let [lower, upper] =
+            brackets.fold([0.0; 2], |[lower, upper], next| [next.lower.max(lower), next.upper.max(upper)]);
+        ComposedEpsilonAt { delta: delta.get(), lower: Number(lower), upper: Number(upper) }
     };
     let profile = deltas.iter().map(|&delta| at(delta)).collect();
     Ok(LossComposition { meaning, epsilon: at(delta), profile, one_voter: None })

@@ -270,9 +270,10 @@ fn of_gaussians(distance: f64, bins: usize) -> Result<Losses> {
     let noise = |distance: f64| -> Result<AdditiveNoise> {
         Ok(AdditiveNoise { noise: Noise::Gaussian(NoiseScale::new(distance.recip())?) })
     };
-    let above = noise(distance * (1.0 + OF_SUM))?.group_losses(1, bins)?;
-    let below = noise(distance * (1.0 - OF_SUM))?.group_losses(1, bins)?;
-    Ok(Losses { dominating: above.map(|loss| loss.at_most), pair: below.map(|loss| loss.at_least), times: 1 })
+    let [above, above_reverse] = noise(distance * (1.0 + OF_SUM))?.group_losses(1, bins)?;
+    let [below, below_reverse] = noise(distance * (1.0 - OF_SUM))?.group_losses(1, bins)?;
+    let enclosed = |below: EnclosedLoss, above: EnclosedLoss| EnclosedLoss { at_least: below.at_least, ..above };
+    Ok(Losses { enclosed: [enclosed(below, above), enclosed(below_reverse, above_reverse)], times: 1 })
 }
 
 /// The losses against all neighbors; None where there is none.
@@ -280,12 +281,7 @@ pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> R
     let Release { mechanism, data, times, .. } = release;
     let distance = distance(release, group);
     if distance > 1 && !is_local(release) {
-        let [forward, reverse] = mechanism.group_losses(distance, bins)?;
-        return Ok(Some(Losses {
-            dominating: [forward.at_most, reverse.at_most],
-            pair: [forward.at_least, reverse.at_least],
-            times: *times,
-        }));
+        return Ok(Some(Losses { enclosed: mechanism.group_losses(distance, bins)?, times: *times }));
     }
     let times = if is_local(release) { times.saturating_mul(group) } else { *times };
     let neighbors = neighbors(&**mechanism, data)?;
@@ -306,11 +302,7 @@ pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> R
         all.iter_mut().zip(losses).for_each(|(all, loss)| all.push(loss));
     }
     let [forward, reverse] = [0, 1].map(|direction| EnclosedLoss::of_some(&all[direction], worst[direction].0));
-    Ok(forward.zip(reverse).map(|(forward, reverse)| Losses {
-        dominating: [forward.at_most, reverse.at_most],
-        pair: [forward.at_least, reverse.at_least],
-        times,
-    }))
+    Ok(forward.zip(reverse).map(|(forward, reverse)| Losses { enclosed: [forward, reverse], times }))
 }
 
 fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {

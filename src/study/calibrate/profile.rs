@@ -3,7 +3,7 @@
 use crate::accountant::WorstCases;
 use crate::bound::Direction;
 use crate::bound::outward::up;
-use crate::divergence::{CertifiedProfile, ComposedLoss, PrivacyLoss, RdpCurve, compose_losses};
+use crate::divergence::{CertifiedProfile, ComposedLoss, RdpCurve, compose_enclosed};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, Relation};
@@ -60,10 +60,7 @@ impl Profiles {
             return Ok((self.gaussian(mu)?, ProfileKind::Gaussian));
         }
         match self.losses(mechanism)? {
-            Some(losses) => {
-                let above = self.composed(&losses.dominating, deltas)?;
-                Ok((CertifiedProfile::of_losses(above, Default::default()), ProfileKind::PrivacyLosses))
-            }
+            Some(losses) => Ok((CertifiedProfile::of_losses(composed(&losses, deltas)?), ProfileKind::PrivacyLosses)),
             None => Ok((self.of_theorems(mechanism)?, ProfileKind::RenyiDivergences)),
         }
     }
@@ -74,8 +71,7 @@ impl Profiles {
             return self.gaussian(mu).map(Some);
         }
         let Some(losses) = self.losses(mechanism)? else { return Ok(None) };
-        let [above, below] = [&losses.dominating, &losses.pair].map(|losses| self.composed(losses, deltas));
-        Ok(Some(CertifiedProfile::of_losses(above?, below?)))
+        composed(&losses, deltas).map(|composed| Some(CertifiedProfile::of_losses(composed)))
     }
 
     /// μ² adds up.
@@ -102,20 +98,20 @@ impl Profiles {
         Ok(Release { mechanism, data, times, distance: 1, place })
     }
 
-    /// By direction, once for each δ.
-    fn composed(&self, losses: &[PrivacyLoss; 2], deltas: &[f64]) -> Result<[Vec<ComposedLoss>; 2]> {
-        let of = |direction: Direction| {
-            let losses = [(losses[direction as usize].clone(), self.times)];
-            deltas.iter().map(|&delta| compose_losses(&losses, Delta::new(delta)?, WIDTH)).collect::<Result<Vec<_>>>()
-        };
-        let [forward, reverse] = Direction::BOTH.map(of);
-        Ok([forward?, reverse?])
-    }
-
     fn of_theorems(&self, mechanism: &dyn Mechanism) -> Result<CertifiedProfile> {
         let orders = all_orders(&[]);
         let (values, _) = least_theorem(&self.release(mechanism)?, 1, &orders, &self.known);
         let values: Vec<f64> = values.into_iter().map(|value| up(value * self.times as f64, 2.0)).collect();
         Ok(CertifiedProfile::of_rdp(RdpCurve::new(orders, values)?))
     }
+}
+
+/// By direction, once for each δ.
+fn composed(losses: &Losses, deltas: &[f64]) -> Result<[Vec<ComposedLoss>; 2]> {
+    let of = |direction: Direction| {
+        let losses = [(&losses.enclosed[direction as usize], losses.times)];
+        deltas.iter().map(|&delta| compose_enclosed(&losses, Delta::new(delta)?, WIDTH)).collect::<Result<Vec<_>>>()
+    };
+    let [forward, reverse] = Direction::BOTH.map(of);
+    Ok([forward?, reverse?])
 }
