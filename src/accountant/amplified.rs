@@ -65,23 +65,27 @@ pub fn without_replacement_rdp(order: Order, rate: Probability, rdp: f64) -> f64
     up(log_mean_exp(rate.get(), (a - 1.0) * rdp) / (a - 1.0), 16.0).min(rdp)
 }
 
-/// Probabilities below the doubles, of all outcomes together, are below e^-690 (1e-300) after they are raised to
-/// 0.99.
-const LN_LOST: f64 = -690.0;
-/// The order of `far` in [`rdp_of_loss`].
-pub const FAR_ORDER: f64 = 1e9;
+/// What probabilities below 1e-290 add up to is at most e^-650, for up to a million outcomes. Below 1e-308 doubles lose
+/// digits, and from 5e-324 on they are 0.
+const LN_LOST: f64 = -650.0;
+/// Where the divergence is also asked for to bound what is lost, as multiples of the order and one large order, which is
+/// the best where the loss has a bound.
+const HIGHER: [f64; 4] = [2.0, 5.0, 1.3, 20.0];
+const FAR_ORDER: f64 = 1e9;
+/// What is lost does not show from so far below the sum on, in ln.
+const NEGLIGIBLE: f64 = 40.0;
 
 /// D_α of a pair from its privacy loss, or an upper bound of it from a loss that dominates: ln E e^{(α-1) L}/(α-1), P
-/// having the loss L; infinite with an infinite loss. `far` is at least D of the pair at order [`FAR_ORDER`], such as its
-/// largest loss. Rounded up.
+/// having the loss L; infinite with an infinite loss. `bound` is at least D of the pair at any order, such as its largest
+/// loss. Rounded up.
 ///
 /// Every f-divergence is an average of hockey-stick divergences, so that a loss whose profile is at least that of the
 /// pair at every ε has no smaller Rényi divergence. With q = p e^{-l} it is ln(1 + Σ q (e^{αl} - 1 - α (e^l - 1)))
 /// where nothing cancels, with what is left of Q on outcomes that P does not have.
 ///
 /// Outcomes whose probability is below the doubles are not in the loss, however much they count at a large order. By
-/// Hölder's inequality they have E e^{(α-1) L} ≤ P^{1-(α-1)/(A-1)} e^{(α-1) D_A} for any order A. So A = 10⁹ adds at
-/// most 1e-300 e^{(α-1) D_A} for α up to 10⁷; beyond, the bound is infinite.
+/// Hölder's inequality they have E e^{(α-1) L} ≤ P^{1-(α-1)/(A-1)} e^{(α-1) D_A} for any order A > α, which is where
+/// `bound` is asked for; the least over some A is added.
 ///
 /// ```
 /// # use leakbound::accountant::rdp_of_loss;
@@ -90,7 +94,7 @@ pub const FAR_ORDER: f64 = 1e9;
 /// # use leakbound::quantity::Order;
 /// let [p, q] = [[0.6, 0.4], [0.5, 0.5]].map(|p| OutcomeDistribution::from_probabilities(&p).unwrap());
 /// let (order, loss) = (Order::new(3.0)?, PrivacyLoss::of_distributions(&p, &q)?);
-/// let found = rdp_of_loss(order, &loss, loss.largest());
+/// let found = rdp_of_loss(order, &loss, &|_| loss.largest());
 /// assert!((found / renyi_divergence(&p, &q, order)? - 1.0).abs() < 1e-9);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -98,8 +102,8 @@ pub const FAR_ORDER: f64 = 1e9;
 /// # References
 /// Liese and Vajda (2006), IEEE Transactions on Information Theory 52, for the average.
 #[must_use]
-pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, far: f64) -> f64 {
-    rdp_of_profiles(order, [loss, loss], far)
+pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, bound: &dyn Fn(Order) -> f64) -> f64 {
+    rdp_of_profiles(order, [loss, loss], bound)
 }
 
 /// The same for a profile that is that of one loss at ε ≥ 0 and of another at ε < 0: an outcome of loss l contributes
@@ -112,19 +116,17 @@ pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, far: f64) -> f64 {
 /// # use leakbound::quantity::Order;
 /// let [p, q] = [[0.6, 0.4], [0.5, 0.5]].map(|p| OutcomeDistribution::from_probabilities(&p).unwrap());
 /// let (order, loss) = (Order::new(3.0)?, PrivacyLoss::of_distributions(&p, &q)?);
-/// assert_eq!(rdp_of_profiles(order, [&loss, &loss], 1.0), rdp_of_loss(order, &loss, 1.0));
+/// assert_eq!(rdp_of_profiles(order, [&loss, &loss], &|_| 1.0), rdp_of_loss(order, &loss, &|_| 1.0));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[must_use]
-pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], far: f64) -> f64 {
+pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
     let a = order.get();
-    let lost = LN_LOST + (a - 1.0) * far;
-    if above.infinite() > 0.0 || below.infinite() > 0.0 || !lost.is_finite() || a > 0.01 * FAR_ORDER {
+    if above.infinite() > 0.0 || below.infinite() > 0.0 {
         return f64::INFINITY;
     }
     let term = |l: f64, p: f64| p.ln() - l + log_power_excess(a, libm::expm1(l), || l);
-    let mut terms = vec![lost];
-    terms.extend(above.atoms().filter(|(l, _)| *l > 0.0).map(|(l, p)| term(l, p)));
+    let mut terms: Vec<f64> = above.atoms().filter(|(l, _)| *l > 0.0).map(|(l, p)| term(l, p)).collect();
     terms.extend(below.atoms().filter(|(l, _)| *l <= 0.0).map(|(l, p)| term(l, p)));
     // (1+u)^α - 1 - αu at u = -1, on what is left of Q.
     let of_q: f64 = below.atoms().map(|(l, p)| libm::exp(p.ln() - l)).sum();
@@ -132,11 +134,33 @@ pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], far: f64
     if terms.iter().any(|term| term.is_nan()) {
         return f64::INFINITY;
     }
-    let ln = log_sum_exp(terms.iter().copied());
+    let found = log_sum_exp(terms.iter().copied());
+    let ln = log_sum_exp([found, ln_lost(order, bound, found - NEGLIGIBLE)].into_iter());
+    if ln == f64::INFINITY {
+        return ln;
+    }
     // Sums of probabilities are off by 1e-13 or so. Below ε = 0 that shifts the profile by as much down to the least
     // loss, in ln x, which is weighted with at most α (α-1).
     let least = below.atoms().map(|(l, _)| l.abs()).fold(0.0, f64::max);
     up((softplus(ln) / (a - 1.0)) * (1.0 + 1e-12) + 1e-13 * a * (1.0 + least), 8.0)
+}
+
+/// ln of E e^{(α-1) L} of what is lost, by the first order at which it is negligible or else by the best one.
+fn ln_lost(order: Order, bound: &dyn Fn(Order) -> f64, negligible: f64) -> f64 {
+    let a = order.get();
+    let mut least = f64::INFINITY;
+    for higher in std::iter::once(FAR_ORDER).chain(HIGHER.map(|factor| factor * a)) {
+        let Some(higher) = Order::new(higher).ok().filter(|higher| *higher > order) else { continue };
+        let share = (a - 1.0) / (higher.get() - 1.0);
+        let lost = LN_LOST * (1.0 - share) + (a - 1.0) * bound(higher);
+        if lost < least {
+            least = lost;
+        }
+        if least < negligible {
+            break;
+        }
+    }
+    least
 }
 
 #[cfg(test)]
@@ -195,7 +219,7 @@ mod tests {
             for direction in Direction::BOTH {
                 let loss = pair.privacy_loss(direction);
                 for a in [1.01, 2.0, 7.5, 300.0, 1e5].map(|a| Order::new(a).unwrap()) {
-                    let (found, expected) = (rdp_of_loss(a, &loss, loss.largest()), pair.renyi(direction, a));
+                    let (found, expected) = (rdp_of_loss(a, &loss, &|_| loss.largest()), pair.renyi(direction, a));
                     assert!(found >= expected && found <= expected * (1.0 + 1e-6), "{a}: {found} {expected}");
                 }
             }

@@ -1,18 +1,17 @@
 //! Any mechanism of one record, on a Poisson subsample.
 
 use super::binned::record;
-use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, far, least, mixed};
+use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, mixed, of_subsample};
 use super::{
     Bins, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism, MechanismKind, Parameter, Parameters,
     Relation, draw,
 };
-use crate::accountant::{Statement, Theorem, WorstCases, poisson_subsampled_rdp, rdp_of_loss};
-use crate::bound::Direction;
+use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_loss, subsampled_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::quantity::{Order, Probability};
+use crate::quantity::{NoiseScale, Order, Probability};
 use crate::simulate::Sampler;
 use std::sync::{Arc, OnceLock};
 
@@ -80,24 +79,30 @@ impl PoissonSubsample {
         &*self.base
     }
 
-    /// The larger divergence of both directions: that of the losses as they are enclosed from above, where they have a
-    /// bound; otherwise what follows from the theorems of the mechanism by Minkowski's inequality.
+    /// The larger divergence of both directions. Of what is Gaussian noise for the worst pair: that of the subsampled
+    /// Gaussian mechanism. Of others: that of the losses as they are enclosed from above, or what follows from the
+    /// theorems of the mechanism by Minkowski's inequality, the smaller of the two.
     fn theorem(&self, known: &WorstCases) -> Option<Theorem> {
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).ok());
         let (without, with, mechanism) = (without?, with?, self.clone());
         let theorems = self.base.theorems_for(&without, known);
-        let (losses, far): (OnceLock<Option<[EnclosedLoss; 2]>>, f64) = (OnceLock::new(), far(&theorems, self.rate));
+        if let Some(sigma) = self.base.gaussian_mu().and_then(|mu| NoiseScale::new(mu.recip()).ok()) {
+            return Some(Theorem::new(&SUBSAMPLED, move |order, _| {
+                subsampled_gaussian_rdp(order, mechanism.rate, sigma, 1.0)
+            }));
+        }
+        let losses: OnceLock<Option<[EnclosedLoss; 2]>> = OnceLock::new();
         Some(Theorem::new(&SUBSAMPLED, move |order, _| {
             let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
-            let moments = losses.as_ref().map_or(f64::INFINITY, |losses| largest(order, losses, far));
-            let [removed, added] = Direction::BOTH.map(|direction| least(&theorems, order, direction));
-            moments.min(poisson_subsampled_rdp(order, mechanism.rate, added, removed))
+            let bound = |order: Order| of_subsample(&theorems, mechanism.rate, order);
+            let moments = losses.as_ref().map_or(f64::INFINITY, |losses| largest(order, losses, &bound));
+            moments.min(bound(order))
         }))
     }
 }
 
-fn largest(order: Order, losses: &[EnclosedLoss; 2], far: f64) -> f64 {
-    losses.iter().map(|loss| rdp_of_loss(order, &loss.at_most, far)).fold(0.0, f64::max)
+fn largest(order: Order, losses: &[EnclosedLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
+    losses.iter().map(|loss| rdp_of_loss(order, &loss.at_most, bound)).fold(0.0, f64::max)
 }
 
 impl Mechanism for PoissonSubsample {
@@ -147,6 +152,7 @@ impl Mechanism for PoissonSubsample {
 mod tests {
     use super::super::parse;
     use super::*;
+    use crate::bound::Direction;
     use crate::divergence::{PrivacyLoss, compose_losses};
     use crate::quantity::Delta;
 

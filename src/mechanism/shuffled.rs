@@ -13,15 +13,18 @@ use crate::simulate::{Sampler, Stream, World};
 use crate::special::{log_binomial_pmf, log_sum_exp, softplus};
 use rand::RngExt;
 use std::f64::consts::LN_2;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 /// More users than this are not listed one by one.
 const MOST_USERS: u64 = 10_000;
 /// From this ε on probabilities leave the doubles.
 const LARGEST_EPSILON: f64 = 700.0;
-/// Numbers are listed up to so many standard deviations from the middle, and what that leaves out is below this.
+/// From so many on, numbers are listed only up to so many standard deviations from the middle.
+const MANY: u64 = 128;
 const REACH: f64 = 12.0;
-const LEFT_OUT: f64 = 1e-20;
+/// Of a probability, in units of 1 and of its logarithm.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
 /// The number of ones among the shuffled answers of so many users, each of whom says the truth with probability
 /// w = e^ε/(e^ε + 1) (binary randomized response). Data are the vote of one user; all others vote for the first class.
@@ -136,40 +139,54 @@ impl ShuffledResponse {
         (0..=self.users).map(row).collect()
     }
 
-    /// The loss of the two numbers of clones; alike in both directions.
+    /// A loss that is at least that of the two numbers of clones; alike in both directions.
     fn clones(self) -> PrivacyLoss {
         let (others, e) = (self.users - 1, self.epsilon());
         let (ln_truth, ln_lie) = (-softplus(-e), -softplus(e));
         let share = libm::exp(-e);
-        let near = |n: u64, p: f64| {
-            let (mean, reach) = (n as f64 * p, REACH * (n as f64 * p * (1.0 - p)).sqrt() + 2.0 * REACH);
-            ((mean - reach).max(0.0) as u64)..=((mean + reach) as u64).min(n)
-        };
         let mut atoms = Vec::new();
-        let mut total = 0.0;
-        for clones in near(others, share) {
+        let (near, mut rest) = near(others, share);
+        for clones in near {
             let ln_clones = log_binomial_pmf(clones, others, share);
             let all = clones + 1;
-            for first in near(all, 0.5) {
+            let (near, beyond) = self::near(all, 0.5);
+            rest += libm::exp(ln_clones) * beyond;
+            for first in near {
                 let [one, other] = [first as f64, (all - first) as f64].map(f64::ln);
                 let [p, q] = [[one, other], [other, one]]
                     .map(|[truth, lie]| log_sum_exp([ln_truth + truth, ln_lie + lie].into_iter()));
-                let ln = ln_clones + log_binomial_pmf(first, all, 0.5) + LN_2 - (all as f64).ln();
-                let mass = libm::exp(ln + p);
-                total += mass;
-                atoms.push((p - q, mass));
+                let ln = ln_clones + log_binomial_pmf(first, all, 0.5) + LN_2 - (all as f64).ln() + p;
+                atoms.push((p - q, libm::exp(ln) * (1.0 + ROUNDING * (1.0 + ln.abs()))));
             }
         }
         // What is left out has no loss beyond ±ε, and is as likely in both.
-        let rest = (1.0 - total).max(0.0) + LEFT_OUT;
         atoms.extend([(e, rest * libm::exp(ln_truth)), (-e, rest * libm::exp(ln_lie))]);
         PrivacyLoss::of_atoms(atoms)
     }
 
     fn theorem(self) -> Theorem {
         let clones = OnceLock::new();
-        Theorem::new(&CLONES, move |order, _| rdp_of_loss(order, clones.get_or_init(|| self.clones()), self.epsilon()))
+        Theorem::new(&CLONES, move |order, _| rdp_of_loss(order, clones.get_or_init(|| self.clones()), &|_| self.epsilon()))
     }
+}
+
+/// The numbers of successes of a binomial distribution that are listed, and a bound of the probability of all others.
+fn near(n: u64, p: f64) -> (RangeInclusive<u64>, f64) {
+    if n < MANY {
+        return (0..=n, 0.0);
+    }
+    let (trials, mean) = (n as f64, n as f64 * p);
+    let reach = REACH * (mean * (1.0 - p)).sqrt() + 2.0 * REACH;
+    let (least, most) = ((mean - reach).max(0.0) as u64, ((mean + reach) as u64).min(n));
+    // Chernoff's bound of the numbers from `k` on, away from the mean.
+    let beyond = |k: u64| {
+        let share = k as f64 / trials;
+        let part = |share: f64, p: f64| if share == 0.0 { 0.0 } else { share * (share / p).ln() };
+        libm::exp(-trials * (part(share, p) + part(1.0 - share, 1.0 - p)) * (1.0 - ROUNDING))
+    };
+    let below = if least > 0 { beyond(least - 1) } else { 0.0 };
+    let above = if most < n { beyond(most + 1) } else { 0.0 };
+    (least..=most, below + above)
 }
 
 /// The vote of the user, of two.

@@ -1,7 +1,7 @@
 //! Any protocol of one voter, of whom only a sample without replacement answers.
 
 use super::randomized_response::only_vote;
-use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, far, least, mixed};
+use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed, of_subsample};
 use super::{
     Bins, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters, RANDOMIZED_RESPONSE, Relation,
     SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected,
@@ -107,13 +107,14 @@ impl SampledVoters {
     }
 
     fn theorem(&self, data: &VoteHistogram, known: &WorstCases) -> Theorem {
-        let (theorems, mechanism) = (self.base.theorems_for(data, known), self.clone());
-        let (classes, far) = (data.classes(), far(&theorems, self.rate));
+        let (theorems, mechanism, classes) = (self.base.theorems_for(data, known), self.clone(), data.classes());
         let profiles: OnceLock<Option<[PrivacyLoss; 2]>> = OnceLock::new();
         Theorem::new(&SAMPLED, move |order, _| {
             let profiles = profiles.get_or_init(|| mechanism.profiles(classes, CELLS).ok());
-            let moments =
-                profiles.as_ref().map_or(f64::INFINITY, |[above, below]| rdp_of_profiles(order, [above, below], far));
+            let bound = |order: Order| of_subsample(&theorems, mechanism.rate, order);
+            let moments = profiles
+                .as_ref()
+                .map_or(f64::INFINITY, |[above, below]| rdp_of_profiles(order, [above, below], &bound));
             moments.min(without_replacement_rdp(order, mechanism.rate, mechanism.of_base(&theorems, order)))
         })
     }

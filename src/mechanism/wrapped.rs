@@ -1,7 +1,7 @@
 //! What mechanisms of other mechanisms have in common.
 
 use super::{Mechanism, MechanismKind, Parameters, Relation, parse, rejected};
-use crate::accountant::{FAR_ORDER, Scope, Theorem, poisson_subsampled_rdp};
+use crate::accountant::{Scope, Theorem, poisson_subsampled_rdp};
 use crate::bound::Direction;
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Result, echo};
@@ -53,19 +53,10 @@ pub(super) fn least(theorems: &[Theorem], order: Order, direction: Direction) ->
     any_data.filter_map(|theorem| Some(theorem.at(order, direction)?.value)).fold(f64::INFINITY, f64::min)
 }
 
-/// The divergence of a subsample at the order that bounds what is lost of privacy losses; infinite where
-/// losses have no bound, as of Gaussian noise, whose tails below the doubles would decide from some order on.
-pub(super) fn far(theorems: &[Theorem], rate: Probability) -> f64 {
-    let largest = |order: f64| {
-        let order = Order::new(order).ok()?;
-        Some(Direction::BOTH.map(|direction| least(theorems, order, direction)).into_iter().fold(0.0, f64::max))
-    };
-    match [0.5 * FAR_ORDER, FAR_ORDER].map(largest) {
-        [Some(half), Some(far)] if far <= 1.01 * half => {
-            Order::new(FAR_ORDER).map_or(f64::INFINITY, |order| poisson_subsampled_rdp(order, rate, far, far))
-        }
-        _ => f64::INFINITY,
-    }
+/// D of a mechanism of these theorems on a subsample, at any order and in both directions.
+pub(super) fn of_subsample(theorems: &[Theorem], rate: Probability, order: Order) -> f64 {
+    let [removed, added] = Direction::BOTH.map(|direction| least(theorems, order, direction));
+    poisson_subsampled_rdp(order, rate, added, removed)
 }
 
 /// (1-γ) of one distribution and γ of another.

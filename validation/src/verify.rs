@@ -13,17 +13,22 @@ use leakbound::verify::{
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Cases of each property of each accountant of this library: of claims against exact distributions as many as there is
-/// time for, and of claims against each other, which cost little but for the worst case, where each is a search. More
-/// than a million together, in less than 20 minutes.
+/// At least so many cases of each accountant of this library.
+const CASES: u64 = 100_000;
+/// Cases of each property in a round: of claims against exact distributions as many as there is time for, and of claims
+/// against each other, which cost little but for the worst case, where each is a search. Rounds with further seeds
+/// follow until there are enough cases: where a case takes a millisecond one is enough, where it takes 100 there are
+/// dozens.
 const CASES_AGAINST_DISTRIBUTIONS: u64 = 100_000;
 const TIME_AGAINST_DISTRIBUTIONS: Duration = Duration::from_secs(40);
 const CASES_OF_STRUCTURE: u64 = 20_000;
 const TIME_OF_STRUCTURE: Duration = Duration::from_secs(20);
-/// Cases within which a wrong accountant must be refuted.
-const CASES_OF_WRONG: u64 = 2_000;
-/// The time for that.
+const MOST_ROUNDS: u64 = 100;
+/// The time within which a wrong accountant must be refuted, its smallest counterexample included.
 const TIME_OF_WRONG: Duration = Duration::from_secs(5);
+/// Cases of each property of a wrong accountant, and the time for all, where it is not refuted.
+const CASES_OF_WRONG: u64 = 2_000;
+const TIME_OF_CONSERVATIVE: Duration = Duration::from_secs(60);
 /// Cases of each property of other libraries, the time for each property, and for an answer. What takes the time is the
 /// answers: milliseconds for a Rényi divergence, tenths of a second for a conversion over many orders, and for
 /// discretised losses a second to a minute, the more the smaller the noise.
@@ -36,11 +41,8 @@ const SEED: u64 = 20_261_121;
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "leakbound verify, seed {SEED}: accountants of this library on up to {CASES_AGAINST_DISTRIBUTIONS} cases of each property against exact distributions \
-         within {} s, and up to {CASES_OF_STRUCTURE} of each other within {} s, none refuted; \
-         accountants that are wrong on purpose, every invalid one refuted within {CASES_OF_WRONG} cases and {} s",
-        TIME_AGAINST_DISTRIBUTIONS.as_secs(),
-        TIME_OF_STRUCTURE.as_secs(),
+        "leakbound verify, seed {SEED} and those after it: accountants of this library on at least {CASES} cases each, none refuted; \
+         accountants that are wrong on purpose, every invalid one refuted within {} s",
         TIME_OF_WRONG.as_secs()
     ));
     right(&mut report);
@@ -66,46 +68,68 @@ fn right(report: &mut Report) {
     for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
         let Ok(accountant) = accountant_of_name(name) else { continue };
         let start = Instant::now();
-        let of_kind = |kind: PropertyKind, cases: u64, time_limit: Option<Duration>| {
-            let mut properties = Property::applicable(accountant.scope());
-            properties.retain(|property| property.kind == kind);
-            verify(&*accountant, &Plan { properties, cases, seed: SEED, time_limit, ..Plan::default() }, &unwatched)
-        };
-        let mut outcome =
-            of_kind(PropertyKind::Validity, CASES_AGAINST_DISTRIBUTIONS, Some(TIME_AGAINST_DISTRIBUTIONS));
-        let count = |outcome: &Outcome| outcome.findings.iter().map(|finding| finding.cases).sum::<u64>();
-        let against_distributions = count(&outcome);
-        outcome.findings.extend(of_kind(PropertyKind::Structure, CASES_OF_STRUCTURE, Some(TIME_OF_STRUCTURE)).findings);
-        let cases = count(&outcome);
+        let (mut cases, mut against_distributions, mut close) = (0, 0, None::<f64>);
+        let mut rounds = Vec::new();
+        for seed in (SEED..).take(MOST_ROUNDS as usize) {
+            let [validity, structure] = round(&*accountant, seed);
+            for finding in validity.findings.iter().chain(&structure.findings) {
+                cases += finding.cases;
+                let validity = finding.property.kind == PropertyKind::Validity;
+                against_distributions += if validity { finding.cases } else { 0 };
+                if finding.property.name == "rdp-covers-exact" {
+                    close = finding.largest_share.map(|share| close.map_or(share, |close| close.max(share))).or(close);
+                }
+            }
+            rounds.extend([validity, structure]);
+            if cases >= CASES || rounds.iter().any(Outcome::refuted) {
+                break;
+            }
+        }
         total += cases;
-        let seconds = start.elapsed().as_secs_f64();
-        let close = |property: &str| {
-            let share = outcome.of(property).and_then(|finding| finding.largest_share);
-            share.map_or_else(|| "none".into(), |share| format!("{share:.6}"))
-        };
+        let (seconds, refuted) = (start.elapsed().as_secs_f64(), rounds.iter().any(Outcome::refuted));
+        let close = close.map_or_else(|| "none".into(), |share| format!("{share:.6}"));
         report.claim(
-            !outcome.refuted(),
+            !refuted && cases >= CASES,
             format!(
-                "{name}: not refuted in {cases} cases, {against_distributions} of them against exact distributions, {seconds:.0} s; largest exact/claimed Rényi divergence {}",
-                close("rdp-covers-exact")
+                "{name}: {} in {cases} cases, {against_distributions} of them against exact distributions, {seconds:.0} s; largest exact/claimed Rényi divergence {close}",
+                if refuted { "refuted" } else { "not refuted" }
             ),
         );
-        refutations(report, &outcome, "");
+        rounds.iter().for_each(|outcome| refutations(report, outcome, ""));
     }
-    report.claim(total >= 1_000_000, format!("{total} cases in all"));
+    report.line(format!("{total} cases in all"));
+}
+
+/// Claims against exact distributions, and against each other.
+fn round(accountant: &dyn Accountant, seed: u64) -> [Outcome; 2] {
+    let of_kind = |kind: PropertyKind, cases: u64, time_limit: Duration| {
+        let properties = of_kind(accountant, kind);
+        verify(accountant, &Plan { properties, cases, seed, time_limit: Some(time_limit), ..Plan::default() }, &unwatched)
+    };
+    [
+        of_kind(PropertyKind::Validity, CASES_AGAINST_DISTRIBUTIONS, TIME_AGAINST_DISTRIBUTIONS),
+        of_kind(PropertyKind::Structure, CASES_OF_STRUCTURE, TIME_OF_STRUCTURE),
+    ]
+}
+
+fn of_kind(accountant: &dyn Accountant, kind: PropertyKind) -> Vec<&'static Property> {
+    let mut properties = Plan::default().properties_of(accountant);
+    properties.retain(|property| property.kind == kind);
+    properties
 }
 
 fn wrong(report: &mut Report) {
     for control in broken::CONTROLS {
         let Some(accountant) = broken::accountant(control.name) else { continue };
-        let plan = Plan { cases: CASES_OF_WRONG, seed: SEED, ..Plan::default() };
+        let time_limit = Some(if control.invalid { TIME_OF_WRONG } else { TIME_OF_CONSERVATIVE });
+        let properties = of_kind(&*accountant, PropertyKind::Validity);
+        let plan = Plan { properties, cases: CASES_OF_WRONG, seed: SEED, time_limit, ..Plan::default() };
         let start = Instant::now();
         let outcome = verify(&*accountant, &plan, &unwatched);
         let time = start.elapsed();
-        let holds = outcome.invalid() == control.invalid && (time < TIME_OF_WRONG || !control.invalid);
         let verdict = if outcome.invalid() { "refuted" } else { "not refuted" };
         report.claim(
-            holds,
+            outcome.invalid() == control.invalid,
             format!("broken:{}: {verdict} in {:.2} s: {}", control.name, time.as_secs_f64(), control.mistake),
         );
         let largest = outcome.of("rdp-covers-exact").and_then(|finding| finding.largest_share);
