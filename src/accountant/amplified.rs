@@ -65,8 +65,9 @@ pub fn without_replacement_rdp(order: Order, rate: Probability, rdp: f64) -> f64
     up(log_mean_exp(rate.get(), (a - 1.0) * rdp) / (a - 1.0), 16.0).min(rdp)
 }
 
-/// What probabilities below 1e-290 add up to is at most e^-650, for up to a million outcomes. Below 1e-308 doubles lose
-/// digits, and from 5e-324 on they are 0.
+/// Probabilities below this one are bounded together: below 1e-308 doubles lose digits, and
+/// from 5e-324 on they are 0. A million of them are at most e^-650.
+const LOST: f64 = 1e-290;
 const LN_LOST: f64 = -650.0;
 /// Where the divergence is also asked for to bound what is lost, as multiples of the order and one large order, which is
 /// the best where the loss has a bound.
@@ -76,14 +77,15 @@ const FAR_ORDER: f64 = 1e9;
 const NEGLIGIBLE: f64 = 40.0;
 
 /// D_α of a pair from its privacy loss, or an upper bound of it from a loss that dominates: ln E e^{(α-1) L}/(α-1), P
-/// having the loss L; infinite with an infinite loss. `bound` is at least D of the pair at any order, such as its largest
+/// having the loss L. `bound` is at least D of the pair at any order, such as its largest
 /// loss. Rounded up.
 ///
 /// Every f-divergence is an average of hockey-stick divergences, so that a loss whose profile is at least that of the
 /// pair at every ε has no smaller Rényi divergence. With q = p e^{-l} it is ln(1 + Σ q (e^{αl} - 1 - α (e^l - 1)))
 /// where nothing cancels, with what is left of Q on outcomes that P does not have.
 ///
-/// Outcomes whose probability is below the doubles are not in the loss, however much they count at a large order. By
+/// Outcomes of probability below 1e-290, and those whose loss is infinite from above, are not in the sum, however much they
+/// count at a large order. By
 /// Hölder's inequality they have E e^{(α-1) L} ≤ P^{1-(α-1)/(A-1)} e^{(α-1) D_A} for any order A > α, which is where
 /// `bound` is asked for; the least over some A is added.
 ///
@@ -122,12 +124,11 @@ pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, bound: &dyn Fn(Order) -> f6
 #[must_use]
 pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
     let a = order.get();
-    if above.infinite() > 0.0 || below.infinite() > 0.0 {
-        return f64::INFINITY;
-    }
+    let infinite = above.infinite().max(below.infinite());
     let term = |l: f64, p: f64| p.ln() - l + log_power_excess(a, libm::expm1(l), || l);
-    let mut terms: Vec<f64> = above.atoms().filter(|(l, _)| *l > 0.0).map(|(l, p)| term(l, p)).collect();
-    terms.extend(below.atoms().filter(|(l, _)| *l <= 0.0).map(|(l, p)| term(l, p)));
+    let counts = |p: f64| p >= LOST;
+    let mut terms: Vec<f64> = above.atoms().filter(|(l, p)| *l > 0.0 && counts(*p)).map(|(l, p)| term(l, p)).collect();
+    terms.extend(below.atoms().filter(|(l, p)| *l <= 0.0 && counts(*p)).map(|(l, p)| term(l, p)));
     // (1+u)^α - 1 - αu at u = -1, on what is left of Q.
     let of_q: f64 = below.atoms().map(|(l, p)| libm::exp(p.ln() - l)).sum();
     terms.push(((1.0 - of_q).max(0.0) * (a - 1.0)).ln());
@@ -135,24 +136,26 @@ pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &
         return f64::INFINITY;
     }
     let found = log_sum_exp(terms.iter().copied());
-    let ln = log_sum_exp([found, ln_lost(order, bound, found - NEGLIGIBLE)].into_iter());
+    let ln_p = log_sum_exp([LN_LOST, infinite.ln()].into_iter());
+    let ln = log_sum_exp([found, ln_lost(order, ln_p, bound, found - NEGLIGIBLE)].into_iter());
     if ln == f64::INFINITY {
         return ln;
     }
     // Sums of probabilities are off by 1e-13 or so. Below ε = 0 that shifts the profile by as much down to the least
     // loss, in ln x, which is weighted with at most α (α-1).
-    let least = below.atoms().map(|(l, _)| l.abs()).fold(0.0, f64::max);
+    let least = below.atoms().filter(|(_, p)| counts(*p)).map(|(l, _)| l.abs()).fold(0.0, f64::max);
     up((softplus(ln) / (a - 1.0)) * (1.0 + 1e-12) + 1e-13 * a * (1.0 + least), 8.0)
 }
 
-/// ln of E e^{(α-1) L} of what is lost, by the first order at which it is negligible or else by the best one.
-fn ln_lost(order: Order, bound: &dyn Fn(Order) -> f64, negligible: f64) -> f64 {
+/// ln of E e^{(α-1) L} of what has such a probability, by the first order at which it is negligible or else by the best
+/// one.
+fn ln_lost(order: Order, ln_p: f64, bound: &dyn Fn(Order) -> f64, negligible: f64) -> f64 {
     let a = order.get();
     let mut least = f64::INFINITY;
     for higher in std::iter::once(FAR_ORDER).chain(HIGHER.map(|factor| factor * a)) {
         let Some(higher) = Order::new(higher).ok().filter(|higher| *higher > order) else { continue };
         let share = (a - 1.0) / (higher.get() - 1.0);
-        let lost = LN_LOST * (1.0 - share) + (a - 1.0) * bound(higher);
+        let lost = ln_p * (1.0 - share) + (a - 1.0) * bound(higher);
         if lost < least {
             least = lost;
         }

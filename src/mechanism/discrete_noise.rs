@@ -305,6 +305,14 @@ impl Mechanism for DiscreteNoise {
         }
     }
 
+    /// At whole k θ(k) is θ(0), and y to 1 - y turns count 0 into count 1.
+    fn gaussian_moments(&self) -> Option<f64> {
+        match self.rule {
+            DiscreteRule::Gaussian => Some(self.sigma.get().recip()),
+            DiscreteRule::Laplace => None,
+        }
+    }
+
     /// A count that moves by m. Laplace noise is then pure m/σ; Gaussian noise has D_α ≤ α m²/(2σ²), since
     /// Σ P^α Q^{1-α} = e^{α(α-1)m²/(2σ²)} θ(m(1-α))/θ(0) and θ is largest at 0. Fewer records leak less: the ratio of two
     /// probabilities grows with the output, so that the best test of every δ is a threshold.

@@ -232,6 +232,18 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// The μ for which E_Q (P/Q)^k = e^{k(k-1)μ²/2} for every whole number k, as for P = N(μ, 1) and Q = N(0, 1), if
+    /// there is one, where a one-to-one map of the outputs turns each of the two into the other.
+    fn gaussian_moments(&self) -> Option<f64> {
+        self.gaussian_mu()
+    }
+
+    /// Whether it is about data with a record and without, and says nothing of data in which a record is replaced by
+    /// another: of subsamples whose size varies.
+    fn is_of_added_records(&self) -> bool {
+        false
+    }
+
     /// Simpler mechanisms nearby that differ in several parameters at once.
     fn simpler(&self) -> Vec<Arc<dyn Mechanism>> {
         Vec::new()

@@ -159,14 +159,16 @@ impl ShuffledResponse {
                 atoms.push((p - q, libm::exp(ln) * (1.0 + ROUNDING * (1.0 + ln.abs()))));
             }
         }
-        // What is left out has no loss beyond ±ε, and is as likely in both.
-        atoms.extend([(e, rest * libm::exp(ln_truth)), (-e, rest * libm::exp(ln_lie))]);
+        // What is left out has no loss above ε.
+        atoms.push((e, rest));
         PrivacyLoss::of_atoms(atoms)
     }
 
     fn theorem(self) -> Theorem {
         let clones = OnceLock::new();
-        Theorem::new(&CLONES, move |order, _| rdp_of_loss(order, clones.get_or_init(|| self.clones()), &|_| self.epsilon()))
+        Theorem::new(&CLONES, move |order, _| {
+            rdp_of_loss(order, clones.get_or_init(|| self.clones()), &|_| self.epsilon())
+        })
     }
 }
 

@@ -114,6 +114,10 @@ impl Mechanism for SubsampledGaussian {
         Parameters::default().with("sigma", self.sigma.get()).with("rate", self.rate.get())
     }
 
+    fn is_of_added_records(&self) -> bool {
+        true
+    }
+
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorems()
     }

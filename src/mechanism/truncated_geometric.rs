@@ -212,8 +212,15 @@ impl Mechanism for TruncatedGeometric {
         Ok(Box::new(CutSampler { mechanism: *self, counts }))
     }
 
+    /// At least the losses of this count, at most those of any: of one below the limit.
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
-        (self as &dyn Mechanism).known_losses(data, neighbor)
+        let below_limit = Self { count: 0, ..*self };
+        let [own, any] = [self, &below_limit].map(|of| (of as &dyn Mechanism).known_losses(data, neighbor));
+        let ([forward, reverse], [any_forward, any_reverse]) = (own?, any?);
+        Ok([
+            EnclosedLoss { at_least: forward.at_least, ..any_forward },
+            EnclosedLoss { at_least: reverse.at_least, ..any_reverse },
+        ])
     }
 }
 
@@ -270,6 +277,22 @@ mod tests {
                 for (found, expected) in found.p().iter().zip(&expected) {
                     assert!((found / expected - 1.0).abs() < 1e-13, "{sigma} {count} {limit}: {found} {expected}");
                 }
+            }
+        }
+    }
+
+    /// A count from the limit on hides much, but nobody knows that the count is so large.
+    #[test]
+    fn losses_from_above_are_those_of_any_count() {
+        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        for count in [0, 4, 5, 7, 3000] {
+            let text = format!("truncated-geometric:sigma=2,count={count},limit=5");
+            for (place, loss) in
+                parse(&text).unwrap().enclosed_losses(&without, &with, 10).unwrap().into_iter().enumerate()
+            {
+                assert!((loss.at_most.largest() - 0.5).abs() < 1e-12, "{text}");
+                let whole = place == 0 || count < 5;
+                assert_eq!(loss.at_least.largest() > 0.499_999, whole, "{text} {place}");
             }
         }
     }

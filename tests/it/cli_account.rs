@@ -152,6 +152,25 @@ fn releases_of_any_mechanisms_are_composed() {
 }
 
 /// Of answers above a threshold every answer changes: 26 neighbors of three answers, none further than the theorem.
+/// No two datasets differ in a record that is added and in one that is replaced.
+#[test]
+fn releases_without_common_neighbors_are_rejected() {
+    let desk = Desk::new();
+    let release = |mechanism: &str| format!("[[release]]\nmechanism = '{mechanism}'\ntimes = 100\n");
+    let (added, replaced) =
+        (release("subsampled-gaussian:sigma=1,rate=0.1"), release("subsampled-gaussian-replace:sigma=1,rate=0.1"));
+    desk.file("mixed.toml", format!("{added}\n{}histogram = [1, 0]\n", replaced));
+    for words in ["account mixed.toml", "account mixed.toml --composition pld"] {
+        let line = desk.rejected(1, words);
+        for part in ["line 2", "line 6", "added or removed", "subsampled-gaussian-replace is", "no two datasets"] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+    // The noise of a count is about both.
+    desk.file("counts.toml", format!("{}\n{}histogram = [1, 0]\n", release("laplace:sigma=9"), replaced));
+    assert!(epsilon(&desk.json("account counts.toml"), "least-theorems") > 0.0);
+}
+
 #[test]
 fn answers_above_a_threshold_are_composed() {
     let desk = Desk::new();

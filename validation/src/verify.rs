@@ -104,7 +104,11 @@ fn right(report: &mut Report) {
 fn round(accountant: &dyn Accountant, seed: u64) -> [Outcome; 2] {
     let of_kind = |kind: PropertyKind, cases: u64, time_limit: Duration| {
         let properties = of_kind(accountant, kind);
-        verify(accountant, &Plan { properties, cases, seed, time_limit: Some(time_limit), ..Plan::default() }, &unwatched)
+        verify(
+            accountant,
+            &Plan { properties, cases, seed, time_limit: Some(time_limit), ..Plan::default() },
+            &unwatched,
+        )
     };
     [
         of_kind(PropertyKind::Validity, CASES_AGAINST_DISTRIBUTIONS, TIME_AGAINST_DISTRIBUTIONS),

@@ -51,7 +51,8 @@ fn ln_mean(rate: f64, l: f64) -> f64 {
 }
 
 fn with_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
-    let infinite = rate * loss.infinite;
+    // However rare, it stays possible.
+    let infinite = if rate > 0.0 && loss.infinite > 0.0 { (rate * loss.infinite).max(f64::MIN_POSITIVE) } else { 0.0 };
     let mut atoms: Vec<Atom> = Vec::with_capacity(loss.atoms.len() + 1);
     let mut total = infinite;
     for &Atom { l, p } in loss.atoms.iter().filter(|atom| atom.p > 0.0) {

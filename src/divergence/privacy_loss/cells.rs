@@ -70,14 +70,17 @@ impl EnclosedLoss {
             let slack = cell.p.error + cell.q.error;
             let loss = cell.p.ln_value - cell.q.ln_value;
             let p = libm::exp(cell.p.ln_value);
-            let below = Atom { l: loss - slack, p: p * (1.0 - cell.p.error).max(0.0) };
+            // So low that q = p e^-l is none too large either: mixtures of both are from below too.
+            let below = Atom { l: loss - slack, p: p * (1.0 - 2.0 * slack).max(0.0) };
             if below.l < f64::INFINITY {
                 at_least.push(below);
             } else {
                 least_infinite += below.p;
             }
-            let p = p * (1.0 + cell.p.error);
-            let above = p * upper_share(low, high, (loss + slack).clamp(low, high));
+            // A probability below the doubles is still one: without it an unbounded loss would have a bound.
+            let least = if high > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+            let p = (p * (1.0 + cell.p.error)).max(least);
+            let above = (p * upper_share(low, high, (loss + slack).clamp(low, high))).max(least);
             if high < f64::INFINITY {
                 at_most.push(Atom { l: high, p: above });
             } else {

@@ -76,9 +76,11 @@ struct Profile {
     /// Σ over points from here on of P, and of P e^{-loss}, upper side.
     upper_p: Vec<f64>,
     upper_q: Vec<f64>,
-    /// P of the set of points from here on, at least, and Q, at most.
+    /// P of the set of points from here on, at least, and Q times e^center, at most.
     lower_p: Vec<f64>,
     lower_q: Vec<f64>,
+    /// Where most of the tilted losses are. Without it Q = e^-loss P would soon be 0 in doubles, and e^ε Q with it.
+    center: f64,
     /// P of losses beyond the window, upper side.
     beyond: f64,
 }
@@ -289,7 +291,9 @@ fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64
         total
     };
     let scale = sum(0.0)[2].sqrt();
-    let extreme = losses.iter().flat_map(|loss| loss.0.atoms.iter()).fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
+    // Those of a probability that stands for one below the doubles do not count.
+    let counting = losses.iter().flat_map(|loss| loss.0.atoms.iter()).filter(|atom| atom.p > f64::MIN_POSITIVE);
+    let extreme = counting.fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
     if !(scale > 1e-100 && scale.is_finite() && extreme.is_finite()) {
         return None;
     }
@@ -439,14 +443,24 @@ impl ComposedLoss {
         let (rare, others) = self.rare;
         let common = if epsilon < others { -libm::expm1(epsilon - others) } else { 0.0 };
         let coarse = coarse.min(self.total_variation.min(rare + (1.0 - rare) * common) * (1.0 + SLIGHTLY));
-        let fine = self.lattice.as_ref().map_or(1.0, |lattice| {
-            let from = lattice.index_above(epsilon);
-            let (p, q) = lattice.upper_p.get(from).zip(lattice.upper_q.get(from)).unwrap_or((&0.0, &0.0));
-            let finite = p * (1.0 + self.rounding) - libm::exp(epsilon) * q * (1.0 - self.rounding);
-            self.infinite_upper * (1.0 + SLIGHTLY) + finite.max(0.0) + lattice.beyond
-        });
+        let fine = self.lattice.as_ref().map_or(1.0, |lattice| self.fine_delta(lattice, epsilon));
         // Overflow is 1, and a bound that is no number bounds nothing.
         coarse.min(1.0).min(if fine.is_nan() { 1.0 } else { fine })
+    }
+
+    /// At least δ at ε by the lattice. Losses below its window are not on it, so that below it δ is bounded by what it is
+    /// at the first point: in e^ε it is convex, and 1 at 0.
+    fn fine_delta(&self, lattice: &Profile, epsilon: f64) -> f64 {
+        let first = lattice.first as f64 * lattice.step;
+        // A step further down there is no point of the lattice between.
+        if epsilon < first - lattice.step {
+            let here = self.fine_delta(lattice, first).min(1.0);
+            return 1.0 - (1.0 - here) * libm::exp(epsilon - first) * (1.0 - SLIGHTLY);
+        }
+        let from = lattice.index_above(epsilon);
+        let (p, q) = lattice.upper_p.get(from).zip(lattice.upper_q.get(from)).unwrap_or((&0.0, &0.0));
+        let finite = p * (1.0 + self.rounding) - libm::exp(epsilon) * q * (1.0 - self.rounding);
+        self.infinite_upper * (1.0 + SLIGHTLY) + finite.max(0.0) + lattice.beyond
     }
 
     /// At most δ at ε.
@@ -456,7 +470,7 @@ impl ComposedLoss {
             let gap = if self.single_valued { -libm::expm1(epsilon - self.largest_lower) } else { 0.0 };
             return infinite + (1.0 - self.infinite.lower) * gap.max(0.0) * (1.0 - SLIGHTLY);
         };
-        let growth = libm::exp(epsilon) * (1.0 + self.rounding);
+        let growth = libm::exp(epsilon - lattice.center) * (1.0 + self.rounding);
         // Any threshold is valid; the best is near ε, where P/Q crosses e^ε, or above where less is known below.
         let value = |from: usize| lattice.lower_p[from] * (1.0 - self.rounding) - growth * lattice.lower_q[from];
         let from = lattice.index_above(epsilon).saturating_sub(THRESHOLDS);
@@ -482,12 +496,12 @@ impl Profile {
         let loss = |index: usize| (first + index as i64) as f64 * step;
         let end = loss(points);
         // Suffix sums of masses, with or less their error, times e^{log - (tilt + extra) loss}.
+        let place = |index: usize| (first + index as i64).rem_euclid(points as i64) as usize;
         let suffix = |(distribution, log): &(CyclicDistribution, f64), tilt: f64, error: f64, extra: f64| {
             let mut sums = vec![0.0; points];
             let mut sum = 0.0;
             for index in (0..points).rev() {
-                let point = (first + index as i64).rem_euclid(points as i64) as usize;
-                let mass = (distribution.mass[point] + error * distribution.error).max(0.0);
+                let mass = (distribution.mass[place(index)] + error * distribution.error).max(0.0);
                 sum += mass * libm::exp(log - (tilt + extra) * loss(index));
                 sums[index] = sum;
             }
@@ -495,12 +509,16 @@ impl Profile {
         };
         let [upper, lower_p, lower_q] = convolved;
         let mut statistic_p = suffix(lower_p, tilt, -1.0, 0.0);
-        // What wrapped around from below is not there.
+        // What wrapped around, from below or from above, is not there: at most twice the tail, tilted.
         for (index, sum) in statistic_p.iter_mut().enumerate() {
-            *sum -= tail * libm::exp(lower_p.1 - tilt * loss(index));
+            *sum -= 2.0 * tail * libm::exp(lower_p.1 - tilt * loss(index));
         }
-        let mut statistic_q = suffix(lower_q, tilt + 1.0, 1.0, 0.0);
-        let beyond_q = tail * libm::exp(lower_q.1 - (tilt + 1.0) * end);
+        let mass = |index: usize| lower_p.0.mass[place(index)];
+        let center = loss((0..points).max_by(|&a, &b| mass(a).total_cmp(&mass(b))).unwrap_or(0));
+        let moved = (lower_q.0.clone(), lower_q.1 + center);
+        let mut statistic_q = suffix(&moved, tilt + 1.0, 1.0, 0.0);
+        // Each of the terms may have lost what is below the doubles.
+        let beyond_q = tail * libm::exp(moved.1 - (tilt + 1.0) * end) + f64::MIN_POSITIVE;
         statistic_q.iter_mut().for_each(|sum| *sum += beyond_q);
         Self {
             step,
@@ -510,6 +528,7 @@ impl Profile {
             upper_q: suffix(upper, tilt, 1.0, 1.0),
             lower_p: statistic_p,
             lower_q: statistic_q,
+            center,
             beyond: tail * libm::exp(upper.1 - tilt * end),
         }
     }

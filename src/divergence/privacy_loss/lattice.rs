@@ -69,7 +69,8 @@ impl Below {
             // Any place is valid, also for what lies beyond the whole numbers of a double.
             let nearest = if index < kept { cap } else { place(atom.l, step) }.round() as i64;
             add(&mut p, nearest, atom.p);
-            add(&mut q, nearest, atom.p * libm::exp(-atom.l));
+            // At least one double: a Q of 0 would make the statistic certain.
+            add(&mut q, nearest, (atom.p * libm::exp(-atom.l)).max(f64::MIN_POSITIVE));
         }
         Self { p, q }
     }

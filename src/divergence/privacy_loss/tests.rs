@@ -274,3 +274,53 @@ fn equal_distributions_lose_exactly_nothing() {
         assert_eq!((found.lower, found.upper), (0.0, 0.0));
     }
 }
+
+/// The two ends for N(0, 1) and N(mu, 1), from cells out to 39 standard deviations.
+fn gaussian(mu: f64) -> EnclosedLoss {
+    let text = format!("gaussian:sigma={}", mu.recip());
+    let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+    let [forward, _] = crate::mechanism::parse(&text).unwrap().enclosed_losses(&without, &with, 2_000).unwrap();
+    forward
+}
+
+/// A composition for a tiny δ knows only large losses: what it says of a δ far from it must still hold.
+#[test]
+fn far_from_its_delta_an_enclosure_is_wide_and_not_wrong() {
+    for (mu, times) in [(10.0 / 3.0, 10u64), (2f64.sqrt(), 1), (1.27, 1), (0.1, 400)] {
+        let loss = gaussian(mu);
+        let together = mu * (times as f64).sqrt();
+        for target in [1e-3, 1e-30, 1e-60, 1e-120, 1e-250] {
+            let composed = compose_enclosed(&[(&loss, times)], delta(target), 1e-3).unwrap();
+            for at in [0.9, 0.5, 0.1, 1e-2, 1e-5, 1e-12, 1e-40, 1e-100, 1e-200] {
+                let truth = gdp_epsilon(together, delta(at)).unwrap().get();
+                let found = composed.epsilon(delta(at));
+                let wide = 1e-9 * (1.0 + truth);
+                assert!(
+                    found.lower <= truth + wide && truth <= found.upper + wide,
+                    "{mu} {times} {target:e} {at:e}: {found:?} {truth}"
+                );
+            }
+        }
+    }
+}
+
+/// No noise makes an unbounded loss bounded, however rare the large ones are.
+#[test]
+fn unbounded_losses_have_no_epsilon_without_a_delta() {
+    let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+    for text in [
+        "gaussian:sigma=1e4",
+        "gaussian-vector:sigma=1e4,counts=2",
+        "discrete-gaussian:sigma=2e5",
+        "subsampled-gaussian:sigma=2e3,rate=0.01",
+        "poisson:rate=0.01,of=[gaussian:sigma=100]",
+    ] {
+        for loss in crate::mechanism::parse(text).unwrap().enclosed_losses(&without, &with, 500).unwrap() {
+            let composed = compose_enclosed(&[(&loss, 3)], delta(0.0), 1e-3).unwrap();
+            // Without the record no loss of a subsample is above -ln(1 - rate).
+            let bounded = text.contains("rate") && loss.at_most.largest() < 1.0;
+            assert!(bounded || composed.epsilon(delta(0.0)).upper == f64::INFINITY, "{text}");
+            assert!(composed.epsilon(delta(1e-12)).upper < 1.0, "{text}");
+        }
+    }
+}

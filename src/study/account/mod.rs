@@ -137,6 +137,7 @@ impl AccountStudy {
     }
 
     fn releases(&self, composition: &Composition, progress: &Progress<'_>) -> Result<AccountAnswer> {
+        releases::have_common_neighbors(composition)?;
         let costs = releases::Costs::new(composition, &self.orders);
         let releases = releases::Merged::new(&composition.parts, composition.group);
         let curve = releases.curve(&costs)?;

@@ -10,7 +10,7 @@ use crate::distribution::Noise;
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{AdditiveNoise, Bins, Mechanism};
+use crate::mechanism::{AdditiveNoise, Bins, Mechanism, Relation};
 use crate::quantity::{Delta, NoiseScale, Order};
 use crate::record::{Composition, Release, ReleasePart};
 use crate::study::progress::Meter;
@@ -77,6 +77,31 @@ fn collect<'a>(parts: &'a [ReleasePart], different: &mut HashMap<Key, &'a Releas
             ReleasePart::Bundle(bundle) => collect(&bundle.parts, different),
         }
     }
+}
+
+/// Rejects releases that have no neighbors in common: of some it is known what a record costs that is added or removed,
+/// of others what one costs that is replaced, and no two datasets differ in both ways. Sums of both would bound nothing.
+pub fn have_common_neighbors(composition: &Composition) -> Result<()> {
+    let mut different = HashMap::new();
+    collect(&composition.parts, &mut different);
+    let first = |is: &dyn Fn(&dyn Mechanism) -> bool| {
+        let found = different.values().filter(|release| is(&*release.mechanism)).copied();
+        found.min_by_key(|release| (release.place.len(), &release.place))
+    };
+    let added = first(&|mechanism| mechanism.is_of_added_records());
+    let replaced = first(&|mechanism| mechanism.kind().relation == Relation::OneVoter);
+    let (Some(added), Some(replaced)) = (added, replaced) else { return Ok(()) };
+    Err(Error::Rejected {
+        operation: "composition",
+        reason: format!(
+            "{}: {} is about a record that is added or removed, {}: {} about one that is replaced, and no two datasets \
+             differ in both ways; account for them by themselves, or take subsampled-gaussian-replace for DP-SGD",
+            added.place,
+            added.mechanism.kind(),
+            replaced.place,
+            replaced.mechanism.kind()
+        ),
+    })
 }
 
 /// Releases of which no two are the same, and selections.

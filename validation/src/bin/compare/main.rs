@@ -5,6 +5,8 @@
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
+mod privacy_losses;
+
 use leakbound::membership::{AttackScores, LiraPlan, MemoryScores, lira};
 use leakbound::quantity::Probability;
 use leakbound::roc::Roc;
@@ -26,25 +28,49 @@ struct Work {
     name: &'static str,
     /// The program with its arguments.
     script: &'static [&'static str],
-    /// How many times the rate of the best NumPy program is promised.
-    promised: f64,
+    /// How many times the rate of the best NumPy program is promised, where a promise was made.
+    promised: Option<f64>,
+    /// Ours, per second on two threads, measured for so many seconds.
+    ours: fn(work: &str, seconds: f64) -> Result<f64>,
 }
 
-const WORKS: [Work; 7] = [
-    Work { name: "fixed", script: &["noisy_argmax.py", "fixed", "4000000"], promised: 5.0 },
-    Work { name: "pate", script: &["noisy_argmax.py", "pate", "1000000"], promised: 24.0 },
-    Work { name: "capc", script: &["noisy_argmax.py", "capc", "200000"], promised: 16.0 },
-    Work { name: "private-knn", script: &["noisy_argmax.py", "private-knn", "1000000"], promised: 20.0 },
-    Work { name: LIRA, script: &["membership.py", "lira"], promised: 0.53 / 0.15 },
-    Work { name: ROC, script: &["membership.py", "roc"], promised: 0.48 / 0.15 },
-    Work { name: "exact-distribution-pair", script: &["exact_distribution.py", "1"], promised: 62e-3 * 2.0 / 5e-3 },
+const WORKS: [Work; 10] = [
+    Work { name: "fixed", script: &["noisy_argmax.py", "fixed", "4000000"], promised: Some(5.0), ours: benched },
+    Work { name: "pate", script: &["noisy_argmax.py", "pate", "1000000"], promised: Some(24.0), ours: benched },
+    Work { name: "capc", script: &["noisy_argmax.py", "capc", "200000"], promised: Some(16.0), ours: benched },
+    Work {
+        name: "private-knn",
+        script: &["noisy_argmax.py", "private-knn", "1000000"],
+        promised: Some(20.0),
+        ours: benched,
+    },
+    Work { name: "lira", script: &["membership.py", "lira"], promised: Some(0.53 / 0.15), ours: lira_rate },
+    Work { name: "roc", script: &["membership.py", "roc"], promised: Some(0.48 / 0.15), ours: roc_rate },
+    Work {
+        name: "exact-distribution-pair",
+        script: &["exact_distribution.py", "1"],
+        promised: Some(62e-3 * 2.0 / 5e-3),
+        ours: benched,
+    },
+    Work {
+        name: "dp-sgd-1000",
+        script: &["privacy_losses.py", "dp-sgd", "1000"],
+        promised: None,
+        ours: |_, seconds| privacy_losses::dp_sgd_rate(1_000, seconds),
+    },
+    Work {
+        name: "dp-sgd-10000",
+        script: &["privacy_losses.py", "dp-sgd", "10000"],
+        promised: None,
+        ours: |_, seconds| privacy_losses::dp_sgd_rate(10_000, seconds),
+    },
+    Work {
+        name: "different-releases",
+        script: &["privacy_losses.py", "different", "40"],
+        promised: None,
+        ours: |_, seconds| privacy_losses::releases_rate(seconds),
+    },
 ];
-
-/// ROC, AUC and TPR at 0.1 % FPR of the guesses of that attack, measured here too.
-const ROC: &str = "roc";
-
-/// Leave-one-out LiRA from memory, which is no work of `leakbound bench`: it is measured here, in the library.
-const LIRA: &str = "lira";
 
 struct Options {
     python: PathBuf,
@@ -98,7 +124,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
                 options.work = Some(name);
             }
             "--write" => options.write = true,
-            other => return Err(format!("`{other}` is no option; see the head of validation/src/bin/compare.rs")),
+            other => return Err(format!("`{other}` is no option; see the head of validation/src/bin/compare/main.rs")),
         }
     }
     if !options.baselines.is_dir() {
@@ -132,16 +158,15 @@ fn compare(options: &Options) -> Result<()> {
     }
     let works: Vec<&Work> =
         WORKS.iter().filter(|work| options.work.as_ref().is_none_or(|name| work.name == name)).collect();
-    let mut all: Vec<(String, f64, Measured)> =
-        works.iter().map(|work| (work.name.to_owned(), work.promised, Measured::default())).collect();
+    let mut all: Vec<(&Work, Measured)> = works.iter().map(|work| (*work, Measured::default())).collect();
     let mut sweep = Vec::new();
     for round in 0..options.rounds {
-        for (work, (_, _, measured)) in works.iter().zip(&mut all) {
+        for (work, measured) in &mut all {
             eprintln!("round {} of {}: {}", round + 1, options.rounds, work.name);
             for line in baseline(options, work.script)? {
                 measured.baselines.entry(line.variant).or_default().push(line.rate_median);
             }
-            measured.ours.push(ours(work.name, options.seconds)?);
+            measured.ours.push((work.ours)(work.name, options.seconds)?);
         }
         if options.work.is_none() {
             eprintln!("round {} of {}: a thousand queries", round + 1, options.rounds);
@@ -175,14 +200,8 @@ fn baseline(options: &Options, script: &[&str]) -> Result<Vec<Baseline>> {
     text.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))).collect()
 }
 
-/// The rate of our own on two threads.
-fn ours(work: &str, seconds: f64) -> Result<f64> {
-    if work == LIRA {
-        return lira_rate(seconds);
-    }
-    if work == ROC {
-        return roc_rate(seconds);
-    }
+/// What `leakbound bench` measures.
+fn benched(work: &str, seconds: f64) -> Result<f64> {
     let seconds = seconds.to_string();
     let arguments = ["bench", "--work", work, "--threads", "2", "--seconds", &seconds, "--format", "json"];
     let document: serde_json::Value =
@@ -194,7 +213,7 @@ fn ours(work: &str, seconds: f64) -> Result<f64> {
 
 /// Guesses per second of leave-one-out LiRA on two threads: the recording of the script, 64 models on 50,000 samples in
 /// 18 views, with scores from memory.
-fn lira_rate(seconds: f64) -> Result<f64> {
+fn lira_rate(_: &str, seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
     let scores = Array3::from_shape_fn((64, 50_000, 18), |(model, sample, _)| {
@@ -214,7 +233,7 @@ fn lira_rate(seconds: f64) -> Result<f64> {
 
 /// Guesses per second of the ROC on two threads: 3.2 million guesses of both classes, from the scores of the victims
 /// on.
-fn roc_rate(seconds: f64) -> Result<f64> {
+fn roc_rate(_: &str, seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
     let scores = members.map(|&member| generator.sample::<f64, _>(StandardNormal) + if member { 0.5 } else { 0.0 });
@@ -272,7 +291,7 @@ fn thousand_queries() -> Result<f64> {
     outcome.map(|_| seconds)
 }
 
-fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> String {
+fn table(options: &Options, all: &[(&Work, Measured)], sweep: &[f64]) -> String {
     let date = time::OffsetDateTime::now_utc().date();
     let mut text = format!(
         "# Rates beside those of Python programs, {date}\n\n{}, 2 threads, {} rounds of one run each, interleaved. Ratios \
@@ -282,16 +301,13 @@ fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> S
         processor(),
         options.rounds
     );
-    for (name, promised, measured) in all {
+    for (Work { name, promised, .. }, measured) in all {
         let numpy = best(measured, "numpy");
-        let others = ["numba", "sklearn"].map(|family| best(measured, family));
+        let others = ["numba", "sklearn", "dp_accounting", "prv_accountant"].map(|family| best(measured, family));
         for (variant, rates) in [numpy].into_iter().chain(others).flatten() {
             let ratios: Vec<f64> = measured.ours.iter().zip(rates).map(|(ours, theirs)| ours / theirs).collect();
-            let promise = if Some(variant) == numpy.map(|(variant, _)| variant) {
-                format!("{promised:.1} x")
-            } else {
-                String::new()
-            };
+            let of_numpy = promised.filter(|_| Some(variant) == numpy.map(|(variant, _)| variant));
+            let promise = of_numpy.map_or_else(String::new, |promised| format!("{promised:.1} x"));
             let _ = writeln!(
                 text,
                 "| {name} | {variant} | {} | {} | {:.1} x [{:.1} .. {:.1}] | {promise} |",
@@ -306,7 +322,7 @@ fn table(options: &Options, all: &[(String, f64, Measured)], sweep: &[f64]) -> S
     if sweep.is_empty() {
         return text;
     }
-    let pate = all.iter().find(|(name, ..)| name == "pate").and_then(|(_, _, measured)| best(measured, "numpy"));
+    let pate = all.iter().find(|(work, _)| work.name == "pate").and_then(|(_, measured)| best(measured, "numpy"));
     let days = pate.map_or(f64::NAN, |(_, rates)| 2e11 / median(rates) / 86_400.0);
     let _ = writeln!(
         text,
