@@ -12,7 +12,7 @@ use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Write};
 
-const NAMES: [&str; 5] = ["logits", "scores", "keep", "labels", "embeddings"];
+const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
 fuzz_target!(|bytes: &[u8]| {
     let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
@@ -31,6 +31,9 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(models > 1 && samples > 0);
     if let Some(embeddings) = recording.embeddings() {
         attacked(&ScoredEmbeddings::new(embeddings, ViewPairs::All).expect("two views at least"), one_line);
+    }
+    if let Some(neighbors) = recording.neighbors() {
+        attacked(&ScoredLogits::new(neighbors, MembershipScore::Logit), one_line);
     }
     match recording {
         ShadowRecording::Logits(logits) => {

@@ -10,7 +10,7 @@ use leakbound::record::{InputFile, MemoryBudget, ShadowRecording, read_shadow_mo
 use leakbound_fuzz::{MEMORY, archive, on_disk};
 use libfuzzer_sys::fuzz_target;
 
-const NAMES: [&str; 5] = ["logits", "scores", "keep", "labels", "embeddings"];
+const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
 fuzz_target!(|bytes: &[u8]| {
     let table = bytes.starts_with(b"m");
@@ -29,6 +29,9 @@ fuzz_target!(|bytes: &[u8]| {
         };
         if let Some(embeddings) = recording.embeddings() {
             answers.extend(embeddings.embeddings(0..samples)?.iter());
+        }
+        if let Some(neighbors) = recording.neighbors() {
+            answers.extend(neighbors.logits(0..samples)?.iter());
         }
         assert!(answers.iter().all(|answer| answer.is_finite()));
         Ok((answers, recording.members().to_owned(), recording.inputs()?))

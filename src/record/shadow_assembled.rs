@@ -43,6 +43,22 @@ impl Layer {
         self.sizes.map_or(0, |sizes| sizes[0])
     }
 
+    /// Classes of logits.
+    fn classes(&self) -> Option<usize> {
+        self.sizes.filter(|_| matches!(self.kind, Kind::Logits | Kind::NeighborLogits)).map(|sizes| sizes[2])
+    }
+
+    /// Rejects a layer of other models, samples or classes than the main one.
+    fn check_beside(&self, main: &Self) -> Result<()> {
+        let Some(last) = self.parts.last() else { return Ok(()) };
+        let other_classes = self.classes().is_some_and(|classes| main.classes() != Some(classes));
+        if (self.models(), self.samples()) == (main.models(), main.samples()) && !other_classes {
+            return Ok(());
+        }
+        let expected = format!("{} as of `{}`", shared(main, self), main.kind.name());
+        Err(hinted(last.array.at(shared(self, main), expected), "every file has the array, or none").into())
+    }
+
     fn add(&mut self, part: Part) -> Result<()> {
         let own = part.checked_sizes(self.kind)?;
         match self.sizes {
@@ -60,12 +76,20 @@ impl Layer {
     }
 }
 
+/// What a layer must have in common with the other one.
+fn shared(layer: &Layer, other: &Layer) -> String {
+    let classes = layer.classes().filter(|_| other.classes().is_some());
+    let classes = classes.map_or_else(String::new, |classes| format!(", {}", several(classes, "class")));
+    format!("{}, {}{classes}", several(layer.models(), "model"), several(layer.samples(), "sample"))
+}
+
 /// The sources put together so far, with which the next one must agree.
 struct Assembly {
     files: Vec<PathBuf>,
     traces: Vec<Trace>,
     main: Layer,
     embeddings: Layer,
+    neighbors: Layer,
     truth: Vec<Array2<bool>>,
     labels: Option<(Vec<i128>, NpyArray)>,
 }
@@ -73,7 +97,8 @@ struct Assembly {
 impl Assembly {
     fn new(kind: Kind) -> Self {
         let (files, traces, truth) = (Vec::new(), Vec::new(), Vec::new());
-        Self { files, traces, main: Layer::new(kind), embeddings: Layer::new(Kind::Embeddings), truth, labels: None }
+        let [main, embeddings, neighbors] = [kind, Kind::Embeddings, Kind::NeighborLogits].map(Layer::new);
+        Self { files, traces, main, embeddings, neighbors, truth, labels: None }
     }
 
     fn add(&mut self, found: Found) -> Result<()> {
@@ -88,26 +113,18 @@ impl Assembly {
             self.main.add(part)?;
         }
         self.add_truth(found.keep, models)?;
-        self.add_beside(found.embeddings)?;
+        self.add_beside(found.beside)?;
         found.labels.map_or(Ok(()), |labels| self.add_labels(labels))
     }
 
     /// Adds arrays beside the main ones, which all sources have, or none.
-    fn add_beside(&mut self, parts: Vec<Part>) -> Result<()> {
-        let layer = &mut self.embeddings;
-        for part in parts {
+    fn add_beside(&mut self, parts: Vec<(Kind, Part)>) -> Result<()> {
+        for (kind, part) in parts {
+            let layer = if kind == Kind::Embeddings { &mut self.embeddings } else { &mut self.neighbors };
             layer.add(part)?;
         }
-        let shown =
-            |layer: &Layer| format!("{}, {}", several(layer.models(), "model"), several(layer.samples(), "sample"));
-        match layer.parts.last() {
-            Some(last) if (layer.models(), layer.samples()) != (self.main.models(), self.main.samples()) => {
-                let expected = format!("{} as of `{}`", shown(&self.main), self.main.kind.name());
-                let hint = "every file has the array, or none";
-                Err(hinted(last.array.at(shown(layer), expected), hint).into())
-            }
-            _ => Ok(()),
-        }
+        self.embeddings.check_beside(&self.main)?;
+        self.neighbors.check_beside(&self.main)
     }
 
     /// Adds which of so many models were trained on which samples.
@@ -139,7 +156,7 @@ impl Assembly {
     }
 
     fn finished(self, room: &mut Room) -> Result<ShadowRecording> {
-        let Self { files, traces, main, embeddings, mut truth, labels } = self;
+        let Self { files, traces, main, embeddings, neighbors, mut truth, labels } = self;
         let Some([samples, _, last]) = main.sizes else {
             return Err(Error::Length { quantity: "files of shadow models", found: 0, expected: "at least 1".into() });
         };
@@ -166,12 +183,17 @@ impl Assembly {
         let beside = embeddings.sizes.map(|sizes| {
             EmbeddingFile::new(Stack::beside(embeddings.parts, Arc::clone(&members), sizes[1]), None, sizes[2])
         });
+        let neighbors = neighbors.sizes.zip(labels.as_ref()).map(|([_, views, classes], labels)| {
+            LogitFile::new(Stack::beside(neighbors.parts, Arc::clone(&members), views), labels.clone(), classes)
+        });
         let unlabeled = array.at("logits without labels", "the array `labels` of shape (sample)");
         let views = main.sizes.map_or(1, |sizes| sizes[1]);
         let stack = Stack { files, traces, ..Stack::beside(main.parts, members, views) };
         Ok(match (main.kind, labels) {
-            (Kind::Logits, Some(labels)) => ShadowRecording::Logits(LogitFile::new(stack, labels, last, beside)),
-            (Kind::Logits, None) => return Err(unlabeled.into()),
+            (Kind::Logits | Kind::NeighborLogits, Some(labels)) => {
+                ShadowRecording::Logits(LogitFile::new(stack, labels, last).with(beside, neighbors))
+            }
+            (Kind::Logits | Kind::NeighborLogits, None) => return Err(unlabeled.into()),
             (Kind::Scores, labels) => ShadowRecording::Scores(ScoreFile::new(stack, labels, beside)),
             (Kind::Embeddings, labels) => ShadowRecording::Embeddings(EmbeddingFile::new(stack, labels, last)),
         })

@@ -103,7 +103,8 @@ pub(super) fn arrays(source: Source, room: &mut Room) -> Result<Found> {
             let file = |name: &str| Some(folder.join(format!("{name}.npy"))).filter(|path| path.exists());
             let of_kind = |kind: Kind| file(kind.name()).map(|path| (kind, path));
             let answers = of_kind(Kind::Logits).or_else(|| of_kind(Kind::Scores));
-            let answers: Vec<_> = answers.into_iter().chain(of_kind(Kind::Embeddings)).collect();
+            let beside = [Kind::Embeddings, Kind::NeighborLogits].into_iter().filter_map(of_kind);
+            let answers: Vec<_> = answers.into_iter().chain(beside).collect();
             let (false, Some(keep)) = (answers.is_empty(), file("keep")) else {
                 let names: Vec<String> = entries(&folder)?
                     .iter()
@@ -137,6 +138,7 @@ fn files(answers: &[(Kind, PathBuf)], keep: &Path, labels_file: Option<&Path>, r
         files.push(path.clone());
         traces.push(Trace::open(path, answers, Vec::new()));
     }
+    check_neighbors(&parts)?;
     let sizes = parts.first().map(|(kind, part)| Ok((part.models, part.checked_sizes(*kind)?[0])));
     let (models, samples) = sizes.unwrap_or(Ok::<_, Error>((0, 0)))?;
     // What was read whole is hashed at once and closed: many files must not stay open.
@@ -152,6 +154,18 @@ fn files(answers: &[(Kind, PathBuf)], keep: &Path, labels_file: Option<&Path>, r
         traces.push(Trace::Read(file.identity(path)?));
     }
     Ok(Found::new(files, traces, parts, vec![truth], found))
+}
+
+/// Logits at neighbors are read like those beside them, with the same classes and labels.
+fn check_neighbors(parts: &[(Kind, Part)]) -> Result<()> {
+    let beside = parts.first().is_some_and(|(kind, _)| *kind == Kind::Logits);
+    match parts.iter().find(|(kind, _)| *kind == Kind::NeighborLogits) {
+        Some((_, part)) if !beside => {
+            let found = "logits at the neighbors of samples without the samples' own";
+            Err(part.array.at(found, "the array `logits` beside them").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn stacked(array: NpyArray) -> Part {
@@ -269,7 +283,7 @@ pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Res
         NpyArray::stored(path, Some(name), reader.again(), start, length).map(Some)
     };
     let mut parts = Vec::new();
-    for kind in [Kind::Logits, Kind::Scores, Kind::Embeddings] {
+    for kind in [Kind::Logits, Kind::Scores, Kind::Embeddings, Kind::NeighborLogits] {
         // Scores can be made from logits.
         if kind != Kind::Scores || parts.is_empty() {
             parts.extend(array(kind.name(), room)?.map(|array| (kind, stacked(array))));
@@ -280,6 +294,7 @@ pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Res
     let Some((kind, part)) = parts.first() else {
         return Err(missing("the array `logits`, `scores` or `embeddings`"));
     };
+    check_neighbors(&parts)?;
     let keep = array("keep", room)?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
     let labels_array = array("labels", room)?;
     if *kind == Kind::Logits && labels_array.is_none() {

@@ -33,6 +33,7 @@ pub struct LogitFile {
     labels: Vec<usize>,
     classes: usize,
     embeddings: Option<EmbeddingFile>,
+    neighbors: Option<Box<LogitFile>>,
 }
 
 /// Recorded scores; high means member.
@@ -216,8 +217,13 @@ fn shaped3<T: Clone + Default>(values: ArrayD<T>, shape: (usize, usize, usize)) 
 }
 
 impl LogitFile {
-    pub(super) fn new(stack: Stack, labels: Vec<usize>, classes: usize, embeddings: Option<EmbeddingFile>) -> Self {
-        Self { stack, labels, classes, embeddings }
+    pub(super) fn new(stack: Stack, labels: Vec<usize>, classes: usize) -> Self {
+        Self { stack, labels, classes, embeddings: None, neighbors: None }
+    }
+
+    /// The same with what else was recorded of the same models and samples.
+    pub(super) fn with(self, embeddings: Option<EmbeddingFile>, neighbors: Option<Self>) -> Self {
+        Self { embeddings, neighbors: neighbors.map(Box::new), ..self }
     }
 }
 
@@ -271,6 +277,15 @@ impl ShadowRecording {
             Self::Logits(logits) => Some(&logits.labels),
             Self::Scores(scores) => scores.labels(),
             Self::Embeddings(embeddings) => embeddings.labels(),
+        }
+    }
+
+    /// The logits at the nearest neighbor of each sample, where the recording has them; labels are those of the samples.
+    #[must_use]
+    pub fn neighbors(&self) -> Option<&LogitFile> {
+        match self {
+            Self::Logits(logits) => logits.neighbors.as_deref(),
+            Self::Scores(_) | Self::Embeddings(_) => None,
         }
     }
 

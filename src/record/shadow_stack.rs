@@ -16,6 +16,8 @@ pub(super) enum Kind {
     Logits,
     Scores,
     Embeddings,
+    /// Logits at the nearest neighbor of each sample.
+    NeighborLogits,
 }
 
 impl Kind {
@@ -25,13 +27,14 @@ impl Kind {
             Self::Logits => "logits",
             Self::Scores => "scores",
             Self::Embeddings => "embeddings",
+            Self::NeighborLogits => "neighbor_logits",
         }
     }
 
     /// What its last axis counts, where that is not the views.
     pub(super) const fn last(self) -> Option<&'static str> {
         match self {
-            Self::Logits => Some("class"),
+            Self::Logits | Self::NeighborLogits => Some("class"),
             Self::Scores => None,
             Self::Embeddings => Some("dimension"),
         }
@@ -40,8 +43,8 @@ impl Kind {
     /// Its axes, where models lie one below the other and where there is one.
     const fn axes(self, stacked: bool) -> &'static str {
         match (self, stacked) {
-            (Self::Logits, true) => "axes (model, sample, view, class), or without views",
-            (Self::Logits, false) => "axes (sample, 1, view, class)",
+            (Self::Logits | Self::NeighborLogits, true) => "axes (model, sample, view, class), or without views",
+            (Self::Logits | Self::NeighborLogits, false) => "axes (sample, 1, view, class)",
             (Self::Scores, true) => "axes (model, sample, view), or without views",
             (Self::Scores, false) => "axes (sample, view)",
             (Self::Embeddings, true) => "axes (model, sample, view, dimension)",
@@ -75,8 +78,8 @@ pub(super) struct Found {
     /// What the parts hold.
     pub(super) kind: Kind,
     pub(super) parts: Vec<Part>,
-    /// Embeddings beside other answers.
-    pub(super) embeddings: Vec<Part>,
+    /// What else there is of the same models and samples.
+    pub(super) beside: Vec<(Kind, Part)>,
     pub(super) keep: Vec<Array2<bool>>,
     /// With the array that they came from.
     pub(super) labels: Option<(Vec<i128>, NpyArray)>,
@@ -93,8 +96,8 @@ impl Found {
     ) -> Self {
         let kind = arrays.first().map_or(Kind::Scores, |(kind, _)| *kind);
         let (main, beside): (Vec<_>, Vec<_>) = arrays.into_iter().partition(|(other, _)| *other == kind);
-        let [parts, embeddings] = [main, beside].map(|parts| parts.into_iter().map(|(_, part)| part).collect());
-        Self { files, traces, kind, parts, embeddings, keep, labels }
+        let parts = main.into_iter().map(|(_, part)| part).collect();
+        Self { files, traces, kind, parts, beside, keep, labels }
     }
 }
 
@@ -110,9 +113,9 @@ impl Part {
         let shape = self.array.shape();
         let rest = if self.stacked { shape.get(1..).unwrap_or_default() } else { &shape[..] };
         let sizes = match (kind, rest, self.stacked) {
-            (Kind::Logits | Kind::Embeddings, &[samples, views, last], _)
+            (Kind::Logits | Kind::NeighborLogits | Kind::Embeddings, &[samples, views, last], _)
             | (Kind::Logits, &[samples, 1, views, last], false) => Some([samples, views, last]),
-            (Kind::Logits, &[samples, classes], _) => Some([samples, 1, classes]),
+            (Kind::Logits | Kind::NeighborLogits, &[samples, classes], _) => Some([samples, 1, classes]),
             (Kind::Scores, &[samples, views], _) => Some([samples, views, 1]),
             (Kind::Scores, &[samples], _) => Some([samples, 1, 1]),
             _ => None,
@@ -120,7 +123,7 @@ impl Part {
         let found = format!("shape {shape:?}");
         let sizes = sizes.ok_or_else(|| self.array.at(&found, kind.axes(self.stacked)))?;
         let too_small = match (kind, sizes) {
-            (Kind::Logits, [_, _, ..2]) => Some("at least 2 classes on the last axis"),
+            (Kind::Logits | Kind::NeighborLogits, [_, _, ..2]) => Some("at least 2 classes on the last axis"),
             (Kind::Embeddings, [_, ..2, _]) => Some("at least 2 views on axis 2, which are compared with each other"),
             _ => None,
         };

@@ -429,8 +429,51 @@ fn faults_of_embeddings_are_named_with_their_place() {
             together(&[without, with_them]),
         ]
         .join("\n"),
-        @""
+        @"
+        ?: array `embeddings`, index [1, 2, 0, 4]: found `NaN`, expected a finite number
+        ?: array `embeddings`, index [3, 1, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
+        ?: array `embeddings`: found shape [4, 3, 1, 5], expected at least 2 views on axis 2, which are compared with each other
+        ?: array `keep`: found shape [4, 3], expected shape [4, 2], a truth value for each model and sample
+        ?: array `embeddings`: found shape [4, 3, 2], expected axes (model, sample, view, dimension)
+        ?: array `embeddings`: found 4 models, 2 samples, expected 4 models, 3 samples as of `logits`; hint: every file has the array, or none
+        /with.npz: array `embeddings`: found 4 models, 3 samples, expected 8 models, 3 samples as of `logits`; hint: every file has the array, or none
+        /with.npz: array `embeddings`: found 4 models, 3 samples, expected 8 models, 3 samples as of `logits`; hint: every file has the array, or none
+        "
     );
+}
+
+#[test]
+fn answers_at_neighbors_are_recorded_beside_those_on_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    // Another number of views, which is that of the queries at the neighbor.
+    let neighbors = Array4::from_shape_fn((4, 3, 1, 3), |(m, s, _, c)| (m * 9 + s * 3 + c * c) as f32 / 2.0);
+    let check_neighbors = |recording: &ShadowRecording| {
+        check(recording);
+        let file = recording.neighbors().unwrap();
+        assert_eq!((file.labels(), file.views(), file.classes()), (&[2, 0, 1][..], 1, 3));
+        assert_eq!(file.members(), keep());
+        assert_eq!(file.logits(0..3).unwrap(), neighbors.mapv(f64::from));
+    };
+    let all = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
+        whole(writer);
+        writer.add_array("neighbor_logits", &neighbors).unwrap();
+    };
+    for compressed in [false, true] {
+        check_neighbors(&shadow_models_from_bytes("n.npz", npz(all, compressed)).unwrap());
+    }
+    for (name, bytes) in [
+        ("logits", plain(&logits())),
+        ("labels", plain(&labels())),
+        ("keep", plain(&keep())),
+        ("neighbor_logits", plain(&neighbors)),
+        ("embeddings", plain(&embeddings())),
+    ] {
+        put(folder.path(), &format!("{name}.npy"), &bytes);
+    }
+    let recording = read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap();
+    check_neighbors(&recording);
+    assert!(recording.embeddings().is_some() && recording.files().len() == 5);
+    assert_eq!(recording.inputs().unwrap().len(), 5);
 }
 
 #[test]

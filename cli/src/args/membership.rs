@@ -22,10 +22,11 @@ pub enum MembershipCommand {
         after_help = "Examples:\n  leakbound membership lira fashion_lira_mislabelled.npz --report lira.html\n  \
                             leakbound membership lira exp/cifar10 --variant carlini-2022 --victims 0,1\n  \
                             leakbound membership lira 'shadow_*.npz' --mode offline --variance pooled\n  \
-                            leakbound membership lira simclr.npz --answers encoder\n\n\
+                            leakbound membership lira simclr.npz --answers encoder\n  \
+                            leakbound membership lira selena.npz --answers neighbor\n\n\
                             Files: npz with `logits` [model, sample, view, class] and `labels` [sample], or `scores` \
                             [model, sample, view], or `embeddings` [model, sample, view, dimension] of an encoder, \
-                            also beside the others, and `keep` [model, sample]; a folder with the same as .npy; a \
+                            also beside the others, and `neighbor_logits` like `logits` beside these, and `keep` [model, sample]; a folder with the same as .npy; a \
                             folder of experiment_I_of_N; CSV with model,sample,view,score,member."
     )]
     Lira(LiraOptions),
@@ -71,8 +72,9 @@ pub struct StudyOptions {
 /// What an attack looks at.
 #[derive(Debug, Args, Serialize)]
 pub struct AnswerOptions {
-    /// Recorded answers that the attack looks at: those on the samples, or how alike the encoder's embeddings of the
-    /// views of a sample are [default: sample, or encoder where only embeddings are recorded]
+    /// Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
+    /// the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
+    /// recorded]
     #[arg(long, value_enum)]
     pub answers: Option<AnswersName>,
     /// With --answers encoder: views that are compared

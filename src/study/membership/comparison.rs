@@ -54,6 +54,7 @@ impl Study for ComparisonStudy<'_> {
                     let guesses = of_victims(guesses, &victims)?;
                     warnings.extend(undecided(&guesses, Some(name)));
                     warnings.extend(attack.few_models(models));
+                    warnings.extend(attack.few_views(answers));
                     found.push((name.clone(), measures.metrics(&guesses, answers.labels(), right.as_ref())?));
                 }
                 Err(error) if is_of_the_attack(&error) => {
@@ -68,8 +69,9 @@ impl Study for ComparisonStudy<'_> {
             return Err(error);
         }
         // Those of the samples, if any attack looks at them.
-        let own = self.attacks.iter().any(|(_, attack)| attack.looks_at() == LooksAt::Sample);
-        let looks_at = if own && answers.has(LooksAt::Sample) { LooksAt::Sample } else { LooksAt::Encoder };
+        let looks_at =
+            self.attacks.iter().map(|(_, attack)| attack.looks_at()).filter(|&looks_at| answers.has(looks_at));
+        let looks_at = looks_at.min().unwrap_or(LooksAt::Sample);
         let words = if found.len() == 1 { "1 attack".into() } else { format!("{} attacks", found.len()) };
         let models = VictimModels { victims: victims.len(), models, samples, views: answers.views(looks_at) };
         Ok(MembershipAnswer::new(MembershipAnswer::SCHEMA, words, models, warnings, &found))

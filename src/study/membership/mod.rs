@@ -69,6 +69,7 @@ impl Study for MembershipStudy<'_> {
         let right = answers.right(&victims, &watch)?;
         let metrics = measures.metrics(&guesses, answers.labels(), right.as_ref())?;
         let warnings = warnings::undecided(&guesses, None).into_iter().chain(attack.few_models(models));
+        let warnings = warnings.chain(attack.few_views(*answers));
         let models = VictimModels { victims: victims.len(), models, samples, views: answers.views(attack.looks_at()) };
         let found = [(attack.name(), metrics)];
         Ok(MembershipAnswer::new(attack.schema(), attack.words(), models, warnings.collect(), &found))

@@ -13,6 +13,7 @@ pub struct RecordedAnswers<'a> {
     labels: Option<&'a [usize]>,
     answers: Option<Answers<'a>>,
     embeddings: Option<&'a dyn ShadowEmbeddings>,
+    neighbors: Option<&'a dyn ShadowLogits>,
 }
 
 /// Answers on the samples themselves.
@@ -25,10 +26,12 @@ pub(super) enum Answers<'a> {
 }
 
 /// What an attack looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LooksAt {
     /// The answers on the samples themselves.
     Sample,
+    /// The answers at the nearest neighbor of each sample.
+    Neighbor,
     /// The encoder's embeddings of views of the samples.
     Encoder,
 }
@@ -41,7 +44,8 @@ impl<'a> From<&'a ShadowRecording> for RecordedAnswers<'a> {
             ShadowRecording::Embeddings(_) => None,
         };
         let embeddings = recording.embeddings().map(|embeddings| embeddings as &dyn ShadowEmbeddings);
-        Self { members: recording.members(), labels: recording.labels(), answers, embeddings }
+        let neighbors = recording.neighbors().map(|neighbors| neighbors as &dyn ShadowLogits);
+        Self { members: recording.members(), labels: recording.labels(), answers, embeddings, neighbors }
     }
 }
 
@@ -49,17 +53,25 @@ impl<'a> RecordedAnswers<'a> {
     /// Logits, of which each attack makes the scores that it needs.
     pub fn logits(logits: &'a dyn ShadowLogits) -> Self {
         let (members, labels) = (logits.members(), Some(logits.labels()));
-        Self { members, labels, answers: Some(Answers::Logits(logits)), embeddings: None }
+        Self { labels, ..Self::of(members) }.answered(Answers::Logits(logits))
     }
 
     /// Scores, of which high means member, and the label of each sample, if known.
     pub fn scores(scores: &'a dyn ShadowScores, labels: Option<&'a [usize]>) -> Self {
-        Self { members: scores.members(), labels, answers: Some(Answers::Scores(scores)), embeddings: None }
+        Self { labels, ..Self::of(scores.members()) }.answered(Answers::Scores(scores))
     }
 
     /// Embeddings alone, and the label of each sample, if known.
     pub fn embeddings(embeddings: &'a dyn ShadowEmbeddings, labels: Option<&'a [usize]>) -> Self {
-        Self { members: embeddings.members(), labels, answers: None, embeddings: Some(embeddings) }
+        Self { labels, embeddings: Some(embeddings), ..Self::of(embeddings.members()) }
+    }
+
+    const fn of(members: ArrayView2<'a, bool>) -> Self {
+        Self { members, labels: None, answers: None, embeddings: None, neighbors: None }
+    }
+
+    const fn answered(self, answers: Answers<'a>) -> Self {
+        Self { answers: Some(answers), ..self }
     }
 
     /// The same with embeddings by the same models of the same samples.
@@ -67,11 +79,25 @@ impl<'a> RecordedAnswers<'a> {
     /// # Errors
     /// [`Error::Rejected`] where the truth of the two differs.
     pub fn with_embeddings(self, embeddings: &'a dyn ShadowEmbeddings) -> Result<Self> {
-        if self.members != embeddings.members() {
-            let reason = "they are of other models or samples than the answers".into();
-            return Err(Error::Rejected { operation: "embeddings beside answers", reason });
-        }
+        self.check_beside(embeddings.members(), "embeddings beside answers")?;
         Ok(Self { embeddings: Some(embeddings), ..self })
+    }
+
+    /// The same with logits at the nearest neighbor of each sample, whose labels are those of the samples.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] where the truth of the two differs.
+    pub fn with_neighbors(self, logits: &'a dyn ShadowLogits) -> Result<Self> {
+        self.check_beside(logits.members(), "answers at neighbors beside answers")?;
+        Ok(Self { neighbors: Some(logits), ..self })
+    }
+
+    fn check_beside(self, members: ArrayView2<'_, bool>, operation: &'static str) -> Result<()> {
+        if self.members == members {
+            return Ok(());
+        }
+        let reason = "they are of other models or samples than the answers".into();
+        Err(Error::Rejected { operation, reason })
     }
 
     /// Whether there is what an attack looks at.
@@ -79,6 +105,7 @@ impl<'a> RecordedAnswers<'a> {
     pub fn has(self, looks_at: LooksAt) -> bool {
         match looks_at {
             LooksAt::Sample => self.answers.is_some(),
+            LooksAt::Neighbor => self.neighbors.is_some(),
             LooksAt::Encoder => self.embeddings.is_some(),
         }
     }
@@ -108,6 +135,14 @@ impl<'a> RecordedAnswers<'a> {
         })
     }
 
+    /// The answers at the nearest neighbors, as if they were those on the samples.
+    pub(super) fn at_neighbors(self) -> Result<Self> {
+        self.neighbors.map(Self::logits).ok_or_else(|| Error::Rejected {
+            operation: "attack through neighbors",
+            reason: "no answers at the nearest neighbors of the samples are recorded".into(),
+        })
+    }
+
     /// Views of a sample in what an attack looks at; 1 where there is none.
     pub(super) fn views(self, looks_at: LooksAt) -> usize {
         let of_answers = |answers| match answers {
@@ -116,6 +151,7 @@ impl<'a> RecordedAnswers<'a> {
         };
         match looks_at {
             LooksAt::Sample => self.answers.map_or(1, of_answers),
+            LooksAt::Neighbor => self.neighbors.map_or(1, |logits| logits.views()),
             LooksAt::Encoder => self.embeddings.map_or(1, |embeddings| embeddings.views()),
         }
     }

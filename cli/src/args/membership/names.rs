@@ -56,6 +56,8 @@ pub enum ViewsName {
 pub enum AnswersName {
     /// Logits or scores on the samples
     Sample,
+    /// Logits at the nearest neighbor of each sample
+    Neighbor,
     /// Embeddings of views by an encoder (white box)
     Encoder,
 }
@@ -96,6 +98,12 @@ pub enum ComparedName {
     Entropy,
     /// A small network trained on sorted confidences
     Attacker,
+    /// LiRA on the answers at the nearest neighbor of each sample
+    NeighborLira,
+    /// The same with one variance for all samples
+    NeighborLiraPooled,
+    /// Logistic regression on which views of the nearest neighbor get the label of the sample
+    NeighborLabelOnly,
     /// LiRA on how alike an encoder's embeddings of views are
     EncoderLira,
     /// The same with one variance for all samples
