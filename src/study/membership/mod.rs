@@ -35,8 +35,9 @@ use crate::error::Result;
 /// let scores = Array3::from_shape_fn((40, 30, 1), |(m, s, _)| {
 ///     f64::from(u8::from((m + s) % 2 == 0)) + ((m * 7 + s * 3) % 10) as f64 / 5.0
 /// });
+/// let scores = MemoryScores::double(scores, members)?;
 /// let study = MembershipStudy {
-///     answers: RecordedAnswers::scores(&MemoryScores::double(scores, members)?, None),
+///     answers: RecordedAnswers::scores(&scores, None),
 ///     attack: Attack::Lira { plan: LiraPlan::default(), score: None },
 ///     measures: Measures::default(),
 /// };
