@@ -19,8 +19,8 @@ pub use exact::ExactOptions;
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
-    CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName,
-    RecordingOptions, StudyOptions, VarianceName, ViewsName,
+    AnswerOptions, AnswersName, CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions,
+    MembershipCommand, ModeName, PairsName, RecordingOptions, StudyOptions, VarianceName, ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use schema::{Kind, SchemaOptions, is_list, kind, names};

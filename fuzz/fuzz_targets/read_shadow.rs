@@ -5,12 +5,14 @@
 #![no_main]
 
 use leakbound::Error;
-use leakbound::membership::{LiraPlan, MembershipScore, ScoredLogits, ShadowLogits, ShadowScores, lira};
+use leakbound::membership::{
+    LiraPlan, MembershipScore, ScoredEmbeddings, ScoredLogits, ShadowLogits, ShadowScores, ViewPairs, lira,
+};
 use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Write};
 
-const NAMES: [&str; 4] = ["logits", "scores", "keep", "labels"];
+const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
 fuzz_target!(|bytes: &[u8]| {
     let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
@@ -27,6 +29,12 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let (models, samples) = recording.members().dim();
     assert!(models > 1 && samples > 0);
+    if let Some(embeddings) = recording.embeddings() {
+        attacked(&ScoredEmbeddings::new(embeddings, ViewPairs::All).expect("two views at least"), one_line);
+    }
+    if let Some(neighbors) = recording.neighbors() {
+        attacked(&ScoredLogits::new(neighbors, MembershipScore::Logit), one_line);
+    }
     match recording {
         ShadowRecording::Logits(logits) => {
             assert_eq!(logits.labels().len(), samples);
@@ -34,6 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
             attacked(&ScoredLogits::new(&logits, MembershipScore::Logit), one_line);
         }
         ShadowRecording::Scores(scores) => attacked(&scores, one_line),
+        ShadowRecording::Embeddings(_) => {}
     }
 });
 

@@ -5,19 +5,19 @@
 #![no_main]
 
 use leakbound::Result;
-use leakbound::membership::{ShadowLogits, ShadowScores};
+use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores};
 use leakbound::record::{InputFile, MemoryBudget, ShadowRecording, read_shadow_models, shadow_models_from_bytes};
 use leakbound_fuzz::{MEMORY, archive, on_disk};
 use libfuzzer_sys::fuzz_target;
 
-const NAMES: [&str; 4] = ["logits", "scores", "keep", "labels"];
+const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
 fuzz_target!(|bytes: &[u8]| {
     let table = bytes.starts_with(b"m");
     let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
     let read = |recording: ShadowRecording| -> Result<_> {
         let samples = recording.members().ncols();
-        let answers = match &recording {
+        let mut answers = match &recording {
             ShadowRecording::Logits(logits) => logits.logits(0..samples)?.iter().copied().collect::<Vec<f64>>(),
             ShadowRecording::Scores(scores) => match scores.block(0..samples)? {
                 leakbound::membership::ScoreBlock::Single(block) => {
@@ -25,7 +25,14 @@ fuzz_target!(|bytes: &[u8]| {
                 }
                 leakbound::membership::ScoreBlock::Double(block) => block.iter().copied().collect(),
             },
+            ShadowRecording::Embeddings(_) => Vec::new(),
         };
+        if let Some(embeddings) = recording.embeddings() {
+            answers.extend(embeddings.embeddings(0..samples)?.iter());
+        }
+        if let Some(neighbors) = recording.neighbors() {
+            answers.extend(neighbors.logits(0..samples)?.iter());
+        }
         assert!(answers.iter().all(|answer| answer.is_finite()));
         Ok((answers, recording.members().to_owned(), recording.inputs()?))
     };

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(super) const MAX_SCORE: f64 = 1e100;
 
 /// The most scores of a block: 8 MiB of doubles.
-const BLOCK_SCORES: usize = 1 << 20;
+pub(super) const BLOCK_SCORES: usize = 1 << 20;
 
 /// Scores of every model on every view of every sample, and which model was trained on which sample.
 ///
@@ -136,7 +136,7 @@ impl ShadowScores for MemoryScores {
     }
 }
 
-fn check_shape(shape: &[usize], members: &Array2<bool>) -> Result<()> {
+pub(super) fn check_shape(shape: &[usize], members: &Array2<bool>) -> Result<()> {
     for (axis, quantity) in ["models with scores", "samples with scores", "views with scores"].into_iter().enumerate() {
         let found = shape[axis];
         if found == 0 {

@@ -36,9 +36,14 @@ pub(super) fn quoted(text: &str) -> String {
     if text.is_empty() { "an empty field".into() } else { format!("`{}`", echo(text)) }
 }
 
-/// A number of things: `1 row`, `2 rows`.
+/// A number of things: `1 row`, `2 rows`, `2 classes`.
 pub(super) fn several(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let ending = match count {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
 }
 
 /// Names in a sentence: `` `a`, `b` ``; only the first dozen, since a file may hold thousands.

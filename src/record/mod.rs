@@ -97,7 +97,7 @@ pub use property_file::{PropertyAnswers, read_property_answers};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
 pub use score_file::{read_score_arrays, read_scores};
 pub use shadow_file::{read_shadow_arrays, read_shadow_models, shadow_models_from_bytes};
-pub use shadow_recording::{ConfidenceFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording};
+pub use shadow_recording::{ConfidenceFile, EmbeddingFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording};
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
 pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use stream_state::SavedStream;

@@ -1,81 +1,139 @@
 //! Arrays of shadow models put together, and what they must agree in.
 
 use super::budget::Room;
-use super::fault::several;
+use super::fault::{hinted, several};
 use super::npy_array::NpyArray;
-use super::shadow_recording::{LogitFile, ScoreFile, ShadowRecording};
-use super::shadow_stack::{Found, Part, Stack};
+use super::shadow_recording::{EmbeddingFile, LogitFile, ScoreFile, ShadowRecording};
+use super::shadow_stack::{Found, Kind, Part, Stack};
 use super::trace::Trace;
 use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
 use ndarray::Array2;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Puts sources together and checks what they say about each other, and then every checksum.
 pub(super) fn assembled(all: Vec<Found>, room: &mut Room) -> Result<ShadowRecording> {
-    let mut assembly = Assembly::new(all.first().is_some_and(|found| found.logits));
+    let mut assembly = Assembly::new(all.first().map_or(Kind::Scores, |found| found.kind));
     for found in all {
         assembly.add(found)?;
     }
     assembly.finished(room)
 }
 
-/// The sources put together so far, with which the next one must agree.
-struct Assembly {
-    logits: bool,
-    stack: Stack,
-    /// Samples, views and classes.
+/// Arrays of one kind, one below the other, which must agree in all but the models.
+struct Layer {
+    kind: Kind,
+    parts: Vec<Part>,
+    /// Samples, views and classes or dimensions.
     sizes: Option<[usize; 3]>,
-    truth: Vec<Array2<bool>>,
-    labels: Option<(Vec<i128>, NpyArray)>,
 }
 
-impl Assembly {
-    fn new(logits: bool) -> Self {
-        let (files, traces, parts) = (Vec::new(), Vec::new(), Vec::new());
-        let stack = Stack { files, traces, parts, members: Array2::default((0, 0)), views: 0 };
-        Self { logits, stack, sizes: None, truth: Vec::new(), labels: None }
+impl Layer {
+    const fn new(kind: Kind) -> Self {
+        Self { kind, parts: Vec::new(), sizes: None }
     }
 
-    fn add(&mut self, found: Found) -> Result<()> {
-        if let Some(part) = found.parts.first().filter(|_| found.logits != self.logits) {
-            let kind = |logits| if logits { "logits" } else { "scores" };
-            let expected = format!("{} as in the files before it", kind(self.logits));
-            return Err(part.array.at(kind(found.logits), expected).into());
-        }
-        self.stack.files.extend(found.files);
-        self.stack.traces.extend(found.traces);
-        let models: usize = found.parts.iter().map(|part| part.models).sum();
-        for part in found.parts {
-            self.add_part(part)?;
-        }
-        self.add_truth(found.keep, models)?;
-        found.labels.map_or(Ok(()), |labels| self.add_labels(labels))
+    fn models(&self) -> usize {
+        self.parts.iter().map(|part| part.models).sum()
     }
 
-    fn add_part(&mut self, part: Part) -> Result<()> {
-        let own = part.checked_sizes(self.logits)?;
+    fn samples(&self) -> usize {
+        self.sizes.map_or(0, |sizes| sizes[0])
+    }
+
+    /// Classes of logits.
+    fn classes(&self) -> Option<usize> {
+        self.sizes.filter(|_| matches!(self.kind, Kind::Logits | Kind::NeighborLogits)).map(|sizes| sizes[2])
+    }
+
+    /// Rejects a layer of other models, samples or classes than the main one.
+    fn check_beside(&self, main: &Self) -> Result<()> {
+        let Some(last) = self.parts.last() else { return Ok(()) };
+        let other_classes = self.classes().is_some_and(|classes| main.classes() != Some(classes));
+        if (self.models(), self.samples()) == (main.models(), main.samples()) && !other_classes {
+            return Ok(());
+        }
+        let expected = format!("{} as of `{}`", shared(main, self), main.kind.name());
+        Err(hinted(last.array.at(shared(self, main), expected), "every file has the array, or none").into())
+    }
+
+    fn add(&mut self, part: Part) -> Result<()> {
+        let own = part.checked_sizes(self.kind)?;
         match self.sizes {
             Some(sizes) if sizes != own => {
-                let shown = |sizes: [usize; 3]| {
-                    let classes = if self.logits { format!(", {}", several(sizes[2], "class")) } else { String::new() };
-                    format!("{}, {}{classes}", several(sizes[0], "sample"), several(sizes[1], "view"))
+                let shown = |[samples, views, last]: [usize; 3]| {
+                    let last = self.kind.last().map_or_else(String::new, |word| format!(", {}", several(last, word)));
+                    format!("{}, {}{last}", several(samples, "sample"), several(views, "view"))
                 };
                 return Err(part.array.at(shown(own), format!("{} as before it", shown(sizes))).into());
             }
             _ => self.sizes = Some(own),
         }
-        self.stack.parts.push(part);
+        self.parts.push(part);
         Ok(())
+    }
+}
+
+/// What a layer must have in common with the other one.
+fn shared(layer: &Layer, other: &Layer) -> String {
+    let classes = layer.classes().filter(|_| other.classes().is_some());
+    let classes = classes.map_or_else(String::new, |classes| format!(", {}", several(classes, "class")));
+    format!("{}, {}{classes}", several(layer.models(), "model"), several(layer.samples(), "sample"))
+}
+
+/// The sources put together so far, with which the next one must agree.
+struct Assembly {
+    files: Vec<PathBuf>,
+    traces: Vec<Trace>,
+    main: Layer,
+    embeddings: Layer,
+    neighbors: Layer,
+    truth: Vec<Array2<bool>>,
+    labels: Option<(Vec<i128>, NpyArray)>,
+}
+
+impl Assembly {
+    fn new(kind: Kind) -> Self {
+        let (files, traces, truth) = (Vec::new(), Vec::new(), Vec::new());
+        let [main, embeddings, neighbors] = [kind, Kind::Embeddings, Kind::NeighborLogits].map(Layer::new);
+        Self { files, traces, main, embeddings, neighbors, truth, labels: None }
+    }
+
+    fn add(&mut self, found: Found) -> Result<()> {
+        if let Some(part) = found.parts.first().filter(|_| found.kind != self.main.kind) {
+            let expected = format!("{} as in the files before it", self.main.kind.name());
+            return Err(part.array.at(found.kind.name(), expected).into());
+        }
+        self.files.extend(found.files);
+        self.traces.extend(found.traces);
+        let models: usize = found.parts.iter().map(|part| part.models).sum();
+        for part in found.parts {
+            self.main.add(part)?;
+        }
+        self.add_truth(found.keep, models)?;
+        self.add_beside(found.beside)?;
+        found.labels.map_or(Ok(()), |labels| self.add_labels(labels))
+    }
+
+    /// Adds arrays beside the main ones, which all sources have, or none.
+    fn add_beside(&mut self, parts: Vec<(Kind, Part)>) -> Result<()> {
+        for (kind, part) in parts {
+            let layer = if kind == Kind::Embeddings { &mut self.embeddings } else { &mut self.neighbors };
+            layer.add(part)?;
+        }
+        self.embeddings.check_beside(&self.main)?;
+        self.neighbors.check_beside(&self.main)
     }
 
     /// Adds which of so many models were trained on which samples.
     fn add_truth(&mut self, keep: Vec<Array2<bool>>, models: usize) -> Result<()> {
-        let samples = self.sizes.map_or(0, |sizes| sizes[0]);
+        let samples = self.main.samples();
         let rows: usize = keep.iter().map(Array2::nrows).sum();
         let wrong = keep.iter().find(|keep| keep.ncols() != samples).or(keep.first().filter(|_| rows != models));
         if let Some(wrong) = wrong {
-            let array = &self.stack.parts[self.stack.parts.len() - 1].array;
+            let array = &self.main.parts[self.main.parts.len() - 1].array;
             let found = format!("shape {:?}", [rows, wrong.ncols()]);
             let expected = format!("shape {:?}, a truth value for each model and sample", [models, samples]);
             return Err(InputError { place: "array `keep`".into(), ..array.at(found, expected) }.into());
@@ -98,40 +156,47 @@ impl Assembly {
     }
 
     fn finished(self, room: &mut Room) -> Result<ShadowRecording> {
-        let Self { logits, mut stack, sizes, mut truth, labels } = self;
-        let Some([samples, views, classes]) = sizes else {
+        let Self { files, traces, main, embeddings, neighbors, mut truth, labels } = self;
+        let Some([samples, _, last]) = main.sizes else {
             return Err(Error::Length { quantity: "files of shadow models", found: 0, expected: "at least 1".into() });
         };
-        stack.views = views;
-        stack.members = match truth.len() {
+        let array = &main.parts[0].array;
+        let members = match truth.len() {
             // Of one recording without a copy: it may be the largest thing in memory.
             1 => truth.swap_remove(0),
             _ => {
                 let entries = truth.iter().map(Array2::len).sum::<usize>() as u64;
-                let array = &stack.parts[0].array;
                 let mut rows: Vec<bool> = room.vector(entries, |found, expected| array.at(found, expected))?;
                 rows.extend(truth.iter().flatten());
                 Array2::from_shape_vec((rows.len() / samples, samples), rows).unwrap_or_default()
             }
         };
-        let labels = labels.map(|(labels, array)| checked_labels(&labels, &array, samples, logits.then_some(classes)));
-        let labels = labels.transpose()?;
-        if stack.members.nrows() < 2 {
+        let classes = Some(last).filter(|_| main.kind == Kind::Logits);
+        let labels = labels.map(|(labels, array)| checked_labels(&labels, &array, samples, classes)).transpose()?;
+        if members.nrows() < 2 {
             let expected = "at least 2 models: the others are what a victim is compared with";
-            return Err(stack.parts[0].array.at("a single model", expected).into());
+            return Err(array.at("a single model", expected).into());
         }
         // Many files side by side: hashing takes longer than reading.
-        stack.traces.par_iter().map(Trace::check_sums).collect::<Result<()>>()?;
-        if !logits {
-            return Ok(ShadowRecording::Scores(ScoreFile::new(stack, labels)));
-        }
-        match labels {
-            Some(labels) => Ok(ShadowRecording::Logits(LogitFile::new(stack, labels, classes))),
-            None => {
-                let expected = "the array `labels` of shape (sample)";
-                Err(stack.parts[0].array.at("logits without labels", expected).into())
+        traces.par_iter().map(Trace::check_sums).collect::<Result<()>>()?;
+        let members = Arc::new(members);
+        let beside = embeddings.sizes.map(|sizes| {
+            EmbeddingFile::new(Stack::beside(embeddings.parts, Arc::clone(&members), sizes[1]), None, sizes[2])
+        });
+        let neighbors = neighbors.sizes.zip(labels.as_ref()).map(|([_, views, classes], labels)| {
+            LogitFile::new(Stack::beside(neighbors.parts, Arc::clone(&members), views), labels.clone(), classes)
+        });
+        let unlabeled = array.at("logits without labels", "the array `labels` of shape (sample)");
+        let views = main.sizes.map_or(1, |sizes| sizes[1]);
+        let stack = Stack { files, traces, ..Stack::beside(main.parts, members, views) };
+        Ok(match (main.kind, labels) {
+            (Kind::Logits | Kind::NeighborLogits, Some(labels)) => {
+                ShadowRecording::Logits(LogitFile::new(stack, labels, last).with(beside, neighbors))
             }
-        }
+            (Kind::Logits | Kind::NeighborLogits, None) => return Err(unlabeled.into()),
+            (Kind::Scores, labels) => ShadowRecording::Scores(ScoreFile::new(stack, labels, beside)),
+            (Kind::Embeddings, labels) => ShadowRecording::Embeddings(EmbeddingFile::new(stack, labels, last)),
+        })
     }
 }
 

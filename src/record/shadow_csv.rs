@@ -5,7 +5,7 @@ use super::fault::{fault, hinted, quoted};
 use super::input_file::{Digested, open};
 use super::lines::Lines;
 use super::npy_array::NpyArray;
-use super::shadow_stack::{Found, Part};
+use super::shadow_stack::{Found, Kind, Part};
 use super::trace::Trace;
 use crate::error::Result;
 use ndarray::Array2;
@@ -55,14 +55,7 @@ fn table(path: &Path, reader: impl BufRead, room: &mut Room) -> Result<Found> {
     room.take(scores.len() as u64, 16, |found, expected| fault(path, "whole file", found, expected))?;
     let array = NpyArray::of_doubles(path, "score", &shape, &scores);
     let part = Part { array, stacked: true, models: shape[0] };
-    Ok(Found {
-        files: vec![path.into()],
-        traces: Vec::new(),
-        logits: false,
-        parts: vec![part],
-        keep: vec![keep],
-        labels: None,
-    })
+    Ok(Found::new(vec![path.into()], Vec::new(), vec![(Kind::Scores, part)], vec![keep], None))
 }
 
 /// The rows of a file, with numbers for names.

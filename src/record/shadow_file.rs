@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 /// Each path is one of
 ///
 /// - an archive (.npz) with `logits` \[model, sample, view, class\] and `labels` \[sample\], or `scores`
-///   \[model, sample, view\]; and `keep` \[model, sample\]. The axis of the views may be missing;
-/// - a folder with the same arrays as `logits.npy`, `labels.npy`, `scores.npy`, `keep.npy`;
+///   \[model, sample, view\]; and `keep` \[model, sample\]. The axis of the views may be missing. Beside them or
+///   alone `embeddings` \[model, sample, view, dimension\] of an encoder, of at least two views; beside logits
+///   `neighbor_logits` \[model, sample, view, class\], the answers at the nearest neighbor of each sample;
+/// - a folder with the same arrays as `logits.npy`, `labels.npy`, `scores.npy`, `keep.npy`, and so on;
 /// - a folder of `mi_lira_2021`: folders `experiment_I_of_N` with `keep.npy` (sample), `logits/EPOCH.npy`
 ///   (sample, 1, view, class) or `scores/EPOCH.npy` (sample, view), the last epoch of several, beside `y_train.npy`;
 /// - a table (.csv) with the columns `model,sample,view,score,member`, `view` optional, one row for each triple;
@@ -50,6 +52,6 @@ pub fn shadow_models_from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Resul
 /// As [`read_shadow_models`].
 pub fn read_shadow_arrays(arrays: &ShadowArrays, memory: MemoryBudget) -> Result<ShadowRecording> {
     let mut room = Room::new(memory);
-    let found = shadow_paths::files(arrays, &mut room)?;
+    let found = shadow_paths::separate(arrays, &mut room)?;
     assembled(vec![found], &mut room)
 }

@@ -6,7 +6,7 @@ use super::fault::{fault, hinted, listed, quoted, several, shortened, unreadable
 use super::input_file::{InputReader, PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
 use super::shadow_recording::ShadowArrays;
-use super::shadow_stack::{Found, Part};
+use super::shadow_stack::{Found, Kind, Part};
 use super::trace::{StoredArray, Trace};
 use crate::error::{Error, Result};
 use ndarray::Array2;
@@ -100,18 +100,21 @@ pub(super) fn arrays(source: Source, room: &mut Room) -> Result<Found> {
     match source {
         Source::Archive(path) => archive(&path, &open(&path)?, room),
         Source::Folder(folder) => {
-            let file = |name: &str| Some(folder.join(name)).filter(|path| path.exists());
-            let (logits, scores) = (file("logits.npy"), file("scores.npy"));
-            let is_logits = logits.is_some();
-            let (Some(answers), Some(keep)) = (logits.or(scores), file("keep.npy")) else {
+            let file = |name: &str| Some(folder.join(format!("{name}.npy"))).filter(|path| path.exists());
+            let of_kind = |kind: Kind| file(kind.name()).map(|path| (kind, path));
+            let answers = of_kind(Kind::Logits).or_else(|| of_kind(Kind::Scores));
+            let beside = [Kind::Embeddings, Kind::NeighborLogits].into_iter().filter_map(of_kind);
+            let answers: Vec<_> = answers.into_iter().chain(beside).collect();
+            let (false, Some(keep)) = (answers.is_empty(), file("keep")) else {
                 let names: Vec<String> = entries(&folder)?
                     .iter()
                     .filter_map(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
                     .collect();
-                let expected = "`keep.npy` and `logits.npy` or `scores.npy`, or folders `experiment_I_of_N`";
+                let expected =
+                    "`keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`";
                 return Err(fault(&folder, "whole folder", format!("files {}", listed(&names)), expected).into());
             };
-            files(&ShadowArrays { answers, logits: is_logits, keep, labels: file("labels.npy") }, room)
+            files(&answers, &keep, file("labels").as_deref(), room)
         }
         Source::Experiments(folder, experiments) => of_experiments(&folder, &experiments, room),
         Source::Csv(path) => super::shadow_csv::read(&path, room),
@@ -119,23 +122,50 @@ pub(super) fn arrays(source: Source, room: &mut Room) -> Result<Found> {
 }
 
 /// Arrays in files of their own.
-pub(super) fn files(arrays: &ShadowArrays, room: &mut Room) -> Result<Found> {
-    let (array, answers) = NpyArray::open(&arrays.answers)?;
-    let part = stacked(array);
-    let samples = part.checked_sizes(arrays.logits)?[0];
-    let (array, file) = NpyArray::open(&arrays.keep)?;
-    let keep = truth(&array, &[part.models, samples], room)?;
-    let mut files = vec![arrays.answers.clone(), arrays.keep.clone()];
+pub(super) fn separate(arrays: &ShadowArrays, room: &mut Room) -> Result<Found> {
+    let kind = if arrays.logits { Kind::Logits } else { Kind::Scores };
+    files(&[(kind, arrays.answers.clone())], &arrays.keep, arrays.labels.as_deref(), room)
+}
+
+/// Answers, of which the first are the main ones, with truth and labels.
+fn files(answers: &[(Kind, PathBuf)], keep: &Path, labels_file: Option<&Path>, room: &mut Room) -> Result<Found> {
+    let (mut files, mut traces, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for (kind, path) in answers {
+        let (array, answers) = NpyArray::open(path)?;
+        let part = stacked(array);
+        part.checked_sizes(*kind)?;
+        parts.push((*kind, part));
+        files.push(path.clone());
+        traces.push(Trace::open(path, answers, Vec::new()));
+    }
+    check_neighbors(&parts)?;
+    let sizes = parts.first().map(|(kind, part)| Ok((part.models, part.checked_sizes(*kind)?[0])));
+    let (models, samples) = sizes.unwrap_or(Ok::<_, Error>((0, 0)))?;
     // What was read whole is hashed at once and closed: many files must not stay open.
-    let mut traces = vec![Trace::open(&arrays.answers, answers, Vec::new()), Trace::Read(file.identity(&arrays.keep)?)];
+    let (array, file) = NpyArray::open(keep)?;
+    let truth = truth(&array, &[models, samples], room)?;
+    files.push(keep.into());
+    traces.push(Trace::Read(file.identity(keep)?));
     let mut found = None;
-    if let Some(path) = &arrays.labels {
+    if let Some(path) = labels_file {
         let (array, file) = NpyArray::open(path)?;
         found = Some(labels(array, samples, room)?);
-        files.push(path.clone());
+        files.push(path.into());
         traces.push(Trace::Read(file.identity(path)?));
     }
-    Ok(Found { files, traces, logits: arrays.logits, parts: vec![part], keep: vec![keep], labels: found })
+    Ok(Found::new(files, traces, parts, vec![truth], found))
+}
+
+/// Logits at neighbors are read like those beside them, with the same classes and labels.
+fn check_neighbors(parts: &[(Kind, Part)]) -> Result<()> {
+    let beside = parts.first().is_some_and(|(kind, _)| *kind == Kind::Logits);
+    match parts.iter().find(|(kind, _)| *kind == Kind::NeighborLogits) {
+        Some((_, part)) if !beside => {
+            let found = "logits at the neighbors of samples without the samples' own";
+            Err(part.array.at(found, "the array `logits` beside them").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn stacked(array: NpyArray) -> Part {
@@ -146,7 +176,7 @@ fn stacked(array: NpyArray) -> Part {
 fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Result<Found> {
     let labels_file = Some(folder.join("y_train.npy")).filter(|path| path.exists());
     let (files, traces) = (Vec::new(), Vec::new());
-    let mut found = Found { files, traces, logits: false, parts: Vec::new(), keep: Vec::new(), labels: None };
+    let mut found = Found::new(files, traces, Vec::new(), Vec::new(), None);
     let mut samples = 0;
     for (index, experiment) in experiments.iter().enumerate() {
         let last = |name: &str| -> Result<Option<PathBuf>> {
@@ -163,10 +193,10 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Re
         // Scores can be made from logits, not the other way round.
         let (logits, scores) = (last("logits")?.filter(|_| labels_file.is_some()), last("scores")?);
         if index == 0 {
-            found.logits = logits.is_some();
+            found.kind = if logits.is_some() { Kind::Logits } else { Kind::Scores };
         }
-        let Some(path) = (if found.logits { logits } else { scores }) else {
-            let name = if found.logits { "logits" } else { "scores" };
+        let Some(path) = (if found.kind == Kind::Logits { logits } else { scores }) else {
+            let name = found.kind.name();
             let expected = format!("a folder `{name}` with an array (.npy)");
             let error = fault(experiment, "whole folder", format!("no {name}"), expected);
             let hint = "logits need the labels y_train.npy beside the folders experiment_I_of_N";
@@ -174,7 +204,7 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Re
         };
         let (array, answers) = NpyArray::open(&path)?;
         let part = Part { array, stacked: false, models: 1 };
-        samples = part.checked_sizes(found.logits)?[0];
+        samples = part.checked_sizes(found.kind)?[0];
         let keep = experiment.join("keep.npy");
         let (array, file) = NpyArray::open(&keep)?;
         found.keep.push(truth(&array, &[samples], room)?);
@@ -252,25 +282,29 @@ pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Res
         sums.push(StoredArray { name: name.into(), start, length, crc32: entry.crc32() });
         NpyArray::stored(path, Some(name), reader.again(), start, length).map(Some)
     };
-    let (logits, is_logits) = match array("logits", room)? {
-        Some(logits) => (Some(logits), true),
-        None => (array("scores", room)?, false),
-    };
+    let mut parts = Vec::new();
+    for kind in [Kind::Logits, Kind::Scores, Kind::Embeddings, Kind::NeighborLogits] {
+        // Scores can be made from logits.
+        if kind != Kind::Scores || parts.is_empty() {
+            parts.extend(array(kind.name(), room)?.map(|array| (kind, stacked(array))));
+        }
+    }
     let missing =
         |expected: &str| -> Error { fault(path, "whole file", format!("arrays {}", listed(&names)), expected).into() };
-    let answers = logits.ok_or_else(|| missing("the array `logits` or `scores`"))?;
+    let Some((kind, part)) = parts.first() else {
+        return Err(missing("the array `logits`, `scores` or `embeddings`"));
+    };
+    check_neighbors(&parts)?;
     let keep = array("keep", room)?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
     let labels_array = array("labels", room)?;
-    if is_logits && labels_array.is_none() {
+    if *kind == Kind::Logits && labels_array.is_none() {
         return Err(missing("the array `labels` of shape (sample)"));
     }
-    let part = stacked(answers);
-    let samples = part.checked_sizes(is_logits)?[0];
+    let samples = part.checked_sizes(*kind)?[0];
     // Before anything is made of them.
     let trace = Trace::open(path, reader.again(), sums);
     trace.check_sums()?;
     let keep = truth(&keep, &[part.models, samples], room)?;
     let labels = labels_array.map(|array| labels(array, samples, room)).transpose()?;
-    let (files, traces) = (vec![path.into()], vec![trace]);
-    Ok(Found { files, traces, logits: is_logits, parts: vec![part], keep: vec![keep], labels })
+    Ok(Found::new(vec![path.into()], vec![trace], parts, vec![keep], labels))
 }

@@ -5,7 +5,7 @@ use super::npy_array::Piece;
 use super::shadow_stack::{Part, Stack};
 use super::trace::Trace;
 use crate::error::Result;
-use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
+use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores};
 use ndarray::{Array3, Array4, ArrayD, ArrayView2, CowArray, Ix3, Ix4};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::ops::{Range, RangeInclusive};
@@ -22,6 +22,8 @@ pub enum ShadowRecording {
     Logits(LogitFile),
     /// Scores \[model, sample, view\].
     Scores(ScoreFile),
+    /// Embeddings \[model, sample, view, dimension\] alone.
+    Embeddings(EmbeddingFile),
 }
 
 /// Recorded logits.
@@ -30,6 +32,8 @@ pub struct LogitFile {
     stack: Stack,
     labels: Vec<usize>,
     classes: usize,
+    embeddings: Option<EmbeddingFile>,
+    neighbors: Option<Box<LogitFile>>,
 }
 
 /// Recorded scores; high means member.
@@ -37,6 +41,16 @@ pub struct LogitFile {
 pub struct ScoreFile {
     stack: Stack,
     labels: Option<Vec<usize>>,
+    embeddings: Option<EmbeddingFile>,
+}
+
+/// Recorded embeddings of an encoder: a number that is not finite or a vector of zeros is rejected with its place in
+/// the file.
+#[derive(Debug)]
+pub struct EmbeddingFile {
+    stack: Stack,
+    labels: Option<Vec<usize>>,
+    dimension: usize,
 }
 
 /// Recorded scores that are confidences: another number than one from 0 to 1 is rejected with its place in the file.
@@ -154,6 +168,45 @@ impl ShadowLogits for LogitFile {
     }
 }
 
+impl ShadowEmbeddings for EmbeddingFile {
+    fn members(&self) -> ArrayView2<'_, bool> {
+        self.stack.members.view()
+    }
+
+    fn views(&self) -> usize {
+        self.stack.views
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn embeddings(&self, samples: Range<usize>) -> Result<CowArray<'_, f64, Ix4>> {
+        if let [part] = &self.stack.parts[..] {
+            return Ok(part.directions(samples)?.into());
+        }
+        let shape = (self.stack.members.nrows(), samples.len(), self.stack.views, self.dimension);
+        let mut embeddings = Array4::zeros(shape);
+        for (start, part) in self.stack.starts() {
+            let rows = start..start + part.models;
+            embeddings.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&part.directions(samples.clone())?);
+        }
+        Ok(embeddings.into())
+    }
+}
+
+impl EmbeddingFile {
+    pub(super) fn new(stack: Stack, labels: Option<Vec<usize>>, dimension: usize) -> Self {
+        Self { stack, labels, dimension }
+    }
+
+    /// The labels, where embeddings were recorded alone and with labels.
+    #[must_use]
+    pub fn labels(&self) -> Option<&[usize]> {
+        self.labels.as_deref()
+    }
+}
+
 /// The same numbers in C order, which may be given another shape.
 fn standard<T: Clone>(values: ArrayD<T>) -> ArrayD<T> {
     if values.is_standard_layout() { values } else { values.as_standard_layout().into_owned() }
@@ -165,13 +218,18 @@ fn shaped3<T: Clone + Default>(values: ArrayD<T>, shape: (usize, usize, usize)) 
 
 impl LogitFile {
     pub(super) fn new(stack: Stack, labels: Vec<usize>, classes: usize) -> Self {
-        Self { stack, labels, classes }
+        Self { stack, labels, classes, embeddings: None, neighbors: None }
+    }
+
+    /// The same with what else was recorded of the same models and samples.
+    pub(super) fn with(self, embeddings: Option<EmbeddingFile>, neighbors: Option<Self>) -> Self {
+        Self { embeddings, neighbors: neighbors.map(Box::new), ..self }
     }
 }
 
 impl ScoreFile {
-    pub(super) fn new(stack: Stack, labels: Option<Vec<usize>>) -> Self {
-        Self { stack, labels }
+    pub(super) fn new(stack: Stack, labels: Option<Vec<usize>>, embeddings: Option<EmbeddingFile>) -> Self {
+        Self { stack, labels, embeddings }
     }
 
     /// The labels, where the recording has them.
@@ -196,6 +254,7 @@ impl ShadowRecording {
         match self {
             Self::Logits(logits) => &logits.stack,
             Self::Scores(scores) => &scores.stack,
+            Self::Embeddings(embeddings) => &embeddings.stack,
         }
     }
 
@@ -217,6 +276,26 @@ impl ShadowRecording {
         match self {
             Self::Logits(logits) => Some(&logits.labels),
             Self::Scores(scores) => scores.labels(),
+            Self::Embeddings(embeddings) => embeddings.labels(),
+        }
+    }
+
+    /// The logits at the nearest neighbor of each sample, where the recording has them; labels are those of the samples.
+    #[must_use]
+    pub fn neighbors(&self) -> Option<&LogitFile> {
+        match self {
+            Self::Logits(logits) => logits.neighbors.as_deref(),
+            Self::Scores(_) | Self::Embeddings(_) => None,
+        }
+    }
+
+    /// The embeddings of an encoder, where the recording has them.
+    #[must_use]
+    pub fn embeddings(&self) -> Option<&EmbeddingFile> {
+        match self {
+            Self::Logits(logits) => logits.embeddings.as_ref(),
+            Self::Scores(scores) => scores.embeddings.as_ref(),
+            Self::Embeddings(embeddings) => Some(embeddings),
         }
     }
 }

@@ -1,11 +1,57 @@
 //! Arrays of shadow models put one below the other, and what they must agree in.
 
+use super::fault::hinted;
 use super::npy_array::{NpyArray, Piece};
 use super::trace::Trace;
 use crate::error::Result;
-use ndarray::{Array2, ArrayD};
+use crate::membership::zero_vector;
+use ndarray::{Array2, Array4, ArrayD};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What an array of shadow models holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Logits,
+    Scores,
+    Embeddings,
+    /// Logits at the nearest neighbor of each sample.
+    NeighborLogits,
+}
+
+impl Kind {
+    /// The name of its array.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Logits => "logits",
+            Self::Scores => "scores",
+            Self::Embeddings => "embeddings",
+            Self::NeighborLogits => "neighbor_logits",
+        }
+    }
+
+    /// What its last axis counts, where that is not the views.
+    pub(super) const fn last(self) -> Option<&'static str> {
+        match self {
+            Self::Logits | Self::NeighborLogits => Some("class"),
+            Self::Scores => None,
+            Self::Embeddings => Some("dimension"),
+        }
+    }
+
+    /// Its axes, where models lie one below the other and where there is one.
+    const fn axes(self, stacked: bool) -> &'static str {
+        match (self, stacked) {
+            (Self::Logits | Self::NeighborLogits, true) => "axes (model, sample, view, class), or without views",
+            (Self::Logits | Self::NeighborLogits, false) => "axes (sample, 1, view, class)",
+            (Self::Scores, true) => "axes (model, sample, view), or without views",
+            (Self::Scores, false) => "axes (sample, view)",
+            (Self::Embeddings, true) => "axes (model, sample, view, dimension)",
+            (Self::Embeddings, false) => "axes (sample, view, dimension)",
+        }
+    }
+}
 
 /// One array with the models that it holds.
 pub(super) struct Part {
@@ -21,7 +67,7 @@ pub(super) struct Stack {
     /// The same files, as they were read.
     pub(super) traces: Vec<Trace>,
     pub(super) parts: Vec<Part>,
-    pub(super) members: Array2<bool>,
+    pub(super) members: Arc<Array2<bool>>,
     pub(super) views: usize,
 }
 
@@ -29,44 +75,59 @@ pub(super) struct Stack {
 pub(super) struct Found {
     pub(super) files: Vec<PathBuf>,
     pub(super) traces: Vec<Trace>,
-    pub(super) logits: bool,
+    /// What the parts hold.
+    pub(super) kind: Kind,
     pub(super) parts: Vec<Part>,
+    /// What else there is of the same models and samples.
+    pub(super) beside: Vec<(Kind, Part)>,
     pub(super) keep: Vec<Array2<bool>>,
     /// With the array that they came from.
     pub(super) labels: Option<(Vec<i128>, NpyArray)>,
 }
 
+impl Found {
+    /// Of arrays of several kinds the first is what attacks look at if not told otherwise.
+    pub(super) fn new(
+        files: Vec<PathBuf>,
+        traces: Vec<Trace>,
+        arrays: Vec<(Kind, Part)>,
+        keep: Vec<Array2<bool>>,
+        labels: Option<(Vec<i128>, NpyArray)>,
+    ) -> Self {
+        let kind = arrays.first().map_or(Kind::Scores, |(kind, _)| *kind);
+        let (main, beside): (Vec<_>, Vec<_>) = arrays.into_iter().partition(|(other, _)| *other == kind);
+        let parts = main.into_iter().map(|(_, part)| part).collect();
+        Self { files, traces, kind, parts, beside, keep, labels }
+    }
+}
+
 impl Part {
-    /// Samples, views and classes (1 of scores), of an array of floats.
-    pub(super) fn checked_sizes(&self, logits: bool) -> Result<[usize; 3]> {
+    /// Samples, views and classes or dimensions (1 of scores), of an array of floats.
+    pub(super) fn checked_sizes(&self, kind: Kind) -> Result<[usize; 3]> {
         self.array.check_floats()?;
-        self.sizes(logits)
+        self.sizes(kind)
     }
 
-    /// Samples, views and classes (1 of scores).
-    fn sizes(&self, logits: bool) -> Result<[usize; 3]> {
+    /// Samples, views and classes or dimensions (1 of scores).
+    fn sizes(&self, kind: Kind) -> Result<[usize; 3]> {
         let shape = self.array.shape();
         let rest = if self.stacked { shape.get(1..).unwrap_or_default() } else { &shape[..] };
-        let sizes = match (logits, rest, self.stacked) {
-            (true, &[samples, views, classes], _) | (true, &[samples, 1, views, classes], false) => {
-                Some([samples, views, classes])
-            }
-            (true, &[samples, classes], _) => Some([samples, 1, classes]),
-            (false, &[samples, views], _) => Some([samples, views, 1]),
-            (false, &[samples], _) => Some([samples, 1, 1]),
+        let sizes = match (kind, rest, self.stacked) {
+            (Kind::Logits | Kind::NeighborLogits | Kind::Embeddings, &[samples, views, last], _)
+            | (Kind::Logits, &[samples, 1, views, last], false) => Some([samples, views, last]),
+            (Kind::Logits | Kind::NeighborLogits, &[samples, classes], _) => Some([samples, 1, classes]),
+            (Kind::Scores, &[samples, views], _) => Some([samples, views, 1]),
+            (Kind::Scores, &[samples], _) => Some([samples, 1, 1]),
             _ => None,
         };
-        let expected = match (logits, self.stacked) {
-            (true, true) => "axes (model, sample, view, class), or without views",
-            (true, false) => "axes (sample, 1, view, class)",
-            (false, true) => "axes (model, sample, view), or without views",
-            (false, false) => "axes (sample, view)",
+        let found = format!("shape {shape:?}");
+        let sizes = sizes.ok_or_else(|| self.array.at(&found, kind.axes(self.stacked)))?;
+        let too_small = match (kind, sizes) {
+            (Kind::Logits | Kind::NeighborLogits, [_, _, ..2]) => Some("at least 2 classes on the last axis"),
+            (Kind::Embeddings, [_, ..2, _]) => Some("at least 2 views on axis 2, which are compared with each other"),
+            _ => None,
         };
-        let sizes = sizes.ok_or_else(|| self.array.at(format!("shape {shape:?}"), expected))?;
-        if logits && sizes[2] < 2 {
-            return Err(self.array.at(format!("shape {shape:?}"), "at least 2 classes on the last axis").into());
-        }
-        Ok(sizes)
+        too_small.map_or(Ok(sizes), |expected| Err(self.array.at(&found, expected).into()))
     }
 
     /// Some samples as \[model, sample, rest\], each of a range that `expected` words.
@@ -88,6 +149,25 @@ impl Part {
         Ok(values)
     }
 
+    /// Some samples as embeddings \[model, sample, view, dimension\], each with a direction.
+    pub(super) fn directions(&self, samples: Range<usize>) -> Result<Array4<f64>> {
+        let values = self.doubles(samples.clone())?;
+        let values =
+            values.into_dimensionality().map_err(|_| self.array.at("another shape", Kind::Embeddings.axes(true)))?;
+        match zero_vector(values.view()) {
+            None => Ok(values),
+            Some([model, sample, view]) => {
+                let index = [model, sample + samples.start, view];
+                let error = self.array.at_index(&index, "a vector of zeros", "a vector with a direction");
+                Err(hinted(
+                    error,
+                    "the cosine with a vector of zeros has no value; leave out samples whose units are all off",
+                )
+                .into())
+            }
+        }
+    }
+
     /// Rejects a value that was found at an index among some samples.
     fn rejected(&self, wrong: Option<(Vec<usize>, f64)>, samples: &Range<usize>, expected: &str) -> Result<()> {
         let Some((mut index, value)) = wrong else { return Ok(()) };
@@ -106,6 +186,11 @@ fn first<T: Copy + Into<f64>>(values: &ArrayD<T>, wrong: impl Fn(T) -> bool + Co
 }
 
 impl Stack {
+    /// Arrays whose files are known elsewhere.
+    pub(super) fn beside(parts: Vec<Part>, members: Arc<Array2<bool>>, views: usize) -> Self {
+        Self { files: Vec::new(), traces: Vec::new(), parts, members, views }
+    }
+
     /// The parts, each with the first of its models.
     pub(super) fn starts(&self) -> impl Iterator<Item = (usize, &Part)> + '_ {
         let mut start = 0;

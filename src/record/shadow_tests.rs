@@ -3,7 +3,7 @@
 use super::budget::MemoryBudget;
 use super::shadow_file::*;
 use super::shadow_recording::*;
-use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores};
+use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores};
 use ndarray::{Array1, Array2, Array3, Array4, array};
 use ndarray_npy::{NpzWriter, WriteNpyExt};
 use std::fs::{self, File};
@@ -242,6 +242,7 @@ fn message(write: impl FnOnce(&mut NpzWriter<Cursor<Vec<u8>>>)) -> String {
     let read = shadow_models_from_bytes("?", npz(write, true)).and_then(|recording| match recording {
         ShadowRecording::Logits(file) => file.logits(0..file.members().ncols()).map(|_| ()),
         ShadowRecording::Scores(file) => file.block(0..file.members().ncols()).map(|_| ()),
+        ShadowRecording::Embeddings(file) => file.embeddings(0..file.members().ncols()).map(|_| ()),
     });
     read.unwrap_err().to_string()
 }
@@ -294,7 +295,7 @@ fn faults_are_named_with_their_place() {
         ]
         .join("\n"),
         @r"
-        ?: whole file: found arrays `votes`, expected the array `logits` or `scores`
+        ?: whole file: found arrays `votes`, expected the array `logits`, `scores` or `embeddings`
         ?: whole file: found arrays `scores`, expected the array `keep` of shape (model, sample)
         ?: whole file: found arrays `logits`, expected the array `keep` of shape (model, sample)
         ?: array `keep`, index [1, 2]: found `2`, expected 0 or 1; hint: 1 where the model was trained on the sample
@@ -312,6 +313,167 @@ fn faults_are_named_with_their_place() {
         ?: array `scores`: found shape [4], expected axes (model, sample, view), or without views
         "
     );
+}
+
+/// 4 models, 3 samples, 2 views, 5 numbers; exact in 16 bits.
+fn embeddings() -> Array4<f32> {
+    Array4::from_shape_fn((4, 3, 2, 5), |(m, s, v, d)| (m * 7 + s * 5 + v * 3 + d * d) as f32 / 8.0 - 2.0)
+}
+
+#[test]
+fn embeddings_are_recorded_alone_and_beside_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let check_logits = check;
+    let check = |recording: &ShadowRecording| {
+        let file = recording.embeddings().unwrap();
+        assert_eq!((file.views(), file.dimension()), (2, 5));
+        assert_eq!((file.members(), recording.members()), (keep().view(), keep().view()));
+        for range in [0..3, 1..2, 2..3] {
+            let expected = embeddings().mapv(f64::from);
+            assert_eq!(file.embeddings(range.clone()).unwrap(), expected.slice_axis(ndarray::Axis(1), range.into()));
+        }
+    };
+    let alone = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
+        writer.add_array("embeddings", &embeddings()).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+    };
+    for compressed in [false, true] {
+        let bytes = npz(alone, compressed);
+        let recording = shadow_models_from_bytes("e.npz", bytes.clone()).unwrap();
+        check(&recording);
+        assert!(matches!(recording, ShadowRecording::Embeddings(_)) && recording.labels().is_none());
+        let path = put(folder.path(), "e.npz", &bytes);
+        check(&read_shadow_models(&[path], MemoryBudget::of_machine()).unwrap());
+        let all = npz(
+            |writer| {
+                whole(writer);
+                writer.add_array("embeddings", &embeddings()).unwrap();
+            },
+            compressed,
+        );
+        let recording = shadow_models_from_bytes("all.npz", all).unwrap();
+        check(&recording);
+        check_logits(&recording);
+    }
+    // In a folder, in 16 bits, in Fortran order.
+    let mut halves = Vec::new();
+    for number in embeddings().reversed_axes().iter() {
+        halves.extend(half::f16::from_f32(*number).to_le_bytes());
+    }
+    put(folder.path(), "plain/embeddings.npy", &npy(1, "<f2", true, &[4, 3, 2, 5], &halves));
+    put(folder.path(), "plain/keep.npy", &plain(&keep()));
+    let recording = read_shadow_models(&[folder.path().join("plain")], MemoryBudget::of_machine()).unwrap();
+    check(&recording);
+    assert_eq!(recording.files().len(), 2);
+    // Two files of two models each.
+    for part in 0..2 {
+        let range = ndarray::Slice::from(2 * part..2 * part + 2);
+        let bytes = npz(
+            |writer| {
+                let axis = ndarray::Axis(0);
+                writer.add_array("embeddings", &embeddings().slice_axis(axis, range).to_owned()).unwrap();
+                writer.add_array("keep", &keep().slice_axis(axis, range).to_owned()).unwrap();
+            },
+            true,
+        );
+        put(folder.path(), &format!("part{part}.npz"), &bytes);
+    }
+    check(&read_shadow_models(&[folder.path().join("part*.npz")], MemoryBudget::of_machine()).unwrap());
+}
+
+#[test]
+fn faults_of_embeddings_are_named_with_their_place() {
+    let with = |embeddings: &Array4<f32>| {
+        message(|writer| {
+            writer.add_array("embeddings", embeddings).unwrap();
+            writer.add_array("keep", &keep()).unwrap();
+        })
+    };
+    let mut nan = embeddings();
+    nan[[1, 2, 0, 4]] = f32::NAN;
+    let mut zero = embeddings();
+    (0..5).for_each(|number| zero[[3, 1, 1, number]] = 0.0);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, beside: bool| {
+        let bytes = npz(
+            |writer| {
+                whole(writer);
+                if beside {
+                    writer.add_array("embeddings", &embeddings()).unwrap();
+                }
+            },
+            true,
+        );
+        put(folder.path(), name, &bytes)
+    };
+    let (with_them, without) = (file("with.npz", true), file("without.npz", false));
+    let together = |paths: &[PathBuf]| {
+        let error = read_shadow_models(paths, MemoryBudget::of_machine()).unwrap_err().to_string();
+        error.replace(folder.path().to_str().unwrap(), "")
+    };
+    insta::assert_snapshot!(
+        [
+            with(&nan),
+            with(&zero),
+            with(&Array4::ones((4, 3, 1, 5))),
+            with(&Array4::ones((4, 2, 2, 5))),
+            message(|writer| {
+                writer.add_array("embeddings", &Array3::<f32>::ones((4, 3, 2))).unwrap();
+                writer.add_array("keep", &keep()).unwrap();
+            }),
+            message(|writer| {
+                whole(writer);
+                writer.add_array("embeddings", &Array4::<f32>::ones((4, 2, 2, 5))).unwrap();
+            }),
+            together(&[with_them.clone(), without.clone()]),
+            together(&[without, with_them]),
+        ]
+        .join("\n"),
+        @"
+        ?: array `embeddings`, index [1, 2, 0, 4]: found `NaN`, expected a finite number
+        ?: array `embeddings`, index [3, 1, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
+        ?: array `embeddings`: found shape [4, 3, 1, 5], expected at least 2 views on axis 2, which are compared with each other
+        ?: array `keep`: found shape [4, 3], expected shape [4, 2], a truth value for each model and sample
+        ?: array `embeddings`: found shape [4, 3, 2], expected axes (model, sample, view, dimension)
+        ?: array `embeddings`: found 4 models, 2 samples, expected 4 models, 3 samples as of `logits`; hint: every file has the array, or none
+        /with.npz: array `embeddings`: found 4 models, 3 samples, expected 8 models, 3 samples as of `logits`; hint: every file has the array, or none
+        /with.npz: array `embeddings`: found 4 models, 3 samples, expected 8 models, 3 samples as of `logits`; hint: every file has the array, or none
+        "
+    );
+}
+
+#[test]
+fn answers_at_neighbors_are_recorded_beside_those_on_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    // Another number of views, which is that of the queries at the neighbor.
+    let neighbors = Array4::from_shape_fn((4, 3, 1, 3), |(m, s, _, c)| (m * 9 + s * 3 + c * c) as f32 / 2.0);
+    let check_neighbors = |recording: &ShadowRecording| {
+        check(recording);
+        let file = recording.neighbors().unwrap();
+        assert_eq!((file.labels(), file.views(), file.classes()), (&[2, 0, 1][..], 1, 3));
+        assert_eq!(file.members(), keep());
+        assert_eq!(file.logits(0..3).unwrap(), neighbors.mapv(f64::from));
+    };
+    let all = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
+        whole(writer);
+        writer.add_array("neighbor_logits", &neighbors).unwrap();
+    };
+    for compressed in [false, true] {
+        check_neighbors(&shadow_models_from_bytes("n.npz", npz(all, compressed)).unwrap());
+    }
+    for (name, bytes) in [
+        ("logits", plain(&logits())),
+        ("labels", plain(&labels())),
+        ("keep", plain(&keep())),
+        ("neighbor_logits", plain(&neighbors)),
+        ("embeddings", plain(&embeddings())),
+    ] {
+        put(folder.path(), &format!("{name}.npy"), &bytes);
+    }
+    let recording = read_shadow_models(&[folder.path().into()], MemoryBudget::of_machine()).unwrap();
+    check_neighbors(&recording);
+    assert!(recording.embeddings().is_some() && recording.files().len() == 5);
+    assert_eq!(recording.inputs().unwrap().len(), 5);
 }
 
 #[test]

@@ -52,8 +52,8 @@ pub use mechanism::{
     CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,
 };
 pub use membership::{
-    Attack, CanaryRow, ComparisonStudy, LevelRow, Levels, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers,
-    RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram, TprRow, VictimModels,
+    Attack, CanaryRow, ComparisonStudy, LevelRow, Levels, LooksAt, Measures, MembershipAnswer, MembershipStudy,
+    RecordedAnswers, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram, TprRow, VictimModels,
 };
 pub use merge::MergeStudy;
 pub use number::{Number, percent, short, significant};

@@ -154,7 +154,7 @@ fn recordings_that_cannot_be_used_are_one_line() {
         1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with
         1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
         1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
-        1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy` or `scores.npy`, or folders `experiment_I_of_N`
+        1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
         2: victim = 16 is not in the models that were recorded, each once
         2: LiRA: variant leakpro has one view of a sample, not 2
         1: always.npz: array `scores`: found scores, expected logits as in the files before it

@@ -143,7 +143,7 @@ fn nothing_to_compare_is_one_line() {
         2: error: label-only attack: it looks at right and wrong answers, and scores are recorded
         1: error: nan.npz: array `logits`, index [0, 0, 0, 0]: found `NaN`, expected a finite number
         2: error: victim = 16 is not in the models that were recorded, each once
-        2: error: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker
+        2: error: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold
         1: error: none.npz: cannot read: No such file or directory (os error 2)
         "
     );

@@ -1,7 +1,7 @@
 //! Every bit of every form of archive, flipped one after the other: rejected in one line, or read as what was written.
 
 use crate::arrays::{Writer, npy, packed};
-use leakbound::membership::{ShadowLogits, ShadowScores};
+use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores};
 use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, ImagePart, MemoryBudget, ShadowRecording, VoteFile, read_images, read_label_canaries,
@@ -111,9 +111,14 @@ fn seen(recording: ShadowRecording) -> Result<String> {
     let answers = match &recording {
         ShadowRecording::Logits(logits) => format!("{:?}", logits.logits(0..samples)?),
         ShadowRecording::Scores(scores) => format!("{:?}", scores.block(0..samples)?),
+        ShadowRecording::Embeddings(_) => String::new(),
+    };
+    let embeddings = match recording.embeddings() {
+        Some(embeddings) => format!("{:?}", embeddings.embeddings(0..samples)?),
+        None => String::new(),
     };
     recording.inputs()?;
-    Ok(format!("{members} {labels} {answers}"))
+    Ok(format!("{members} {labels} {answers} {embeddings}"))
 }
 
 #[test]
@@ -136,6 +141,12 @@ fn answers_of_shadow_models() {
         writer.add_array("labels", &array![2u8, 0, 1]).unwrap();
     };
     flipped(scores, read);
+    let embeddings = |writer: &mut Writer| {
+        let embeddings = Array4::from_shape_fn((4, 3, 2, 2), |(m, s, v, d)| (m * 12 + s * 4 + v * 2 + d) as f32 + 1.0);
+        writer.add_array("embeddings", &embeddings).unwrap();
+        writer.add_array("keep", &keep).unwrap();
+    };
+    flipped(embeddings, read);
 }
 
 #[test]

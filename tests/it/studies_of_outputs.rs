@@ -174,7 +174,7 @@ fn a_membership_study_is_the_command() {
     // A score is made of logits only.
     let attack = Attack::Threshold { score: Some(MembershipScore::Loss) };
     let scores = memory_scores();
-    let study = MembershipStudy { answers: RecordedAnswers::Scores { scores: &scores, labels: None }, attack, ..study };
+    let study = MembershipStudy { answers: RecordedAnswers::scores(&scores, None), attack, ..study };
     assert!(matches!(study.run(&unwatched), Err(Error::Rejected { .. })));
 }
 
@@ -201,7 +201,7 @@ fn a_comparison_study_is_the_command() {
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
     // Of scores an attack on all confidences is left out, and where all are, the error is the first one's.
     let scores = memory_scores();
-    let study = ComparisonStudy { answers: RecordedAnswers::Scores { scores: &scores, labels: None }, ..study };
+    let study = ComparisonStudy { answers: RecordedAnswers::scores(&scores, None), ..study };
     let answer = study.run(&unwatched).unwrap();
     let codes: Vec<&str> = answer.warnings().iter().map(|warning| warning.code).collect();
     assert!(answer.roc.len() == 3 && codes.contains(&"attack-left-out"), "{codes:?}");

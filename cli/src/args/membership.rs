@@ -6,7 +6,10 @@ use super::{failure_probability, number};
 use clap::{Args, Subcommand};
 use leakbound::audit::FailurePer;
 use leakbound::quantity::{FailureProbability, Probability};
-pub use names::{ComparedName, LevelName, ModeName, ScoreName, VarianceName, VariantName, VictimList, ViewsName};
+pub use names::{
+    AnswersName, ComparedName, LevelName, ModeName, PairsName, ScoreName, VarianceName, VariantName, VictimList,
+    ViewsName,
+};
 use names::{bins, probability, resamples_or_none, score, top, variant, victims};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -18,9 +21,12 @@ pub enum MembershipCommand {
     #[command(
         after_help = "Examples:\n  leakbound membership lira fashion_lira_mislabelled.npz --report lira.html\n  \
                             leakbound membership lira exp/cifar10 --variant carlini-2022 --victims 0,1\n  \
-                            leakbound membership lira 'shadow_*.npz' --mode offline --variance pooled\n\n\
+                            leakbound membership lira 'shadow_*.npz' --mode offline --variance pooled\n  \
+                            leakbound membership lira simclr.npz --answers encoder\n  \
+                            leakbound membership lira selena.npz --answers neighbor\n\n\
                             Files: npz with `logits` [model, sample, view, class] and `labels` [sample], or `scores` \
-                            [model, sample, view], and `keep` [model, sample]; a folder with the same as .npy; a \
+                            [model, sample, view], or `embeddings` [model, sample, view, dimension] of an encoder, \
+                            also beside the others, and `neighbor_logits` like `logits` beside these, and `keep` [model, sample]; a folder with the same as .npy; a \
                             folder of experiment_I_of_N; CSV with model,sample,view,score,member."
     )]
     Lira(LiraOptions),
@@ -43,8 +49,8 @@ pub enum MembershipCommand {
     #[command(
         after_help = "Examples:\n  leakbound membership compare fashion_lira_mislabelled.npz --report attacks.html\n  \
                             leakbound membership compare shadow.npz --attacks lira,threshold,label-only\n\nEach attack \
-                            runs with the defaults of its own command. What a recording cannot feed is left out, with the \
-                            reason as a warning. The best of several attacks is chosen after the fact: its figures are \
+                            runs with the defaults of its own command. Without --attacks all run that look at what is \
+                            recorded. What a recording cannot feed is left out, with the reason as a warning. The best of several attacks is chosen after the fact: its figures are \
                             optimistic."
     )]
     Compare(CompareOptions),
@@ -61,6 +67,19 @@ pub struct StudyOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub measure: MeasureOptions,
+}
+
+/// What an attack looks at.
+#[derive(Debug, Args, Serialize)]
+pub struct AnswerOptions {
+    /// Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
+    /// the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
+    /// recorded]
+    #[arg(long, value_enum)]
+    pub answers: Option<AnswersName>,
+    /// With --answers encoder: views that are compared
+    #[arg(long, value_enum, default_value = "all")]
+    pub pairs: PairsName,
 }
 
 /// Victims.
@@ -121,6 +140,10 @@ pub struct LiraOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
+    /// What the attack looks at
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
     /// if logits are recorded
     #[arg(long, value_parser = score)]
@@ -150,6 +173,10 @@ pub struct LabelOnlyOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
+    /// What the attack looks at
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
     /// Inverse regularization strength C
     #[arg(long, value_name = "C", value_parser = number, default_value = "1", allow_hyphen_values = true)]
     pub strength: f64,
@@ -166,6 +193,10 @@ pub struct ThresholdAttackOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
+    /// What the attack looks at
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
     /// if logits are recorded
     #[arg(long, value_parser = score)]
@@ -179,6 +210,10 @@ pub struct RmiaOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
+    /// What the attack looks at
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
     /// Shadow models: online (with and without the sample) or offline (without it)
     #[arg(long, value_enum, default_value = "online")]
     pub mode: ModeName,
@@ -201,6 +236,10 @@ pub struct RiskOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
+    /// What the attack looks at
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
     /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
     /// modified-entropy if logits are recorded
     #[arg(long, value_parser = score)]
@@ -221,6 +260,10 @@ pub struct AttackerOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
+    /// What the attack looks at
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
 }
 
 /// Options of `leakbound membership compare`.
@@ -230,7 +273,7 @@ pub struct CompareOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub study: StudyOptions,
-    /// Attacks, most important first [default: all]
+    /// Attacks, most important first [default: all that look at what is recorded]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub attacks: Vec<ComparedName>,
     /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack

@@ -3,14 +3,14 @@
 use super::conclude::{Asked, publish, watched};
 use super::shadow_answers;
 use crate::args::{
-    Common, CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions, MembershipCommand, ModeName,
-    StudyOptions, VarianceName, ViewsName,
+    AnswerOptions, AnswersName, Common, CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions,
+    MembershipCommand, ModeName, PairsName, StudyOptions, VarianceName, ViewsName,
 };
 use crate::output::Output;
 use clap::ValueEnum;
 use leakbound::Result;
 use leakbound::membership::{
-    LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore, RmiaPlan, Victims,
+    LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore, RmiaPlan, Victims, ViewPairs,
 };
 use leakbound::record::ShadowRecording;
 use leakbound::study::{
@@ -21,53 +21,92 @@ use std::path::Path;
 
 pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
     match command {
-        MembershipCommand::Lira(options) => attack(common, options, &options.study, lira(options)),
+        MembershipCommand::Lira(options) => attack(common, options, (&options.study, &options.answers), lira(options)),
         MembershipCommand::LabelOnly(options) => {
             let victims = options.victims.victims.0.clone();
-            attack(common, options, &options.study, Attack::LabelOnly { strength: options.strength, victims })
+            attack(
+                common,
+                options,
+                (&options.study, &options.answers),
+                Attack::LabelOnly { strength: options.strength, victims },
+            )
         }
-        MembershipCommand::Threshold(options) => {
-            attack(common, options, &options.study, Attack::Threshold { score: options.score.map(|score| score.0) })
-        }
+        MembershipCommand::Threshold(options) => attack(
+            common,
+            options,
+            (&options.study, &options.answers),
+            Attack::Threshold { score: options.score.map(|score| score.0) },
+        ),
         MembershipCommand::Rmia(options) => {
             let (mode, victims) = (mode(options.mode), options.victims.victims.0.clone());
             let plan = RmiaPlan { mode, gamma: options.gamma, slope: options.slope, victims };
-            attack(common, options, &options.study, Attack::Rmia(plan))
+            attack(common, options, (&options.study, &options.answers), Attack::Rmia(plan))
         }
         MembershipCommand::Risk(options) => {
             let (score, victims) = (options.score.map(|score| score.0), options.victims.victims.0.clone());
-            attack(common, options, &options.study, Attack::Risk { score, bins: options.bins, victims })
+            attack(
+                common,
+                options,
+                (&options.study, &options.answers),
+                Attack::Risk { score, bins: options.bins, victims },
+            )
         }
         MembershipCommand::Attacker(options) => {
-            attack(common, options, &options.study, Attack::Trained { seed: common.seed })
+            attack(common, options, (&options.study, &options.answers), Attack::Trained { seed: common.seed })
         }
         MembershipCommand::Compare(options) => compare(common, options),
     }
 }
 
-fn attack(common: &Common, options: &impl Serialize, study: &StudyOptions, attack: Attack) -> Result<Verdict> {
+fn attack(
+    common: &Common,
+    options: &impl Serialize,
+    (study, answers): (&StudyOptions, &AnswerOptions),
+    attack: Attack,
+) -> Result<Verdict> {
     let measures = measures(&study.measure, common.seed);
     on_recording(common, options, study, |recording| {
+        let attack = looking_at(answers, recording, attack);
         // Only in a recording of confidences a score outside of [0, 1] is a fault of the file.
         let confidences = match (recording, &attack) {
             (ShadowRecording::Scores(scores), Attack::Rmia(_)) => Some(scores.confidences()),
             _ => None,
         };
         let answers = match &confidences {
-            Some(scores) => RecordedAnswers::Scores { scores, labels: recording.labels() },
+            Some(scores) => RecordedAnswers::scores(scores, recording.labels()),
             None => recording.into(),
         };
         watched(common, &MembershipStudy { answers, attack, measures })
     })
 }
 
+/// The attack on what the options name, or on what there is.
+fn looking_at(options: &AnswerOptions, recording: &ShadowRecording, attack: Attack) -> Attack {
+    let pairs = match options.pairs {
+        PairsName::All => ViewPairs::All,
+        PairsName::Disjoint => ViewPairs::Disjoint,
+    };
+    let usual = match recording {
+        ShadowRecording::Embeddings(_) => AnswersName::Encoder,
+        ShadowRecording::Logits(_) | ShadowRecording::Scores(_) => AnswersName::Sample,
+    };
+    match options.answers.unwrap_or(usual) {
+        AnswersName::Sample => attack,
+        AnswersName::Neighbor => Attack::Neighbor(Box::new(attack)),
+        AnswersName::Encoder => Attack::Encoder { pairs, attack: Box::new(attack) },
+    }
+}
+
 fn compare(common: &Common, options: &CompareOptions) -> Result<Verdict> {
     let victims = &options.victims.victims.0;
     on_recording(common, options, &options.study, |recording| {
+        let answers = RecordedAnswers::from(recording);
         let attacks = wanted(&options.attacks).into_iter().map(|name| (word(name), named(name, victims, common.seed)));
+        // It depends on which arrays there are and on no number in them, so that it costs no failure probability.
+        let possible = attacks.filter(|(_, attack)| !options.attacks.is_empty() || answers.has(attack.looks_at()));
         let study = ComparisonStudy {
-            answers: recording.into(),
-            attacks: attacks.collect(),
+            answers,
+            attacks: possible.collect(),
             victims: victims.clone(),
             failure_per: options.failure_per,
             measures: measures(&options.study.measure, common.seed),
@@ -145,6 +184,8 @@ fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
         Attack::Lira { plan, score: None }
     };
     let rmia = |mode, victims| Attack::Rmia(RmiaPlan { mode, victims, ..RmiaPlan::default() });
+    let neighbor = |attack| Attack::Neighbor(Box::new(attack));
+    let encoder = |attack| Attack::Encoder { pairs: ViewPairs::All, attack: Box::new(attack) };
     match name {
         ComparedName::Lira => lira(LiraMode::Online, LiraVariance::PerSample, victims),
         ComparedName::LiraPooled => lira(LiraMode::Online, LiraVariance::Pooled, victims),
@@ -157,6 +198,12 @@ fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
         ComparedName::TopConfidence => Attack::Threshold { score: Some(MembershipScore::TopConfidence) },
         ComparedName::Entropy => Attack::Threshold { score: Some(MembershipScore::Entropy) },
         ComparedName::Attacker => Attack::Trained { seed },
+        ComparedName::NeighborLira => neighbor(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
+        ComparedName::NeighborLiraPooled => neighbor(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
+        ComparedName::NeighborLabelOnly => neighbor(Attack::LabelOnly { strength: 1.0, victims }),
+        ComparedName::EncoderLira => encoder(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
+        ComparedName::EncoderLiraPooled => encoder(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
+        ComparedName::EncoderThreshold => encoder(Attack::Threshold { score: None }),
     }
 }
 

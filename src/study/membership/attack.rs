@@ -1,10 +1,10 @@
 //! The attacks, each with its settings, on logits or on scores.
 
-use super::recorded::{RecordedAnswers, Watch, Watched};
+use super::recorded::{Answers, LooksAt, RecordedAnswers, Watch, Watched};
 use crate::error::{Error, Result};
 use crate::membership::{
-    AttackScores, Guesses, LiraPlan, MembershipScore, RmiaPlan, ScoredLogits, Victims, label_only, lira, risk_score,
-    rmia, threshold_attack, trained_attacker,
+    AttackScores, Guesses, LiraPlan, MembershipScore, RmiaPlan, ScoredEmbeddings, ScoredLogits, Victims, ViewPairs,
+    label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
 };
 use crate::study::Warning;
 use crate::study::number::significant;
@@ -50,18 +50,32 @@ pub enum Attack {
         /// The seed of its training.
         seed: u64,
     },
+    /// Another attack, on the answers at the nearest neighbor of each sample with the label of the sample. It needs
+    /// those logits.
+    ///
+    /// A defense such as SELENA answers on a training sample as a model that never saw it, and on a near-duplicate of
+    /// the sample as one that did.
+    Neighbor(Box<Attack>),
+    /// Another attack, on how alike an encoder's embeddings of the views of a sample are
+    /// ([`ScoredEmbeddings`]). It needs embeddings.
+    Encoder {
+        /// Which views are compared.
+        pairs: ViewPairs,
+        /// The attack, which takes any score: not on confidences or right answers.
+        attack: Box<Attack>,
+    },
 }
 
 /// Runs an attack on recorded scores, or on those made of recorded logits.
 macro_rules! on_scores {
     ($answers:expr, $watch:expr, $wanted:expr, $usual:expr, |$source:ident| $attack:expr) => {
-        match $answers {
-            RecordedAnswers::Logits(source) => {
+        match $answers.answers()? {
+            Answers::Logits(source) => {
                 let logits = Watched { source, watch: $watch };
                 let $source = &ScoredLogits::new(&logits, $wanted.unwrap_or($usual));
                 $attack
             }
-            RecordedAnswers::Scores { scores, .. } => {
+            Answers::Scores(scores) => {
                 reject_score($wanted)?;
                 let $source = &Watched { source: scores, watch: $watch };
                 $attack
@@ -73,14 +87,26 @@ macro_rules! on_scores {
 impl Attack {
     /// Its name in the rows of an answer.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> String {
         match self {
-            Self::Lira { .. } => "lira",
-            Self::LabelOnly { .. } => "label-only",
-            Self::Threshold { .. } => "threshold",
-            Self::Rmia(_) => "rmia",
-            Self::Risk { .. } => "risk",
-            Self::Trained { .. } => "attacker",
+            Self::Lira { .. } => "lira".into(),
+            Self::LabelOnly { .. } => "label-only".into(),
+            Self::Threshold { .. } => "threshold".into(),
+            Self::Rmia(_) => "rmia".into(),
+            Self::Risk { .. } => "risk".into(),
+            Self::Trained { .. } => "attacker".into(),
+            Self::Neighbor(attack) => format!("neighbor-{}", attack.name()),
+            Self::Encoder { attack, .. } => format!("encoder-{}", attack.name()),
+        }
+    }
+
+    /// What it looks at.
+    #[must_use]
+    pub const fn looks_at(&self) -> LooksAt {
+        match self {
+            Self::Neighbor(_) => LooksAt::Neighbor,
+            Self::Encoder { .. } => LooksAt::Encoder,
+            _ => LooksAt::Sample,
         }
     }
 
@@ -93,6 +119,7 @@ impl Attack {
             Self::Rmia(_) => "leakbound.membership-rmia/1",
             Self::Risk { .. } => "leakbound.membership-risk/1",
             Self::Trained { .. } => "leakbound.membership-attacker/1",
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.schema(),
         }
     }
 
@@ -105,6 +132,8 @@ impl Attack {
             Self::Rmia(_) => "RMIA".into(),
             Self::Risk { .. } => "privacy-risk score".into(),
             Self::Trained { .. } => "trained attacker".into(),
+            Self::Neighbor(attack) => format!("{} on nearest neighbors", attack.words()),
+            Self::Encoder { attack, .. } => format!("{} on the encoder's views", attack.words()),
         }
     }
 
@@ -114,6 +143,7 @@ impl Attack {
             Self::Lira { plan, .. } => Some(&plan.victims),
             Self::LabelOnly { victims, .. } | Self::Risk { victims, .. } => Some(victims),
             Self::Rmia(plan) => Some(&plan.victims),
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.victims(),
             Self::Threshold { .. } | Self::Trained { .. } => None,
         }
     }
@@ -143,18 +173,51 @@ impl Attack {
                 let labels = answers.labels();
                 on_scores!(answers, watch, *score, ModifiedEntropy, |source| risk_score(source, labels, *bins, victims))
             }
-            Self::Trained { seed } => match answers {
-                RecordedAnswers::Logits(source) => trained_attacker(&Watched { source, watch }, *seed).map(decided),
-                RecordedAnswers::Scores { .. } => Err(Error::Rejected {
+            Self::Trained { seed } => match answers.answers()? {
+                Answers::Logits(source) => trained_attacker(&Watched { source, watch }, *seed).map(decided),
+                Answers::Scores(_) => Err(Error::Rejected {
                     operation: "trained attacker",
                     reason: "the attacker looks at all confidences, and scores are recorded".into(),
                 }),
             },
+            Self::Neighbor(attack) => attack.run(answers.at_neighbors()?, watch),
+            Self::Encoder { pairs, attack } => {
+                attack.check_takes_any_score()?;
+                let scores = ScoredEmbeddings::new(answers.encoder()?, *pairs)?;
+                attack.run(RecordedAnswers::scores(&scores, answers.labels()), watch)
+            }
+        }
+    }
+
+    /// Rejects an attack that cannot be made on the similarity of views.
+    fn check_takes_any_score(&self) -> Result<()> {
+        let of_its_own = match self {
+            Self::Rmia(_) => Some(("RMIA", "confidences")),
+            Self::Encoder { .. } => Some(("attack on an encoder", "embeddings")),
+            Self::Neighbor(_) => Some(("attack through neighbors", "answers at neighbors")),
+            Self::Lira { score: Some(_), .. }
+            | Self::Risk { score: Some(_), .. }
+            | Self::Threshold { score: Some(_) } => Some(("--score", "logits")),
+            _ => self.wants(),
+        };
+        of_its_own.map_or(Ok(()), |(operation, wants)| {
+            let reason = format!("it looks at {wants}, and the score of an encoder is the similarity of its views");
+            Err(Error::Rejected { operation, reason })
+        })
+    }
+
+    /// Rejects recorded scores that could be fed to the attack, which would not be the attack of this name then.
+    pub(super) fn check_fed(&self, answers: RecordedAnswers<'_>) -> Result<()> {
+        match (answers.answers(), self.wants()) {
+            (Ok(Answers::Scores(_)), Some((operation, wants))) => {
+                Err(Error::Rejected { operation, reason: format!("it looks at {wants}, and scores are recorded") })
+            }
+            _ => Ok(()),
         }
     }
 
     /// What it looks at, where that is more than a score; with its name in an error.
-    pub(super) const fn wants(&self) -> Option<(&'static str, &'static str)> {
+    const fn wants(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::LabelOnly { .. } => Some(("label-only attack", "right and wrong answers")),
             Self::Threshold { score: Some(MembershipScore::TopConfidence) } => {
@@ -168,9 +231,28 @@ impl Attack {
         }
     }
 
+    /// A warning that the label-only attack sees one bit of each sample, where it was published with eighteen.
+    pub(super) fn few_views(&self, answers: RecordedAnswers<'_>) -> Option<Warning> {
+        let outer = match self {
+            Self::Neighbor(attack) => attack,
+            attack => attack,
+        };
+        let single = matches!(outer, Self::LabelOnly { .. }) && answers.views(self.looks_at()) == 1;
+        single.then(|| Warning {
+            code: "single-view",
+            message: format!("{}: one view of each sample shows one bit, whether its label is predicted", self.name()),
+            hint: "record answers on augmented views of each sample; the published attack has 18 (torch shadow --views 18)"
+                .into(),
+        })
+    }
+
     /// A warning that few models left out one by one bias the attack against itself.
     pub(super) fn few_models(&self, models: usize) -> Option<Warning> {
-        let Self::Lira { plan, .. } = self else { return None };
+        let plan = match self {
+            Self::Lira { plan, .. } => plan,
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => return attack.few_models(models),
+            _ => return None,
+        };
         let auc = plan.auc_without_leakage(models)?;
         Some(Warning {
             code: "few-models",

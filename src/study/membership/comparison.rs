@@ -3,7 +3,7 @@
 use super::answer::{MembershipAnswer, VictimModels};
 use super::attack::Attack;
 use super::measures::Measures;
-use super::recorded::RecordedAnswers;
+use super::recorded::{LooksAt, RecordedAnswers};
 use super::warnings::undecided;
 use crate::audit::FailurePer;
 use crate::error::{Error, Result};
@@ -49,11 +49,12 @@ impl Study for ComparisonStudy<'_> {
         let right = answers.right(&victims, &watch)?;
         let (mut found, mut warnings, mut first_error) = (Vec::new(), Vec::new(), None);
         for (name, attack) in &self.attacks {
-            match fed(attack, answers).and_then(|()| attack.run(answers, &watch)) {
+            match attack.check_fed(answers).and_then(|()| attack.run(answers, &watch)) {
                 Ok(guesses) => {
                     let guesses = of_victims(guesses, &victims)?;
                     warnings.extend(undecided(&guesses, Some(name)));
                     warnings.extend(attack.few_models(models));
+                    warnings.extend(attack.few_views(answers));
                     found.push((name.clone(), measures.metrics(&guesses, answers.labels(), right.as_ref())?));
                 }
                 Err(error) if is_of_the_attack(&error) => {
@@ -67,8 +68,12 @@ impl Study for ComparisonStudy<'_> {
         if let Some(error) = first_error.filter(|_| found.is_empty()) {
             return Err(error);
         }
+        // Those of the samples, if any attack looks at them.
+        let looks_at =
+            self.attacks.iter().map(|(_, attack)| attack.looks_at()).filter(|&looks_at| answers.has(looks_at));
+        let looks_at = looks_at.min().unwrap_or(LooksAt::Sample);
         let words = if found.len() == 1 { "1 attack".into() } else { format!("{} attacks", found.len()) };
-        let models = VictimModels { victims: victims.len(), models, samples, views: answers.views() };
+        let models = VictimModels { victims: victims.len(), models, samples, views: answers.views(looks_at) };
         Ok(MembershipAnswer::new(MembershipAnswer::SCHEMA, words, models, warnings, &found))
     }
 }
@@ -99,12 +104,6 @@ impl ComparisonStudy<'_> {
         };
         Measures { plan: MembershipPlan { attacks, ..self.measures.plan.clone() }, ..self.measures.clone() }
     }
-}
-
-/// Recorded scores could be fed to the regression; what it made of them would not be the attack of this name.
-fn fed(attack: &Attack, answers: RecordedAnswers<'_>) -> Result<()> {
-    let (RecordedAnswers::Scores { .. }, Some((operation, wants))) = (answers, attack.wants()) else { return Ok(()) };
-    Err(Error::Rejected { operation, reason: format!("it looks at {wants}, and scores are recorded") })
 }
 
 /// Answers that cannot be read end the study; those that one attack cannot use do not.

@@ -14,7 +14,7 @@ pub use attack::Attack;
 pub use comparison::ComparisonStudy;
 pub use histogram::ScoreHistogram;
 pub use measures::{Levels, Measures};
-pub use recorded::RecordedAnswers;
+pub use recorded::{LooksAt, RecordedAnswers};
 pub use rows::{CanaryRow, LevelRow, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, TprRow};
 
 use super::Study;
@@ -35,8 +35,9 @@ use crate::error::Result;
 /// let scores = Array3::from_shape_fn((40, 30, 1), |(m, s, _)| {
 ///     f64::from(u8::from((m + s) % 2 == 0)) + ((m * 7 + s * 3) % 10) as f64 / 5.0
 /// });
+/// let scores = MemoryScores::double(scores, members)?;
 /// let study = MembershipStudy {
-///     answers: RecordedAnswers::Scores { scores: &MemoryScores::double(scores, members)?, labels: None },
+///     answers: RecordedAnswers::scores(&scores, None),
 ///     attack: Attack::Lira { plan: LiraPlan::default(), score: None },
 ///     measures: Measures::default(),
 /// };
@@ -69,8 +70,9 @@ impl Study for MembershipStudy<'_> {
         let right = answers.right(&victims, &watch)?;
         let metrics = measures.metrics(&guesses, answers.labels(), right.as_ref())?;
         let warnings = warnings::undecided(&guesses, None).into_iter().chain(attack.few_models(models));
-        let models = VictimModels { victims: victims.len(), models, samples, views: answers.views() };
-        let found = [(attack.name().to_owned(), metrics)];
+        let warnings = warnings.chain(attack.few_views(*answers));
+        let models = VictimModels { victims: victims.len(), models, samples, views: answers.views(attack.looks_at()) };
+        let found = [(attack.name(), metrics)];
         Ok(MembershipAnswer::new(attack.schema(), attack.words(), models, warnings.collect(), &found))
     }
 }

@@ -1,61 +1,164 @@
 //! Recorded answers of shadow models, from files or from memory.
 
-use crate::error::Result;
-use crate::membership::{ScoreBlock, ShadowLogits, ShadowScores, right_answers};
+use crate::error::{Error, Result};
+use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores, right_answers};
 use crate::record::ShadowRecording;
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix4};
 use std::ops::Range;
 
-/// What shadow models answered, and which model was trained on which sample.
+/// What shadow models answered, which model was trained on which sample, and what adaptive attacks look at besides.
 #[derive(Clone, Copy)]
-pub enum RecordedAnswers<'a> {
+pub struct RecordedAnswers<'a> {
+    members: ArrayView2<'a, bool>,
+    labels: Option<&'a [usize]>,
+    answers: Option<Answers<'a>>,
+    embeddings: Option<&'a dyn ShadowEmbeddings>,
+    neighbors: Option<&'a dyn ShadowLogits>,
+}
+
+/// Answers on the samples themselves.
+#[derive(Clone, Copy)]
+pub(super) enum Answers<'a> {
     /// Logits, of which each attack makes the scores that it needs.
     Logits(&'a dyn ShadowLogits),
     /// Scores; high means member.
-    Scores {
-        /// The scores.
-        scores: &'a dyn ShadowScores,
-        /// The label of each sample, if known.
-        labels: Option<&'a [usize]>,
-    },
+    Scores(&'a dyn ShadowScores),
+}
+
+/// What an attack looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LooksAt {
+    /// The answers on the samples themselves.
+    Sample,
+    /// The answers at the nearest neighbor of each sample.
+    Neighbor,
+    /// The encoder's embeddings of views of the samples.
+    Encoder,
 }
 
 impl<'a> From<&'a ShadowRecording> for RecordedAnswers<'a> {
     fn from(recording: &'a ShadowRecording) -> Self {
-        match recording {
-            ShadowRecording::Logits(logits) => Self::Logits(logits),
-            ShadowRecording::Scores(scores) => Self::Scores { scores, labels: scores.labels() },
-        }
+        let answers = match recording {
+            ShadowRecording::Logits(logits) => Some(Answers::Logits(logits)),
+            ShadowRecording::Scores(scores) => Some(Answers::Scores(scores)),
+            ShadowRecording::Embeddings(_) => None,
+        };
+        let embeddings = recording.embeddings().map(|embeddings| embeddings as &dyn ShadowEmbeddings);
+        let neighbors = recording.neighbors().map(|neighbors| neighbors as &dyn ShadowLogits);
+        Self { members: recording.members(), labels: recording.labels(), answers, embeddings, neighbors }
     }
 }
 
 impl<'a> RecordedAnswers<'a> {
+    /// Logits, of which each attack makes the scores that it needs.
+    pub fn logits(logits: &'a dyn ShadowLogits) -> Self {
+        let (members, labels) = (logits.members(), Some(logits.labels()));
+        Self { labels, ..Self::of(members) }.answered(Answers::Logits(logits))
+    }
+
+    /// Scores, of which high means member, and the label of each sample, if known.
+    pub fn scores(scores: &'a dyn ShadowScores, labels: Option<&'a [usize]>) -> Self {
+        Self { labels, ..Self::of(scores.members()) }.answered(Answers::Scores(scores))
+    }
+
+    /// Embeddings alone, and the label of each sample, if known.
+    pub fn embeddings(embeddings: &'a dyn ShadowEmbeddings, labels: Option<&'a [usize]>) -> Self {
+        Self { labels, embeddings: Some(embeddings), ..Self::of(embeddings.members()) }
+    }
+
+    const fn of(members: ArrayView2<'a, bool>) -> Self {
+        Self { members, labels: None, answers: None, embeddings: None, neighbors: None }
+    }
+
+    const fn answered(self, answers: Answers<'a>) -> Self {
+        Self { answers: Some(answers), ..self }
+    }
+
+    /// The same with embeddings by the same models of the same samples.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] where the truth of the two differs.
+    pub fn with_embeddings(self, embeddings: &'a dyn ShadowEmbeddings) -> Result<Self> {
+        self.check_beside(embeddings.members(), "embeddings beside answers")?;
+        Ok(Self { embeddings: Some(embeddings), ..self })
+    }
+
+    /// The same with logits at the nearest neighbor of each sample, whose labels are those of the samples.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] where the truth of the two differs.
+    pub fn with_neighbors(self, logits: &'a dyn ShadowLogits) -> Result<Self> {
+        self.check_beside(logits.members(), "answers at neighbors beside answers")?;
+        Ok(Self { neighbors: Some(logits), ..self })
+    }
+
+    fn check_beside(self, members: ArrayView2<'_, bool>, operation: &'static str) -> Result<()> {
+        if self.members == members {
+            return Ok(());
+        }
+        let reason = "they are of other models or samples than the answers".into();
+        Err(Error::Rejected { operation, reason })
+    }
+
+    /// Whether there is what an attack looks at.
+    #[must_use]
+    pub fn has(self, looks_at: LooksAt) -> bool {
+        match looks_at {
+            LooksAt::Sample => self.answers.is_some(),
+            LooksAt::Neighbor => self.neighbors.is_some(),
+            LooksAt::Encoder => self.embeddings.is_some(),
+        }
+    }
+
     /// The truth \[model, sample\].
-    pub(super) fn members(self) -> ArrayView2<'a, bool> {
-        match self {
-            Self::Logits(logits) => logits.members(),
-            Self::Scores { scores, .. } => scores.members(),
-        }
+    pub(super) const fn members(self) -> ArrayView2<'a, bool> {
+        self.members
     }
 
-    pub(super) fn labels(self) -> Option<&'a [usize]> {
-        match self {
-            Self::Logits(logits) => Some(logits.labels()),
-            Self::Scores { labels, .. } => labels,
-        }
+    pub(super) const fn labels(self) -> Option<&'a [usize]> {
+        self.labels
     }
 
-    /// Views of a sample.
-    pub(super) fn views(self) -> usize {
-        match self {
-            Self::Logits(logits) => logits.views(),
-            Self::Scores { scores, .. } => scores.views(),
+    /// The answers on the samples.
+    pub(super) fn answers(self) -> Result<Answers<'a>> {
+        self.answers.ok_or_else(|| Error::Rejected {
+            operation: "attack on the answers on samples",
+            reason: "neither logits nor scores are recorded".into(),
+        })
+    }
+
+    /// The embeddings of an encoder.
+    pub(super) fn encoder(self) -> Result<&'a dyn ShadowEmbeddings> {
+        self.embeddings.ok_or_else(|| Error::Rejected {
+            operation: "attack on an encoder",
+            reason: "no embeddings of views are recorded".into(),
+        })
+    }
+
+    /// The answers at the nearest neighbors, as if they were those on the samples.
+    pub(super) fn at_neighbors(self) -> Result<Self> {
+        self.neighbors.map(Self::logits).ok_or_else(|| Error::Rejected {
+            operation: "attack through neighbors",
+            reason: "no answers at the nearest neighbors of the samples are recorded".into(),
+        })
+    }
+
+    /// Views of a sample in what an attack looks at; 1 where there is none.
+    pub(super) fn views(self, looks_at: LooksAt) -> usize {
+        let of_answers = |answers| match answers {
+            Answers::Logits(logits) => ShadowLogits::views(logits),
+            Answers::Scores(scores) => ShadowScores::views(scores),
+        };
+        match looks_at {
+            LooksAt::Sample => self.answers.map_or(1, of_answers),
+            LooksAt::Neighbor => self.neighbors.map_or(1, |logits| logits.views()),
+            LooksAt::Encoder => self.embeddings.map_or(1, |embeddings| embeddings.views()),
         }
     }
 
     /// Whether each victim predicts the label of each sample, where logits are recorded.
     pub(super) fn right(self, victims: &[usize], watch: Watch<'_>) -> Result<Option<Array2<bool>>> {
-        let Self::Logits(source) = self else { return Ok(None) };
+        let Some(Answers::Logits(source)) = self.answers else { return Ok(None) };
         Ok(Some(right_answers(&Watched { source, watch })?.1.select(Axis(0), victims)))
     }
 }

@@ -50,6 +50,28 @@ pub enum ViewsName {
     Multivariate,
 }
 
+/// What an attack looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswersName {
+    /// Logits or scores on the samples
+    Sample,
+    /// Logits at the nearest neighbor of each sample
+    Neighbor,
+    /// Embeddings of views by an encoder (white box)
+    Encoder,
+}
+
+/// Which views of a sample are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairsName {
+    /// Every view with every other one
+    All,
+    /// The first with the second, the third with the fourth, and so on, as published
+    Disjoint,
+}
+
 /// An attack among several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -76,6 +98,18 @@ pub enum ComparedName {
     Entropy,
     /// A small network trained on sorted confidences
     Attacker,
+    /// LiRA on the answers at the nearest neighbor of each sample
+    NeighborLira,
+    /// The same with one variance for all samples
+    NeighborLiraPooled,
+    /// Logistic regression on which views of the nearest neighbor get the label of the sample
+    NeighborLabelOnly,
+    /// LiRA on how alike an encoder's embeddings of views are
+    EncoderLira,
+    /// The same with one variance for all samples
+    EncoderLiraPooled,
+    /// One threshold for how alike the embeddings of views of all samples are
+    EncoderThreshold,
 }
 
 /// A score by its name.

@@ -1,0 +1,169 @@
+//! The attack on an encoder: `--answers encoder` and its place in `compare`.
+
+use crate::cli_membership::{keep, logits, recorded};
+use crate::desk::Desk;
+use crate::json::{codes, number, rows, texts};
+use crate::report_pages::checked;
+use ndarray::{Array1, Array4, Axis, Slice};
+use serde_json::Value;
+
+/// Six views of each sample, which are more alike where the model was trained on it.
+fn embeddings() -> Array4<f32> {
+    Array4::from_shape_fn((16, 12, 6, 5), |(m, s, v, d)| {
+        let noise = ((m * 29 + s * 13 + v * 37 + d * 11 + m * s * v * d) % 17) as f32 / 8.0 - 1.0;
+        let center = if d == s % 5 { 4.0 } else { 1.0 };
+        center + noise * if keep()[[m, s]] { 0.3 } else { 1.0 }
+    })
+}
+
+/// A folder with logits and embeddings `both.npz`, embeddings alone `encoder.npz`, logits alone `s.npz`.
+fn desk() -> Desk {
+    let desk = recorded();
+    desk.compressed("both.npz", |writer| {
+        writer.add_array("logits", &logits()).unwrap();
+        writer.add_array("labels", &Array1::from_shape_fn(12, |s| (s % 3) as i64)).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+        writer.add_array("embeddings", &embeddings()).unwrap();
+    });
+    encoder(&desk, "encoder.npz", &embeddings());
+    desk
+}
+
+fn encoder(desk: &Desk, name: &str, embeddings: &Array4<f32>) {
+    desk.compressed(name, |writer| {
+        writer.add_array("embeddings", embeddings).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+    });
+}
+
+/// The population under these attacks.
+fn compared(document: &Value) -> Vec<&str> {
+    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
+    levels.map(|row| row["attack"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_attack_on_a_score_is_one_on_an_encoder() {
+    let desk = desk();
+    for attack in
+        ["lira", "lira --variance pooled --mode offline", "threshold", "risk --bins 4", "lira --pairs disjoint"]
+    {
+        let (name, options) = attack.split_once(' ').unwrap_or((attack, ""));
+        let words = |file: &str| format!("membership {name} {file} {options} --resamples 100");
+        let document = desk.json(&words("both.npz --answers encoder"));
+        assert_eq!(document["schema"], format!("leakbound.membership-{name}/1"));
+        assert_eq!(document["options"]["answers"], "encoder");
+        let attacks = texts(&document["levels"], "attack");
+        assert!(attacks.iter().all(|attack| *attack == format!("encoder-{name}")), "{attacks:?}");
+        assert_eq!(texts(&document["levels"], "level"), ["population", "top", "most-vulnerable"]);
+        let auc = number(&document["levels"][0]["auc"]);
+        println!("{attack}: AUC {auc}");
+        assert!(auc > 0.8, "{attack}: {auc}");
+        assert_eq!(document["levels"][0]["at"][0]["validity"], "heuristic");
+        // Embeddings alone are what there is to look at.
+        let alone = desk.json(&words("encoder.npz"));
+        assert_eq!(alone["levels"], document["levels"], "{attack}");
+        assert!(alone["options"]["answers"].is_null());
+    }
+    // The other recorded answers are what attacks look at if not told otherwise.
+    let [both, logits] = ["both.npz", "s.npz"].map(|file| desk.json(&format!("membership lira {file} --resamples 0")));
+    assert_eq!(both["levels"], logits["levels"]);
+    let text = desk.stdout("membership lira both.npz --answers encoder --resamples 0");
+    let title = "Membership inference, LiRA, variant leakbound on the encoder's views: 16 of 16 models as victims, 12 samples, 6 views";
+    assert!(text.starts_with(title), "{text}");
+    let csv = desk.stdout("membership lira encoder.npz --resamples 0 --format csv");
+    assert_eq!(csv.lines().filter(|line| line.starts_with("encoder-lira,")).count(), 3 * 3, "{csv}");
+    // Warnings of the attack itself are those of its answers.
+    assert!(codes(&desk.json("membership lira encoder.npz --resamples 0")).contains(&"few-models"));
+}
+
+#[test]
+fn attacks_on_an_encoder_are_compared_where_there_is_one() {
+    let desk = desk();
+    let document = desk.json("membership compare both.npz --resamples 0");
+    let attacks = compared(&document);
+    assert_eq!(attacks.len(), 14);
+    assert_eq!(&attacks[11..], ["encoder-lira", "encoder-lira-pooled", "encoder-threshold"]);
+    assert!(!codes(&document).contains(&"attack-left-out"));
+    for (name, words) in [
+        ("encoder-lira", "lira both.npz --answers encoder"),
+        ("encoder-lira-pooled", "lira both.npz --answers encoder --variance pooled"),
+        ("encoder-threshold", "threshold both.npz --answers encoder"),
+    ] {
+        let alone = desk.json(&format!("membership {words} --resamples 0"));
+        let found = rows(&document["levels"]).iter().filter(|row| row["attack"] == name);
+        let found: Vec<[&Value; 2]> = found.map(|row| [&row["auc"], &row["at"]]).collect();
+        assert_eq!(found, rows(&alone["levels"]).iter().map(|row| [&row["auc"], &row["at"]]).collect::<Vec<_>>());
+    }
+    let alone = desk.json("membership compare encoder.npz --resamples 0");
+    assert_eq!(compared(&alone), ["encoder-lira", "encoder-lira-pooled", "encoder-threshold"]);
+    assert!(!codes(&alone).contains(&"attack-left-out"));
+    let text = desk.stdout("membership compare encoder.npz --resamples 0");
+    assert!(
+        text.starts_with("Membership inference, 3 attacks: 16 of 16 models as victims, 12 samples, 6 views"),
+        "{text}"
+    );
+    desk.stdout("membership compare both.npz --resamples 0 --report page.html");
+    let page = desk.text("page.html");
+    assert!(page.contains("encoder-lira-pooled") && !page.contains("NaN"));
+    checked(&page, |_| ());
+    // Named where there is none: left out with its reason, or the reason alone.
+    let named = desk.json("membership compare s.npz --attacks lira,encoder-lira --resamples 0");
+    assert_eq!(compared(&named), ["lira"]);
+    let left_out = rows(&named["warnings"]).iter().find(|warning| warning["code"] == "attack-left-out").unwrap();
+    assert_eq!(left_out["message"], "encoder-lira is left out: no embeddings of views are recorded");
+}
+
+#[test]
+fn encoders_that_cannot_be_attacked_are_one_line() {
+    let desk = desk();
+    let mut nan = embeddings();
+    nan[[3, 2, 1, 4]] = f32::NAN;
+    encoder(&desk, "nan.npz", &nan);
+    let mut zero = embeddings();
+    (0..5).for_each(|number| zero[[3, 2, 1, number]] = 0.0);
+    encoder(&desk, "zero.npz", &zero);
+    let views = |views: usize| embeddings().slice_axis(Axis(2), Slice::from(..views)).to_owned();
+    encoder(&desk, "one.npz", &views(1));
+    encoder(&desk, "three.npz", &views(3));
+    encoder(&desk, "large.npz", &Array4::from_elem((16, 12, 1000, 5), 1.0));
+    let rejected = |words: &str| {
+        let (status, line) = desk.failed(&format!("membership {words}"));
+        format!("{status}: {line}")
+    };
+    insta::assert_snapshot!(
+        [
+            rejected("lira nan.npz"),
+            rejected("threshold zero.npz"),
+            rejected("lira one.npz"),
+            rejected("lira three.npz --pairs disjoint"),
+            rejected("lira large.npz --max-memory 64K"),
+            rejected("lira s.npz --answers encoder"),
+            rejected("lira encoder.npz --answers sample"),
+            rejected("lira encoder.npz --score hinge"),
+            rejected("rmia encoder.npz"),
+            rejected("label-only encoder.npz"),
+            rejected("attacker both.npz --answers encoder"),
+            rejected("compare s.npz --attacks encoder-threshold"),
+            rejected("lira s.npz encoder.npz"),
+            rejected("lira both.npz s.npz"),
+        ]
+        .join("\n"),
+        @"
+        1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
+        1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
+        1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other
+        2: cosine similarity of embeddings: 3 views do not split into pairs
+        1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
+        2: attack on an encoder: no embeddings of views are recorded
+        2: attack on the answers on samples: neither logits nor scores are recorded
+        2: --score: it looks at logits, and the score of an encoder is the similarity of its views
+        2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
+        2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
+        2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views
+        2: attack on an encoder: no embeddings of views are recorded
+        1: encoder.npz: array `embeddings`: found embeddings, expected logits as in the files before it
+        1: both.npz: array `embeddings`: found 16 models, 12 samples, expected 32 models, 12 samples as of `logits`; hint: every file has the array, or none
+        "
+    );
+}

@@ -1,0 +1,112 @@
+//! The attack through nearest neighbors: `--answers neighbor` and its place in `compare`.
+
+use crate::cli_membership::{keep, logits, recorded};
+use crate::desk::Desk;
+use crate::json::{codes, number, rows, texts};
+use crate::report_pages::checked;
+use ndarray::{Array1, Array4, Axis, Slice};
+
+fn labels() -> Array1<i64> {
+    Array1::from_shape_fn(12, |s| (s % 3) as i64)
+}
+
+/// What a defended model answers on the samples: the same inside and outside.
+fn defended() -> Array4<f32> {
+    Array4::from_shape_fn((16, 12, 2, 3), |(m, s, v, c)| {
+        ((m * 23 + s * 19 + v * 5 + c * 7 + m * s * c) % 13) as f32 / 4.0
+    })
+}
+
+/// A folder with answers of defended models and at neighbors `selena.npz`, and undefended ones `s.npz`.
+fn desk() -> Desk {
+    let desk = recorded();
+    with(&desk, "selena.npz", &logits());
+    desk
+}
+
+fn with(desk: &Desk, name: &str, neighbors: &Array4<f32>) {
+    desk.compressed(name, |writer| {
+        writer.add_array("logits", &defended()).unwrap();
+        writer.add_array("labels", &labels()).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+        writer.add_array("neighbor_logits", neighbors).unwrap();
+    });
+}
+
+#[test]
+fn attacks_at_neighbors_are_those_on_these_answers() {
+    let desk = desk();
+    for attack in ["lira", "lira --score hinge", "threshold", "label-only", "rmia", "risk --bins 4", "attacker"] {
+        let (name, options) = attack.split_once(' ').unwrap_or((attack, ""));
+        let run = |file: &str| desk.json(&format!("membership {name} {file} {options} --resamples 0"));
+        let (through, direct) = (run("selena.npz --answers neighbor"), run("s.npz"));
+        assert!(texts(&through["levels"], "attack").iter().all(|found| *found == format!("neighbor-{name}")));
+        for (found, expected) in rows(&through["levels"]).iter().zip(rows(&direct["levels"])) {
+            assert_eq!((&found["auc"], &found["at"]), (&expected["auc"], &expected["at"]), "{attack}");
+        }
+        assert_eq!((&through["schema"], &through["options"]["answers"]), (&direct["schema"], &"neighbor".into()));
+    }
+    let auc = |options: &str| {
+        number(&desk.json(&format!("membership lira selena.npz {options} --resamples 0"))["levels"][0]["auc"])
+    };
+    let (own, through) = (auc(""), auc("--answers neighbor"));
+    println!("AUC on the samples {own:.3}, through neighbors {through:.3}");
+    assert!(through > own + 0.2, "{own} {through}");
+    let text = desk.stdout("membership lira selena.npz --answers neighbor --resamples 0");
+    assert!(text.starts_with("Membership inference, LiRA, variant leakbound on nearest neighbors: 16 of 16"), "{text}");
+}
+
+#[test]
+fn attacks_at_neighbors_are_compared_where_they_were_asked() {
+    let desk = desk();
+    let document = desk.json("membership compare selena.npz --resamples 0 --report page.html");
+    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
+    let attacks: Vec<&str> = levels.map(|row| row["attack"].as_str().unwrap()).collect();
+    assert_eq!(&attacks[11..], ["neighbor-lira", "neighbor-lira-pooled", "neighbor-label-only"]);
+    assert!(!codes(&document).contains(&"attack-left-out"));
+    assert!(desk.text("page.html").contains("neighbor-label-only"));
+    checked(&desk.text("page.html"), |_| ());
+    let named = desk.json("membership compare s.npz --attacks lira,neighbor-lira --resamples 0");
+    let left_out = rows(&named["warnings"]).iter().find(|warning| warning["code"] == "attack-left-out").unwrap();
+    let expected = "neighbor-lira is left out: no answers at the nearest neighbors of the samples are recorded";
+    assert_eq!(left_out["message"], expected);
+}
+
+#[test]
+fn neighbors_that_do_not_fit_are_one_line() {
+    let desk = desk();
+    let some = |axis: usize, count: usize| logits().slice_axis(Axis(axis), Slice::from(..count)).to_owned();
+    let mut nan = logits();
+    nan[[4, 3, 1, 2]] = f32::NAN;
+    with(&desk, "nan.npz", &nan);
+    with(&desk, "samples.npz", &some(1, 11));
+    with(&desk, "classes.npz", &some(3, 2));
+    desk.compressed("alone.npz", |writer| {
+        writer.add_array("neighbor_logits", &logits()).unwrap();
+        writer.add_array("labels", &labels()).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+    });
+    let rejected = |words: &str| {
+        let (status, line) = desk.failed(&format!("membership {words}"));
+        format!("{status}: {line}")
+    };
+    insta::assert_snapshot!(
+        [
+            rejected("lira nan.npz --answers neighbor"),
+            rejected("lira samples.npz"),
+            rejected("lira classes.npz"),
+            rejected("lira alone.npz"),
+            rejected("lira s.npz --answers neighbor"),
+            rejected("threshold selena.npz s.npz --answers neighbor"),
+        ]
+        .join("\n"),
+        @"
+        1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
+        1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+        1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+        1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
+        2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
+        1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+        "
+    );
+}
