@@ -124,6 +124,7 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
+        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none");
         rejected(2, IMAGES, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
         assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(&copy).unwrap());

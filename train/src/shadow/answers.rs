@@ -1,6 +1,6 @@
 //! What shadow models answered.
 
-use ndarray::{Array1, Array2, Array4, Axis};
+use ndarray::{Array1, Array2, Array4, ArrayD, Axis, Ix1};
 
 /// Answers of shadow models, and what they were trained on.
 ///
@@ -25,8 +25,28 @@ pub struct ShadowAnswers {
     pub source_index: Option<Array1<i32>>,
     /// \[attacked sample, channel, row, column\]: pixels that were drawn.
     pub canary_pixels: Option<Array4<u8>>,
+    /// Answers of the models' defense beside the logits.
+    pub further: Vec<FurtherAnswers>,
     /// Which view is the image itself.
     pub itself: usize,
+}
+
+/// What models answer beside their logits, by their defense.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FurtherAnswers {
+    /// Its name in the recording.
+    pub name: &'static str,
+    /// \[model, ...\]; see [`Defense`](crate::Defense) for the other dimensions.
+    pub values: ArrayD<f32>,
+}
+
+impl FurtherAnswers {
+    /// Mean over the models of an array with one number for each; nothing for another shape.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let values = self.values.view().into_dimensionality::<Ix1>().ok()?;
+        Some(values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64)
+    }
 }
 
 impl ShadowAnswers {

@@ -1,5 +1,6 @@
 //! Options of `leakbound torch shadow`.
 
+use super::defense::DefenseOptions;
 use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions};
 use super::{DataOptions, any_count, count};
@@ -61,6 +62,10 @@ pub struct ShadowOptions {
     /// Shift training images by up to this many pixels on each axis, padding with 0
     #[arg(long, value_name = "P", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
     pub shift: usize,
+    /// The defense of each model
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub defense: DefenseOptions,
     /// Where answers are kept until all are there
     #[command(flatten)]
     #[serde(flatten)]
@@ -84,6 +89,7 @@ impl ShadowOptions {
                 augmentation: (self.flip || self.shift > 0).then_some(augmentation),
                 ..self.training.plan(40)
             },
+            defense: self.defense.defense(),
             seed,
         }
     }

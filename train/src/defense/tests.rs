@@ -1,0 +1,123 @@
+use super::*;
+use crate::{
+    CanaryKind, DeviceChoice, Inclusion, NetworkPlan, Optimizer, Schedule, ShadowAnswers, ShadowPlan, TrainingCheckpoint,
+    TrainingContext, TrainingDevice, TrainingPlan, Views, train_shadow_models,
+};
+use leakbound::Error;
+use leakbound::record::{ImagePart, MemoryBudget, read_images};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Every defense, each as small as it goes.
+const ALL: [Defense; 1] = [Defense::None];
+
+fn plan(defense: Defense) -> ShadowPlan {
+    ShadowPlan {
+        models: 6,
+        audit: 40,
+        fixed: Some(160),
+        canaries: CanaryKind::Mislabeled,
+        inclusion: Inclusion::Half,
+        views: Views::Eighteen { shift: 1 },
+        network: NetworkPlan::Mlp { hidden: 12 },
+        training: TrainingPlan::new(4, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
+        defense,
+        seed: 5,
+    }
+}
+
+/// How a training is run.
+struct Run<'a> {
+    threads: usize,
+    /// File, and whether it is there already.
+    checkpoint: Option<(&'a Path, bool)>,
+    /// Networks after which it is interrupted.
+    most: u64,
+}
+
+impl Run<'_> {
+    /// What the models answer, and how many networks were reported.
+    fn answers(&self, plan: &ShadowPlan) -> (Result<ShadowAnswers>, u64) {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
+        let done = AtomicU64::new(0);
+        let progress = |networks| {
+            let done = done.fetch_add(networks, Ordering::Relaxed) + networks;
+            if done < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let answers = pool.install(|| {
+            let open = |(path, resume)| TrainingCheckpoint::open(path, resume, "shadow", "cpu", &[], plan);
+            let checkpoint = self.checkpoint.map(open).transpose()?;
+            let context = TrainingContext {
+                train: &train,
+                test: &test,
+                device: TrainingDevice::open(DeviceChoice::Cpu)?,
+                progress: &progress,
+                checkpoint: checkpoint.as_ref(),
+            };
+            train_shadow_models(&context, None, plan)
+        });
+        (answers, done.into_inner())
+    }
+}
+
+fn answers(plan: &ShadowPlan) -> ShadowAnswers {
+    Run { threads: 2, checkpoint: None, most: u64::MAX }.answers(plan).0.unwrap()
+}
+
+#[test]
+fn answers_do_not_depend_on_the_number_of_threads() {
+    for defense in ALL {
+        let plan = plan(defense);
+        let [one, two] = [1, 2].map(|threads| Run { threads, checkpoint: None, most: u64::MAX }.answers(&plan));
+        assert_eq!((one.1, two.1), (plan.networks(), plan.networks()), "{defense}");
+        assert!(one.0.unwrap() == two.0.unwrap(), "{defense}");
+    }
+}
+
+/// A run ends after some networks, in the middle of a line; one that goes on ends with the same answers.
+#[test]
+fn a_defended_run_that_is_killed_goes_on_to_the_same_answers() {
+    for defense in ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let plan = plan(defense);
+        let run = |resume, most| Run { threads: 1, checkpoint: Some((&path, resume)), most }.answers(&plan);
+        let stopped = run(false, plan.networks() / 2);
+        assert!(matches!(stopped.0, Err(Error::Interrupted)), "{defense}: {:?}", stopped.0);
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!((3..8).contains(&lines), "{defense}: {lines}");
+        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"0 4 1 0123").unwrap();
+        let (resumed, reported) = run(true, u64::MAX);
+        assert!(resumed.unwrap() == answers(&plan), "{defense}");
+        assert_eq!(reported, plan.networks(), "{defense}");
+    }
+}
+
+#[test]
+fn a_checkpoint_knows_its_defense() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.checkpoint");
+    for (number, defense) in ALL.into_iter().enumerate() {
+        let run = Run { threads: 1, checkpoint: Some((&path, number > 0)), most: 1 };
+        let error = run.answers(&plan(defense)).0.unwrap_err();
+        match number {
+            0 => assert!(matches!(error, Error::Interrupted)),
+            _ => {
+                let line = error.to_string();
+                assert!(line.contains("plan: found {") && !line.contains('\n'), "{line}");
+                assert!(line.contains(r#""defense":{"name":"none"}"#), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn undefended_models_have_logits_only() {
+    let answers = answers(&plan(Defense::None));
+    assert_eq!((answers.logits.dim(), answers.further.len()), ((6, 40, 18, 10), 0));
+}
