@@ -10,11 +10,11 @@ use leakbound_train::{FurtherAnswers, ShadowAnswers, TrainingDevice, train_shado
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
+    let plan = options.plan(common.seed)?;
     let mut files = options.checkpoint.files();
     files.extend(options.others.as_deref());
     let mut recipe = Recipe::open(common, &options.data, device, &files)?;
     let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
-    let plan = options.plan(common.seed);
     let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
     let networks = plan.networks();
     let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {

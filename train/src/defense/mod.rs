@@ -3,7 +3,10 @@
 //! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
 
 pub(super) mod method;
+mod relaxloss;
 mod undefended;
+
+pub use relaxloss::RelaxLoss;
 
 use leakbound::error::Result;
 use method::Method;
@@ -17,6 +20,9 @@ use undefended::Undefended;
 pub enum Defense {
     /// Not at all: mean cross-entropy on the labels.
     None,
+    /// The loss of a batch is kept at a threshold.
+    #[serde(rename = "relaxloss")]
+    RelaxLoss(RelaxLoss),
 }
 
 impl Defense {
@@ -37,6 +43,7 @@ impl Defense {
     pub(super) fn method(&self) -> &dyn Method {
         match self {
             Self::None => &Undefended,
+            Self::RelaxLoss(defense) => defense,
         }
     }
 }
@@ -45,6 +52,7 @@ impl fmt::Display for Defense {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => formatter.write_str("no defense"),
+            Self::RelaxLoss(RelaxLoss { loss_threshold }) => write!(formatter, "RelaxLoss at {loss_threshold}"),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-const ALL: [Defense; 1] = [Defense::None];
+const ALL: [Defense; 2] = [Defense::None, Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 })];
 
 fn plan(defense: Defense) -> ShadowPlan {
     ShadowPlan {
@@ -120,4 +120,25 @@ fn a_checkpoint_knows_its_defense() {
 fn undefended_models_have_logits_only() {
     let answers = answers(&plan(Defense::None));
     assert_eq!((answers.logits.dim(), answers.further.len()), ((6, 40, 18, 10), 0));
+}
+
+/// Members' cross-entropy in nats, of the images themselves, and the models' accuracy on test images.
+fn member_loss(defense: Defense) -> (f64, f64) {
+    let training = TrainingPlan::new(30, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 });
+    let answers = answers(&ShadowPlan { canaries: CanaryKind::Original, views: Views::Itself, training, ..plan(defense) });
+    let losses = answers.keep.indexed_iter().filter(|&(_, &keep)| keep).map(|((model, sample), _)| {
+        let logits: Vec<f64> = (0..10).map(|class| answers.logits[[model, sample, 0, class]].into()).collect();
+        logits.iter().map(|logit| logit.exp()).sum::<f64>().ln() - logits[answers.labels[sample] as usize]
+    });
+    let losses: Vec<f64> = losses.collect();
+    (losses.iter().sum::<f64>() / losses.len() as f64, answers.mean_test_accuracy())
+}
+
+#[test]
+fn relaxloss_keeps_the_loss_of_members_near_its_threshold() {
+    let [none, relaxed] =
+        [Defense::None, Defense::RelaxLoss(RelaxLoss { loss_threshold: 0.8 })].map(member_loss);
+    println!("loss of members and accuracy: {none:?} without, {relaxed:?} at 0.8");
+    assert!(none.0 < 0.25 && relaxed.0 > 0.5 && relaxed.0 < 1.5, "{none:?} {relaxed:?}");
+    assert!(relaxed.1 > 0.5, "{relaxed:?}");
 }

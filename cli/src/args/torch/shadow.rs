@@ -5,6 +5,7 @@ use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions};
 use super::{DataOptions, any_count, count};
 use clap::Args;
+use leakbound::Result;
 use leakbound_train::{Augmentation, CanaryKind, Inclusion, ShadowPlan, TrainingPlan, Views};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -74,10 +75,13 @@ pub struct ShadowOptions {
 
 impl ShadowOptions {
     /// The library's plan.
-    pub fn plan(&self, seed: u64) -> ShadowPlan {
+    ///
+    /// # Errors
+    /// Those of [`DefenseOptions::defense`].
+    pub fn plan(&self, seed: u64) -> Result<ShadowPlan> {
         let shift = self.view_shift.unwrap_or(if self.shift == 0 { VIEW_SHIFT } else { self.shift });
         let augmentation = Augmentation { flip: self.flip, shift: self.shift };
-        ShadowPlan {
+        Ok(ShadowPlan {
             models: self.models,
             audit: self.audit,
             fixed: self.fixed,
@@ -89,8 +93,8 @@ impl ShadowOptions {
                 augmentation: (self.flip || self.shift > 0).then_some(augmentation),
                 ..self.training.plan(40)
             },
-            defense: self.defense.defense(),
+            defense: self.defense.defense()?,
             seed,
-        }
+        })
     }
 }
