@@ -124,8 +124,10 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
-        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none, relaxloss");
+        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none, relaxloss, hamp");
         rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
+        rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
+        rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");
         rejected(2, IMAGES, &recording, "--loss-threshold 1", "--loss-threshold is an option of relaxloss, not of none");
         rejected(2, IMAGES, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
@@ -137,7 +139,10 @@ mod with_libtorch {
     fn defended_answers_are_attacked_and_are_the_same_again() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).display().to_string();
-        let defenses = [("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits")];
+        let defenses = [
+            ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits"),
+            ("hamp --entropy-share 0.9", "HAMP with entropy share 0.9 and weight 0.005", "training_time_logits"),
+        ];
         for (defense, title, array) in defenses {
             let [first, second] = ["first.npz", "second.npz"].map(place);
             for (recording, threads) in [(&first, 1), (&second, 2)] {

@@ -30,6 +30,8 @@ pub(crate) struct Task<'a> {
     pub tables: &'a [Vec<Example>],
     /// Images queried on.
     pub asked: &'a Tensor,
+    /// What they are.
+    pub queries: Queries,
 }
 
 /// What one shadow model answers: logits \[query, class\] of all queries, then the further answers of its defense.

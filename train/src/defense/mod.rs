@@ -2,10 +2,12 @@
 //!
 //! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
 
+mod hamp;
 pub(super) mod method;
 mod relaxloss;
 mod undefended;
 
+pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
 
 use leakbound::error::Result;
@@ -23,6 +25,8 @@ pub enum Defense {
     /// The loss of a batch is kept at a threshold.
     #[serde(rename = "relaxloss")]
     RelaxLoss(RelaxLoss),
+    /// Soft labels, less confident answers, and random ones in their order.
+    Hamp(Hamp),
 }
 
 impl Defense {
@@ -44,6 +48,7 @@ impl Defense {
         match self {
             Self::None => &Undefended,
             Self::RelaxLoss(defense) => defense,
+            Self::Hamp(defense) => defense,
         }
     }
 }
@@ -53,6 +58,9 @@ impl fmt::Display for Defense {
         match self {
             Self::None => formatter.write_str("no defense"),
             Self::RelaxLoss(RelaxLoss { loss_threshold }) => write!(formatter, "RelaxLoss at {loss_threshold}"),
+            Self::Hamp(Hamp { entropy_share, entropy_weight }) => {
+                write!(formatter, "HAMP with entropy share {entropy_share} and weight {entropy_weight}")
+            }
         }
     }
 }

@@ -11,7 +11,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-const ALL: [Defense; 2] = [Defense::None, Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 })];
+const ALL: [Defense; 3] = [
+    Defense::None,
+    Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
+    Defense::Hamp(Hamp { entropy_share: 0.9, entropy_weight: 0.01 }),
+];
 
 fn plan(defense: Defense) -> ShadowPlan {
     ShadowPlan {
@@ -141,4 +145,63 @@ fn relaxloss_keeps_the_loss_of_members_near_its_threshold() {
     println!("loss of members and accuracy: {none:?} without, {relaxed:?} at 0.8");
     assert!(none.0 < 0.25 && relaxed.0 > 0.5 && relaxed.0 < 1.5, "{none:?} {relaxed:?}");
     assert!(relaxed.1 > 0.5, "{relaxed:?}");
+}
+
+/// The classes of a row, the largest logit first.
+fn order(logits: impl Iterator<Item = f32>) -> Vec<usize> {
+    let logits: Vec<f32> = logits.collect();
+    let mut order: Vec<usize> = (0..logits.len()).collect();
+    order.sort_by(|&one, &other| logits[other].total_cmp(&logits[one]));
+    order
+}
+
+#[test]
+fn hamp_answers_keep_the_order_of_the_true_ones_and_nothing_else() {
+    let plan = plan(ALL[2]);
+    let hamp = answers(&plan);
+    let before = &hamp.further[0];
+    assert_eq!((before.name, before.values.shape()), ("training_time_logits", [6, 40, 18, 10].as_slice()));
+    for place in 0..6 * 40 * 18 {
+        let [model, sample, view] = [place / 18 / 40, place / 18 % 40, place % 18];
+        let found = order((0..10).map(|class| hamp.logits[[model, sample, view, class]]));
+        assert_eq!(found, order((0..10).map(|class| before.values[[model, sample, view, class]])), "{place}");
+    }
+    // Random images are others for every query and for every model.
+    let sorted = |answers: &ShadowAnswers| -> Vec<Vec<f32>> {
+        let rows = answers.logits.rows().into_iter().map(|row| {
+            let mut row = row.to_vec();
+            row.sort_by(f32::total_cmp);
+            row
+        });
+        rows.collect()
+    };
+    let rows = sorted(&hamp);
+    let views: std::collections::BTreeSet<Vec<u32>> =
+        rows.iter().map(|row| row.iter().map(|logit| logit.to_bits()).collect()).collect();
+    assert_eq!(views.len(), 6 * 40 * 18);
+    // One network at a time and four of them: random images are those of the model.
+    let alone = TrainingPlan { side_by_side: Some(1), ..plan.training.clone() };
+    let alone = answers(&ShadowPlan { training: alone, ..plan });
+    let pairs = sorted(&alone).into_iter().flatten().zip(rows.into_iter().flatten());
+    let error = pairs.map(|(alone, together)| (alone - together).abs()).fold(0.0, f32::max);
+    println!("one network at a time: {error:e}");
+    assert!(error < 1e-2, "{error}");
+}
+
+#[test]
+fn hamp_makes_networks_less_confident() {
+    let entropy = |defense| {
+        let plan = ShadowPlan { views: Views::Itself, canaries: CanaryKind::Original, ..plan(defense) };
+        let answers = answers(&plan);
+        let logits = answers.further.first().map_or_else(|| answers.logits.clone().into_dyn(), |one| one.values.clone());
+        let rows: Vec<f32> = logits.into_iter().collect();
+        let entropies = rows.chunks_exact(10).map(|row| {
+            let all: f64 = row.iter().map(|&logit| f64::from(logit).exp()).sum();
+            row.iter().map(|&logit| f64::from(logit).exp() / all).map(|p| -p * p.ln()).sum::<f64>()
+        });
+        (entropies.sum::<f64>() / (rows.len() / 10) as f64 / 10f64.ln(), answers.mean_test_accuracy())
+    };
+    let [none, hamp] = [ALL[0], ALL[2]].map(entropy);
+    println!("entropy as a share of the largest, and accuracy: {none:?} without, {hamp:?} with HAMP at 0.9");
+    assert!(none.0 < 0.6 && hamp.0 > 0.8 && hamp.1 > 0.4, "{none:?} {hamp:?}");
 }

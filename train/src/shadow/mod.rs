@@ -65,7 +65,7 @@ pub fn train_shadow_models(
     let queries = Queries { attacked: canaries.attacked, views: plan.views.moves().len() };
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let method = plan.defense.method();
-    let answers = method.answers(&Task { trainer, images: &images, tables: &tables, asked: &asked })?;
+    let answers = method.answers(&Task { trainer, images: &images, tables: &tables, asked: &asked, queries })?;
     if answers.iter().flatten().flatten().any(|logit| !logit.is_finite()) {
         return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
     }

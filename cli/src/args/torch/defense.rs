@@ -3,7 +3,7 @@
 use crate::args::{Parsed, number};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
-use leakbound_train::{Defense, RelaxLoss};
+use leakbound_train::{Defense, Hamp, RelaxLoss};
 use serde::Serialize;
 
 /// Which defense.
@@ -15,6 +15,12 @@ pub struct DefenseOptions {
     /// Loss in nats that relaxloss keeps to [default: 0.5946]
     #[arg(long, value_name = "NATS", value_parser = at_least_0, allow_hyphen_values = true)]
     pub loss_threshold: Option<f64>,
+    /// Entropy of the soft labels of hamp as a share of the largest [default: 0.9996837722339832]
+    #[arg(long, value_name = "S", value_parser = below_1, allow_hyphen_values = true)]
+    pub entropy_share: Option<f64>,
+    /// Weight of the entropy of answers in the loss of hamp [default: 0.005]
+    #[arg(long, value_name = "W", value_parser = at_least_0, allow_hyphen_values = true)]
+    pub entropy_weight: Option<f64>,
 }
 
 /// Defenses by name.
@@ -27,6 +33,8 @@ pub enum DefenseName {
     #[value(name = "relaxloss")]
     #[serde(rename = "relaxloss")]
     RelaxLoss,
+    /// Soft labels, less confident answers, and random ones in their order (Chen and Pattabiraman, 2024)
+    Hamp,
 }
 
 impl DefenseOptions {
@@ -41,12 +49,18 @@ impl DefenseOptions {
             DefenseName::RelaxLoss => Defense::RelaxLoss(RelaxLoss {
                 loss_threshold: self.loss_threshold.unwrap_or(RelaxLoss::PUBLISHED.loss_threshold),
             }),
+            DefenseName::Hamp => Defense::Hamp(Hamp {
+                entropy_share: self.entropy_share.unwrap_or(Hamp::PUBLISHED.entropy_share),
+                entropy_weight: self.entropy_weight.unwrap_or(Hamp::PUBLISHED.entropy_weight),
+            }),
         })
     }
 
     fn check(&self) -> Result<()> {
         let parameters = [
             ("--loss-threshold", self.loss_threshold.is_some(), DefenseName::RelaxLoss),
+            ("--entropy-share", self.entropy_share.is_some(), DefenseName::Hamp),
+            ("--entropy-weight", self.entropy_weight.is_some(), DefenseName::Hamp),
         ];
         let other = parameters.into_iter().find(|&(_, given, of)| given && of != self.defense);
         let Some((option, _, of)) = other else { return Ok(()) };
@@ -63,4 +77,9 @@ fn name(defense: DefenseName) -> String {
 fn at_least_0(text: &str) -> Parsed<f64> {
     let number = number(text)?;
     if (0.0..f64::INFINITY).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, inf)")) }
+}
+
+fn below_1(text: &str) -> Parsed<f64> {
+    let number = number(text)?;
+    if (0.0..1.0).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, 1)")) }
 }
